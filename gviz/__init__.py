@@ -1,0 +1,34 @@
+"""gviz: a profiler and visualizer for CUDA graphs.
+
+``import gviz`` is cheap: nothing but this file is loaded until a name is used,
+so that it can stand in any program without slowing its start.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+__all__ = ["GvizError", "__version__", "profile"]
+
+if TYPE_CHECKING:
+    from gviz.collectors.profiler import profile
+    from gviz.errors import GvizError
+
+_LAZY = {
+    "profile": "gviz.collectors.profiler",
+    "GvizError": "gviz.errors",
+}
+
+
+def __getattr__(name: str) -> Any:
+    module = _LAZY.get(name)
+    if module is None:
+        raise AttributeError(f"module 'gviz' has no attribute {name!r}")
+    import importlib
+
+    return getattr(importlib.import_module(module), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,117 @@
+"""``gviz doctor``: gather facts about this machine, print what they mean for profiling."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gviz.cupti_library import find_cupti
+from gviz.doctor import Diagnosis, Facts, diagnose
+from gviz.driver_probe import probe
+
+if TYPE_CHECKING:
+    from gviz.cli.main import Subparsers
+
+_DRIVER_PARAMETERS = Path("/proc/driver/nvidia/params")
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the parser of ``gviz doctor``."""
+    parser = subparsers.add_parser(
+        "doctor",
+        help="say whether profiling would work here, and why not",
+        description="Look at the GPU, the driver, CUPTI and gviz's native library, and say "
+        "for each what to do. Exits 0 when profiling would work here, else 1. Viewing "
+        "recordings needs none of them.",
+    )
+    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the findings; return 0 when profiling would work, else 1."""
+    diagnosis = diagnose(gather_facts())
+    if arguments.json:
+        findings = [asdict(finding) for finding in diagnosis.findings]
+        print(json.dumps({"works": diagnosis.works, "findings": findings}, indent=2))
+    else:
+        print(render(diagnosis, shutil.get_terminal_size((100, 24)).columns))
+    return 0 if diagnosis.works else 1
+
+
+def gather_facts() -> Facts:
+    """Ask this machine everything the checks want to know; nothing found is a fact too."""
+    candidates = find_cupti()
+    library = find_native_library()
+    return Facts(
+        driver=probe(candidates[0].path if candidates else None),
+        cupti=tuple(candidates),
+        native_library=None if library is None else str(library),
+        native_error=None if library is None else load_error(library),
+        compiler=shutil.which(os.environ.get("CC", "cc")) or shutil.which("gcc"),
+        admin_only_counters=read_admin_only(_DRIVER_PARAMETERS),
+        environment=dict(os.environ),
+    )
+
+
+def find_native_library() -> Path | None:
+    """Return the file of gviz's native library, or None when it was not built."""
+    spec = importlib.util.find_spec("gviz.collectors")
+    folders = [] if spec is None else list(spec.submodule_search_locations or [])
+    files = [file for folder in folders for file in sorted(Path(folder).glob("_native*.so"))]
+    return files[0] if files else None
+
+
+def load_error(library: Path) -> str | None:
+    """Return why a shared library cannot be loaded, or None; tried in a process of its own."""
+    code = "import ctypes, sys; ctypes.CDLL(sys.argv[1])"
+    try:
+        child = subprocess.run(
+            [sys.executable, "-P", "-c", code, str(library)],
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    if child.returncode == 0:
+        return None
+    lines = child.stderr.strip().splitlines()
+    return lines[-1] if lines else f"loading it ended with exit code {child.returncode}"
+
+
+def read_admin_only(parameters: Path) -> bool | None:
+    """Return the driver's RmProfilingAdminOnly, or None where the driver does not say."""
+    try:
+        found = re.search(r"^RmProfilingAdminOnly: (\d)", parameters.read_text(), re.MULTILINE)
+    except OSError:
+        return None
+    return None if found is None else found[1] == "1"
+
+
+def render(diagnosis: Diagnosis, width: int) -> str:
+    """Return the findings as text: a line each, its advice indented below it."""
+    lines = []
+    for finding in diagnosis.findings:
+        head = f"[{finding.status:^11}] {finding.name}: "
+        lines.append(textwrap.fill(head + finding.text, width, subsequent_indent=" " * 14))
+        if finding.advice is not None:
+            advice = f"-> {finding.advice}"
+            indent = " " * 14
+            lines.append(
+                textwrap.fill(
+                    advice, width, initial_indent=indent, subsequent_indent=indent + "   "
+                )
+            )
+    verdict = "Profiling would work here." if diagnosis.works else "Profiling would not work here."
+    return "\n".join([*lines, "", verdict])

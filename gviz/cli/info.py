@@ -1,0 +1,223 @@
+"""``gviz info``: what is in a recording, as text for people or JSON for programs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import textwrap
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gviz.cli.quantity import format_bytes, format_count, format_ns
+from gviz.cli.recording_path import find_recording
+from gviz.cli.text_table import render_table
+from gviz.recording.reader import Recording
+from gviz.summary import (
+    SLOWEST_COUNT,
+    GraphSummary,
+    LaunchSummary,
+    RecordingSummary,
+    RunSummary,
+    StreamSummary,
+    summarize,
+)
+
+if TYPE_CHECKING:
+    from gviz.cli.main import Subparsers
+
+#: What a launch's two sides are called on the screen.
+_SIDES = {"graph": "graph launches", "stream": "the same work by stream calls"}
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the parser of ``gviz info``."""
+    parser = subparsers.add_parser(
+        "info",
+        help="say what is in a recording",
+        description="Say what is in a recording: runs, graphs, launches, slowest nodes, and "
+        "what measuring cost. The spool left over by a process that was killed is turned "
+        "into a recording first.",
+    )
+    parser.add_argument("recording", type=Path, help="a .gviz file, or a left-over spool")
+    parser.add_argument(
+        "--slowest",
+        type=_count,
+        default=SLOWEST_COUNT,
+        metavar="N",
+        help=f"how many of each graph's slowest nodes to list (default {SLOWEST_COUNT})",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON; docs/info.md has the keys")
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"{text} is negative")
+    return number
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the summary of a recording; return 0."""
+    with Recording(find_recording(arguments.recording)) as recording:
+        summary = summarize(recording, slowest=arguments.slowest)
+    if arguments.json:
+        print(json.dumps(to_json(summary), indent=2))
+    else:
+        print(render(summary, shutil.get_terminal_size((100, 24)).columns))
+    return 0
+
+
+def to_json(summary: RecordingSummary) -> dict[str, object]:
+    """Return the summary as JSON values; the keys are the field names of gviz.summary."""
+    return asdict(summary)
+
+
+def render(summary: RecordingSummary, width: int) -> str:
+    """Return the summary as text, no line longer than ``width`` where that can be."""
+    size = format_bytes(summary.size_bytes)
+    lines = [f"{summary.path}: {format_count(len(summary.runs), 'run')}, {size}"]
+    for run_summary in summary.runs:
+        lines += ["", *_render_run(run_summary, width)]
+    return "\n".join(lines)
+
+
+def _render_run(summary: RunSummary, width: int) -> Iterator[str]:
+    run = summary.run
+    yield f"run {run.run_id}: {run.name} ({run.state})"
+    yield from _wrapped(_facts_of(summary), width)
+    for graph in summary.graphs:
+        yield ""
+        yield from _render_graph(graph, width)
+    if not summary.graphs:
+        yield "  no graph was instantiated while gviz watched"
+    if summary.stream_operations is not None:
+        yield ""
+        yield from _wrapped([_describe_stream(summary.stream_operations)], width)
+    yield ""
+    yield from _render_trust(summary, width)
+
+
+def _facts_of(summary: RunSummary) -> list[str]:
+    run = summary.run
+    facts = []
+    if run.command is not None:
+        facts.append(f"command: {run.command}")
+    where = [f"on {run.host}"] if run.host else []
+    where += [f"process {run.process_id}"] if run.process_id is not None else []
+    where += [f"rank {run.rank}"] if run.rank is not None else []
+    where += [f"took {format_ns(summary.duration_ns)}"] if summary.duration_ns is not None else []
+    where += [f"exit code {run.exit_code}"] if run.exit_code is not None else []
+    if where:
+        facts.append(", ".join(where))
+    facts += [f"GPU {device.device_id}: {device.name}" for device in summary.devices]
+    versions = [f"CUDA {run.driver_version}"] if run.driver_version else []
+    versions += [f"{name} {version}" for name, version in summary.libraries.items()]
+    if versions:
+        facts.append(f"versions: {', '.join(versions)}")
+    if run.git_revision is not None:
+        changed = " with uncommitted changes" if run.git_dirty else ""
+        facts.append(f"git: {run.git_revision}{changed}")
+    return facts
+
+
+def _render_graph(graph: GraphSummary, width: int) -> Iterator[str]:
+    edges = "edges unknown" if graph.edge_count is None else format_count(graph.edge_count, "edge")
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in graph.node_kinds.items())
+    bodies = f", {format_count(graph.body_count, 'body', 'bodies')}" if graph.body_count else ""
+    yield f"  graph {graph.graph_id}: {graph.name} ({graph.origin})"
+    yield from _wrapped(
+        [f"{format_count(graph.node_count, 'node')}, {edges}{bodies}: {kinds}"], width, indent=4
+    )
+    yield from _wrapped(list(_describe_life(graph)), width, indent=4)
+    yield from _wrapped([_describe_launches(side) for side in graph.launches], width, indent=4)
+    if graph.slowest_nodes:
+        yield ""
+        yield _render_slowest(graph, width)
+
+
+def _describe_life(graph: GraphSummary) -> Iterator[str]:
+    if graph.capture_ns is not None:
+        yield f"capture {format_ns(graph.capture_ns)}"
+    for graph_exec in graph.execs:
+        yield (
+            f"executable {graph_exec.graph_exec_id}: "
+            f"instantiate {format_ns(graph_exec.instantiate_ns)}, "
+            f"upload {format_ns(graph_exec.upload_ns)}, "
+            f"launched {format_count(graph_exec.launch_count, 'time')}"
+        )
+
+
+def _describe_launches(side: LaunchSummary) -> str:
+    parts = [f"host {format_ns(side.host_median_ns)}"]
+    if side.gpu_median_ns is not None:
+        parts.append(f"first to last node {format_ns(side.gpu_median_ns)}")
+    if side.event_median_ns is not None:
+        parts.append(f"between events {format_ns(side.event_median_ns)}")
+    return (
+        f"{_SIDES.get(side.side, side.side)}: {side.count:,} recorded, "
+        f"{side.with_node_times:,} with node times; medians: {', '.join(parts)}"
+    )
+
+
+def _render_slowest(graph: GraphSummary, width: int) -> str:
+    body = [
+        [
+            # Ids are unique in their graph: a body's node is named with its graph.
+            f"{node.graph_id}/{node.node_id}"
+            if node.graph_id != graph.graph_id
+            else f"{node.node_id}",
+            node.type,
+            node.kernel or node.name,
+            format_ns(node.median_ns),
+            format_ns(node.p95_ns),
+            f"{node.count:,}",
+            f"{node.share_fraction:.1%}",
+        ]
+        for node in graph.slowest_nodes
+    ]
+    head = ["node", "kind", "slowest by total time", "median", "p95", "count", "share"]
+    return render_table(head, body, width=width, elastic=2, left=frozenset({1}), indent=4)
+
+
+def _describe_stream(stream: StreamSummary) -> str:
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in stream.kinds.items())
+    return (
+        f"outside graphs: {format_count(stream.count, 'operation')} ({kinds}), "
+        f"{format_ns(stream.total_ns)} of GPU time, "
+        f"{stream.matched_count:,} matched to nodes of a graph"
+    )
+
+
+def _render_trust(summary: RunSummary, width: int) -> Iterator[str]:
+    """Yield how the numbers were taken: collector, windows, cost of measuring, notes."""
+    run = summary.run
+    lines = []
+    if run.collector is not None:
+        reason = f" ({run.collector_reason})" if run.collector_reason else ""
+        lines.append(f"collector: {run.collector}{reason}")
+    if summary.windows.count:
+        count = format_count(summary.windows.count, "window")
+        lines.append(f"node times were recorded in {count}, {format_ns(summary.windows.total_ns)}")
+    for measurement in summary.measurements:
+        value = "not measured" if measurement.value is None else f"{measurement.value:,.6g}"
+        lines.append(f"{measurement.name}: {value} {measurement.unit} [{measurement.method}]")
+    lines += [f"{note.kind}: {note.text}" for note in summary.notes]
+    if lines:
+        yield "  how it was measured"
+        yield from _wrapped(lines, width, indent=4)
+
+
+def _wrapped(lines: list[str], width: int, indent: int = 2) -> Iterator[str]:
+    margin = " " * indent
+    for line in lines:
+        yield textwrap.fill(
+            line,
+            width,
+            initial_indent=margin,
+            subsequent_indent=margin + "  ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )

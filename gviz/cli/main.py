@@ -1,0 +1,130 @@
+"""``gviz``: find the command, load its module only, turn errors into sentences and exit codes."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, cast
+
+from gviz import __version__
+from gviz.errors import GvizError
+
+#: Exit codes of a process ended by SIGINT and SIGPIPE, as a shell reports them.
+EXIT_INTERRUPTED = 130
+EXIT_BROKEN_PIPE = 141
+
+
+class Subparsers(Protocol):
+    """What a command's ``add_parser`` gets: argparse's collection of subparsers."""
+
+    def add_parser(
+        self, name: str, *, help: str, description: str = ...
+    ) -> argparse.ArgumentParser:
+        """Add the parser of one command."""
+
+
+class CommandModule(Protocol):
+    """What a module of a command provides."""
+
+    def add_parser(self, subparsers: Subparsers) -> None:
+        """Add the command's parser to the subparsers of ``gviz``."""
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Carry the command out and return the exit code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command: the module that implements it, and its line in ``gviz --help``."""
+
+    module: str
+    summary: str
+
+
+COMMANDS = {
+    "run": Command("gviz.cli.run_", "run a Python program and record its CUDA graphs"),
+    "view": Command("gviz.cli.view", "open recordings in the browser"),
+    "demo": Command("gviz.cli.demo", "open the bundled recordings in the browser"),
+    "info": Command("gviz.cli.info", "say what is in a recording"),
+    "import": Command("gviz.cli.import_", "make a recording from a DOT dump of the driver"),
+    "export": Command("gviz.cli.export", "write a recording's graphs in another format"),
+    "doctor": Command("gviz.cli.doctor", "say whether profiling would work here, and why not"),
+}
+
+
+def load_command(name: str) -> CommandModule:
+    """Import and return the module of a command."""
+    return cast(CommandModule, importlib.import_module(COMMANDS[name].module))
+
+
+def build_parser(loaded: str | None = None) -> argparse.ArgumentParser:
+    """Return the parser of ``gviz``.
+
+    Parameters
+    ----------
+    loaded
+        The command whose own options are wanted. The other commands are listed without
+        importing their modules, which keeps ``gviz info`` from loading a web server.
+    """
+    parser = argparse.ArgumentParser(
+        prog="gviz",
+        description="Profile and show CUDA graphs.",
+        epilog="'gviz COMMAND --help' says what a command takes.",
+    )
+    parser.add_argument("--version", action="version", version=f"gviz {__version__}")
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND")
+    for name, command in COMMANDS.items():
+        if name == loaded:
+            load_command(name).add_parser(cast(Subparsers, subparsers))
+        else:
+            subparsers.add_parser(name, help=command.summary, add_help=False)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    argv
+        Arguments without the program's name; by default those of the process.
+
+    Returns
+    -------
+    int
+        Exit code: 0 fine, 1 a gviz error or a failed check, 2 usage, 130 interrupted.
+        ``gviz run`` returns the exit code of the program it ran.
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        code = _dispatch(arguments)
+        sys.stdout.flush()
+        return code
+    except GvizError as error:
+        print(f"gviz: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # The reader (head, less) went away. Python would complain again when it flushes
+        # stdout at exit, so stdout gets a place to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_BROKEN_PIPE
+
+
+def _dispatch(arguments: list[str]) -> int:
+    name = arguments[0] if arguments and arguments[0] in COMMANDS else None
+    parser = build_parser(name)
+    parsed = parser.parse_args(arguments)
+    if name is None:
+        parser.print_help()
+        return 0
+    return load_command(name).run(parsed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

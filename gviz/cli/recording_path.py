@@ -1,0 +1,30 @@
+"""The recording that a command's argument means, left-over spools included."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gviz.spool.format import SPOOL_SUFFIX
+
+
+def find_recording(path: Path) -> Path:
+    """Return the recording to open for ``path``.
+
+    The spool that a killed process left behind, named itself or by the name of the
+    recording it never became, is folded into a recording first. Anything else is returned
+    as it is: opening it says what is wrong with it.
+
+    Raises
+    ------
+    SpoolError
+        If the spool cannot be read, or its program is still running.
+    RecordingError
+        If the recording cannot be written.
+    """
+    spool = path.with_name(path.name + SPOOL_SUFFIX)
+    names_spool = path.is_dir() and path.name.endswith(SPOOL_SUFFIX)
+    if names_spool or (not path.exists() and spool.is_dir()):
+        from gviz.spool.fold import fold_left_over
+
+        return fold_left_over(path)
+    return path

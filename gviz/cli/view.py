@@ -1,0 +1,73 @@
+"""gviz view: open recordings in the browser."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gviz.cli.recording_path import find_recording
+
+if TYPE_CHECKING:
+    from gviz.cli.main import Subparsers
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the command to the command line."""
+    parser = subparsers.add_parser(
+        "view",
+        help="open recordings in the browser",
+        description="Serve recordings to the browser of this machine until Ctrl-C.",
+    )
+    parser.add_argument("file", nargs="+", type=Path, metavar="FILE", help="recording (.gviz)")
+    add_server_options(parser)
+
+
+def add_server_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a server, shared by every command that starts one."""
+    parser.add_argument(
+        "--port",
+        type=int,
+        metavar="N",
+        help="port to listen on; 0 lets the system pick (default: 8765 or the next free one)",
+    )
+    parser.add_argument(
+        "--host",
+        default="127.0.0.1",
+        help="address to listen on; 0.0.0.0 for every network (default: %(default)s)",
+    )
+    parser.add_argument("--no-browser", action="store_true", help="do not open a browser")
+    parser.add_argument(
+        "--url-prefix",
+        default="/",
+        metavar="PATH",
+        help="path under which a proxy serves gviz, such as /proxy/8765",
+    )
+    parser.add_argument(
+        "--allow-host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="also answer for this host name, such as a proxy's; may be repeated",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serve the recordings named on the command line."""
+    return serve_files([find_recording(path) for path in args.file], args)
+
+
+def serve_files(paths: Sequence[Path], args: argparse.Namespace) -> int:
+    """Serve recordings with the options of :func:`add_server_options`."""
+    # Dash takes half a second to import; other commands need not wait for it.
+    from gviz.app.server import Options, serve
+
+    options = Options(
+        host=args.host,
+        port=args.port,
+        open_browser=not args.no_browser,
+        url_prefix=args.url_prefix,
+        allow_hosts=tuple(args.allow_host),
+    )
+    return serve(paths, options)

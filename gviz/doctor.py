@@ -1,0 +1,269 @@
+"""Would profiling work here? Pure checks over facts about a machine; the facts come from outside.
+
+``gviz.cli.doctor`` gathers the facts and prints the findings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from gviz.cupti_library import CuptiCandidate
+from gviz.driver_probe import DriverAnswers
+
+#: ``CUptiResult`` of cuptiSubscribe when another tool holds CUPTI (cupti_result.h).
+MULTIPLE_SUBSCRIBERS = 39
+#: ``CUresult`` values of cuInit that have a known cause (cuda.h).
+_INIT_CAUSES = {
+    3: ("the driver is not initialized", "restart the process, then the machine"),
+    34: (
+        "libcuda.so.1 is the stub of the CUDA toolkit",
+        "remove the toolkit's lib64/stubs from LD_LIBRARY_PATH",
+    ),
+    100: (
+        "there is no CUDA device",
+        "check CUDA_VISIBLE_DEVICES, and in a container that it was started with --gpus all",
+    ),
+    802: ("the system is not ready", "start nvidia-fabricmanager, which NVSwitch machines need"),
+    803: (
+        "the kernel's driver and libcuda.so.1 are of different versions",
+        "reboot after a driver update; in a container take the host's libcuda.so.1",
+    ),
+    804: (
+        "the forward compatibility package does not support this GPU",
+        "remove the cuda-compat folder from LD_LIBRARY_PATH",
+    ),
+    999: ("the driver reports an unknown error", "look for 'NVRM' in the kernel's log (dmesg)"),
+}
+#: Environment variables that load a tool into every CUDA program, and whose they are.
+_TOOL_VARIABLES = {
+    "CUDA_INJECTION64_PATH": "a CUDA injection library",
+    "NVTX_INJECTION64_PATH": "an NVTX injection library",
+    "NSYS_PROFILING_SESSION_ID": "Nsight Systems",
+    "NV_NSIGHT_INJECTION_TRANSPORT_TYPE": "Nsight Compute",
+    "NV_TPS_LAUNCH_TOKEN": "Nsight Compute",
+    "NV_COMPUTE_PROFILER_PERFWORKS_DIR": "Nsight Compute",
+}
+#: Without --no-cache-dir pip takes the wheel that it built without the library before.
+REINSTALL = (
+    "install gviz again: pip install --force-reinstall --no-deps --no-cache-dir gviz "
+    "(in a checkout '.' instead of gviz)"
+)
+
+
+class Status(StrEnum):
+    """What a finding means for profiling."""
+
+    OK = "ok"
+    INFORMATION = "information"
+    #: Profiling works with a restriction.
+    WARNING = "warning"
+    #: Profiling does not work.
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing found: what it is about, what it means, and what to do (None: nothing)."""
+
+    name: str
+    status: Status
+    text: str
+    advice: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What was found on a machine.
+
+    Attributes
+    ----------
+    driver
+        The driver's and CUPTI's answers.
+    cupti
+        Copies of CUPTI, the one to be taken first.
+    native_library
+        Path of gviz's own library; None when it was not built.
+    native_error
+        Why it cannot be loaded; None when it can.
+    compiler
+        Path of a C compiler; None when there is none.
+    admin_only_counters
+        ``RmProfilingAdminOnly`` of the driver; None where the driver does not say.
+    environment
+        Environment variables.
+    """
+
+    driver: DriverAnswers
+    cupti: tuple[CuptiCandidate, ...]
+    native_library: str | None
+    native_error: str | None
+    compiler: str | None
+    admin_only_counters: bool | None
+    environment: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The findings, and whether profiling would work."""
+
+    findings: tuple[Finding, ...]
+
+    @property
+    def works(self) -> bool:
+        """Whether no finding stands in the way of profiling."""
+        return all(finding.status is not Status.ERROR for finding in self.findings)
+
+
+def diagnose(facts: Facts) -> Diagnosis:
+    """Return every finding about a machine, in the order in which they should be mended."""
+    return Diagnosis(
+        (
+            check_driver(facts.driver),
+            check_native_library(facts.native_library, facts.native_error, facts.compiler),
+            check_cupti(facts.cupti, facts.driver),
+            check_subscriber(facts.driver),
+            check_environment(facts.environment),
+            check_permission(facts.admin_only_counters),
+        )
+    )
+
+
+def check_driver(answers: DriverAnswers) -> Finding:
+    """Judge whether there is a GPU with a working driver."""
+    name = "GPU and driver"
+    if answers.failure is not None:
+        return Finding(
+            name,
+            Status.ERROR,
+            f"CUDA's driver cannot be asked: {answers.failure}",
+            "look whether nvidia-smi answers; if it hangs too, the machine needs a restart",
+        )
+    if answers.library_error is not None:
+        return Finding(
+            name,
+            Status.ERROR,
+            f"CUDA's driver is not here: {answers.library_error}",
+            "to profile, install the NVIDIA driver or start the container with --gpus all; "
+            "recordings made elsewhere can be viewed without it",
+        )
+    if answers.init_result != 0:
+        cause, advice = _INIT_CAUSES.get(
+            answers.init_result or 0, ("it does not start", "look up the number in cuda.h")
+        )
+        return Finding(
+            name, Status.ERROR, f"cuInit returned {answers.init_result}: {cause}", advice
+        )
+    if not answers.devices:
+        return Finding(
+            name, Status.ERROR, "the driver sees no CUDA device", "check CUDA_VISIBLE_DEVICES"
+        )
+    return Finding(
+        name, Status.OK, f"CUDA {answers.driver_version} driver with {', '.join(answers.devices)}"
+    )
+
+
+def check_native_library(path: str | None, error: str | None, compiler: str | None) -> Finding:
+    """Judge whether gviz's own library, which does the recording, is built and loads."""
+    name = "native library"
+    if path is None:
+        if compiler is None:
+            return Finding(
+                name,
+                Status.ERROR,
+                "it was not built, and there is no C compiler here",
+                f"install one (Debian, Ubuntu: apt-get install gcc libc6-dev), then {REINSTALL}",
+            )
+        return Finding(
+            name, Status.ERROR, f"it was not built, although {compiler} is here now", REINSTALL
+        )
+    if error is not None:
+        return Finding(name, Status.ERROR, f"{path} does not load: {error}", REINSTALL)
+    return Finding(name, Status.OK, path)
+
+
+def check_cupti(candidates: tuple[CuptiCandidate, ...], answers: DriverAnswers) -> Finding:
+    """Judge whether a CUPTI that fits the driver is there."""
+    name = "CUPTI"
+    driver_major = int((answers.driver_version or "13").split(".")[0])
+    install = (
+        "pip install 'gviz[cuda13]'" if driver_major >= 13 else "pip install nvidia-cuda-cupti-cu12"
+    )
+    if not candidates:
+        return Finding(
+            name,
+            Status.ERROR,
+            "no libcupti was found in wheels, toolkits or the linker's cache",
+            f"{install}, or name a CUDA toolkit in CUDA_HOME",
+        )
+    first = candidates[0]
+    version = first.version or "unknown version"
+    if answers.cupti_error is not None:
+        return Finding(
+            name,
+            Status.ERROR,
+            f"{first.path} ({version}) does not load: {answers.cupti_error}",
+            install,
+        )
+    others = len(candidates) - 1
+    more = f"; {others} more found" if others else ""
+    text = f"{first.path} ({version}, {first.where}){more}"
+    if first.major is not None and answers.driver_version and first.major > driver_major:
+        return Finding(
+            name,
+            Status.ERROR,
+            f"{text} is for CUDA {first.major}, the driver is for CUDA {answers.driver_version}",
+            "update the driver, or install the CUPTI of its CUDA version",
+        )
+    return Finding(name, Status.OK, text)
+
+
+def check_subscriber(answers: DriverAnswers) -> Finding:
+    """Judge whether CUPTI accepts gviz as its one subscriber."""
+    name = "subscribing to CUPTI"
+    result = answers.subscribe_result
+    if result is None:
+        return Finding(
+            name, Status.INFORMATION, "not tried: it needs a GPU and CUPTI, see the lines above"
+        )
+    if result == 0:
+        return Finding(name, Status.OK, "CUPTI accepts gviz as a subscriber")
+    if result == MULTIPLE_SUBSCRIBERS:
+        return Finding(
+            name,
+            Status.ERROR,
+            "another tool holds CUPTI, which takes one subscriber a process",
+            "run without it: nsys, ncu, cuda-gdb, or whatever CUDA_INJECTION64_PATH names",
+        )
+    return Finding(
+        name,
+        Status.ERROR,
+        f"cuptiSubscribe returned {result}",
+        "look the number up in cupti_result.h; 15 often means that CUPTI and driver do not fit",
+    )
+
+
+def check_environment(environment: Mapping[str, str]) -> Finding:
+    """Judge whether the environment loads another profiler into CUDA programs."""
+    name = "other profilers"
+    found = [variable for variable in _TOOL_VARIABLES if environment.get(variable)]
+    if not found:
+        return Finding(name, Status.OK, "the environment loads none")
+    listed = ", ".join(f"{variable} ({_TOOL_VARIABLES[variable]})" for variable in found)
+    return Finding(
+        name,
+        Status.WARNING,
+        f"the environment loads a tool into CUDA programs: {listed}",
+        f"start without it: unset {' '.join(found)}",
+    )
+
+
+def check_permission(admin_only: bool | None) -> Finding:
+    """Report who may read hardware counters, which gviz does not need."""
+    name = "permission"
+    tail = "gviz records activities, not hardware counters, and needs no privilege for it"
+    if admin_only is None:
+        return Finding(name, Status.INFORMATION, f"the driver does not say; {tail}")
+    who = "administrators" if admin_only else "every user"
+    return Finding(name, Status.OK, f"hardware counters are open to {who}; {tail}")

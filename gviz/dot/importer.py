@@ -1,0 +1,291 @@
+"""Turns a DOT dump of the CUDA driver into a recording without times."""
+
+from __future__ import annotations
+
+import graphlib
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import gviz
+from gviz.dot.model import UNKNOWN_TYPE, DotGraph, DotNode
+from gviz.dot.parse import read_dot
+from gviz.errors import DotError, UsageError
+from gviz.kernel_name import demangle, short_name
+from gviz.node_type import CopyKind, node_type_name
+from gviz.recording import rows
+from gviz.recording.writer import RecordingWriter
+from gviz.topology import topology_hash
+
+_RUN_ID = 1
+_NOT_TIMED = "imported from DOT: no times"
+_LIMIT = (
+    "Imported from DOT text, which tells no times, no Python lines and no NVTX ranges, and "
+    "does not tell programmatic edges from others."
+)
+#: What SQLite can store in an INTEGER.
+_INTEGER_LIMIT = 2**63
+
+
+class _Parent(NamedTuple):
+    """The node that runs a graph level, and as which branch."""
+
+    graph_number: int
+    node_id: int
+    branch: int | None
+
+
+@dataclass(slots=True)
+class _Shared:
+    """What several graphs refer to: kernels and topologies, by their content."""
+
+    functions: dict[str, int] = field(default_factory=dict)
+    topologies: dict[str, int] = field(default_factory=dict)
+
+
+def import_dot(
+    path: Path, output: Path, *, overwrite: bool = False, name: str | None = None
+) -> Path:
+    """Write a recording of what a DOT dump says, and return its place.
+
+    Every top-level graph of the dump becomes a graph of origin ``dot``, every child graph
+    and conditional body one of origin ``body``. The text is kept with the first graph.
+
+    Parameters
+    ----------
+    path
+        The dump, verbose or plain.
+    output
+        Where the recording goes.
+    overwrite
+        Replace an existing file at ``output``.
+    name
+        Name of the run; by default the dump's file name without its suffix.
+
+    Raises
+    ------
+    DotError
+        If the dump cannot be read.
+    RecordingError
+        If the recording cannot be written.
+    UsageError
+        If ``output`` is the dump itself.
+    """
+    if output.exists() and path.exists() and output.samefile(path):
+        raise UsageError(f"the recording would replace the dump {path}; choose another --output")
+    text, graphs = read_dot(path)
+    for graph in graphs:
+        _check_acyclic(path, graph)
+    parents = find_parents(graphs)
+    with RecordingWriter(output, overwrite=overwrite) as writer:
+        writer.insert(_build_run(path, name))
+        for note_id, (kind, sentence) in enumerate(_notes(graphs, parents), 1):
+            writer.insert(rows.Note(note_id=note_id, run_id=_RUN_ID, kind=kind, text=sentence))
+        _write_graphs(writer, graphs, parents, zlib.compress(text.encode()))
+    return output
+
+
+def find_parents(graphs: tuple[DotGraph, ...]) -> dict[int, _Parent]:
+    """Return, by graph number, the child-graph or conditional node that runs each body.
+
+    A level has one parent, the first that names it; a reference that would make a level
+    contain itself is left out.
+    """
+    known = {graph.number for graph in graphs}
+    parents: dict[int, _Parent] = {}
+    for graph in graphs:
+        for node in graph.nodes:
+            for number, branch in _bodies(node):
+                is_free = number in known and number not in parents
+                if is_free and not _is_inside(graph.number, number, parents):
+                    parents[number] = _Parent(graph.number, node.node_id, branch)
+    return parents
+
+
+def _bodies(node: DotNode) -> list[tuple[int, int | None]]:
+    """Return the (graph number, branch) that a node runs."""
+    if node.child_graph is not None:
+        return [(node.child_graph, None)]
+    if node.conditional is not None:
+        return [(number, branch) for branch, number in enumerate(node.conditional.bodies)]
+    return []
+
+
+def _is_inside(number: int, ancestor: int, parents: dict[int, _Parent]) -> bool:
+    while number != ancestor:
+        if number not in parents:
+            return False
+        number = parents[number].graph_number
+    return True
+
+
+def _check_acyclic(path: Path, graph: DotGraph) -> None:
+    sorter: graphlib.TopologicalSorter[int] = graphlib.TopologicalSorter()
+    for edge in graph.edges:
+        sorter.add(edge.to_node, edge.from_node)
+    try:
+        sorter.prepare()
+    except graphlib.CycleError as error:
+        raise DotError(
+            f"{path}, line {graph.line}: {graph.name} has a cycle through node "
+            f"{error.args[1][0]}, which no CUDA graph can have; the dump is damaged, write it again"
+        ) from error
+
+
+def _build_run(path: Path, name: str | None) -> rows.Run:
+    return rows.Run(
+        run_id=_RUN_ID,
+        name=name or path.stem,
+        state="completed",
+        source="import",
+        collector="dot",
+        collector_reason=f"imported from {path.name}",
+        gviz_version=gviz.__version__,
+    )
+
+
+def _notes(graphs: tuple[DotGraph, ...], parents: dict[int, _Parent]) -> Iterator[tuple[str, str]]:
+    yield "limit", _LIMIT
+    nodes = [node for graph in graphs for node in graph.nodes]
+    kernels = [node.kernel for node in nodes if node.kernel is not None]
+    if any(kernel.grid_dim is None for kernel in kernels):
+        yield (
+            "limit",
+            "The dump is a plain one: it has no launch shapes and no addresses. "
+            "cudaGraphDebugDotPrint with cudaGraphDebugDotFlagsVerbose writes them.",
+        )
+    unknown = sorted({node.kind for node in nodes if node.type == UNKNOWN_TYPE})
+    if unknown:
+        yield (
+            "warning",
+            f"Node kinds that this gviz does not know, shown by name only: {', '.join(unknown)}.",
+        )
+    known = {graph.number for graph in graphs}
+    wanted = {number for node in nodes for number, _ in _bodies(node)}
+    for number in sorted(wanted - known):
+        yield "warning", f"The dump names graph_{number} as a body but does not describe it."
+    if len(parents) < sum(number in known for node in nodes for number, _ in _bodies(node)):
+        yield "warning", "Some body is named by several nodes; it is shown under the first."
+
+
+def _write_graphs(
+    writer: RecordingWriter,
+    graphs: tuple[DotGraph, ...],
+    parents: dict[int, _Parent],
+    text: bytes,
+) -> None:
+    graph_ids = {graph.number: graph_id for graph_id, graph in enumerate(graphs, 1)}
+    shared = _Shared()
+    first_top = next(graph.number for graph in graphs if graph.number not in parents)
+    for graph in graphs:
+        parent = parents.get(graph.number)
+        writer.insert(
+            rows.Graph(
+                graph_id=graph_ids[graph.number],
+                run_id=_RUN_ID,
+                name=graph.name,
+                origin="dot" if parent is None else "body",
+                parent_graph_id=None if parent is None else graph_ids[parent.graph_number],
+                parent_node_id=None if parent is None else parent.node_id,
+                branch=None if parent is None else parent.branch,
+                topology_id=_write_topology(writer, graph, shared),
+                dot=text if graph.number == first_top else None,
+            )
+        )
+        for node in graph.nodes:
+            function_id = _write_function(writer, node, shared)
+            writer.insert(build_node_row(node, graph_ids[graph.number], function_id))
+
+
+def _write_topology(writer: RecordingWriter, graph: DotGraph, shared: _Shared) -> int:
+    names = [node.kernel.mangled_name if node.kernel else "" for node in graph.nodes]
+    pairs = {(edge.from_node, edge.to_node) for edge in graph.edges}
+    edges = [(*pair, 0, 0, 0) for pair in sorted(pairs)]
+    digest = topology_hash([node.type for node in graph.nodes], names, edges)
+    if digest not in shared.topologies:
+        topology_id = shared.topologies[digest] = len(shared.topologies) + 1
+        writer.insert(
+            rows.Topology(
+                topology_id=topology_id,
+                hash=digest,
+                node_count=len(graph.nodes),
+                edge_count=len(edges),
+            )
+        )
+        writer.insert_tuples(rows.Edge, [(topology_id, *edge) for edge in edges])
+    return shared.topologies[digest]
+
+
+def _write_function(writer: RecordingWriter, node: DotNode, shared: _Shared) -> int | None:
+    if node.kernel is None:
+        return None
+    mangled = node.kernel.mangled_name
+    if mangled not in shared.functions:
+        function_id = shared.functions[mangled] = len(shared.functions) + 1
+        writer.insert(
+            rows.KernelFunction(
+                function_id=function_id,
+                run_id=_RUN_ID,
+                mangled_name=mangled,
+                name=demangle(mangled),
+            )
+        )
+    return shared.functions[mangled]
+
+
+def build_node_row(node: DotNode, graph_id: int, function_id: int | None) -> rows.Node:
+    """Build the recording's row of a node."""
+    kernel, memcpy, memset, memory = node.kernel, node.memcpy, node.memset, node.memory
+    grid = (kernel and kernel.grid_dim) or (None, None, None)
+    block = (kernel and kernel.block_dim) or (None, None, None)
+    sized = memcpy or memset or memory
+    target = memset or memory
+    destination = memcpy.destination_address if memcpy else target.address if target else None
+    return rows.Node(
+        graph_id=graph_id,
+        node_id=node.node_id,
+        exec_node_id=None,
+        type=node.type,
+        name=_shown_name(node),
+        function_id=function_id,
+        grid_x=_stored(grid[0]),
+        grid_y=_stored(grid[1]),
+        grid_z=_stored(grid[2]),
+        block_x=_stored(block[0]),
+        block_y=_stored(block[1]),
+        block_z=_stored(block[2]),
+        shared_mem_bytes=_stored(kernel.shared_mem_bytes) if kernel else None,
+        priority=_stored(kernel.priority) if kernel else None,
+        cooperative=_stored(kernel.cooperative) if kernel else None,
+        copy_kind=_copy_kind(memcpy.direction) if memcpy else None,
+        bytes=_stored(sized.bytes) if sized else None,
+        source_address=_stored(memcpy.source_address) if memcpy else None,
+        destination_address=_stored(destination),
+        memset_value=_stored(memset.value) if memset else None,
+        memset_element_bytes=_stored(memset.element_bytes) if memset else None,
+        not_timed_reason=_NOT_TIMED,
+    )
+
+
+def _shown_name(node: DotNode) -> str:
+    if node.kernel is not None:
+        return short_name(node.kernel.mangled_name)
+    if node.type == UNKNOWN_TYPE:
+        return node.kind
+    name = node_type_name(node.type)
+    if node.memcpy is not None and node.memcpy.direction:
+        return f"{name} {node.memcpy.direction}"
+    if node.conditional is not None and node.conditional.type:
+        return f"{name} {node.conditional.type}"
+    return name
+
+
+def _copy_kind(direction: str | None) -> int:
+    return CopyKind.__members__.get((direction or "").upper(), CopyKind.UNKNOWN)
+
+
+def _stored(number: int | None) -> int | None:
+    """Return a number as SQLite can store it, None for one that no real dump has."""
+    return number if number is not None and abs(number) < _INTEGER_LIMIT else None

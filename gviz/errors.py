@@ -1,0 +1,36 @@
+"""The errors gviz raises.
+
+Every message says what happened, names the value, and gives the next step.
+The command line prints the message on stderr without a traceback and exits 1
+(2 for :class:`UsageError`).
+"""
+
+from __future__ import annotations
+
+
+class GvizError(Exception):
+    """Base of every error that gviz raises on purpose."""
+
+    exit_code = 1
+
+
+class UsageError(GvizError):
+    """The command line or an argument cannot be understood."""
+
+    exit_code = 2
+
+
+class RecordingError(GvizError):
+    """A recording cannot be opened, read or written."""
+
+
+class SpoolError(GvizError):
+    """A spool of raw records is damaged or not a spool."""
+
+
+class DotError(GvizError):
+    """A DOT text is not what CUDA's driver prints."""
+
+
+class CollectorError(GvizError):
+    """Collecting cannot start or had to stop."""

@@ -1,0 +1,21 @@
+"""Where a recording may be written. Apart from the writer: the watched process needs no SQLite."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from gviz.errors import RecordingError
+
+
+def check_output(path: Path, *, overwrite: bool) -> None:
+    """Raise RecordingError unless a recording can be written at ``path``."""
+    if path.is_dir():
+        raise RecordingError(f"cannot write {path}: it is a directory; name a file in it")
+    if path.exists() and not overwrite:
+        raise RecordingError(f"{path} exists; choose another name or give --overwrite")
+    parent = path.absolute().parent
+    if not parent.is_dir():
+        raise RecordingError(f"cannot write {path}: there is no directory {parent}; create it")
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise RecordingError(f"cannot write {path}: no permission to write in {parent}")

@@ -1,0 +1,361 @@
+"""Read a recording: typed rows and arrays out of one SQLite file."""
+
+from __future__ import annotations
+
+import sqlite3
+import urllib.parse
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from gviz.errors import RecordingError
+from gviz.recording import rows
+from gviz.recording.schema import APPLICATION_ID, SCHEMA_VERSION
+from gviz.recording.table import table_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    IntArray = npt.NDArray[np.int64]
+
+_R = TypeVar("_R")
+_SQLITE_MAGIC = b"SQLite format 3\x00"
+_LAUNCH_DURATIONS = {
+    "host": "(host_end_ns - host_start_ns)",
+    "gpu": "(gpu_end_ns - gpu_start_ns)",
+    "event": "event_duration_ns",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SpanArrays:
+    """Spans as arrays of one length, in order of (launch, node, iteration).
+
+    Attributes
+    ----------
+    launch_id, node_id, iteration, start_ns, duration_ns, stream_id
+        int64 arrays, the columns of table ``span``. ``start_ns`` is relative to
+        the first span of its launch.
+    """
+
+    launch_id: IntArray
+    node_id: IntArray
+    iteration: IntArray
+    start_ns: IntArray
+    duration_ns: IntArray
+    stream_id: IntArray
+
+    def __len__(self) -> int:
+        return len(self.node_id)
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeArrays:
+    """Edges of a topology as arrays of one length: node ids, type and ports (int64)."""
+
+    from_node: IntArray
+    to_node: IntArray
+    type: IntArray
+    from_port: IntArray
+    to_port: IntArray
+
+    def __len__(self) -> int:
+        return len(self.from_node)
+
+
+class Recording:
+    """A finished recording, opened for reading.
+
+    Safe to use from one thread at a time; open one per thread. The file is opened
+    immutable, so read-only folders and network file systems work.
+
+    Parameters
+    ----------
+    path
+        The ``.gviz`` file.
+
+    Raises
+    ------
+    RecordingError
+        If the file does not exist, is not a gviz recording, is damaged, or was
+        written by a newer gviz.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        _check_header(self.path)
+        uri = "file:" + urllib.parse.quote(str(self.path.absolute())) + "?immutable=1"
+        self._db = sqlite3.connect(uri, uri=True, check_same_thread=False)
+        try:
+            application = self._db.execute("PRAGMA application_id").fetchone()[0]
+            version = self._db.execute("PRAGMA user_version").fetchone()[0]
+            _check_identity(self.path, application, version)
+            self._db.execute("SELECT count(*) FROM run").fetchone()
+        except RecordingError:
+            self._db.close()
+            raise
+        except sqlite3.Error as error:
+            self._db.close()
+            raise RecordingError(
+                f"{self.path} is damaged ({error}); if its spool is still beside it, "
+                f"run 'gviz info' on the spool to fold it again"
+            ) from error
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    def __enter__(self) -> Recording:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # -- typed rows ------------------------------------------------------------------
+
+    def fetch_runs(self) -> list[rows.Run]:
+        """Return every run, by run_id."""
+        return self._fetch(rows.Run, "ORDER BY run_id")
+
+    def fetch_devices(self, run_id: int) -> list[rows.Device]:
+        """Return the GPUs of a run."""
+        return self._fetch(rows.Device, "WHERE run_id=? ORDER BY device_id", run_id)
+
+    def fetch_libraries(self, run_id: int) -> list[rows.Library]:
+        """Return the library versions of a run."""
+        return self._fetch(rows.Library, "WHERE run_id=? ORDER BY name", run_id)
+
+    def fetch_windows(self, run_id: int) -> list[rows.Window]:
+        """Return the recording windows of a run, in order of time."""
+        return self._fetch(rows.Window, "WHERE run_id=? ORDER BY window_id", run_id)
+
+    def fetch_measurements(self, run_id: int) -> list[rows.Measurement]:
+        """Return what measuring cost and lost in a run."""
+        return self._fetch(rows.Measurement, "WHERE run_id=? ORDER BY name", run_id)
+
+    def fetch_notes(self, run_id: int) -> list[rows.Note]:
+        """Return the notes of a run."""
+        return self._fetch(rows.Note, "WHERE run_id=? ORDER BY note_id", run_id)
+
+    def fetch_api_calls(self, run_id: int) -> list[rows.ApiCall]:
+        """Return the driver calls of graphs' lives, in order of time."""
+        return self._fetch(rows.ApiCall, "WHERE run_id=? ORDER BY start_ns", run_id)
+
+    def fetch_nvtx_ranges(self, run_id: int) -> list[rows.NvtxRange]:
+        """Return the host-side NVTX ranges of a run, in order of start."""
+        return self._fetch(rows.NvtxRange, "WHERE run_id=? ORDER BY start_ns", run_id)
+
+    def fetch_graphs(self, run_id: int | None = None) -> list[rows.Graph]:
+        """Return the graphs of a run (or of all), bodies included, by graph_id."""
+        if run_id is None:
+            return self._fetch(rows.Graph, "ORDER BY graph_id")
+        return self._fetch(rows.Graph, "WHERE run_id=? ORDER BY graph_id", run_id)
+
+    def fetch_graph(self, graph_id: int) -> rows.Graph:
+        """Return one graph; RecordingError if there is none of that id."""
+        found = self._fetch(rows.Graph, "WHERE graph_id=?", graph_id)
+        if not found:
+            raise RecordingError(f"{self.path} has no graph {graph_id}; 'gviz info' lists them")
+        return found[0]
+
+    def fetch_nodes(self, graph_id: int) -> list[rows.Node]:
+        """Return the nodes of one graph level, by node_id."""
+        return self._fetch(rows.Node, "WHERE graph_id=? ORDER BY node_id", graph_id)
+
+    def fetch_topology(self, topology_id: int) -> rows.Topology:
+        """Return a topology row."""
+        return self._fetch(rows.Topology, "WHERE topology_id=?", topology_id)[0]
+
+    def fetch_arguments(self, graph_id: int, node_id: int) -> list[rows.Argument]:
+        """Return the arguments of a kernel node, by position."""
+        tail = "WHERE graph_id=? AND node_id=? ORDER BY position"
+        return self._fetch(rows.Argument, tail, graph_id, node_id)
+
+    def fetch_functions(self, run_id: int) -> dict[int, rows.KernelFunction]:
+        """Return the kernels of a run by function_id."""
+        found = self._fetch(rows.KernelFunction, "WHERE run_id=?", run_id)
+        return {f.function_id: f for f in found}
+
+    def fetch_graph_execs(self, graph_id: int) -> list[rows.GraphExec]:
+        """Return the executables of a graph, in order of instantiation."""
+        return self._fetch(rows.GraphExec, "WHERE graph_id=? ORDER BY graph_exec_id", graph_id)
+
+    def fetch_launches(self, graph_id: int, side: str = "graph") -> list[rows.Launch]:
+        """Return the launches of a graph on one side ('graph' or 'stream'), in time order."""
+        tail = "WHERE graph_id=? AND side=? ORDER BY ordinal"
+        return self._fetch(rows.Launch, tail, graph_id, side)
+
+    def count_launches(self, graph_id: int, side: str = "graph") -> tuple[int, int]:
+        """Return how many launches a side has, and how many of them have node times."""
+        sql = "SELECT count(*), total(node_level) FROM launch WHERE graph_id=? AND side=?"
+        ((count, with_node_times),) = self._execute(sql, graph_id, side)
+        return int(count), int(with_node_times)
+
+    def fetch_launch(self, launch_id: int) -> rows.Launch:
+        """Return one launch; RecordingError if there is none of that id."""
+        found = self._fetch(rows.Launch, "WHERE launch_id=?", launch_id)
+        if not found:
+            raise RecordingError(f"{self.path} has no launch {launch_id}")
+        return found[0]
+
+    def fetch_stream_operations(self, launch_id: int) -> list[rows.StreamOperation]:
+        """Return the stream operations matched into one stream-side launch, by GPU start."""
+        tail = "WHERE launch_id=? ORDER BY start_ns"
+        return self._fetch(rows.StreamOperation, tail, launch_id)
+
+    def fetch_run_stream_operations(self, run_id: int) -> list[rows.StreamOperation]:
+        """Return every stream operation of a run, by GPU start."""
+        return self._fetch(rows.StreamOperation, "WHERE run_id=? ORDER BY start_ns", run_id)
+
+    def fetch_statistics(self, graph_id: int) -> list[rows.NodeStatistics]:
+        """Return the duration statistics of a graph's nodes, by exec_node_id."""
+        return self._fetch(rows.NodeStatistics, "WHERE graph_id=? ORDER BY node_id", graph_id)
+
+    def fetch_nvtx_paths(self, run_id: int) -> dict[int, rows.NvtxPath]:
+        """Return the NVTX paths of a run by nvtx_path_id."""
+        found = self._fetch(rows.NvtxPath, "WHERE run_id=?", run_id)
+        return {p.nvtx_path_id: p for p in found}
+
+    def fetch_stack(self, stack_id: int) -> list[rows.Location]:
+        """Return the Python frames of a stack, innermost first."""
+        columns = ", ".join(f"location.{c.name}" for c in table_of(rows.Location).columns)
+        sql = (
+            f"SELECT {columns} FROM stack JOIN location USING (location_id) "
+            "WHERE stack_id=? ORDER BY depth"
+        )
+        return [
+            rows.Location(**dict(zip(_names(rows.Location), r, strict=True)))
+            for r in self._execute(sql, stack_id)
+        ]
+
+    def fetch_columns(
+        self, row: type, names: Sequence[str], key: Mapping[str, int], order: str
+    ) -> list[tuple[Any, ...]]:
+        """Return some columns of the rows of a table whose columns equal ``key``, in order.
+
+        For tables of which a whole row object each would be most of the work. ``order`` is
+        the column to sort by.
+        """
+        known = {c.name for c in table_of(row).columns}
+        if not {*names, *key, order} <= known:
+            raise KeyError(f"no such column in {table_of(row).name}: {names}, {key}, {order}")
+        where = " AND ".join(f"{name}=?" for name in key)
+        sql = f"SELECT {', '.join(names)} FROM {table_of(row).name} WHERE {where} ORDER BY {order}"
+        return self._execute(sql, *key.values())
+
+    # -- arrays ----------------------------------------------------------------------
+
+    def fetch_edges(self, topology_id: int) -> EdgeArrays:
+        """Return the edges of a topology as arrays, by (from_node, to_node)."""
+        sql = (
+            "SELECT from_node, to_node, type, from_port, to_port FROM edge "
+            "WHERE topology_id=? ORDER BY from_node, to_node"
+        )
+        return EdgeArrays(*self._arrays(5, sql, topology_id))
+
+    def fetch_spans(self, launch_id: int) -> SpanArrays:
+        """Return the spans of one launch as arrays."""
+        sql = f"SELECT {', '.join(_names(rows.Span))} FROM span WHERE launch_id=?"
+        return SpanArrays(*self._arrays(6, sql, launch_id))
+
+    def fetch_graph_spans(self, graph_id: int) -> SpanArrays:
+        """Return the spans of every recorded launch of a graph as arrays."""
+        columns = ", ".join(f"span.{n}" for n in _names(rows.Span))
+        sql = (
+            f"SELECT {columns} FROM launch CROSS JOIN span USING (launch_id) "
+            "WHERE graph_id=? AND side='graph' ORDER BY span.launch_id"
+        )
+        return SpanArrays(*self._arrays(6, sql, graph_id))
+
+    def fetch_node_durations(self, graph_id: int, node_id: int) -> IntArray:
+        """Return a node's durations over the recorded launches, in order of launch (int64, ns)."""
+        sql = (
+            "SELECT span.duration_ns FROM launch CROSS JOIN span ON "
+            "span.launch_id=launch.launch_id AND span.node_id=? "
+            "WHERE graph_id=? AND side='graph' ORDER BY ordinal, iteration"
+        )
+        (durations,) = self._arrays(1, sql, node_id, graph_id)
+        return durations
+
+    def fetch_launch_durations(
+        self, graph_id: int, side: str, measure: Literal["host", "gpu", "event"]
+    ) -> IntArray:
+        """Return one duration of each launch on a side that has it, in time order (int64, ns).
+
+        Parameters
+        ----------
+        graph_id, side
+            As for :meth:`fetch_launches`.
+        measure
+            ``host``: the call; ``gpu``: first span's start to last span's end; ``event``:
+            between the events around the launch.
+        """
+        duration = _LAUNCH_DURATIONS[measure]
+        sql = (
+            f"SELECT {duration} FROM launch WHERE graph_id=? AND side=? "
+            f"AND {duration} IS NOT NULL ORDER BY ordinal"
+        )
+        (durations,) = self._arrays(1, sql, graph_id, side)
+        return durations
+
+    # -- inner -----------------------------------------------------------------------
+
+    def _fetch(self, row: type[_R], tail: str, *parameters: Any) -> list[_R]:
+        names = _names(row)
+        sql = f"SELECT {', '.join(names)} FROM {table_of(row).name} {tail}"
+        return [row(**dict(zip(names, r, strict=True))) for r in self._execute(sql, *parameters)]
+
+    def _arrays(self, count: int, sql: str, *parameters: Any) -> list[IntArray]:
+        import numpy as np
+
+        found = self._execute(sql, *parameters)
+        table = np.array(found, dtype=np.int64).reshape(len(found), count)
+        return [np.ascontiguousarray(table[:, i]) for i in range(count)]
+
+    def _execute(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
+        try:
+            return self._db.execute(sql, parameters).fetchall()
+        except sqlite3.Error as error:
+            raise RecordingError(f"{self.path} is damaged: {error}") from error
+
+
+def _names(row: type) -> list[str]:
+    return [c.name for c in table_of(row).columns]
+
+
+def _check_header(path: Path) -> None:
+    try:
+        with path.open("rb") as file:
+            header = file.read(100)
+    except FileNotFoundError:
+        raise RecordingError(f"there is no file {path}; check the name") from None
+    except OSError as error:
+        raise RecordingError(f"cannot read {path}: {error.strerror}") from error
+    if not header.startswith(_SQLITE_MAGIC):
+        raise RecordingError(
+            f"{path} is not a gviz recording; a DOT dump is read with 'gviz import'"
+        )
+    page = int.from_bytes(header[16:18], "big") or 65536
+    pages = int.from_bytes(header[28:32], "big")
+    if len(header) < 100 or path.stat().st_size < (65536 if page == 1 else page) * pages:
+        raise RecordingError(
+            f"{path} is cut short ({path.stat().st_size} bytes); copy it again from its origin"
+        )
+
+
+def _check_identity(path: Path, application: int, version: int) -> None:
+    if application != APPLICATION_ID:
+        raise RecordingError(f"{path} is an SQLite file of another program, not a gviz recording")
+    if version > SCHEMA_VERSION:
+        raise RecordingError(
+            f"{path} has schema {version}, this gviz reads up to {SCHEMA_VERSION}; "
+            "update it: pip install --upgrade gviz"
+        )

@@ -1,0 +1,34 @@
+"""The schema of a recording: SQLite file, application id and version."""
+
+from __future__ import annotations
+
+from gviz.recording import rows
+from gviz.recording.table import all_tables
+
+#: PRAGMA application_id: the letters "gviz" in ASCII, big endian.
+APPLICATION_ID = 0x6776697A
+#: PRAGMA user_version. Raise it with every change of a table and add an upgrade.
+SCHEMA_VERSION = 1
+#: File suffix.
+SUFFIX = ".gviz"
+
+assert rows.Run is not None  # importing the rows registers the tables
+
+
+def create_sql() -> str:
+    """Return the statements that create every table of the current version."""
+    return "\n".join(table.create_sql() for table in all_tables())
+
+
+def to_markdown() -> str:
+    """Return docs/recording.md's tables: every table and column with its meaning."""
+    parts: list[str] = []
+    for table in all_tables():
+        key = ", ".join(table.primary_key)
+        parts.append(f"## {table.name}\n\n{table.doc} Primary key: {key}.\n")
+        parts.append("| column | type | meaning |\n| --- | --- | --- |")
+        for c in table.columns:
+            null = ", may be NULL" if c.nullable else ""
+            parts.append(f"| {c.name} | {c.sql_type}{null} | {c.doc} |")
+        parts.append("")
+    return "\n".join(parts)

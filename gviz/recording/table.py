@@ -1,0 +1,109 @@
+"""Tables described by dataclasses: one source for the schema, its documentation and its rows."""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+_T = TypeVar("_T")
+
+_SQL_TYPES: dict[type, str] = {int: "INTEGER", str: "TEXT", float: "REAL", bytes: "BLOB"}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: its SQL name and type, whether it may be NULL, and what it means."""
+
+    name: str
+    sql_type: str
+    nullable: bool
+    doc: str
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table of the recording, derived from its row class."""
+
+    name: str
+    doc: str
+    row: type
+    columns: tuple[Column, ...]
+    primary_key: tuple[str, ...]
+    without_rowid: bool
+    indexes: tuple[tuple[str, ...], ...]
+
+    def create_sql(self) -> str:
+        """Return the statements that create this table and its indexes."""
+        lines = [
+            f"  {c.name} {c.sql_type}{'' if c.nullable else ' NOT NULL'}" for c in self.columns
+        ]
+        if len(self.primary_key) == 1 and not self.without_rowid:
+            key = self.primary_key[0]
+            lines = [
+                f"  {key} INTEGER PRIMARY KEY" if line.split()[0] == key else line for line in lines
+            ]
+        elif self.primary_key:
+            lines.append(f"  PRIMARY KEY ({', '.join(self.primary_key)})")
+        tail = " WITHOUT ROWID" if self.without_rowid else ""
+        statements = [f"CREATE TABLE {self.name} (\n" + ",\n".join(lines) + f"\n){tail};"]
+        statements += [
+            f"CREATE INDEX {self.name}_by_{'_'.join(i)} ON {self.name} ({', '.join(i)});"
+            for i in self.indexes
+        ]
+        return "\n".join(statements)
+
+    def insert_sql(self) -> str:
+        """Return the INSERT statement with one placeholder a column, in column order."""
+        marks = ", ".join("?" * len(self.columns))
+        return f"INSERT INTO {self.name} VALUES ({marks})"
+
+
+def column(doc: str, *, default: Any = dataclasses.MISSING) -> Any:
+    """Describe one column of a row class (a dataclass field with its documentation)."""
+    return dataclasses.field(default=default, metadata={"doc": doc})
+
+
+_TABLES: dict[type, Table] = {}
+
+
+def table(
+    name: str,
+    *,
+    primary_key: tuple[str, ...] = (),
+    without_rowid: bool = False,
+    indexes: tuple[tuple[str, ...], ...] = (),
+) -> Callable[[type[_T]], type[_T]]:
+    """Register a dataclass as the row of a table; its docstring is the table's documentation."""
+
+    def register(row: type[_T]) -> type[_T]:
+        hints = typing.get_type_hints(row)
+        columns = tuple(
+            Column(f.name, *_sql_type(hints[f.name]), doc=str(f.metadata["doc"]))
+            for f in dataclasses.fields(row)  # type: ignore[arg-type]
+        )
+        doc = " ".join((row.__doc__ or "").split())
+        _TABLES[row] = Table(name, doc, row, columns, primary_key, without_rowid, indexes)
+        return row
+
+    return register
+
+
+def _sql_type(hint: Any) -> tuple[str, bool]:
+    if isinstance(hint, types.UnionType):
+        inner = [a for a in hint.__args__ if a is not type(None)]
+        return _SQL_TYPES[inner[0]], True
+    return _SQL_TYPES[hint], False
+
+
+def table_of(row: type) -> Table:
+    """Return the table whose rows are instances of ``row``."""
+    return _TABLES[row]
+
+
+def all_tables() -> tuple[Table, ...]:
+    """Return every registered table, in the order of definition."""
+    return tuple(_TABLES.values())

@@ -1,0 +1,103 @@
+"""Write a recording: rows in, one finished SQLite file out."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from gviz.errors import RecordingError
+from gviz.recording.output import check_output
+from gviz.recording.schema import APPLICATION_ID, SCHEMA_VERSION, create_sql
+from gviz.recording.table import table_of
+
+
+class RecordingWriter:
+    """Builds a recording aside and moves it to its place when finished.
+
+    State: OPEN -> FINISHED (file at ``path``) | DISCARDED (nothing at ``path``).
+    While open, rows live in ``<path>.part``; a reader never sees half a recording.
+
+    Parameters
+    ----------
+    path
+        Where the finished recording goes.
+    overwrite
+        Replace an existing file at ``path``.
+
+    Raises
+    ------
+    RecordingError
+        If ``path`` exists and ``overwrite`` is false, or cannot be written.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        self.path = Path(path)
+        check_output(self.path, overwrite=overwrite)
+        self._part = self.path.with_name(self.path.name + ".part")
+        try:
+            self._part.unlink(missing_ok=True)
+            self._db = sqlite3.connect(self._part, isolation_level=None)
+            # A half-written part is thrown away, so durability would only cost time.
+            self._db.executescript("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN;")
+            self._db.executescript(
+                f"PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={SCHEMA_VERSION};"
+                + create_sql()
+            )
+            self._db.execute("BEGIN")
+        except (OSError, sqlite3.Error) as error:
+            raise RecordingError(f"cannot write {self.path}: {error}") from error
+
+    def insert(self, *rows: Any) -> None:
+        """Insert rows given as instances of the classes in :mod:`gviz.recording.rows`."""
+        for row in rows:
+            table = table_of(type(row))
+            self._db.execute(table.insert_sql(), [getattr(row, c.name) for c in table.columns])
+
+    def insert_tuples(self, row: type, values: Iterable[Sequence[Any]]) -> None:
+        """Insert many rows of one table, each a sequence in the order of the row class's fields."""
+        self._db.executemany(table_of(row).insert_sql(), values)
+
+    def update(self, row: type, key: dict[str, Any], values: dict[str, Any]) -> None:
+        """Set columns of the rows of ``row``'s table whose columns equal ``key``."""
+        table = table_of(row)
+        known = {c.name for c in table.columns}
+        if not (set(key) | set(values)) <= known:
+            raise KeyError(f"no such column in {table.name}: {sorted(set(key) | set(values))}")
+        sets = ", ".join(f"{name}=?" for name in values)
+        where = " AND ".join(f"{name}=?" for name in key)
+        self._db.execute(
+            f"UPDATE {table.name} SET {sets} WHERE {where}", [*values.values(), *key.values()]
+        )
+
+    def finish(self) -> Path:
+        """Commit, close and move the recording to its place; return that place."""
+        self._db.execute("COMMIT")
+        self._db.execute("ANALYZE")
+        self._db.close()
+        os.replace(self._part, self.path)
+        return self.path
+
+    def discard(self) -> None:
+        """Close and remove what was written."""
+        self._db.close()
+        self._part.unlink(missing_ok=True)
+
+    def __enter__(self) -> RecordingWriter:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.finish()
+        else:
+            with contextlib.suppress(OSError, sqlite3.Error):
+                self.discard()

@@ -1,0 +1,323 @@
+"""What ``gviz info`` says about a recording: numbers only, no text layout, no GPU.
+
+The field names below are the keys of ``gviz info --json``; docs/info.md lists them.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gviz.node_type import node_type_name
+from gviz.recording import rows
+from gviz.recording.reader import Recording
+from gviz.recording.schema import SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+#: How many of a graph's slowest nodes are listed unless asked otherwise.
+SLOWEST_COUNT = 10
+
+
+@dataclass(frozen=True, slots=True)
+class SlowNode:
+    """A node and its share of the time of all nodes of its graph (measured)."""
+
+    graph_id: int
+    node_id: int
+    exec_node_id: int
+    name: str
+    kernel: str | None
+    type: str
+    count: int
+    median_ns: float
+    p5_ns: float
+    p95_ns: float
+    share_fraction: float
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchSummary:
+    """The launches of a graph on one side, ``graph`` or ``stream``.
+
+    ``gpu_median_ns`` is from the first span's start to the last span's end, over the
+    launches with node times, ``event_median_ns`` between two events around the launch,
+    ``host_median_ns`` from the first call's entry to the last call's return.
+    """
+
+    side: str
+    count: int
+    with_node_times: int
+    gpu_median_ns: float | None
+    event_median_ns: float | None
+    host_median_ns: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ExecSummary:
+    """An executable: what its life cost, and how often it was launched."""
+
+    graph_exec_id: int
+    instantiate_ns: int | None
+    upload_ns: int | None
+    launch_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class GraphSummary:
+    """A top-level graph; its nodes and edges count those of nested bodies."""
+
+    graph_id: int
+    name: str
+    origin: str
+    node_count: int
+    edge_count: int | None
+    body_count: int
+    node_kinds: dict[str, int]
+    capture_ns: int | None
+    execs: tuple[ExecSummary, ...]
+    launches: tuple[LaunchSummary, ...]
+    node_time_ns: int | None
+    slowest_nodes: tuple[SlowNode, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StreamSummary:
+    """The operations that ran outside graphs while a window was open."""
+
+    count: int
+    matched_count: int
+    total_ns: int
+    kinds: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class WindowSummary:
+    """The intervals in which node times and stream operations were recorded.
+
+    ``total_ns`` leaves out a window that was open when the process ended.
+    """
+
+    count: int
+    total_ns: int
+    reasons: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """One run of a recording."""
+
+    run: rows.Run
+    duration_ns: int | None
+    devices: tuple[rows.Device, ...]
+    libraries: dict[str, str]
+    graphs: tuple[GraphSummary, ...]
+    stream_operations: StreamSummary | None
+    windows: WindowSummary
+    measurements: tuple[rows.Measurement, ...]
+    notes: tuple[rows.Note, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordingSummary:
+    """A whole recording."""
+
+    path: str
+    size_bytes: int
+    schema_version: int
+    runs: tuple[RunSummary, ...]
+
+
+def summarize(recording: Recording, *, slowest: int = SLOWEST_COUNT) -> RecordingSummary:
+    """Return what is in a recording.
+
+    Parameters
+    ----------
+    recording
+        An open recording.
+    slowest
+        How many of each graph's slowest nodes are listed, by total time.
+
+    Returns
+    -------
+    RecordingSummary
+        Medians are over the recorded launches. What was not measured is None.
+    """
+    return RecordingSummary(
+        path=str(recording.path),
+        size_bytes=recording.path.stat().st_size,
+        schema_version=SCHEMA_VERSION,
+        runs=tuple(_summarize_run(recording, run, slowest) for run in recording.fetch_runs()),
+    )
+
+
+def _summarize_run(recording: Recording, run: rows.Run, slowest: int) -> RunSummary:
+    graphs = recording.fetch_graphs(run.run_id)
+    functions = recording.fetch_functions(run.run_id)
+    top = [graph for graph in graphs if graph.parent_graph_id is None]
+    return RunSummary(
+        run=run,
+        duration_ns=_difference(run.started_ns, run.ended_ns),
+        devices=tuple(recording.fetch_devices(run.run_id)),
+        libraries={lib.name: lib.version for lib in recording.fetch_libraries(run.run_id)},
+        graphs=tuple(
+            _summarize_graph(recording, graph, bodies_of(graph, graphs), functions, slowest)
+            for graph in top
+        ),
+        stream_operations=_summarize_stream(recording.fetch_run_stream_operations(run.run_id)),
+        windows=_summarize_windows(recording.fetch_windows(run.run_id)),
+        measurements=tuple(recording.fetch_measurements(run.run_id)),
+        notes=tuple(recording.fetch_notes(run.run_id)),
+    )
+
+
+def bodies_of(top: rows.Graph, graphs: Iterable[rows.Graph]) -> list[rows.Graph]:
+    """Return the bodies nested in ``top`` at any depth, by graph_id.
+
+    A body's graph_id is above its parent's in no particular order, so every level is
+    looked for anew.
+    """
+    remaining = [graph for graph in graphs if graph.parent_graph_id is not None]
+    inside = {top.graph_id}
+    found: list[rows.Graph] = []
+    while level := [g for g in remaining if g.parent_graph_id in inside and g not in found]:
+        found += level
+        inside |= {graph.graph_id for graph in level}
+    return sorted(found, key=lambda graph: graph.graph_id)
+
+
+def _summarize_graph(
+    recording: Recording,
+    graph: rows.Graph,
+    bodies: list[rows.Graph],
+    functions: dict[int, rows.KernelFunction],
+    slowest: int,
+) -> GraphSummary:
+    levels = [graph, *bodies]
+    nodes = [node for level in levels for node in recording.fetch_nodes(level.graph_id)]
+    times = recording.fetch_statistics(graph.graph_id)
+    sides = (_summarize_launches(recording, graph.graph_id, s) for s in ("graph", "stream"))
+    return GraphSummary(
+        graph_id=graph.graph_id,
+        name=graph.name,
+        origin=graph.origin,
+        node_count=len(nodes),
+        edge_count=_count_edges(recording, levels),
+        body_count=len(bodies),
+        node_kinds=_count_kinds(node.type for node in nodes),
+        capture_ns=_difference(graph.capture_start_ns, graph.capture_end_ns),
+        execs=tuple(_summarize_exec(e) for e in recording.fetch_graph_execs(graph.graph_id)),
+        launches=tuple(side for side in sides if side is not None),
+        node_time_ns=sum(t.total_ns for t in times) if times else None,
+        slowest_nodes=_find_slowest(nodes, times, functions, slowest),
+    )
+
+
+def _count_edges(recording: Recording, levels: list[rows.Graph]) -> int | None:
+    """Return the edges of all levels, or None when those of one are unknown."""
+    count = 0
+    for level in levels:
+        if level.topology_id is None:
+            return None
+        count += recording.fetch_topology(level.topology_id).edge_count
+    return count
+
+
+def _count_kinds(types: Iterable[int]) -> dict[str, int]:
+    """Return how many of each kind there are, the most frequent first."""
+    return {node_type_name(number): n for number, n in Counter(types).most_common()}
+
+
+def _summarize_exec(graph_exec: rows.GraphExec) -> ExecSummary:
+    return ExecSummary(
+        graph_exec_id=graph_exec.graph_exec_id,
+        instantiate_ns=_difference(graph_exec.instantiate_start_ns, graph_exec.instantiate_end_ns),
+        upload_ns=_difference(graph_exec.upload_start_ns, graph_exec.upload_end_ns),
+        launch_count=graph_exec.launch_count,
+    )
+
+
+def _summarize_launches(recording: Recording, graph_id: int, side: str) -> LaunchSummary | None:
+    # Columns, not rows: a recording may hold a million launches.
+    count, with_node_times = recording.count_launches(graph_id, side)
+    if not count:
+        return None
+    return LaunchSummary(
+        side=side,
+        count=count,
+        with_node_times=with_node_times,
+        gpu_median_ns=_median(recording.fetch_launch_durations(graph_id, side, "gpu")),
+        event_median_ns=_median(recording.fetch_launch_durations(graph_id, side, "event")),
+        host_median_ns=_median(recording.fetch_launch_durations(graph_id, side, "host")),
+    )
+
+
+def _find_slowest(
+    nodes: list[rows.Node],
+    times: list[rows.NodeStatistics],
+    functions: dict[int, rows.KernelFunction],
+    count: int,
+) -> tuple[SlowNode, ...]:
+    by_exec_id = {node.exec_node_id: node for node in nodes if node.exec_node_id is not None}
+    total = sum(t.total_ns for t in times)
+    slowest = sorted(times, key=lambda t: (-t.total_ns, t.node_id))
+    return tuple(
+        _slow_node(by_exec_id[t.node_id], t, functions, total)
+        for t in slowest[:count]
+        if t.node_id in by_exec_id
+    )
+
+
+def _slow_node(
+    node: rows.Node,
+    time: rows.NodeStatistics,
+    functions: dict[int, rows.KernelFunction],
+    total_ns: int,
+) -> SlowNode:
+    function = None if node.function_id is None else functions.get(node.function_id)
+    return SlowNode(
+        graph_id=node.graph_id,
+        node_id=node.node_id,
+        exec_node_id=time.node_id,
+        name=node.name,
+        kernel=None if function is None else function.name,
+        type=node_type_name(node.type),
+        count=time.count,
+        median_ns=time.median_ns,
+        p5_ns=time.p5_ns,
+        p95_ns=time.p95_ns,
+        share_fraction=time.total_ns / total_ns if total_ns else 0.0,
+    )
+
+
+def _summarize_stream(operations: list[rows.StreamOperation]) -> StreamSummary | None:
+    if not operations:
+        return None
+    return StreamSummary(
+        count=len(operations),
+        matched_count=sum(operation.node_id is not None for operation in operations),
+        total_ns=sum(operation.duration_ns for operation in operations),
+        kinds=_count_kinds(operation.type for operation in operations),
+    )
+
+
+def _summarize_windows(windows: list[rows.Window]) -> WindowSummary:
+    closed = (_difference(window.start_ns, window.end_ns) for window in windows)
+    return WindowSummary(
+        count=len(windows),
+        total_ns=sum(length for length in closed if length is not None),
+        reasons=dict(Counter(window.reason for window in windows)),
+    )
+
+
+def _difference(start_ns: int | None, end_ns: int | None) -> int | None:
+    return None if start_ns is None or end_ns is None else end_ns - start_ns
+
+
+def _median(durations_ns: npt.NDArray[np.int64]) -> float | None:
+    return float(statistics.median(durations_ns.tolist())) if len(durations_ns) else None

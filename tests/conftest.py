@@ -1,0 +1,104 @@
+"""What every test folder shares: which tests can run here, and how users start gviz."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+from recordings import fork_join_shape, write_recording
+
+#: With "1", a GPU test that cannot run fails instead of being deselected or skipped.
+REQUIRE_GPU = os.environ.get("GVIZ_REQUIRE_GPU") == "1"
+#: The same for the browser tests.
+REQUIRE_BROWSER = os.environ.get("GVIZ_REQUIRE_BROWSER") == "1"
+ROOT = Path(__file__).resolve().parent.parent
+
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+Gviz = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def has_gpu() -> bool:
+    """Whether a GPU's device file is here; the driver is not started, tests may fork."""
+    return Path("/dev/dxg").exists() or any(Path("/dev").glob("nvidia[0-9]*"))
+
+
+@cache
+def find_chromium() -> str | None:
+    """Return the path of a Chromium or Chrome that runs, or None."""
+    for name in (os.environ.get("GVIZ_CHROMIUM"), *_BROWSERS):
+        path = shutil.which(name) if name else None
+        # Ubuntu's chromium-browser may be a stub that asks for snap.
+        if path and subprocess.run([path, "--version"], capture_output=True).returncode == 0:
+            return path
+    return None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect the tests whose hardware or program is not here, unless it is required."""
+    marked = {mark: [i for i in items if i.get_closest_marker(mark)] for mark in ("gpu", "browser")}
+    left_out: list[pytest.Item] = []
+    if marked["gpu"] and not (REQUIRE_GPU or has_gpu()):
+        left_out += marked["gpu"]
+    if marked["browser"] and not (REQUIRE_BROWSER or find_chromium()):
+        left_out += marked["browser"]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> object:
+    """Turn the skip of a required test into a failure."""
+    report = yield
+    required = (REQUIRE_GPU and item.get_closest_marker("gpu")) or (
+        REQUIRE_BROWSER and item.get_closest_marker("browser")
+    )
+    if required and report.skipped and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped although required: {report.longrepr}"
+    return report
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The path of a Chromium; only tests marked ``browser`` may ask for it."""
+    path = find_chromium()
+    assert path is not None, "no Chromium here; run tools/install_chromium.sh"
+    return path
+
+
+@pytest.fixture(scope="session")
+def gviz() -> Gviz:
+    """Run ``gviz`` in a process of its own and return the completed process.
+
+    -P keeps the working directory off the import path, as the installed script does.
+    Warnings of the interpreter are off: a test compares stderr.
+    """
+
+    def run(*arguments: str | Path, **options: object) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-P", "-m", "gviz", *map(str, arguments)]
+        environment = os.environ | {"COLUMNS": "100"} | dict(options.pop("env", {}))  # type: ignore[call-overload]
+        return subprocess.run(  # type: ignore[call-overload, no-any-return]
+            command,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+            env=environment,
+            **options,
+        )
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def small_recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A recording of a fork-join graph of 47 nodes: 20 launches with node times, 20 without."""
+    return write_recording(tmp_path_factory.mktemp("recording") / "small.gviz", fork_join_shape())

@@ -1,0 +1,151 @@
+"""The documentation: generated parts current, commands and files it names present, queries run."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from recordings import transformer_shape, write_loop_recording, write_recording
+
+from gviz import summary
+from gviz.cli.main import COMMANDS
+from gviz.recording.schema import to_markdown
+from gviz.recording.table import all_tables
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+DOCS = ROOT / "docs"
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *DOCS.glob("*.md")])
+
+
+def test_generated_documents_are_current() -> None:
+    command = [sys.executable, "-P", str(ROOT / "tools" / "make_docs.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
+
+
+def test_recording_document_ends_with_the_generated_tables() -> None:
+    text = (DOCS / "recording.md").read_text()
+    assert text.endswith(to_markdown().rstrip() + "\n")
+    for table in all_tables():
+        assert text.count(f"\n## {table.name}\n") == 1
+        for column in table.columns:
+            assert f"| {column.name} | {column.sql_type}" in text
+
+
+def _queries() -> list[str]:
+    return re.findall(r"```sql\n(.*?)```", (DOCS / "recording.md").read_text(), re.DOTALL)
+
+
+def test_recording_document_has_three_queries() -> None:
+    assert len(_queries()) == 3
+
+
+@pytest.mark.parametrize("query", _queries(), ids=["kernels", "launches", "timeline"])
+def test_documented_query_returns_rows(tmp_path: Path, query: str) -> None:
+    shape = transformer_shape(layers=2)
+    path = write_recording(tmp_path / "r.gviz", shape, launches=4)
+    database = sqlite3.connect(path)
+    try:
+        found = database.execute(query).fetchall()
+    finally:
+        database.close()
+    assert found
+    if "graph_id, side" in query:
+        assert [(row[1], row[2]) for row in found] == [("graph", 8), ("stream", 1)]
+        assert all(value > 0 for row in found for value in row[3:])
+    elif "total_ms" in query:
+        assert found[0][0] == "gemv_bf16_lm_head(float const*, float*)"
+        assert found[0][2] == 4
+    else:
+        assert len(found) == len(shape.works)
+        assert {"layer 0", "layer 1", None} == {row[3] for row in found}
+
+
+def test_documented_kernel_query_counts_loop_bodies(tmp_path: Path) -> None:
+    path = write_loop_recording(tmp_path / "loop.gviz", iterations=5)
+    # Loop recordings have no kernel functions: give every kernel node one.
+    database = sqlite3.connect(path)
+    try:
+        database.execute(
+            "INSERT INTO kernel_function (function_id, run_id, mangled_name, name) "
+            "VALUES (1, 1, 'k', 'k')"
+        )
+        database.execute("UPDATE node SET function_id=1 WHERE type=0")
+        found = database.execute(_queries()[0]).fetchall()
+    finally:
+        database.close()
+    assert [(name, times) for name, _, times in found] == [("k", 12)]
+
+
+SUMMARY_CLASSES = [
+    value
+    for value in vars(summary).values()
+    if isinstance(value, type) and value.__module__ == summary.__name__
+]
+
+
+@pytest.mark.parametrize("cls", SUMMARY_CLASSES, ids=lambda cls: cls.__name__)
+def test_every_key_of_info_json_is_documented(cls: type) -> None:
+    words = set(re.findall(r"\w+", (DOCS / "info.md").read_text()))
+    assert {field.name for field in dataclasses.fields(cls)} - words == set()
+
+
+def _readme_commands() -> set[str]:
+    text = (ROOT / "README.md").read_text()
+    blocks = re.findall(r"^ {4}\S.*$", text, re.MULTILINE)
+    inline = re.findall(r"`(gviz [^`]*)`", text)
+    lines = [block.strip().removeprefix(".venv/bin/") for block in blocks] + inline
+    return {line.split()[1] for line in lines if line.startswith("gviz ")}
+
+
+def test_readme_commands_exist() -> None:
+    named = _readme_commands()
+    assert {"run", "view", "demo", "info", "doctor"} <= named <= set(COMMANDS)
+
+
+def test_readme_and_contributing_name_existing_make_targets() -> None:
+    targets = set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for document in ("README.md", "CONTRIBUTING.md"):
+        text = (ROOT / document).read_text()
+        named = set(re.findall(r"(?:^ {4}|`)make ([a-z-]+)", text, re.MULTILINE))
+        assert named, f"{document} names no target"
+        assert named <= targets
+
+
+def test_readme_starts_with_the_two_commands() -> None:
+    text = (ROOT / "README.md").read_text()
+    first = re.findall(r"^ {4}(\S.*)$", text, re.MULTILINE)[:2]
+    assert [line.split("#")[0].strip() for line in first] == ["make demo", "make test"]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_to_existing_files(document: Path) -> None:
+    links = re.findall(r"\]\(([^)#]+)[^)]*\)", document.read_text())
+    local = [link for link in links if "://" not in link]
+    assert [link for link in local if not (document.parent / link).exists()] == []
+
+
+def _paths_of_tree(tree: str) -> list[Path]:
+    """Return the paths of an indented tree: four spaces, then two for each level."""
+    paths = []
+    folders = [ROOT]
+    for line in tree.splitlines():
+        if not line.startswith("    "):
+            continue
+        level = (len(line) - len(line.lstrip()) - 4) // 2
+        for name in line.strip().split("  ")[0].split(", "):
+            path = folders[level] / name
+            folders[level + 1 :] = [path]
+            paths.append(path)
+    return paths
+
+
+def test_contributing_tree_names_existing_paths() -> None:
+    paths = _paths_of_tree((ROOT / "CONTRIBUTING.md").read_text().split("\n## ")[0])
+    assert len(paths) > 15
+    assert [str(path.relative_to(ROOT)) for path in paths if not path.exists()] == []

@@ -1,0 +1,173 @@
+"""The scripts behind the Makefile: what they say on machines that lack something."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+TOOLS = ROOT / "tools"
+#: Pythons of made-up machines, as shell scripts.
+BROKEN = "#!/bin/sh\necho 'pyenv: command not found' >&2\nexit 127\n"
+TOO_OLD = '#!/bin/sh\n[ "$1" = -V ] && echo Python 3.9.2 && exit 0\nexit 1\n'
+NO_VENV = f"""#!/bin/sh
+case "$2" in
+  *ensurepip*) echo "No module named 'ensurepip'" >&2; exit 1 ;;
+esac
+exec {sys.executable} "$@"
+"""
+WORKS = f'#!/bin/sh\nexec {sys.executable} "$@"\n'
+
+
+def _make_venv(tmp_path: Path, pythons: dict[str, str], named: str = "") -> tuple[int, str, str]:
+    """Run tools/make_venv.sh with only these programs named python on PATH."""
+    path = tmp_path / "bin"
+    path.mkdir()
+    for name in ("bash", "dirname", "mkdir", "touch", "echo"):
+        (path / name).symlink_to(f"/bin/{name}")
+    for name, text in {"python3.13": BROKEN, **pythons}.items():
+        (path / name).write_text(text)
+        (path / name).chmod(0o755)
+    done = subprocess.run(
+        ["/bin/bash", str(TOOLS / "make_venv.sh"), named, str(tmp_path / "venv")],
+        capture_output=True,
+        text=True,
+        env={"PATH": str(path), "HOME": str(tmp_path)},
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("pythons", "named", "says"),
+    [
+        ({"python3": BROKEN}, "", "found no python3; install one"),
+        ({}, "", "found no python3; install one"),
+        ({"python3": TOO_OLD}, "", "found Python 3.9.2"),
+        ({"python3": TOO_OLD}, "python3", "PYTHON=python3 is Python 3.9.2"),
+        ({"python3": WORKS}, "python3.13", "PYTHON=python3.13 is a program that does not run"),
+        ({"python3": NO_VENV}, "", "apt-get install python3."),
+    ],
+)
+def test_make_venv_says_in_one_sentence_what_is_missing(
+    tmp_path: Path, pythons: dict[str, str], named: str, says: str
+) -> None:
+    code, out, err = _make_venv(tmp_path, pythons, named)
+    assert (code, out) == (1, "")
+    assert says in err
+    assert err.count("\n") == 1
+    assert not (tmp_path / "venv").exists()
+
+
+def test_make_venv_passes_over_shims_that_do_not_run(tmp_path: Path) -> None:
+    pythons = {"python3.12": BROKEN, "python3.11": TOO_OLD, "python3": WORKS}
+    assert _make_venv(tmp_path, pythons) == (0, "", "")
+    assert (tmp_path / "venv" / ".made").exists()
+    assert (tmp_path / "venv" / "bin" / "python").exists()
+
+
+APT = """#!/bin/sh
+echo "$@" >>"$LOG"
+[ "$1" = install ] || exit 0
+printf '#!/bin/sh\\necho Chromium 140\\n' >"${0%/*}/chromium"
+chmod +x "${0%/*}/chromium"
+"""
+
+
+@pytest.mark.parametrize(
+    ("programs", "said", "installed"),
+    [
+        ({"id": "#!/bin/sh\necho 0\n"}, "There is no Chromium", False),
+        ({"id": "#!/bin/sh\necho 1000\n", "apt-get": APT}, "There is no Chromium", False),
+        ({"id": "#!/bin/sh\necho 0\n", "apt-get": APT}, "", True),
+        ({"chromium-browser": BROKEN, "id": "#!/bin/sh\necho 0\n"}, "There is no Chromium", False),
+        ({"google-chrome": "#!/bin/sh\necho Chrome\n", "apt-get": APT}, "", False),
+    ],
+    ids=["no apt", "not root", "root", "snap stub", "chrome is there"],
+)
+def test_install_chromium_installs_where_allowed_else_says_what_to_do(
+    tmp_path: Path, programs: dict[str, str], said: str, installed: bool
+) -> None:
+    for name in ("bash", "chmod", "mktemp", "rm", "sh", "tail"):
+        (tmp_path / name).symlink_to(f"/bin/{name}")
+    # Debian, whatever this machine is: the script asks grep whether it is Ubuntu.
+    for name, text in {"grep": "#!/bin/sh\nexit 1\n", **programs}.items():
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    log = tmp_path / "apt.log"
+    done = subprocess.run(
+        ["/bin/bash", str(TOOLS / "install_chromium.sh")],
+        capture_output=True,
+        text=True,
+        env={"PATH": str(tmp_path), "LOG": str(log)},
+        check=False,
+    )
+    assert done.returncode == 0
+    assert (said in done.stderr) if said else done.stderr == ""
+    assert log.exists() is installed
+
+
+def test_link_tree_gives_the_import_names_without_installing(tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    code = "import link_tree, pathlib, sys; link_tree.link(pathlib.Path(sys.argv[1]))"
+    subprocess.run(
+        [sys.executable, "-c", code, str(tree)],
+        check=True,
+        env=os.environ | {"PYTHONPATH": str(TOOLS)},
+        cwd=tmp_path,
+    )
+    program = (
+        "import gviz, gviz.app, gviz.assets, gviz.collectors, gviz.recording.rows; "
+        "print(gviz.__file__); print(gviz.app.__file__)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", program],
+        env=os.environ | {"PYTHONPATH": str(tree)},
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+    )
+    assert done.stdout.splitlines() == [
+        str(tree / "gviz" / "__init__.py"),
+        str(tree / "gviz" / "app" / "__init__.py"),
+    ]
+
+
+def test_link_tree_maps_the_same_folders_as_the_package() -> None:
+    config = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    mapped = config["tool"]["setuptools"]["package-dir"]
+    expected = {f: n.removeprefix("gviz.") for n, f in mapped.items() if n != "gviz"}
+    text = (TOOLS / "link_tree.py").read_text()
+    assert f"MAPPED = {expected!r}".replace("'", '"') in text
+
+
+@pytest.mark.parametrize("lines", [501, 500])
+def test_check_sizes_finds_long_modules_and_functions(tmp_path: Path, lines: int) -> None:
+    code = f"""
+import sys
+sys.path.insert(0, {str(TOOLS)!r})
+import check_sizes, pathlib
+check_sizes.ROOT = pathlib.Path({str(tmp_path)!r})
+print(*check_sizes.find_long(check_sizes.ROOT / "m.py"), sep="\\n")
+"""
+    body = "def f():\n" + "    pass\n" * 60 + "def g():\n" + "    pass\n" * 59
+    (tmp_path / "m.py").write_text(body + "#\n" * (lines - body.count("\n")))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    complaints = [line for line in done.stdout.splitlines() if line]
+    assert any("f has 61 lines" in line for line in complaints)
+    assert not any("g has" in line for line in complaints)
+    assert any("501 lines" in line for line in complaints) is (lines == 501)
+
+
+@pytest.mark.parametrize(
+    "script", [*sorted(TOOLS.glob("*.sh")), ROOT / ".ci" / "run"], ids=lambda p: p.name
+)
+def test_shell_scripts_are_executable_and_parse(script: Path) -> None:
+    assert os.access(script, os.X_OK)
+    subprocess.run(["bash", "-n", str(script)], check=True)

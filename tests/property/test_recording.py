@@ -1,0 +1,115 @@
+"""Whatever rows are written come back equal, whatever their values."""
+
+from __future__ import annotations
+
+import dataclasses
+import string
+import tempfile
+import types
+import typing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gviz.recording import rows
+from gviz.recording.reader import Recording
+from gviz.recording.table import Table, all_tables
+from gviz.recording.writer import RecordingWriter
+
+_INTEGERS = st.integers(min_value=-(2**63), max_value=2**63 - 1)
+# SQLite stores text as UTF-8: surrogates have no encoding there.
+_TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
+_VALUES: dict[type, st.SearchStrategy[Any]] = {
+    int: _INTEGERS,
+    str: _TEXTS,
+    float: st.floats(allow_nan=False),
+    bytes: st.binary(max_size=40),
+}
+
+
+def _strategy(hint: Any) -> st.SearchStrategy[Any]:
+    if isinstance(hint, types.UnionType):
+        (inner,) = (a for a in hint.__args__ if a is not type(None))
+        return st.none() | _VALUES[inner]
+    return _VALUES[hint]
+
+
+def _rows_of(table: Table) -> st.SearchStrategy[list[Any]]:
+    hints = typing.get_type_hints(table.row)
+    fields = {field.name: _strategy(hints[field.name]) for field in dataclasses.fields(table.row)}
+    keys = table.primary_key
+    return st.lists(
+        st.builds(table.row, **fields),
+        max_size=6,
+        unique_by=lambda row: tuple(getattr(row, key) for key in keys),
+    )
+
+
+@pytest.mark.parametrize("table", all_tables(), ids=lambda table: table.name)
+@settings(max_examples=15, deadline=None)
+@given(data=st.data())
+def test_rows_of_every_table_come_back_equal(table: Table, data: st.DataObject) -> None:
+    written = data.draw(_rows_of(table))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "r.gviz"
+        with RecordingWriter(path) as writer:
+            writer.insert(*written)
+        with Recording(path) as recording:
+            read = recording._fetch(table.row, "")
+    assert sorted(read, key=repr) == sorted(written, key=repr)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.sets(
+        st.tuples(
+            st.integers(1, 4), st.integers(0, 2**32 - 1), st.integers(0, 3), st.integers(0, 2**62)
+        ),
+        max_size=60,
+    )
+)
+def test_spans_come_back_as_arrays_in_order(spans: set[tuple[int, int, int, int]]) -> None:
+    unique = {span[:3]: span[3] for span in spans}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "r.gviz"
+        with RecordingWriter(path) as writer:
+            for launch_id in range(1, 5):
+                writer.insert(
+                    rows.Launch(
+                        launch_id=launch_id,
+                        run_id=1,
+                        graph_id=1,
+                        graph_exec_id=1,
+                        side="graph",
+                        ordinal=launch_id - 1,
+                        node_level=1,
+                    )
+                )
+            writer.insert_tuples(
+                rows.Span, ((*key, start, start // 2, 7) for key, start in unique.items())
+            )
+        with Recording(path) as recording:
+            found = recording.fetch_graph_spans(1)
+            lengths = [len(recording.fetch_spans(i)) for i in range(1, 5)]
+    keys = list(
+        zip(found.launch_id.tolist(), found.node_id.tolist(), found.iteration.tolist(), strict=True)
+    )
+    assert sorted(keys) == sorted(unique)
+    assert [key[0] for key in keys] == sorted(key[0] for key in keys)
+    assert found.start_ns.tolist() == [unique[key] for key in keys]
+    assert found.duration_ns.tolist() == [unique[key] // 2 for key in keys]
+    assert lengths == [sum(key[0] == i for key in unique) for i in range(1, 5)]
+
+
+@settings(max_examples=50, deadline=None)
+@given(name=st.text(string.printable.replace("/", ""), min_size=1, max_size=30))
+def test_any_file_name_can_be_written_and_opened(name: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / (name + ".gviz")
+        with RecordingWriter(path) as writer:
+            writer.insert(rows.Run(run_id=1, name=name, state="completed", source="import"))
+        with Recording(path) as recording:
+            assert recording.fetch_runs()[0].name == name

@@ -1,0 +1,40 @@
+"""Node statistics agree with numpy, computed node by node."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gviz.statistics import node_statistics
+
+_NODE = st.integers(0, 5) | st.integers(0, 2**32 - 1)
+_DURATION = st.integers(0, 100) | st.integers(0, 2**52)
+_START = st.integers(-100, 100) | st.integers(0, 2**52)
+
+
+@given(st.lists(st.tuples(_NODE, _DURATION, _START), max_size=60))
+def test_statistics_equal_those_of_numpy(spans: list[tuple[int, int, int]]) -> None:
+    node_id, duration, start = np.array(spans, dtype=np.int64).reshape(-1, 3).T
+    found = node_statistics(node_id, duration, start)
+    assert found.node_id.tolist() == sorted(set(node_id.tolist()))
+    for i, node in enumerate(found.node_id):
+        own = duration[node_id == node]
+        assert found.count[i] == len(own)
+        assert found.total_ns[i] == own.sum()
+        assert found.min_ns[i] == own.min()
+        assert found.max_ns[i] == own.max()
+        median = np.percentile(own, 50)
+        assert found.median_ns[i] == median
+        assert found.p5_ns[i] == np.percentile(own, 5)
+        assert found.p95_ns[i] == np.percentile(own, 95)
+        assert found.mad_ns[i] == np.median(np.abs(own - median))
+        assert found.start_median_ns[i] == np.median(start[node_id == node])
+
+
+@given(st.lists(st.tuples(_NODE, _DURATION, _START), min_size=1, max_size=40), st.randoms())
+def test_order_of_spans_does_not_matter(spans: list[tuple[int, int, int]], random: object) -> None:
+    shuffled = list(spans)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    first, second = (node_statistics(*np.array(s, dtype=np.int64).T) for s in (spans, shuffled))
+    assert list(first.to_tuples(1)) == list(second.to_tuples(1))

@@ -1,0 +1,69 @@
+"""Payload routes: compressed, revalidated, and a sentence for what is not there."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+
+from gviz.app.application import create_app
+from gviz.app.payload import dag_payload
+from gviz.app.security import Access
+from gviz.app.wire import unpack
+from gviz.recording.reader import Recording
+
+LOCAL = {"Host": "localhost"}
+
+
+@pytest.fixture
+def client(small_recording: Path) -> FlaskClient:
+    client = create_app([small_recording], Access("t")).server.test_client()
+    client.get("/?token=t", headers=LOCAL)
+    return client
+
+
+def test_dag_route_answers_the_payload(client: FlaskClient, small_recording: Path) -> None:
+    answer = client.get("/payload/dag/small/1", headers=LOCAL)
+    with Recording(small_recording) as recording:
+        assert answer.data == dag_payload(recording, 1)
+
+
+def test_payload_is_compressed_for_who_accepts_it(client: FlaskClient) -> None:
+    plain = client.get("/payload/dag/small/1", headers=LOCAL)
+    packed = client.get("/payload/dag/small/1", headers=LOCAL | {"Accept-Encoding": "gzip"})
+    assert packed.headers["Content-Encoding"] == "gzip"
+    assert gzip.decompress(packed.data) == plain.data
+
+
+def test_payload_is_not_sent_again_when_unchanged(client: FlaskClient) -> None:
+    first = client.get("/payload/timeline/small/1?launch=2", headers=LOCAL)
+    again = client.get(
+        "/payload/timeline/small/1?launch=2",
+        headers=LOCAL | {"If-None-Match": first.headers["ETag"]},
+    )
+    assert (again.status_code, again.data) == (304, b"")
+
+
+def test_timeline_route_shows_the_launch_asked_for(client: FlaskClient) -> None:
+    headers = []
+    for launch in (2, 5):
+        answer = client.get(f"/payload/timeline/small/1?launch={launch}", headers=LOCAL)
+        headers.append(unpack(answer.data)[0]["graph"]["launch_id"])
+    assert headers == [2, 5]
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("dag/none/1", "no open recording"),
+        ("dag/small/99", "no graph 99"),
+        ("timeline/small/99", "no graph 99"),
+        ("timeline/small/1?launch=999", "no launch 999"),
+    ],
+)
+def test_absent_payload_is_a_sentence(client: FlaskClient, path: str, words: str) -> None:
+    answer = client.get(f"/payload/{path}", headers=LOCAL)
+    assert answer.status_code == 404
+    assert words in answer.text

@@ -1,0 +1,175 @@
+"""Who may see the recordings: token, Host, Origin, headers, and paths outside the assets."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+
+from gviz.app.application import create_app
+from gviz.app.security import Access
+
+TOKEN = "a-token-of-this-test"
+LOCAL = {"Host": "localhost:8765"}
+GATED = [
+    "/",
+    "/run?file=small&run=1",
+    "/graph?file=small&graph=1",
+    "/assets/page.css",
+    "/_dash-layout",
+    "/_dash-dependencies",
+    "/payload/dag/small/1",
+    "/payload/timeline/small/1",
+    "/payload/table/small/1",
+    "/_dash-component-suites/dash/deps/react@18.3.1.min.js",
+    "/no/such/page",
+]
+
+
+@pytest.fixture
+def stranger(small_recording: Path) -> FlaskClient:
+    return create_app([small_recording], Access(TOKEN)).server.test_client()
+
+
+@pytest.fixture
+def client(stranger: FlaskClient) -> FlaskClient:
+    assert stranger.get(f"/?token={TOKEN}", headers=LOCAL).status_code == 302
+    return stranger
+
+
+@pytest.mark.parametrize("path", GATED)
+def test_request_without_token_is_refused_in_one_sentence(stranger: FlaskClient, path: str) -> None:
+    answer = stranger.get(path, headers=LOCAL)
+    assert answer.status_code == 403
+    assert answer.mimetype == "text/plain"
+    assert answer.text.count("\n") == 1
+    assert "token" in answer.text
+
+
+@pytest.mark.parametrize("path", GATED[:-2])
+def test_request_with_cookie_is_answered(client: FlaskClient, path: str) -> None:
+    assert client.get(path, headers=LOCAL, buffered=True).status_code == 200
+
+
+def test_token_sets_strict_cookie_and_leaves_the_address(stranger: FlaskClient) -> None:
+    answer = stranger.get(f"/graph?file=small&token={TOKEN}&graph=1", headers=LOCAL)
+    cookie = answer.headers["Set-Cookie"]
+    assert answer.status_code == 302
+    assert answer.headers["Location"] == "/graph?file=small&graph=1"
+    assert "HttpOnly" in cookie
+    assert "SameSite=Strict" in cookie
+
+
+def test_token_from_a_link_of_another_site_leads_on_without_redirect(
+    stranger: FlaskClient,
+) -> None:
+    headers = LOCAL | {"Sec-Fetch-Site": "cross-site"}
+    answer = stranger.get(f"/?token={TOKEN}", headers=headers)
+    assert answer.status_code == 200
+    assert 'http-equiv="refresh" content="0; url=/"' in answer.text
+
+
+@pytest.mark.parametrize("token", ["", "wrong", TOKEN[:-1], TOKEN + "x", "ünïcode"])
+def test_wrong_token_is_refused(stranger: FlaskClient, token: str) -> None:
+    answer = stranger.get("/", query_string={"token": token}, headers=LOCAL)
+    assert answer.status_code == 403
+    assert "Set-Cookie" not in answer.headers
+
+
+def test_cookie_of_another_start_is_refused(client: FlaskClient, small_recording: Path) -> None:
+    other = create_app([small_recording], Access("another-token")).server.test_client()
+    other.set_cookie(Access(TOKEN).cookie, TOKEN)
+    assert other.get("/", headers=LOCAL).status_code == 403
+
+
+def test_redirect_stays_on_this_host(stranger: FlaskClient) -> None:
+    answer = stranger.get(
+        "/",
+        query_string={"token": TOKEN},
+        headers=LOCAL,
+        environ_overrides={"PATH_INFO": "//evil.example/x"},
+    )
+    assert answer.headers["Location"] == "/evil.example/x"
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("localhost", 200),
+        ("localhost:1", 200),
+        ("127.0.0.1:8765", 200),
+        ("[::1]:8765", 200),
+        ("LOCALHOST:8765", 200),
+        ("evil.example", 403),
+        ("localhost.evil.example", 403),
+        ("192.0.2.7:8765", 403),
+        ("[::1", 403),
+        ("", 403),
+    ],
+)
+def test_host_header_names_this_server(client: FlaskClient, host: str, status: int) -> None:
+    for name in ("localhost", "127.0.0.1", "::1"):
+        client.set_cookie(Access(TOKEN).cookie, TOKEN, domain=name)
+    cookie = f"{Access(TOKEN).cookie}={TOKEN}"
+    answer = client.get("/", headers={"Host": host, "Cookie": cookie})
+    assert answer.status_code == status
+
+
+def test_any_address_answers_for_literal_addresses_but_not_for_names() -> None:
+    access = Access(TOKEN, any_address=True)
+    assert access.accepts_host("192.0.2.7:8765")
+    assert access.accepts_host("[2001:db8::1]:8765")
+    assert not access.accepts_host("rebound.example:8765")
+
+
+@pytest.mark.parametrize(
+    ("origin", "allowed"),
+    [
+        ({"Origin": "http://localhost:8765"}, True),
+        ({}, True),
+        ({"Origin": "http://localhost:9999"}, False),
+        ({"Origin": "null"}, False),
+        ({"Origin": "https://evil.example"}, False),
+        ({"Sec-Fetch-Site": "cross-site"}, False),
+    ],
+)
+def test_post_comes_from_own_pages(
+    client: FlaskClient, origin: dict[str, str], allowed: bool
+) -> None:
+    answer = client.post("/_dash-update-component", headers=LOCAL | origin, json={})
+    assert (answer.status_code != 403) == allowed
+
+
+def test_headers_bind_the_browser(client: FlaskClient) -> None:
+    for path in ("/", "/assets/page.css", "/payload/dag/small/1", "/payload/dag/none/1"):
+        headers = client.get(path, headers=LOCAL, buffered=True).headers
+        policy = headers["Content-Security-Policy"]
+        assert "unsafe-eval" not in policy
+        assert "unsafe-inline" not in re.search(r"script-src [^;]*", policy)[0]  # type: ignore[index]
+        assert "frame-ancestors 'none'" in policy
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert headers["Referrer-Policy"] == "no-referrer"
+
+
+def test_page_loads_nothing_from_elsewhere(client: FlaskClient) -> None:
+    page = client.get("/", headers=LOCAL).text
+    assert re.findall(r'(?:src|href)="(?!/)[^"]*"', page) == []
+    assert "unpkg" not in page
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/assets/../__init__.py",
+        "/assets/%2e%2e/__init__.py",
+        "/assets/..%2f__init__.py",
+        "/payload/dag/..%2f..%2fsmall/1",
+        "/payload/dag/%2fetc%2fpasswd/1",
+        "/_dash-component-suites/dash/../../../etc/passwd",
+    ],
+)
+def test_paths_outside_are_not_served(client: FlaskClient, path: str) -> None:
+    answer = client.get(path, headers=LOCAL)
+    assert answer.status_code in (404, 500) or "_dash-config" in answer.text

@@ -1,0 +1,173 @@
+"""Ports, prefixes, what is printed, and a whole life of ``gviz view`` and ``gviz demo``."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gviz.app.server import (
+    DEFAULT_PORT,
+    Options,
+    RunningServer,
+    bind,
+    build_access,
+    clean_prefix,
+    has_display,
+    restore_prefix,
+)
+from gviz.errors import UsageError
+
+
+@pytest.fixture
+def taken() -> Iterator[int]:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        yield listener.getsockname()[1]
+
+
+def test_given_port_that_is_taken_is_refused(taken: int) -> None:
+    with pytest.raises(UsageError, match=f"port {taken} .* is taken; give another --port"):
+        bind("127.0.0.1", taken)
+
+
+def test_default_port_that_is_taken_leads_to_the_next() -> None:
+    first = bind("127.0.0.1", None)
+    second = bind("127.0.0.1", None)
+    with first, second:
+        ports = [s.getsockname()[1] for s in (first, second)]
+    assert ports[0] != ports[1]
+    assert DEFAULT_PORT <= ports[0] < ports[1]
+
+
+@pytest.mark.parametrize("port", [-1, 65536])
+def test_impossible_port_is_refused(port: int) -> None:
+    with pytest.raises(UsageError, match="cannot listen"):
+        bind("127.0.0.1", port)
+
+
+def test_unknown_host_is_refused() -> None:
+    with pytest.raises(UsageError, match="cannot listen on no"):
+        bind("no.such.host.invalid", 0)
+
+
+@pytest.mark.parametrize(
+    ("given", "clean"),
+    [("/", "/"), ("", "/"), ("proxy/8765", "/proxy/8765/"), ("/user/x/p/1/", "/user/x/p/1/")],
+)
+def test_prefix_begins_and_ends_with_a_slash(given: str, clean: str) -> None:
+    assert clean_prefix(given) == clean
+
+
+@pytest.mark.parametrize("given", ["/a?b", "/../x", "/a b", '/"x'])
+def test_prefix_that_is_no_path_is_refused(given: str) -> None:
+    with pytest.raises(UsageError, match="no plain path"):
+        clean_prefix(given)
+
+
+@pytest.mark.parametrize("path", ["/p/graph", "/graph"])
+def test_prefix_cut_off_by_a_proxy_is_put_back(path: str) -> None:
+    seen: list[str] = []
+
+    def application(environ: dict[str, Any], start_response: Any) -> list[bytes]:
+        seen.append(environ["PATH_INFO"])
+        return []
+
+    restore_prefix(application, "/p/")({"PATH_INFO": path}, None)
+    assert seen == ["/p/graph"]
+
+
+def test_listening_beyond_loopback_answers_for_this_machine_and_warns(
+    small_recording: Path,
+) -> None:
+    options = Options(host="0.0.0.0", port=0)
+    server = RunningServer([small_recording], options)
+    try:
+        assert any("warning" in line for line in server.announcement({}))
+    finally:
+        server.close()
+    access = build_access(options, "/")
+    assert access.accepts_host(f"{socket.gethostname()}:1")
+    assert access.accepts_host("192.0.2.1:1")
+
+
+def test_tunnel_line_appears_only_without_a_display(small_recording: Path) -> None:
+    server = RunningServer([small_recording], Options(port=0))
+    try:
+        remote = server.announcement({})
+        local = server.announcement({"DISPLAY": ":0"})
+    finally:
+        server.close()
+    tunnel = f"ssh -L {server.port}:localhost:{server.port}"
+    assert any(tunnel in line for line in remote)
+    assert not any("ssh" in line for line in local)
+    assert has_display({"WAYLAND_DISPLAY": "wayland-0"})
+
+
+def test_each_start_has_its_own_token(small_recording: Path) -> None:
+    tokens = {build_access(Options(), "/").token for _ in range(3)}
+    assert len(tokens) == 3
+    assert all(len(t) >= 43 for t in tokens)
+
+
+def start(*arguments: str | Path) -> tuple[subprocess.Popen[str], str]:
+    """Start gviz as a user does and return the process and the address it prints."""
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "gviz", *map(str, arguments)],
+        text=True,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={k: v for k, v in os.environ.items() if "DISPLAY" not in k},
+    )
+    assert process.stderr is not None
+    for line in process.stderr:
+        if found := re.search(r"open (http://\S+)", line):
+            return process, found[1]
+    raise AssertionError(f"no address was printed; exit code {process.wait()}")
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT])
+def test_view_serves_until_interrupted_and_exits_0(small_recording: Path, ending: int) -> None:
+    process, url = start(
+        "view", small_recording, "--port", "0", "--no-browser", "--url-prefix", "/proxy/x"
+    )
+    try:
+        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        with opener.open(url) as answer:
+            page = answer.read().decode()
+        assert "/proxy/x/assets/page.css" in page
+        process.send_signal(ending)
+        out, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert process.returncode == 0, err
+    assert out == ""
+    assert "Traceback" not in err
+
+
+def test_view_of_a_bad_file_is_one_sentence_and_exit_1(gviz: Any, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.gviz"
+    bad.write_text("not a recording")
+    ended = gviz("view", bad, "--no-browser")
+    assert ended.returncode == 1
+    assert ended.stderr == (
+        f"gviz: {bad} is not a gviz recording; a DOT dump is read with 'gviz import'\n"
+    )
+
+
+def test_view_of_a_taken_port_is_one_sentence_and_exit_2(
+    gviz: Any, small_recording: Path, taken: int
+) -> None:
+    ended = gviz("view", small_recording, "--no-browser", "--port", str(taken))
+    assert ended.returncode == 2
+    assert ended.stderr.count("\n") == 1

@@ -1,0 +1,166 @@
+"""Numbers as shown, guesses at arguments, the user's own line, and the library of files."""
+
+from __future__ import annotations
+
+import struct
+import threading
+from pathlib import Path
+
+import pytest
+
+from gviz.app.address import Addresses, parse_query
+from gviz.app.argument_value import guess, hexadecimal
+from gviz.app.library import Library
+from gviz.app.node_origin import own_frame
+from gviz.app.pages.run import measurement_name, measurement_text
+from gviz.app.quantity import byte_size, dimensions, duration, microseconds, three_digits
+from gviz.errors import RecordingError
+from gviz.recording import rows
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (0, "0"),
+        (1, "1.00"),
+        (9.999, "10.0"),
+        (12.34, "12.3"),
+        (999.6, "1\u202f000"),
+        (123456, "123\u202f000"),
+        (0.012345, "0.0123"),
+        (-2.5, "-2.50"),
+        (99.95, "100"),
+    ],
+)
+def test_three_digits_are_three_significant_digits(value: float, shown: str) -> None:
+    assert three_digits(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("ns", "shown"),
+    [(None, "–"), (12, "12.0 ns"), (1530, "1.53 µs"), (8_660_000, "8.66 ms"), (3e9, "3.00 s")],
+)
+def test_duration_picks_its_unit(ns: float | None, shown: str) -> None:
+    assert duration(ns) == shown
+
+
+def test_small_quantities_keep_their_units() -> None:
+    assert microseconds(57.5) == "0.0575 µs"
+    assert byte_size(1023) == "1023 B"
+    assert byte_size(1 << 20) == "1.00 MiB"
+    assert dimensions(16, 16, 1) == "16 × 16"
+    assert dimensions(7, 1, 1) == "7"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "unit", "shown"),
+    [("cost_ns", 1530.0, "ns", "cost 1.53 µs"), ("records", 3.0, "number", "records 3"),
+     ("ended_ns", 1.79e18, "ns", "ended 2026-09"), ("lost", None, "records", "lost not measured"),
+     ("share_fraction", 0.5, "fraction", "share 0.500 fraction")],
+)
+def test_measurement_reads_as_words(
+    name: str, value: float | None, unit: str, shown: str
+) -> None:
+    row = rows.Measurement(run_id=1, name=name, value=value, unit=unit, method="")
+    assert f"{measurement_name(row)} {measurement_text(row)}".startswith(shown)
+
+
+def argument(value: bytes, allocation: int | None = None) -> rows.Argument:
+    return rows.Argument(
+        graph_id=1,
+        node_id=1,
+        position=0,
+        size_bytes=len(value),
+        value=value,
+        allocation_address=allocation,
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "guessed"),
+    [
+        (struct.pack("<i", -1), "-1"),
+        (struct.pack("<i", 4096), "4\u202f096"),
+        (struct.pack("<f", 1e-5), "1e-05 (32-bit float)"),
+        (struct.pack("<d", 0.1), "0.1 (64-bit float)"),
+        (struct.pack("<Q", 0x7F12_3456_7890), None),
+        (bytes(12), None),
+    ],
+)
+def test_argument_guess_follows_its_bytes(value: bytes, guessed: str | None) -> None:
+    assert guess(argument(value)) == guessed
+
+
+def test_pointer_is_not_guessed_at() -> None:
+    assert guess(argument(struct.pack("<Q", 4096), allocation=4096)) is None
+
+
+def test_long_argument_is_cut_in_its_display() -> None:
+    assert hexadecimal(argument(struct.pack("<H", 255))) == "0x00ff"
+    assert hexadecimal(argument(bytes(40))).endswith("…")
+
+
+def test_own_frame_skips_libraries() -> None:
+    files = ["<frozen runpy>", "/v/lib/python3.11/site-packages/torch/a.py", "/home/u/x.py"]
+    stack = [
+        rows.Location(location_id=i, file=f, line=1, function="f") for i, f in enumerate(files)
+    ]
+    assert own_frame(stack) == 2
+    assert own_frame(stack[:2]) is None
+
+
+def test_query_of_an_address_comes_back() -> None:
+    href = Addresses("/p/").graph("a b&c", 3, [5, 6])
+    path, search = href.split("?")
+    query = parse_query("?" + search)
+    assert path == "/p/graph"
+    assert (query.file, query.graph_id, query.node_ids) == ("a b&c", 3, (5, 6))
+
+
+def test_library_keeps_files_of_equal_names_apart(small_recording: Path) -> None:
+    library = Library([small_recording, str(small_recording)])
+    assert [f.key for f in library.files()] == ["small", "small-2"]
+
+
+def test_library_opens_a_recording_for_each_thread(small_recording: Path) -> None:
+    opened = Library([small_recording]).files()[0]
+    found: list[object] = []
+    thread = threading.Thread(target=lambda: found.append(opened.recording))
+    thread.start()
+    thread.join()
+    assert opened.recording is opened.recording
+    assert found[0] is not opened.recording
+
+
+def test_library_refuses_what_is_no_recording(tmp_path: Path) -> None:
+    with pytest.raises(RecordingError, match="no file"):
+        Library([tmp_path / "absent.gviz"])
+    with pytest.raises(RecordingError, match="no recording to show"):
+        Library([])
+
+
+def test_derived_value_is_built_once_by_many_threads(small_recording: Path) -> None:
+    library = Library([small_recording])
+    built: list[int] = []
+    started = threading.Barrier(4)
+
+    def ask() -> None:
+        started.wait()
+        library.derive(("key",), lambda: built.append(1))
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert built == [1]
+
+
+def test_derived_values_not_used_for_longest_make_room(small_recording: Path) -> None:
+    library = Library([small_recording])
+    built: list[int] = []
+    library.derive(("first",), lambda: built.append(1))
+    for number in range(1000):
+        library.derive(("other", number), lambda: None)
+    library.derive(("first",), lambda: built.append(2))
+    assert built == [1, 2]

@@ -1,0 +1,61 @@
+"""``import gviz`` stands in other people's programs: it must load nothing heavy."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = {"cuda", "cupy", "dash", "flask", "networkx", "numpy", "plotly", "sqlite3", "torch"}
+
+
+def _loaded_by(code: str) -> set[str]:
+    program = f"import sys; before = set(sys.modules); {code}; import json; "
+    program += "print(json.dumps(sorted(set(sys.modules) - before)))"
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", program], capture_output=True, text=True, check=True
+    )
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+def test_import_gviz_loads_only_itself() -> None:
+    loaded = _loaded_by("import gviz")
+    assert {name for name in loaded if name.startswith("gviz")} == {"gviz"}
+    assert loaded & HEAVY == set()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import gviz.cli.main",
+        "import gviz.cli.main as m; m.build_parser()",
+        "import gviz.cli.doctor",
+        "import gviz.cupti_library",
+        "import gviz.summary",
+        "import gviz.recording.reader",
+        "from gviz import GvizError",
+    ],
+)
+def test_light_modules_load_no_heavy_library(code: str) -> None:
+    assert _loaded_by(code) & (HEAVY - {"sqlite3"}) == set()
+
+
+def test_gviz_info_loads_no_web_library(small_recording: object) -> None:
+    loaded = _loaded_by(f"from gviz.cli.main import main; main(['info', {str(small_recording)!r}])")
+    assert "gviz.cli.info" in loaded
+    assert loaded & {"dash", "flask", "plotly", "waitress", "networkx"} == set()
+
+
+def test_unknown_name_raises_attribute_error() -> None:
+    import gviz
+
+    with pytest.raises(AttributeError, match="no attribute 'prophile'"):
+        _ = gviz.prophile
+
+
+def test_dir_lists_the_public_names() -> None:
+    import gviz
+
+    assert set(gviz.__all__) <= set(dir(gviz))

@@ -1,0 +1,154 @@
+"""The numbers of ``gviz info``, checked against the rows they come from."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from pathlib import Path
+
+import pytest
+from recordings import fork_join_shape, transformer_shape, write_loop_recording, write_recording
+
+from gviz.cli.info import render, to_json
+from gviz.recording import rows
+from gviz.recording.reader import Recording
+from gviz.recording.writer import RecordingWriter
+from gviz.summary import GraphSummary, RecordingSummary, bodies_of, summarize
+
+
+@pytest.fixture(scope="module")
+def small(small_recording: Path) -> RecordingSummary:
+    """The summary of the fork-join recording, every node listed."""
+    with Recording(small_recording) as recording:
+        return summarize(recording, slowest=1000)
+
+
+def _graph(summary: RecordingSummary) -> GraphSummary:
+    (run,) = summary.runs
+    (graph,) = run.graphs
+    return graph
+
+
+def test_counts_are_those_of_the_shape(small: RecordingSummary) -> None:
+    shape = fork_join_shape()
+    graph = _graph(small)
+    assert graph.node_count == len(shape.works)
+    assert graph.edge_count == sum(len(work.after) for work in shape.works)
+    assert sum(graph.node_kinds.values()) == graph.node_count
+    assert next(iter(graph.node_kinds)) == "KERNEL"
+    assert graph.body_count == 0
+
+
+def test_launch_medians_are_medians_of_the_rows(small: RecordingSummary) -> None:
+    with Recording(Path(small.path)) as recording:
+        launches = recording.fetch_launches(1)
+    graph_side, stream_side = _graph(small).launches
+    assert (graph_side.side, stream_side.side) == ("graph", "stream")
+    assert (graph_side.count, graph_side.with_node_times) == (40, 20)
+    assert (stream_side.count, stream_side.with_node_times) == (1, 1)
+    assert graph_side.event_median_ns == statistics.median(
+        launch.event_duration_ns for launch in launches
+    )
+    assert graph_side.gpu_median_ns == statistics.median(
+        launch.gpu_end_ns - launch.gpu_start_ns for launch in launches if launch.node_level
+    )
+    assert stream_side.event_median_ns is None
+
+
+def test_shares_of_all_nodes_sum_to_one_and_fall(small: RecordingSummary) -> None:
+    nodes = _graph(small).slowest_nodes
+    assert len(nodes) == sum(work.timed for work in fork_join_shape().works)
+    assert sum(node.share_fraction for node in nodes) == pytest.approx(1.0)
+    shares = [node.share_fraction for node in nodes]
+    assert shares == sorted(shares, reverse=True)
+    kernels = [node for node in nodes if node.type == "KERNEL"]
+    assert all(node.kernel and node.kernel.startswith(node.name) for node in kernels)
+
+
+def test_slowest_limits_the_list(small_recording: Path) -> None:
+    with Recording(small_recording) as recording:
+        assert len(_graph(summarize(recording, slowest=3)).slowest_nodes) == 3
+        assert _graph(summarize(recording, slowest=0)).slowest_nodes == ()
+
+
+def test_loop_bodies_belong_to_their_top_graph(tmp_path: Path) -> None:
+    with Recording(write_loop_recording(tmp_path / "loop.gviz", iterations=5)) as recording:
+        summary = summarize(recording)
+    graph = _graph(summary)
+    assert (graph.node_count, graph.edge_count, graph.body_count) == (5, 3, 1)
+    first = graph.slowest_nodes[0]
+    assert (first.graph_id, first.node_id, first.exec_node_id) == (2, 2001, 3001)
+    assert first.count == 5
+    text = render(summary, 100)
+    assert " 2/2001  KERNEL" in text
+    assert " 1001  KERNEL" in text
+    assert first.share_fraction == pytest.approx(5 * 5_000 / (5 * 6_800 + 3_000 + 2_500))
+
+
+def test_bodies_of_follows_any_depth_and_no_other_graph() -> None:
+    def graph(graph_id: int, parent: int | None) -> rows.Graph:
+        return rows.Graph(
+            graph_id=graph_id, run_id=1, name="g", origin="body", parent_graph_id=parent
+        )
+
+    graphs = [graph(1, None), graph(2, 3), graph(3, 1), graph(4, None), graph(5, 4), graph(6, 2)]
+    assert [g.graph_id for g in bodies_of(graphs[0], graphs)] == [2, 3, 6]
+    assert [g.graph_id for g in bodies_of(graphs[3], graphs)] == [5]
+
+
+def test_recording_without_graphs_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "empty.gviz"
+    with RecordingWriter(path) as writer:
+        writer.insert(rows.Run(run_id=1, name="nothing", state="aborted", source="run"))
+    with Recording(path) as recording:
+        summary = summarize(recording)
+    (run,) = summary.runs
+    assert run.graphs == ()
+    assert run.duration_ns is None
+    assert run.stream_operations is None
+    assert "no graph was instantiated" in render(summary, 80)
+
+
+def test_unknown_edges_are_none_and_said(tmp_path: Path) -> None:
+    path = tmp_path / "late.gviz"
+    with RecordingWriter(path) as writer:
+        writer.insert(
+            rows.Run(run_id=1, name="late", state="completed", source="profile"),
+            rows.Graph(graph_id=1, run_id=1, name="late", origin="late"),
+            rows.Node(graph_id=1, node_id=1, exec_node_id=1, type=99, name="strange"),
+        )
+    with Recording(path) as recording:
+        summary = summarize(recording)
+    assert _graph(summary).edge_count is None
+    assert _graph(summary).node_kinds == {"type 99": 1}
+    assert "edges unknown" in render(summary, 80)
+
+
+def test_json_has_the_summary_in_plain_types(small: RecordingSummary) -> None:
+    (run,) = json.loads(json.dumps(to_json(small)))["runs"]
+    assert run["run"]["run_id"] == 1
+    assert run["graphs"][0]["node_kinds"] == _graph(small).node_kinds
+    assert len(run["graphs"][0]["slowest_nodes"]) == len(_graph(small).slowest_nodes)
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+def test_text_fits_the_width(small: RecordingSummary, width: int) -> None:
+    # The file's path stands whole on the first line: it is there to be copied.
+    lines = render(small, width).splitlines()[1:]
+    assert max(len(line) for line in lines) <= width
+    assert all(line == line.rstrip() for line in lines)
+
+
+def test_text_names_what_people_ask_for(tmp_path: Path) -> None:
+    path = write_recording(tmp_path / "t.gviz", transformer_shape(layers=2), launches=3)
+    with Recording(path) as recording:
+        text = render(summarize(recording), 100)
+    for wanted in (
+        "NVIDIA H100",
+        "gemv_bf16_lm_head",
+        "graph launches: 6 recorded, 3 with node times",
+        "the same work by stream calls",
+        "records_dropped: 0 records",
+        "Synthetic times",
+    ):
+        assert wanted in text

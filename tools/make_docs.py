@@ -1,0 +1,87 @@
+"""Write the generated parts of docs/: the schema's tables and the command line's arguments.
+
+``make docs`` writes them; with ``--check`` nothing is written, and the exit code is 1 when a
+file is not current. Argparse's own help text is not used: it differs between versions of Python.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from gviz.cli.main import COMMANDS, build_parser
+from gviz.recording.schema import to_markdown
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+#: What stands above this line in docs/recording.md is written by hand.
+MARK = "<!-- Below: generated from gviz/recording/rows.py by 'make docs'. -->"
+
+_CLI_HEAD = """\
+# Command line
+
+<!-- Generated from gviz/cli by 'make docs'. -->
+
+Data goes to stdout, talk to stderr. Exit codes: 0 fine, 1 an error or a failed check, 2 a
+mistake in the arguments, 130 interrupted, 141 the reader of stdout went away. `gviz run`
+returns the exit code of the program it ran. `python -m gviz` is the same as `gviz`.
+"""
+
+
+def render_recording(current: str) -> str:
+    """Return docs/recording.md: its hand-written part and the schema's tables."""
+    prose, mark, _ = current.partition(MARK)
+    if not mark:
+        sys.exit(f"docs/recording.md lacks the line {MARK}")
+    return f"{prose}{MARK}\n\n{to_markdown().rstrip()}\n"
+
+
+def render_cli() -> str:
+    """Return docs/cli.md: every command with its arguments."""
+    return "\n".join([_CLI_HEAD, *(_render_command(name) for name in COMMANDS)])
+
+
+def _render_command(name: str) -> str:
+    parser = build_parser(name)
+    (subparsers,) = (a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
+    command = subparsers.choices[name]
+    rows = list(_render_arguments(command))
+    table = ["| argument | meaning |", "| --- | --- |", *rows] if rows else []
+    lines = [f"## gviz {name}", "", " ".join((command.description or "").split()), "", *table]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _render_arguments(command: argparse.ArgumentParser) -> Iterator[str]:
+    for action in command._actions:
+        if isinstance(action, argparse._HelpAction) or action.help is argparse.SUPPRESS:
+            continue
+        names = ", ".join(f"`{option}`" for option in action.option_strings)
+        value = action.metavar or action.dest
+        shown = value if isinstance(value, str) else " ".join(value)
+        if not names:
+            names = f"`{shown}`"
+        elif action.nargs != 0:
+            names += f" {shown.upper() if action.metavar is None else shown}"
+        help_text = (action.help or "") % {"default": action.default, "prog": command.prog}
+        yield "| {} | {} |".format(*(text.replace("|", r"\|") for text in (names, help_text)))
+
+
+def main(arguments: list[str]) -> int:
+    """Write or check the files."""
+    recording = DOCS / "recording.md"
+    wanted = {
+        recording: render_recording(recording.read_text(encoding="utf-8")),
+        DOCS / "cli.md": render_cli(),
+    }
+    stale = [p for p, text in wanted.items() if not p.exists() or p.read_text("utf-8") != text]
+    for path in stale:
+        if "--check" not in arguments:
+            path.write_text(wanted[path], encoding="utf-8")
+        else:
+            print(f"docs/{path.name} is not current; run 'make docs'")
+    return 1 if stale and "--check" in arguments else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
