@@ -1,0 +1,1 @@
+"""Everything that touches CUDA: attaching to a program and recording its graphs."""

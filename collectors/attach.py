@@ -1,0 +1,45 @@
+"""Attaching at interpreter start, for ``gviz run``."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from gviz.collectors.session import Session, SessionOptions
+
+#: The parent's options for the child, as JSON; gone from the environment once read.
+VARIABLE = "GVIZ_RUN"
+
+_session: Session | None = None
+
+
+def attach_from_environment() -> None:
+    """Open the spool that ``gviz run`` asked for; recording starts when the driver initialises."""
+    global _session
+    text = os.environ.pop(VARIABLE, None)
+    if text is None:
+        return
+    given: dict[str, Any] = json.loads(text)
+    session = Session(
+        SessionOptions.parse(
+            Path(given["output"]),
+            given["name"],
+            given["node_launches"],
+            given["eager_operations"],
+            overwrite=True,  # the parent has checked the output
+            source="run",
+        ),
+        metadata=given["metadata"],
+    )
+    session.start(at_init=True, own_writer=False)
+    _session = session
+    # Registered before the program's own handlers, so it runs after them.
+    atexit.register(session.finish)
+
+
+def recording_path() -> Path | None:
+    """Return what ``gviz run`` records this process into, or None."""
+    return _session.options.path if _session is not None else None

@@ -1,0 +1,180 @@
+/* CUPTI's activity records: buffers in, raw buffers out to the spool.
+ *
+ * The two buffer callbacks run on CUPTI's own thread: C only, no lock of the program's.
+ */
+#include "native.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int cupti_failed(const char *call, CUptiResult result);
+
+#define BUFFER_BYTES (128u << 10)
+/* The smallest record is over 64 bytes long. */
+#define MAX_RECORDS (BUFFER_BYTES / 64)
+/* offsetof(CUpti_ActivityKernel*, name), the same in CUPTI 12 and 13. */
+#define KERNEL_NAME_OFFSET 104
+
+static const int kinds[] = {ACTIVITY_CONCURRENT_KERNEL, ACTIVITY_MEMCPY, ACTIVITY_MEMCPY2,
+                            ACTIVITY_MEMSET};
+#define KIND_COUNT (int)(sizeof kinds / sizeof *kinds)
+
+static _Atomic bool is_open;
+static pthread_mutex_t name_lock = PTHREAD_MUTEX_INITIALIZER;
+static const char **names; /* open addressing, power of two */
+static size_t name_count, name_room;
+static _Atomic uint64_t record_count, dropped_count, buffer_count;
+
+struct window_record {
+    uint64_t time_ns;
+    uint32_t open, reason;
+};
+
+/* -- kernel names: pointers that belong to CUPTI, each written out once ------------------ */
+
+static size_t name_slot(const char **table, size_t room, const char *name) {
+    size_t at = ((uintptr_t)name >> 4) * 0x9E3779B97F4A7C15ull & (room - 1);
+    while (table[at] && table[at] != name)
+        at = (at + 1) & (room - 1);
+    return at;
+}
+
+static void name_grow(void) {
+    size_t room = name_room ? name_room * 2 : 1024;
+    const char **table = calloc(room, sizeof *table);
+    if (!table)
+        return;
+    for (size_t i = 0; i < name_room; i++)
+        if (names[i])
+            table[name_slot(table, room, names[i])] = names[i];
+    free(names);
+    names = table;
+    name_room = room;
+}
+
+static void name_intern(const char *name) {
+    pthread_mutex_lock(&name_lock);
+    if (name_count * 2 >= name_room)
+        name_grow();
+    bool known = true;
+    if (name_room) {
+        size_t at = name_slot(names, name_room, name);
+        known = names[at] != NULL;
+        if (!known) {
+            names[at] = name;
+            name_count++;
+        }
+    }
+    pthread_mutex_unlock(&name_lock);
+    if (known)
+        return;
+    uint64_t pointer = (uint64_t)(uintptr_t)name;
+    struct slice slices[] = {{&pointer, sizeof pointer}, {name, strlen(name)}};
+    spool_append(RECORD_STRING, slices, 2);
+}
+
+static void names_forget(void) {
+    pthread_mutex_lock(&name_lock);
+    free(names);
+    names = NULL;
+    name_count = name_room = 0;
+    pthread_mutex_unlock(&name_lock);
+}
+
+/* -- buffers --------------------------------------------------------------------------- */
+
+static void buffer_requested(uint8_t **buffer, size_t *size, size_t *max_records) {
+    *max_records = 0;
+    *size = BUFFER_BYTES;
+    *buffer = aligned_alloc(8, BUFFER_BYTES);
+    if (!*buffer)
+        *size = 0; /* CUPTI counts the records as dropped */
+}
+
+static void buffer_completed(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size,
+                             size_t valid) {
+    (void)size;
+    if (valid && atomic_load(&run_state) == STATE_RECORDING) {
+        uint32_t header[2 + MAX_RECORDS];
+        uint32_t count = 0;
+        uint8_t *record = NULL;
+        while (count < MAX_RECORDS &&
+               cupti.cuptiActivityGetNextRecord(buffer, valid, &record) == 0) {
+            header[2 + count++] = (uint32_t)(record - buffer);
+            if (*(uint32_t *)record == ACTIVITY_CONCURRENT_KERNEL) {
+                const char *name;
+                memcpy(&name, record + KERNEL_NAME_OFFSET, sizeof name);
+                if (name)
+                    name_intern(name);
+            }
+        }
+        header[0] = count;
+        header[1] = (uint32_t)valid;
+        uint32_t padded = count + (count & 1); /* the raw bytes start at a multiple of 8 */
+        if (count & 1)
+            header[2 + count] = 0;
+        struct slice slices[] = {{header, (2 + padded) * sizeof *header}, {buffer, valid}};
+        spool_append(RECORD_BUFFER, slices, 2);
+        atomic_fetch_add(&record_count, count);
+        atomic_fetch_add(&buffer_count, 1);
+        size_t dropped = 0;
+        if (cupti.cuptiActivityGetNumDroppedRecords(context, stream, &dropped) == 0)
+            atomic_fetch_add(&dropped_count, dropped);
+    }
+    free(buffer);
+}
+
+/* -- windows ------------------------------------------------------------------------------ */
+
+bool activity_is_open(void) { return atomic_load_explicit(&is_open, memory_order_relaxed); }
+
+/* The caller (launch.c) holds the window lock. */
+int activity_open(uint32_t reason) {
+    for (int i = 0; i < KIND_COUNT; i++) {
+        CUptiResult result = cupti.cuptiActivityEnable(kinds[i]);
+        if (result != 0) {
+            while (i-- > 0)
+                cupti.cuptiActivityDisable(kinds[i]);
+            return cupti_failed("cuptiActivityEnable", result);
+        }
+    }
+    atomic_store(&is_open, true);
+    struct window_record record = {now_ns(), 1, reason};
+    spool_append_one(RECORD_WINDOW, &record, sizeof record);
+    return 0;
+}
+
+void activity_close(void) {
+    for (int i = 0; i < KIND_COUNT; i++)
+        cupti.cuptiActivityDisable(kinds[i]);
+    atomic_store(&is_open, false);
+    struct window_record record = {now_ns(), 0, 0};
+    spool_append_one(RECORD_WINDOW, &record, sizeof record);
+}
+
+int activity_start(void) {
+    atomic_store(&is_open, false);
+    atomic_store(&record_count, 0);
+    atomic_store(&dropped_count, 0);
+    atomic_store(&buffer_count, 0);
+    CUptiResult result = cupti.cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed);
+    return result == 0 ? 0 : cupti_failed("cuptiActivityRegisterCallbacks", result);
+}
+
+void activity_flush(void) { cupti.cuptiActivityFlushAll(0); }
+
+void activity_counters(void) {
+    counter("activity_records", (double)atomic_load(&record_count), "records",
+            "measured: records in completed buffers");
+    counter("activity_records_dropped", (double)atomic_load(&dropped_count), "records",
+            "measured: cuptiActivityGetNumDroppedRecords");
+    counter("activity_buffers", (double)atomic_load(&buffer_count), "number",
+            "measured: completed buffers");
+}
+
+void activity_stop(void) {
+    if (activity_is_open())
+        activity_close();
+    cupti.cuptiActivityFlushAll(0);
+    names_forget();
+}

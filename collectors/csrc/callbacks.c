@@ -1,0 +1,344 @@
+/* CUPTI's subscriber: every callback enters here, on the program's own threads. */
+#include "native.h"
+
+#include <string.h>
+
+int cupti_failed(const char *call, CUptiResult result);
+
+#define MAX_CONTEXTS 64
+
+static CUpti_SubscriberHandle subscriber;
+static pthread_mutex_t context_lock = PTHREAD_MUTEX_INITIALIZER;
+static CUcontext contexts[MAX_CONTEXTS];
+static _Atomic int captures; /* in progress, all threads */
+static _Atomic int operations_watched;
+static _Atomic uint32_t stream_generation = 1;
+
+struct life_record {
+    uint32_t call, correlation;
+    uint64_t start_ns, end_ns;
+    uint32_t thread_id;
+    int32_t result;
+    uint32_t graph_id, exec_id;
+    uint64_t flags;
+    uint32_t stream_id, mode;
+};
+
+struct call_record {
+    uint32_t call, correlation;
+    uint64_t start_ns, end_ns;
+    uint32_t thread_id;
+    int32_t result;
+};
+
+static __thread uint64_t life_start_ns;
+static __thread uint32_t life_exec_id;
+
+/* -- contexts ------------------------------------------------------------------------- */
+
+static void context_add(CUcontext context) {
+    if (!context)
+        return;
+    bool added = false;
+    pthread_mutex_lock(&context_lock);
+    for (int i = 0; i < MAX_CONTEXTS; i++) {
+        if (contexts[i] == context)
+            break;
+        if (!contexts[i]) {
+            contexts[i] = context;
+            added = true;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&context_lock);
+    if (added)
+        walk_device(context);
+}
+
+static void context_remove(CUcontext context) {
+    pthread_mutex_lock(&context_lock);
+    int count = 0;
+    for (int i = 0; i < MAX_CONTEXTS; i++)
+        if (contexts[i] && contexts[i] != context)
+            contexts[count++] = contexts[i];
+    for (int i = count; i < MAX_CONTEXTS; i++)
+        contexts[i] = NULL;
+    pthread_mutex_unlock(&context_lock);
+    events_forget(context);
+}
+
+CUcontext context_at(int index) {
+    pthread_mutex_lock(&context_lock);
+    CUcontext context = index < MAX_CONTEXTS ? contexts[index] : NULL;
+    pthread_mutex_unlock(&context_lock);
+    return context;
+}
+
+/* Asking CUPTI takes longer than the rest of a launch callback: the last answer is kept, until
+ * a stream is destroyed and its handle can come to mean another. */
+uint32_t stream_id_of(CUcontext context, CUstream stream, bool per_thread) {
+    static __thread struct {
+        CUcontext context;
+        CUstream stream;
+        bool per_thread;
+        uint32_t generation, id;
+    } last;
+    uint32_t generation = atomic_load_explicit(&stream_generation, memory_order_relaxed);
+    if (last.generation == generation && last.context == context && last.stream == stream &&
+        last.per_thread == per_thread)
+        return last.id;
+    uint32_t id = UINT32_MAX;
+    bool own = per_thread || stream == CU_STREAM_PER_THREAD;
+    CUstream handle = stream == CU_STREAM_PER_THREAD ? NULL : stream;
+    if (cupti.cuptiGetStreamIdEx(context, handle, own, &id) != 0)
+        return UINT32_MAX;
+    last.context = context;
+    last.stream = stream;
+    last.per_thread = per_thread;
+    last.generation = generation;
+    last.id = id;
+    return id;
+}
+
+/* A capture that began before gviz attached is not counted: asked for where it matters. */
+bool captures_known(void) { return atomic_load_explicit(&captures, memory_order_relaxed) > 0; }
+
+/* -- driver calls ----------------------------------------------------------------------- */
+
+static uint32_t graph_id_of(CUgraph graph) {
+    uint32_t id = 0;
+    if (graph)
+        cupti.cuptiGetGraphId(graph, &id);
+    return id;
+}
+
+static void life_enter(const CUpti_CallbackData *data, uint32_t cbid) {
+    const void *const *params = data->params;
+    struct thread_state *thread = this_thread();
+    life_exec_id = 0;
+    switch (calls[cbid].kind) {
+    case CALL_BEGIN_CAPTURE:
+        if (atomic_fetch_add(&captures, 1) == 0)
+            calls_watch_operations(true);
+        break;
+    case CALL_INSTANTIATE:
+        thread->instantiate_graph = (CUgraph)params[1];
+        thread->instantiating = true;
+        break;
+    case CALL_UPLOAD:
+    case CALL_EXEC_UPDATE:
+        life_exec_id = launch_exec_id((CUgraphExec)params[0]);
+        break;
+    case CALL_EXEC_DESTROY:
+        life_exec_id = launch_exec_id((CUgraphExec)params[0]);
+        launch_exec_destroyed((CUgraphExec)params[0]);
+        break;
+    default:
+        break;
+    }
+    life_start_ns = now_ns();
+}
+
+static void end_of_capture(void) {
+    if (atomic_fetch_sub(&captures, 1) == 1)
+        calls_watch_operations(false);
+}
+
+static void life_exit(const CUpti_CallbackData *data, uint32_t cbid) {
+    const void *const *params = data->params;
+    int result = data->return_value ? *(int *)data->return_value : 0;
+    struct life_record record = {
+        .call = cbid, .correlation = data->correlation_id, .start_ns = life_start_ns,
+        .end_ns = now_ns(), .thread_id = this_thread()->thread_id, .result = result,
+        .exec_id = life_exec_id, .stream_id = UINT32_MAX};
+    bool has_stream;
+    CUstream stream = call_stream(cbid, params, &has_stream);
+    if (has_stream)
+        record.stream_id = stream_id_of(data->context, stream, calls[cbid].per_thread);
+    switch (calls[cbid].kind) {
+    case CALL_BEGIN_CAPTURE: {
+        const char *name = data->function_name ? data->function_name : "";
+        size_t mode_offset = strstr(name, "ToGraph") ? 40 : 8;
+        memcpy(&record.mode, (const char *)data->params + mode_offset, sizeof record.mode);
+        if (result != 0)
+            end_of_capture();
+        break;
+    }
+    case CALL_END_CAPTURE: {
+        CUgraph *graph = (CUgraph *)params[1];
+        if (result == 0 && graph)
+            record.graph_id = graph_id_of(*graph);
+        end_of_capture();
+        break;
+    }
+    case CALL_INSTANTIATE: {
+        CUgraphExec *exec = (CUgraphExec *)params[0];
+        this_thread()->instantiate_graph = NULL;
+        this_thread()->instantiating = false;
+        record.graph_id = graph_id_of((CUgraph)params[1]);
+        if (result == 0 && exec)
+            record.exec_id = launch_exec_id(*exec);
+        const char *name = data->function_name ? data->function_name : "";
+        if (strstr(name, "WithFlags"))
+            record.flags = (uint64_t)params[2];
+        else if (strstr(name, "WithParams") && params[2])
+            record.flags = *(const uint64_t *)params[2];
+        break;
+    }
+    case CALL_EXEC_UPDATE:
+        record.graph_id = graph_id_of((CUgraph)params[1]);
+        break;
+    default:
+        break;
+    }
+    call_name(cbid);
+    spool_append_one(RECORD_LIFE, &record, sizeof record);
+}
+
+static void operation(const CUpti_CallbackData *data, uint32_t cbid) {
+    struct thread_state *thread = this_thread();
+    if (data->site == 0) {
+        thread->call_stream = call_stream(cbid, data->params, &thread->call_has_stream);
+        thread->created_node = false;
+        window_operation(data->context, thread->call_stream, thread->call_has_stream);
+        if (data->correlation_data)
+            *data->correlation_data = now_ns();
+        return;
+    }
+    uint64_t end_ns = now_ns();
+    thread->call_has_stream = false;
+    if (thread->created_node || !data->correlation_data || !activity_is_open())
+        return; /* captured, or outside a window: no operation of its own */
+    struct call_record record = {
+        .call = cbid, .correlation = data->correlation_id,
+        .start_ns = *data->correlation_data, .end_ns = end_ns,
+        .thread_id = thread->thread_id,
+        .result = data->return_value ? *(int *)data->return_value : 0};
+    call_name(cbid);
+    spool_append_one(RECORD_CALL, &record, sizeof record);
+    window_operation_done(record.start_ns);
+}
+
+static void driver_call(uint32_t cbid, const CUpti_CallbackData *data) {
+    switch (calls[cbid].kind) {
+    case CALL_OPERATION:
+        operation(data, cbid);
+        break;
+    case CALL_GRAPH_LAUNCH:
+        if (data->site == 0)
+            launch_enter(data, cbid);
+        else
+            launch_exit(data, cbid);
+        break;
+    case CALL_OTHER:
+        break;
+    default:
+        if (data->site == 0)
+            life_enter(data, cbid);
+        else
+            life_exit(data, cbid);
+    }
+}
+
+/* -- resources ---------------------------------------------------------------------------- */
+
+static void resource(uint32_t cbid, const CUpti_ResourceData *data) {
+    const CUpti_GraphData *graph = data->descriptor;
+    struct thread_state *thread = this_thread();
+    switch (cbid) {
+    case RESOURCE_CONTEXT_CREATED:
+        context_add(data->context);
+        break;
+    case RESOURCE_CONTEXT_DESTROY_STARTING:
+        context_remove(data->context);
+        break;
+    case RESOURCE_STREAM_DESTROY_STARTING:
+        window_stream_destroyed(data->context, data->handle);
+        atomic_fetch_add(&stream_generation, 1);
+        break;
+    case RESOURCE_GRAPHNODE_CREATED:
+        if (!thread->instantiating)
+            nodes_created(graph, data->context);
+        break;
+    case RESOURCE_GRAPHNODE_CLONED:
+        nodes_cloned(graph);
+        break;
+    case RESOURCE_GRAPHEXEC_CREATED: {
+        context_add(data->context);
+        uint32_t exec_id = 0;
+        cupti.cuptiGetGraphExecId(graph->graph_exec, &exec_id);
+        CUgraph template = thread->instantiate_graph ? thread->instantiate_graph : graph->graph;
+        launch_exec_created(graph->graph_exec, exec_id, false);
+        walk_graph(template, exec_id);
+        break;
+    }
+    default:
+        break;
+    }
+}
+
+static void on_callback(void *unused, int domain, uint32_t cbid, const void *data) {
+    (void)unused;
+    struct thread_state *thread = this_thread();
+    if (!recording() || thread->inside || cbid >= CALL_ID_LIMIT)
+        return;
+    thread->inside++; /* our own driver calls must not come back here */
+    if (domain == DOMAIN_DRIVER_API)
+        driver_call(cbid, data);
+    else if (domain == DOMAIN_RESOURCE)
+        resource(cbid, data);
+    thread->inside--;
+}
+
+/* -- on and off ------------------------------------------------------------------------------ */
+
+static const uint32_t resources[] = {
+    RESOURCE_CONTEXT_CREATED,      RESOURCE_CONTEXT_DESTROY_STARTING,
+    RESOURCE_STREAM_DESTROY_STARTING,
+    RESOURCE_GRAPHNODE_CREATED,    RESOURCE_GRAPHNODE_CLONED,
+    RESOURCE_GRAPHEXEC_CREATED,
+};
+
+int calls_watch_graphs(bool on) {
+    CUptiResult result = 0;
+    for (uint32_t id = 1; id < CALL_ID_LIMIT && result == 0; id++)
+        if (calls[id].kind > CALL_OPERATION)
+            result = cupti.cuptiEnableCallback(on, subscriber, DOMAIN_DRIVER_API, id);
+    for (size_t i = 0; i < sizeof resources / sizeof *resources && result == 0; i++)
+        result = cupti.cuptiEnableCallback(on, subscriber, DOMAIN_RESOURCE, resources[i]);
+    return result;
+}
+
+/* Counted: a capture and an eager window may both ask for them. */
+void calls_watch_operations(bool on) {
+    int before = atomic_fetch_add(&operations_watched, on ? 1 : -1);
+    if (on ? before != 0 : before != 1)
+        return;
+    for (uint32_t id = 1; id < CALL_ID_LIMIT; id++)
+        if (calls[id].kind == CALL_OPERATION)
+            cupti.cuptiEnableCallback(on, subscriber, DOMAIN_DRIVER_API, id);
+}
+
+int callbacks_start(void) {
+    CUptiResult result = cupti.cuptiSubscribe(&subscriber, on_callback, NULL);
+    if (result != 0)
+        return cupti_failed("cuptiSubscribe", result);
+    memset(contexts, 0, sizeof contexts);
+    atomic_store(&captures, 0);
+    atomic_store(&operations_watched, 0);
+    result = calls_watch_graphs(true);
+    if (result != 0) {
+        cupti.cuptiUnsubscribe(subscriber);
+        return cupti_failed("cuptiEnableCallback", result);
+    }
+    CUcontext current = NULL;
+    if (cuda.CtxGetCurrent(&current) == 0) /* attached late: the context is there already */
+        context_add(current);
+    return 0;
+}
+
+void callbacks_stop(void) {
+    if (subscriber)
+        cupti.cuptiUnsubscribe(subscriber);
+    subscriber = NULL;
+}

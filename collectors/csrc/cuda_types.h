@@ -1,0 +1,219 @@
+/* The parts of CUDA's and CUPTI's interfaces that gviz calls.
+ *
+ * Declared here, so that building needs no CUDA toolkit; found with dlsym at run
+ * time. Layouts are those of cuda.h and cupti_*.h of CUDA 13.0; the interfaces
+ * used keep them in later releases.
+ */
+#ifndef GVIZ_CUDA_TYPES_H
+#define GVIZ_CUDA_TYPES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef int CUresult;
+typedef int CUdevice;
+typedef int CUptiResult;
+typedef unsigned long long CUdeviceptr;
+typedef struct CUctx_st *CUcontext;
+typedef struct CUstream_st *CUstream;
+typedef struct CUevent_st *CUevent;
+typedef struct CUfunc_st *CUfunction;
+typedef struct CUkern_st *CUkernel;
+typedef struct CUgraph_st *CUgraph;
+typedef struct CUgraphNode_st *CUgraphNode;
+typedef struct CUgraphExec_st *CUgraphExec;
+typedef struct CUpti_Subscriber_st *CUpti_SubscriberHandle;
+
+#define CU_STREAM_PER_THREAD ((CUstream)0x2)
+#define CU_CAPTURE_MODE_RELAXED 2
+
+enum { NODE_KERNEL = 0, NODE_MEMCPY = 1, NODE_MEMSET = 2, NODE_HOST = 3, NODE_GRAPH = 4,
+       NODE_MEM_ALLOC = 10, NODE_MEM_FREE = 11, NODE_CONDITIONAL = 13 };
+
+enum { FUNC_MAX_THREADS_PER_BLOCK = 0, FUNC_SHARED_SIZE_BYTES = 1, FUNC_LOCAL_SIZE_BYTES = 3,
+       FUNC_NUM_REGS = 4 };
+
+enum { DEVICE_MULTIPROCESSOR_COUNT = 16, DEVICE_MAX_THREADS_PER_MULTIPROCESSOR = 39,
+       DEVICE_CC_MAJOR = 75, DEVICE_CC_MINOR = 76 };
+
+enum { POINTER_RANGE_START = 11, POINTER_RANGE_SIZE = 12 };
+
+enum { LAUNCH_ATTRIBUTE_COOPERATIVE = 2, LAUNCH_ATTRIBUTE_PRIORITY = 8 };
+
+typedef struct {
+    CUfunction func;
+    unsigned grid[3], block[3], shared_mem_bytes;
+    void **kernelParams;
+    void **extra;
+    CUkernel kern;
+    CUcontext ctx;
+} KernelParams; /* CUDA_KERNEL_NODE_PARAMS_v2 */
+
+typedef struct {
+    CUdeviceptr dst;
+    size_t pitch;
+    unsigned value, element_size;
+    size_t width, height;
+} MemsetParams; /* CUDA_MEMSET_NODE_PARAMS */
+
+typedef struct {
+    size_t x, y, z, lod;
+    int memory_type; /* 1 host, 2 device, 3 array, 4 unified */
+    void *host;
+    CUdeviceptr device;
+    void *array;
+    void *reserved;
+    size_t pitch, height;
+} CopyEnd;
+
+typedef struct {
+    CopyEnd source, destination;
+    size_t width_bytes, height, depth;
+} MemcpyParams; /* CUDA_MEMCPY3D */
+
+typedef struct {
+    int alloc_type, handle_types;
+    int location_type, location_id;
+    void *security;
+    size_t max_size;
+    unsigned short usage;
+    unsigned char reserved[54];
+    const void *access;
+    size_t access_count, bytes;
+    CUdeviceptr address;
+} MemAllocParams; /* CUDA_MEM_ALLOC_NODE_PARAMS_v1 */
+
+typedef struct {
+    unsigned char from_port, to_port, type, reserved[5];
+} EdgeData; /* CUgraphEdgeData */
+
+typedef union {
+    char pad[64];
+    int value;
+} LaunchAttributeValue;
+
+typedef struct {
+    int site; /* 0 enter, 1 exit */
+    const char *function_name;
+    const void *params;
+    void *return_value;
+    const char *symbol_name;
+    CUcontext context;
+    uint32_t context_uid;
+    uint64_t *correlation_data;
+    uint32_t correlation_id;
+} CUpti_CallbackData;
+
+typedef struct {
+    CUgraph graph, original_graph;
+    CUgraphNode node, original_node;
+    int node_type;
+    CUgraphNode dependency;
+    CUgraphExec graph_exec;
+} CUpti_GraphData;
+
+typedef struct {
+    CUcontext context;
+    void *handle;
+    void *descriptor;
+} CUpti_ResourceData;
+
+typedef void (*CUpti_CallbackFunc)(void *, int, uint32_t, const void *);
+typedef void (*CUpti_BuffersRequested)(uint8_t **, size_t *, size_t *);
+typedef void (*CUpti_BuffersCompleted)(CUcontext, uint32_t, uint8_t *, size_t, size_t);
+
+enum { DOMAIN_DRIVER_API = 1, DOMAIN_RESOURCE = 3 };
+enum { RESOURCE_CONTEXT_CREATED = 1, RESOURCE_CONTEXT_DESTROY_STARTING = 2,
+       RESOURCE_STREAM_DESTROY_STARTING = 4,
+       RESOURCE_GRAPHNODE_CREATED = 13, RESOURCE_GRAPHEXEC_CREATED = 18,
+       RESOURCE_GRAPHNODE_CLONED = 20 };
+enum { ACTIVITY_MEMCPY = 1, ACTIVITY_MEMSET = 2, ACTIVITY_CONCURRENT_KERNEL = 10,
+       ACTIVITY_MEMCPY2 = 22 };
+
+/* X(name, result, parameters): libcupti, all of them needed. */
+#define CUPTI_FUNCTIONS(X)                                                                     \
+    X(cuptiGetVersion, CUptiResult, (uint32_t *))                                              \
+    X(cuptiGetTimestamp, CUptiResult, (uint64_t *))                                            \
+    X(cuptiGetResultString, CUptiResult, (CUptiResult, const char **))                         \
+    X(cuptiSubscribe, CUptiResult, (CUpti_SubscriberHandle *, CUpti_CallbackFunc, void *))     \
+    X(cuptiUnsubscribe, CUptiResult, (CUpti_SubscriberHandle))                                 \
+    X(cuptiEnableCallback, CUptiResult, (uint32_t, CUpti_SubscriberHandle, int, uint32_t))     \
+    X(cuptiGetCallbackName, CUptiResult, (int, uint32_t, const char **))                       \
+    X(cuptiActivityRegisterCallbacks, CUptiResult,                                             \
+      (CUpti_BuffersRequested, CUpti_BuffersCompleted))                                        \
+    X(cuptiActivityEnable, CUptiResult, (int))                                                 \
+    X(cuptiActivityDisable, CUptiResult, (int))                                                \
+    X(cuptiActivityFlushAll, CUptiResult, (uint32_t))                                          \
+    X(cuptiActivityGetNextRecord, CUptiResult, (uint8_t *, size_t, uint8_t **))                \
+    X(cuptiActivityGetNumDroppedRecords, CUptiResult, (CUcontext, uint32_t, size_t *))         \
+    X(cuptiGetGraphId, CUptiResult, (CUgraph, uint32_t *))                                     \
+    X(cuptiGetGraphExecId, CUptiResult, (CUgraphExec, uint32_t *))                             \
+    X(cuptiGetGraphNodeId, CUptiResult, (CUgraphNode, uint64_t *))                             \
+    X(cuptiGetStreamIdEx, CUptiResult, (CUcontext, CUstream, uint8_t, uint32_t *))
+
+/* X(field, symbol, result, parameters, needed): libcuda. */
+#define CUDA_FUNCTIONS(X)                                                                      \
+    X(DriverGetVersion, cuDriverGetVersion, (int *), 1)                                        \
+    X(DeviceGetName, cuDeviceGetName, (char *, int, CUdevice), 1)                              \
+    X(DeviceGetAttribute, cuDeviceGetAttribute, (int *, int, CUdevice), 1)                     \
+    X(DeviceTotalMem, cuDeviceTotalMem_v2, (size_t *, CUdevice), 1)                            \
+    X(DeviceGetPCIBusId, cuDeviceGetPCIBusId, (char *, int, CUdevice), 0)                      \
+    X(CtxGetCurrent, cuCtxGetCurrent, (CUcontext *), 1)                                        \
+    X(CtxPushCurrent, cuCtxPushCurrent_v2, (CUcontext), 1)                                     \
+    X(CtxPopCurrent, cuCtxPopCurrent_v2, (CUcontext *), 1)                                     \
+    X(CtxSynchronize, cuCtxSynchronize, (void), 1)                                             \
+    X(CtxGetDevice, cuCtxGetDevice, (CUdevice *), 1)                                           \
+    X(GraphGetNodes, cuGraphGetNodes, (CUgraph, CUgraphNode *, size_t *), 1)                   \
+    X(GraphGetEdges, cuGraphGetEdges_v2,                                                       \
+      (CUgraph, CUgraphNode *, CUgraphNode *, EdgeData *, size_t *), 0)                        \
+    X(GraphGetEdgesOld, cuGraphGetEdges, (CUgraph, CUgraphNode *, CUgraphNode *, size_t *), 0) \
+    X(GraphNodeGetType, cuGraphNodeGetType, (CUgraphNode, int *), 1)                           \
+    X(GraphKernelNodeGetParams, cuGraphKernelNodeGetParams_v2, (CUgraphNode, KernelParams *),  \
+      1)                                                                                       \
+    X(GraphKernelNodeGetAttribute, cuGraphKernelNodeGetAttribute,                              \
+      (CUgraphNode, int, LaunchAttributeValue *), 0)                                           \
+    X(GraphMemcpyNodeGetParams, cuGraphMemcpyNodeGetParams, (CUgraphNode, MemcpyParams *), 1)  \
+    X(GraphMemsetNodeGetParams, cuGraphMemsetNodeGetParams, (CUgraphNode, MemsetParams *), 1)  \
+    X(GraphChildGraphNodeGetGraph, cuGraphChildGraphNodeGetGraph, (CUgraphNode, CUgraph *), 1) \
+    X(GraphMemAllocNodeGetParams, cuGraphMemAllocNodeGetParams,                                \
+      (CUgraphNode, MemAllocParams *), 0)                                                      \
+    X(GraphMemFreeNodeGetParams, cuGraphMemFreeNodeGetParams, (CUgraphNode, CUdeviceptr *), 0) \
+    X(GraphDebugDotPrint, cuGraphDebugDotPrint, (CUgraph, const char *, unsigned), 0)          \
+    X(FuncGetName, cuFuncGetName, (const char **, CUfunction), 0)                              \
+    X(KernelGetName, cuKernelGetName, (const char **, CUkernel), 0)                            \
+    X(KernelGetFunction, cuKernelGetFunction, (CUfunction *, CUkernel), 0)                     \
+    X(FuncGetAttribute, cuFuncGetAttribute, (int *, int, CUfunction), 1)                       \
+    X(FuncGetParamInfo, cuFuncGetParamInfo, (CUfunction, size_t, size_t *, size_t *), 0)       \
+    X(OccupancyMaxActiveBlocks, cuOccupancyMaxActiveBlocksPerMultiprocessor,                   \
+      (int *, CUfunction, int, size_t), 1)                                                     \
+    X(PointerGetAttributes, cuPointerGetAttributes,                                            \
+      (unsigned, int *, void **, CUdeviceptr), 0)                                              \
+    X(EventCreate, cuEventCreate, (CUevent *, unsigned), 1)                                    \
+    X(EventDestroy, cuEventDestroy_v2, (CUevent), 1)                                           \
+    X(EventRecord, cuEventRecord, (CUevent, CUstream), 1)                                      \
+    X(EventQuery, cuEventQuery, (CUevent), 1)                                                  \
+    X(EventElapsedTime, cuEventElapsedTime_v2, (float *, CUevent, CUevent), 0)                 \
+    X(EventElapsedTimeOld, cuEventElapsedTime, (float *, CUevent, CUevent), 0)                 \
+    X(StreamIsCapturing, cuStreamIsCapturing, (CUstream, int *), 1)                            \
+    X(ThreadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode, (int *), 1)
+
+struct cupti_functions {
+#define X(name, result, parameters) result(*name) parameters;
+    CUPTI_FUNCTIONS(X)
+#undef X
+};
+
+struct cuda_functions {
+#define X(field, symbol, parameters, needed) CUresult(*field) parameters;
+    CUDA_FUNCTIONS(X)
+#undef X
+};
+
+extern struct cupti_functions cupti;
+extern struct cuda_functions cuda;
+
+/* Both return 0, or fill `why` with a sentence. cuda_load needs the driver to be loadable. */
+int cupti_load(const char *path, char *why, size_t size);
+int cuda_load(char *why, size_t size);
+
+#endif

@@ -1,0 +1,233 @@
+/* Whole-launch GPU time: an event before and one after a launch, on its stream.
+ *
+ * The two events take host time (about 2.4 us each, measured on an H100), which a 10 us
+ * launch would feel; so events are thinned until their share of wall time is below
+ * options.event_cost_fraction.
+ */
+#include "native.h"
+
+#include <stdlib.h>
+
+#define MAX_PENDING 4096
+
+struct pair {
+    CUevent start, end;
+    CUcontext context;
+    uint64_t token, cost_ns;
+    struct pair *next;
+};
+
+struct time_record {
+    uint64_t token, duration_ns;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct pair *pool, *pending_first, *pending_last;
+static int pending_count;
+static uint64_t next_token = 1, allowed_from_ns, cost_count, thinned_count;
+static uint64_t cost_least_ns = UINT64_MAX;
+static double cost_typical_ns;
+
+static int exchange_capture_mode(int mode) {
+    cuda.ThreadExchangeStreamCaptureMode(&mode);
+    return mode;
+}
+
+static struct pair *pair_create(CUcontext context) {
+    struct pair *pair = calloc(1, sizeof *pair);
+    if (!pair)
+        return NULL;
+    /* Creating an event is forbidden to a thread whose other stream is being captured. */
+    int mode = exchange_capture_mode(CU_CAPTURE_MODE_RELAXED);
+    CUresult result = cuda.EventCreate(&pair->start, 0);
+    if (result == 0 && (result = cuda.EventCreate(&pair->end, 0)) != 0)
+        cuda.EventDestroy(pair->start);
+    exchange_capture_mode(mode);
+    if (result != 0) {
+        free(pair);
+        return NULL;
+    }
+    pair->context = context;
+    return pair;
+}
+
+static struct pair *pair_take(CUcontext context) {
+    pthread_mutex_lock(&lock);
+    struct pair **at = &pool;
+    while (*at && (*at)->context != context)
+        at = &(*at)->next;
+    struct pair *pair = *at;
+    if (pair)
+        *at = pair->next;
+    bool full = pending_count >= MAX_PENDING;
+    pthread_mutex_unlock(&lock);
+    return pair || full ? pair : pair_create(context);
+}
+
+static void pair_return(struct pair *pair) {
+    pthread_mutex_lock(&lock);
+    pair->next = pool;
+    pool = pair;
+    pthread_mutex_unlock(&lock);
+}
+
+/* Whether a launch now may be timed without its events costing more than their share. */
+bool events_wanted(uint64_t time_ns) {
+    if (time_ns >= __atomic_load_n(&allowed_from_ns, __ATOMIC_RELAXED))
+        return true;
+    __atomic_fetch_add(&thinned_count, 1, __ATOMIC_RELAXED);
+    return false;
+}
+
+/* Return a pair whose start event is recorded, or NULL: this launch is not timed. */
+void *events_begin(CUcontext context, CUstream stream, uint64_t *token) {
+    struct pair *pair = pair_take(context);
+    if (!pair)
+        return NULL;
+    uint64_t begin = now_ns(); /* making the events is paid once, and not counted */
+    if (cuda.EventRecord(pair->start, stream) != 0) {
+        pair_return(pair);
+        return NULL;
+    }
+    pair->token = __atomic_fetch_add(&next_token, 1, __ATOMIC_RELAXED);
+    pair->cost_ns = now_ns() - begin;
+    *token = pair->token;
+    return pair;
+}
+
+void events_end(void *opaque, CUstream stream, bool launched) {
+    struct pair *pair = opaque;
+    uint64_t begin = now_ns();
+    if (!launched || cuda.EventRecord(pair->end, stream) != 0) {
+        pair_return(pair);
+        return;
+    }
+    uint64_t end = now_ns();
+    pair->cost_ns += end - begin;
+    pair->next = NULL;
+    pthread_mutex_lock(&lock);
+    if (pending_last)
+        pending_last->next = pair;
+    else
+        pending_first = pair;
+    pending_last = pair;
+    pending_count++;
+    cost_count++;
+    if (pair->cost_ns < cost_least_ns)
+        cost_least_ns = pair->cost_ns;
+    /* A record that waits for room in a full queue costs nothing: the launch would have waited.
+     * So what is far above the least seen does not count. */
+    uint64_t limit = 3 * cost_least_ns;
+    double counted = (double)(pair->cost_ns < limit ? pair->cost_ns : limit);
+    cost_typical_ns = cost_count == 1 ? counted : cost_typical_ns + (counted - cost_typical_ns) / 16;
+    allowed_from_ns = end + (uint64_t)(cost_typical_ns / options.event_cost_fraction);
+    pthread_mutex_unlock(&lock);
+}
+
+static void pair_read(struct pair *pair) {
+    float milliseconds = 0;
+    if (cuda.EventElapsedTime(&milliseconds, pair->start, pair->end) == 0) {
+        struct time_record record = {pair->token, (uint64_t)((double)milliseconds * 1e6 + 0.5)};
+        spool_append_one(RECORD_LAUNCH_TIME, &record, sizeof record);
+    }
+}
+
+/* Take the oldest pending pair. The driver is asked without the lock held: a callback of the
+ * program may wait for the lock while it holds one of the driver's. */
+static struct pair *pending_take(void) {
+    pthread_mutex_lock(&lock);
+    struct pair *pair = pending_first;
+    if (pair) {
+        pending_first = pair->next;
+        if (!pending_first)
+            pending_last = NULL;
+        pending_count--;
+    }
+    pthread_mutex_unlock(&lock);
+    return pair;
+}
+
+static void pending_put_back(struct pair *pair) {
+    pthread_mutex_lock(&lock);
+    pair->next = pending_first;
+    pending_first = pair;
+    if (!pending_last)
+        pending_last = pair;
+    pending_count++;
+    pthread_mutex_unlock(&lock);
+}
+
+/* Read the pairs whose launches have finished; called on the flush thread. A launch on a slow
+ * stream holds back those after it until the next poll. */
+void events_poll(void) {
+    struct pair *pair;
+    while ((pair = pending_take())) {
+        CUcontext popped;
+        bool ready = false;
+        if (cuda.CtxPushCurrent(pair->context) == 0) {
+            ready = cuda.EventQuery(pair->end) == 0;
+            if (ready)
+                pair_read(pair);
+            cuda.CtxPopCurrent(&popped);
+        }
+        if (!ready) {
+            pending_put_back(pair);
+            return;
+        }
+        pair_return(pair);
+    }
+}
+
+static void drop(struct pair **list, CUcontext context) {
+    while (*list) {
+        struct pair *pair = *list;
+        if (context && pair->context != context) {
+            list = &pair->next;
+            continue;
+        }
+        *list = pair->next;
+        free(pair); /* its events go with their context */
+    }
+}
+
+/* The context is about to be destroyed, and its events with it. */
+void events_forget(CUcontext context) {
+    pthread_mutex_lock(&lock);
+    drop(&pool, context);
+    drop(&pending_first, context);
+    pending_last = NULL;
+    pending_count = 0;
+    for (struct pair *pair = pending_first; pair; pair = pair->next) {
+        pending_last = pair;
+        pending_count++;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void events_stop(void) {
+    pthread_mutex_lock(&lock);
+    if (cost_count)
+        counter("launch_event_cost_ns", cost_typical_ns, "ns",
+                "measured: host time of the two event records around a launch, typical");
+    counter("launches_timed_by_events", (double)cost_count, "number", "measured");
+    counter("launches_thinned", (double)thinned_count, "number",
+            "measured: launches left without events to keep their cost below the limit");
+    if (pending_count)
+        counter("launch_times_lost", pending_count, "number",
+                "measured: launches whose events had not finished at the end");
+    CUcontext popped;
+    for (struct pair *pair = pool; pair; pair = pair->next) {
+        if (cuda.CtxPushCurrent(pair->context) != 0)
+            continue;
+        cuda.EventDestroy(pair->start);
+        cuda.EventDestroy(pair->end);
+        cuda.CtxPopCurrent(&popped);
+    }
+    drop(&pool, NULL);
+    drop(&pending_first, NULL);
+    pending_last = NULL;
+    pending_count = 0;
+    allowed_from_ns = cost_count = thinned_count = 0;
+    cost_least_ns = UINT64_MAX;
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,178 @@
+/* Graph launches: which are recorded node by node, and how long each takes as a whole. */
+#include "native.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LAUNCH_NODE_LEVEL = 1, LAUNCH_EVENTS = 2, LAUNCH_CAPTURED = 4, LAUNCH_LATE = 8 };
+/* So many launches of each executable get events whatever they cost: a short run would
+ * otherwise end with hardly any. */
+#define ALWAYS_TIMED_LAUNCHES 5
+
+struct exec_state {
+    CUgraphExec handle;
+    uint32_t exec_id, launches, recorded;
+    bool late;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct exec_state *execs;
+static size_t exec_count, exec_room;
+static __thread struct launch_slot slot;
+
+struct launch_record {
+    uint32_t exec_id, correlation;
+    uint64_t start_ns, end_ns;
+    uint32_t thread_id;
+    int32_t result;
+    uint32_t stream_id, flags;
+    uint64_t token;
+};
+
+/* -- executables -------------------------------------------------------------------------- */
+
+static struct exec_state *exec_find(CUgraphExec handle) {
+    for (size_t i = exec_count; i-- > 0;)
+        if (execs[i].handle == handle)
+            return &execs[i];
+    return NULL;
+}
+
+static struct exec_state *exec_add(CUgraphExec handle, uint32_t exec_id, bool late) {
+    if (exec_count == exec_room) {
+        size_t room = exec_room ? exec_room * 2 : 64;
+        struct exec_state *grown = realloc(execs, room * sizeof *grown);
+        if (!grown)
+            return NULL;
+        execs = grown;
+        exec_room = room;
+    }
+    execs[exec_count] = (struct exec_state){handle, exec_id, 0, 0, late};
+    return &execs[exec_count++];
+}
+
+void launch_exec_created(CUgraphExec handle, uint32_t exec_id, bool late) {
+    pthread_mutex_lock(&lock);
+    struct exec_state *known = exec_find(handle);
+    if (known) /* the handle of a destroyed executable, used again */
+        *known = (struct exec_state){handle, exec_id, 0, 0, late};
+    else
+        exec_add(handle, exec_id, late);
+    pthread_mutex_unlock(&lock);
+}
+
+void launch_exec_destroyed(CUgraphExec handle) {
+    pthread_mutex_lock(&lock);
+    struct exec_state *known = exec_find(handle);
+    if (known)
+        *known = execs[--exec_count];
+    pthread_mutex_unlock(&lock);
+}
+
+uint32_t launch_exec_id(CUgraphExec handle) {
+    pthread_mutex_lock(&lock);
+    struct exec_state *known = exec_find(handle);
+    uint32_t id = known ? known->exec_id : 0;
+    pthread_mutex_unlock(&lock);
+    if (!id)
+        cupti.cuptiGetGraphExecId(handle, &id);
+    return id;
+}
+
+void launch_reset(void) {
+    pthread_mutex_lock(&lock);
+    free(execs);
+    execs = NULL;
+    exec_count = exec_room = 0;
+    pthread_mutex_unlock(&lock);
+}
+
+bool stream_is_capturing(CUstream stream) {
+    int status = 0;
+    return cuda.StreamIsCapturing(stream, &status) == 0 && status != 0;
+}
+
+static bool wants_nodes(const struct exec_state *exec) {
+    switch (options.policy) {
+    case POLICY_ALL:
+        return true;
+    case POLICY_EVERY:
+        return exec->launches % options.policy_count == 0;
+    default:
+        return exec->recorded < options.policy_count;
+    }
+}
+
+/* -- launches ------------------------------------------------------------------------------------ */
+
+static bool exec_enter(CUgraphExec handle, uint32_t *exec_id, bool *late, uint32_t *earlier) {
+    pthread_mutex_lock(&lock);
+    struct exec_state *exec = exec_find(handle);
+    if (!exec) { /* instantiated before gviz attached */
+        uint32_t id = 0;
+        cupti.cuptiGetGraphExecId(handle, &id);
+        exec = exec_add(handle, id, true);
+    }
+    bool wanted = exec && wants_nodes(exec);
+    if (exec) {
+        exec->recorded += wanted;
+        *earlier = exec->launches++;
+        *exec_id = exec->exec_id;
+        *late = exec->late;
+    }
+    pthread_mutex_unlock(&lock);
+    return wanted;
+}
+
+void launch_enter(const CUpti_CallbackData *data, uint32_t cbid) {
+    const void *const *params = data->params;
+    bool has_stream, late = false;
+    CUstream stream = call_stream(cbid, params, &has_stream);
+    memset(&slot, 0, sizeof slot);
+    this_thread()->call_stream = stream;
+    this_thread()->call_has_stream = true;
+    uint64_t time = now_ns();
+    /* The driver refuses a launch into a capture (CUDA 13.0); it runs nothing. */
+    if (captures_known() && stream_is_capturing(stream)) {
+        slot.flags = LAUNCH_CAPTURED;
+        return;
+    }
+    uint32_t earlier = 0;
+    slot.wanted = exec_enter((CUgraphExec)params[0], &slot.exec_id, &late, &earlier);
+    bool timed = earlier < ALWAYS_TIMED_LAUNCHES || events_wanted(time);
+    /* Asked only where an event could end up in a capture that gviz did not see begin: it costs
+     * as much as the rest of this function. */
+    timed = timed && !stream_is_capturing(stream);
+    window_launch(slot.wanted, data->context, stream);
+    slot.stream_id = stream_id_of(data->context, stream, calls[cbid].per_thread);
+    bool open = activity_is_open();
+    slot.flags = (open ? LAUNCH_NODE_LEVEL : 0) | (late ? LAUNCH_LATE : 0);
+    slot.start_ns = time;
+    if (timed)
+        slot.event_pair = events_begin(data->context, stream, &slot.token);
+    if (timed || slot.wanted)
+        slot.start_ns = now_ns(); /* the call's own time, without what was done for it here */
+}
+
+void launch_exit(const CUpti_CallbackData *data, uint32_t cbid) {
+    uint64_t end_ns = now_ns();
+    this_thread()->call_has_stream = false;
+    if (slot.flags & LAUNCH_CAPTURED || !slot.start_ns)
+        return;
+    int result = data->return_value ? *(int *)data->return_value : 0;
+    bool has_stream;
+    CUstream stream = call_stream(cbid, data->params, &has_stream);
+    if (slot.event_pair) {
+        events_end(slot.event_pair, stream, result == 0);
+        slot.flags |= LAUNCH_EVENTS;
+    }
+    window_launched(slot.wanted);
+    struct launch_record record = {
+        .exec_id = slot.exec_id, .correlation = data->correlation_id,
+        .start_ns = slot.start_ns, .end_ns = end_ns, .thread_id = this_thread()->thread_id,
+        .result = result, .stream_id = slot.stream_id, .flags = slot.flags,
+        .token = slot.event_pair ? slot.token : 0};
+    slot.start_ns = 0;
+    call_name(cbid);
+    spool_append_one(RECORD_LAUNCH, &record, sizeof record);
+}

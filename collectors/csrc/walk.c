@@ -1,0 +1,423 @@
+/* A graph's nodes and edges, read while the template is alive (inside GRAPHEXEC_CREATED). */
+#include "native.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_ARGUMENTS 256
+#define MAX_ARGUMENT_BYTES 4096
+#define ALL_DOT_DETAILS 1u /* CU_GRAPH_DEBUG_DOT_FLAGS_VERBOSE */
+#define MAX_DEPTH 16
+
+struct function_info {
+    CUfunction function;
+    uint32_t argument_count;
+    uint32_t offsets[MAX_ARGUMENTS], sizes[MAX_ARGUMENTS];
+};
+
+struct graph_record {
+    uint32_t graph_id, exec_id, parent_graph_id, parent_node_id;
+    uint32_t branch, node_count, edge_count, reserved;
+};
+
+struct node_record {
+    uint32_t graph_id, node_id;
+    int32_t type, device_id;
+    uint64_t function;              /* key of a FUNCTION record, 0: none */
+    uint32_t grid[3], block[3];
+    uint32_t shared_mem_bytes;
+    int32_t max_blocks, priority, cooperative;
+    int32_t source_type, destination_type; /* CUmemorytype of a copy */
+    uint64_t bytes, source, destination;
+    uint32_t value, element_bytes;
+    uint32_t child_graph_id;
+    uint32_t argument_count;
+};
+
+struct argument_record {
+    uint32_t size, padded;
+    uint64_t allocation, allocation_bytes;
+};
+
+struct function_record {
+    uint64_t key;
+    int32_t registers, static_shared_bytes, local_bytes, max_threads;
+};
+
+struct edge_record {
+    uint32_t from, to;
+    uint8_t from_port, to_port, type, reserved;
+};
+
+struct device_record {
+    int32_t ordinal, major, minor, multiprocessors, max_threads;
+    int32_t reserved;
+    uint64_t memory_bytes;
+    char bus_id[32];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct function_info **functions;
+static size_t function_count, function_room;
+static uint64_t devices_seen;
+
+void walk_reset(void) {
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < function_room; i++)
+        free(functions[i]);
+    free(functions);
+    functions = NULL;
+    function_count = function_room = 0;
+    devices_seen = 0;
+    pthread_mutex_unlock(&lock);
+}
+
+void walk_device(CUcontext context) {
+    CUdevice device = 0;
+    CUcontext popped;
+    if (cuda.CtxPushCurrent(context) != 0)
+        return;
+    CUresult result = cuda.CtxGetDevice(&device);
+    cuda.CtxPopCurrent(&popped);
+    if (result != 0 || device < 0 || device > 63 || devices_seen >> device & 1)
+        return;
+    devices_seen |= 1ull << device;
+    struct device_record record = {.ordinal = device};
+    char name[256] = "";
+    size_t memory = 0;
+    cuda.DeviceGetName(name, sizeof name, device);
+    cuda.DeviceGetAttribute(&record.major, DEVICE_CC_MAJOR, device);
+    cuda.DeviceGetAttribute(&record.minor, DEVICE_CC_MINOR, device);
+    cuda.DeviceGetAttribute(&record.multiprocessors, DEVICE_MULTIPROCESSOR_COUNT, device);
+    cuda.DeviceGetAttribute(&record.max_threads, DEVICE_MAX_THREADS_PER_MULTIPROCESSOR, device);
+    cuda.DeviceTotalMem(&memory, device);
+    record.memory_bytes = memory;
+    if (cuda.DeviceGetPCIBusId)
+        cuda.DeviceGetPCIBusId(record.bus_id, sizeof record.bus_id, device);
+    struct slice slices[] = {{&record, sizeof record}, {name, strlen(name)}};
+    spool_append(RECORD_DEVICE, slices, 2);
+}
+
+/* -- functions: looked up once each ------------------------------------------------------- */
+
+static size_t function_slot(struct function_info **table, size_t room, CUfunction function) {
+    size_t at = ((uintptr_t)function >> 4) * 0x9E3779B97F4A7C15ull & (room - 1);
+    while (table[at] && table[at]->function != function)
+        at = (at + 1) & (room - 1);
+    return at;
+}
+
+static bool functions_grow(void) {
+    size_t room = function_room ? function_room * 2 : 256;
+    struct function_info **table = calloc(room, sizeof *table);
+    if (!table)
+        return false;
+    for (size_t i = 0; i < function_room; i++)
+        if (functions[i])
+            table[function_slot(table, room, functions[i]->function)] = functions[i];
+    free(functions);
+    functions = table;
+    function_room = room;
+    return true;
+}
+
+static void function_write(CUfunction function, CUkernel kernel) {
+    const char *name = NULL;
+    if (!cuda.FuncGetName || cuda.FuncGetName(&name, function) != 0 || !name)
+        if (!cuda.KernelGetName || !kernel || cuda.KernelGetName(&name, kernel) != 0 || !name)
+            name = "?";
+    struct function_record record = {(uint64_t)(uintptr_t)function, -1, -1, -1, -1};
+    cuda.FuncGetAttribute(&record.registers, FUNC_NUM_REGS, function);
+    cuda.FuncGetAttribute(&record.static_shared_bytes, FUNC_SHARED_SIZE_BYTES, function);
+    cuda.FuncGetAttribute(&record.local_bytes, FUNC_LOCAL_SIZE_BYTES, function);
+    cuda.FuncGetAttribute(&record.max_threads, FUNC_MAX_THREADS_PER_BLOCK, function);
+    struct slice slices[] = {{&record, sizeof record}, {name, strlen(name)}};
+    spool_append(RECORD_FUNCTION, slices, 2);
+}
+
+static struct function_info *function_look_up(CUfunction function, CUkernel kernel) {
+    if (function_count * 2 >= function_room && !functions_grow())
+        return NULL;
+    size_t at = function_slot(functions, function_room, function);
+    if (functions[at])
+        return functions[at];
+    struct function_info *info = calloc(1, sizeof *info);
+    if (!info)
+        return NULL;
+    info->function = function;
+    size_t offset, size;
+    while (info->argument_count < MAX_ARGUMENTS && cuda.FuncGetParamInfo &&
+           cuda.FuncGetParamInfo(function, info->argument_count, &offset, &size) == 0) {
+        info->offsets[info->argument_count] = (uint32_t)offset;
+        info->sizes[info->argument_count++] = (uint32_t)size;
+    }
+    functions[at] = info;
+    function_count++;
+    function_write(function, kernel);
+    return info;
+}
+
+/* -- arguments -------------------------------------------------------------------------------- */
+
+/* Where an 8-byte argument points into, if the driver knows such an allocation. */
+static void find_allocation(const void *value, struct argument_record *record) {
+    uint64_t address;
+    memcpy(&address, value, sizeof address);
+    if (!cuda.PointerGetAttributes || address < 1u << 16 || address >> 57)
+        return;
+    CUdeviceptr start = 0;
+    size_t size = 0;
+    int attributes[] = {POINTER_RANGE_START, POINTER_RANGE_SIZE};
+    void *values[] = {&start, &size};
+    if (cuda.PointerGetAttributes(2, attributes, values, address) == 0 && start) {
+        record->allocation = start;
+        record->allocation_bytes = size;
+    }
+}
+
+static const char *extra_buffer(void **extra) {
+    /* extra: CU_LAUNCH_PARAM_BUFFER_POINTER (1), pointer, BUFFER_SIZE (2), size, END (0) */
+    for (int i = 0; extra && i < 8 && extra[i]; i += 2)
+        if (extra[i] == (void *)1)
+            return extra[i + 1];
+    return NULL;
+}
+
+static size_t write_arguments(const KernelParams *params, const struct function_info *info,
+                              char *out, uint32_t *count) {
+    const char *packed = params->kernelParams ? NULL : extra_buffer(params->extra);
+    size_t at = 0;
+    *count = 0;
+    if (!info || (!params->kernelParams && !packed))
+        return 0;
+    for (uint32_t i = 0; i < info->argument_count; i++) {
+        const char *value = packed ? packed + info->offsets[i] : params->kernelParams[i];
+        uint32_t size = info->sizes[i], padded = (size + 7) & ~7u;
+        if (!value || at + sizeof(struct argument_record) + padded > MAX_ARGUMENT_BYTES)
+            break;
+        struct argument_record record = {size, padded, 0, 0};
+        if (size == 8)
+            find_allocation(value, &record);
+        memcpy(out + at, &record, sizeof record);
+        at += sizeof record;
+        memset(out + at, 0, padded);
+        memcpy(out + at, value, size);
+        at += padded;
+        (*count)++;
+    }
+    return at;
+}
+
+/* -- nodes ---------------------------------------------------------------------------------------- */
+
+static int kernel_attribute(CUgraphNode node, int attribute, int missing) {
+    LaunchAttributeValue value;
+    memset(&value, 0, sizeof value);
+    if (!cuda.GraphKernelNodeGetAttribute ||
+        cuda.GraphKernelNodeGetAttribute(node, attribute, &value) != 0)
+        return missing;
+    return value.value;
+}
+
+static size_t fill_kernel(CUgraphNode node, struct node_record *record, char *arguments) {
+    KernelParams params;
+    memset(&params, 0, sizeof params);
+    if (cuda.GraphKernelNodeGetParams(node, &params) != 0)
+        return 0;
+    CUfunction function = params.func;
+    if (!function && params.kern && cuda.KernelGetFunction)
+        cuda.KernelGetFunction(&function, params.kern);
+    memcpy(record->grid, params.grid, sizeof record->grid);
+    memcpy(record->block, params.block, sizeof record->block);
+    record->shared_mem_bytes = params.shared_mem_bytes;
+    record->priority = kernel_attribute(node, LAUNCH_ATTRIBUTE_PRIORITY, INT32_MIN);
+    record->cooperative = kernel_attribute(node, LAUNCH_ATTRIBUTE_COOPERATIVE, -1);
+    if (!function)
+        return 0;
+    record->function = (uint64_t)(uintptr_t)function;
+    struct function_info *info = function_look_up(function, params.kern);
+    int threads = (int)(params.block[0] * params.block[1] * params.block[2]);
+    if (cuda.OccupancyMaxActiveBlocks(&record->max_blocks, function, threads,
+                                      params.shared_mem_bytes) != 0)
+        record->max_blocks = -1;
+    return write_arguments(&params, info, arguments, &record->argument_count);
+}
+
+static uint64_t copy_address(const CopyEnd *end) {
+    switch (end->memory_type) {
+    case 1:
+        return (uint64_t)(uintptr_t)end->host;
+    case 3:
+        return (uint64_t)(uintptr_t)end->array;
+    default:
+        return end->device;
+    }
+}
+
+static void fill_memcpy(CUgraphNode node, struct node_record *record) {
+    MemcpyParams params;
+    memset(&params, 0, sizeof params);
+    if (cuda.GraphMemcpyNodeGetParams(node, &params) != 0)
+        return;
+    record->source_type = params.source.memory_type;
+    record->destination_type = params.destination.memory_type;
+    record->source = copy_address(&params.source);
+    record->destination = copy_address(&params.destination);
+    size_t height = params.height ? params.height : 1, depth = params.depth ? params.depth : 1;
+    record->bytes = params.width_bytes * height * depth;
+}
+
+static void fill_memset(CUgraphNode node, struct node_record *record) {
+    MemsetParams params;
+    memset(&params, 0, sizeof params);
+    if (cuda.GraphMemsetNodeGetParams(node, &params) != 0)
+        return;
+    record->destination = params.dst;
+    record->value = params.value;
+    record->element_bytes = params.element_size;
+    record->bytes = params.width * (params.height ? params.height : 1) * params.element_size;
+}
+
+static void fill_memory(CUgraphNode node, struct node_record *record) {
+    if (record->type == NODE_MEM_FREE) {
+        CUdeviceptr address = 0;
+        if (cuda.GraphMemFreeNodeGetParams && cuda.GraphMemFreeNodeGetParams(node, &address) == 0)
+            record->destination = address;
+        return;
+    }
+    MemAllocParams params;
+    memset(&params, 0, sizeof params);
+    if (cuda.GraphMemAllocNodeGetParams && cuda.GraphMemAllocNodeGetParams(node, &params) == 0) {
+        record->destination = params.address;
+        record->bytes = params.bytes;
+    }
+}
+
+struct walk {
+    uint32_t exec_id;
+    int device;
+    int depth;
+};
+
+static void walk_level(CUgraph graph, struct walk walk, uint32_t parent_graph,
+                       uint32_t parent_node);
+
+static void walk_node(CUgraphNode node, uint32_t graph_id, struct walk walk) {
+    char arguments[MAX_ARGUMENT_BYTES];
+    uint64_t id = 0;
+    struct node_record record = {.graph_id = graph_id, .type = -1, .device_id = walk.device,
+                                 .max_blocks = -1, .priority = INT32_MIN, .cooperative = -1};
+    cupti.cuptiGetGraphNodeId(node, &id);
+    record.node_id = (uint32_t)id;
+    cuda.GraphNodeGetType(node, &record.type);
+    size_t size = 0;
+    CUgraph child = NULL;
+    switch (record.type) {
+    case NODE_KERNEL:
+        size = fill_kernel(node, &record, arguments);
+        break;
+    case NODE_MEMCPY:
+        fill_memcpy(node, &record);
+        break;
+    case NODE_MEMSET:
+        fill_memset(node, &record);
+        break;
+    case NODE_MEM_ALLOC:
+    case NODE_MEM_FREE:
+        fill_memory(node, &record);
+        break;
+    case NODE_GRAPH:
+        if (cuda.GraphChildGraphNodeGetGraph(node, &child) == 0 && child)
+            cupti.cuptiGetGraphId(child, &record.child_graph_id);
+        break;
+    default:
+        break;
+    }
+    struct slice slices[] = {{&record, sizeof record}, {arguments, size}};
+    spool_append(RECORD_NODE, slices, 2);
+    if (child && walk.depth < MAX_DEPTH) {
+        walk.depth++;
+        walk_level(child, walk, graph_id, record.node_id);
+    }
+}
+
+/* -- edges ------------------------------------------------------------------------------------------ */
+
+static size_t get_edges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, EdgeData *data,
+                        size_t count) {
+    CUresult result = cuda.GraphGetEdges ? cuda.GraphGetEdges(graph, from, to, data, &count)
+                                         : cuda.GraphGetEdgesOld(graph, from, to, &count);
+    return result == 0 ? count : 0;
+}
+
+static uint32_t local_id(CUgraphNode node) {
+    uint64_t id = 0;
+    cupti.cuptiGetGraphNodeId(node, &id);
+    return (uint32_t)id;
+}
+
+static void walk_edges(CUgraph graph, uint32_t graph_id, size_t count) {
+    if (!count)
+        return;
+    CUgraphNode *from = calloc(count, sizeof *from), *to = calloc(count, sizeof *to);
+    EdgeData *data = calloc(count, sizeof *data);
+    struct edge_record *edges = calloc(count, sizeof *edges);
+    if (from && to && data && edges) {
+        count = get_edges(graph, from, to, data, count);
+        for (size_t i = 0; i < count; i++)
+            edges[i] = (struct edge_record){local_id(from[i]), local_id(to[i]), data[i].from_port,
+                                            data[i].to_port, data[i].type, 0};
+        struct slice slices[] = {{&graph_id, sizeof graph_id}, {&count, 4},
+                                 {edges, count * sizeof *edges}};
+        spool_append(RECORD_EDGES, slices, 3);
+    }
+    free(from);
+    free(to);
+    free(data);
+    free(edges);
+}
+
+/* -- levels ----------------------------------------------------------------------------------------- */
+
+static void write_dot(CUgraph graph, uint32_t graph_id) {
+    char path[3200];
+    snprintf(path, sizeof path, "%s/graph_%u.dot", spool_directory(), graph_id);
+    if (access(path, F_OK) == 0) /* the same template instantiated again */
+        return;
+    if (cuda.GraphDebugDotPrint && cuda.GraphDebugDotPrint(graph, path, ALL_DOT_DETAILS) == 0)
+        spool_append_one(RECORD_DOT, &graph_id, sizeof graph_id);
+}
+
+static void walk_level(CUgraph graph, struct walk walk, uint32_t parent_graph,
+                       uint32_t parent_node) {
+    size_t node_count = 0, edge_count = 0;
+    uint32_t graph_id = 0;
+    if (cupti.cuptiGetGraphId(graph, &graph_id) != 0 ||
+        cuda.GraphGetNodes(graph, NULL, &node_count) != 0) {
+        note("warning", "a graph could not be read; its nodes are known from their times only");
+        return;
+    }
+    edge_count = get_edges(graph, NULL, NULL, NULL, 0);
+    struct graph_record record = {graph_id, walk.exec_id, parent_graph, parent_node, 0,
+                                  (uint32_t)node_count, (uint32_t)edge_count, 0};
+    spool_append_one(RECORD_GRAPH, &record, sizeof record);
+    CUgraphNode *nodes = calloc(node_count ? node_count : 1, sizeof *nodes);
+    if (nodes && cuda.GraphGetNodes(graph, nodes, &node_count) == 0)
+        for (size_t i = 0; i < node_count; i++)
+            walk_node(nodes[i], graph_id, walk);
+    free(nodes);
+    walk_edges(graph, graph_id, edge_count);
+    if (!parent_graph && node_count <= options.dot_nodes)
+        write_dot(graph, graph_id);
+}
+
+void walk_graph(CUgraph graph, uint32_t exec_id) {
+    struct walk walk = {exec_id, -1, 0};
+    if (cuda.CtxGetDevice(&walk.device) != 0)
+        walk.device = -1;
+    pthread_mutex_lock(&lock);
+    walk_level(graph, walk, 0, 0);
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,120 @@
+"""NVTX ranges of Python libraries that NVTX itself does not bring to us.
+
+NVTX looks for NVTX_INJECTION64_PATH once per library, at that library's first call. Where it
+found ours, every range arrives in native code. A library that made its first call before has
+settled on "no tool": its Python-level functions are wrapped instead, until the end.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from gviz.collectors import native
+from gviz.spool.format import PROBE_TEXT
+
+_VARIABLE = "NVTX_INJECTION64_PATH"
+
+
+class NvtxHooks:
+    """Brings NVTX ranges to the native library while installed.
+
+    Parameters
+    ----------
+    note
+        Called with a sentence for the recording where ranges can be missed.
+    """
+
+    def __init__(self, note: Callable[[str], None]) -> None:
+        self._note = note
+        self._restore: list[Callable[[], object]] = []
+
+    def install(self) -> None:
+        """Set the injection for libraries to come; wrap those that are past it."""
+        path = native.library_path()
+        if path is not None and _VARIABLE not in os.environ:
+            os.environ[_VARIABLE] = str(path)
+            self._restore.append(lambda: os.environ.pop(_VARIABLE, None))
+        for name, probe, wrap in (
+            ("nvtx.nvtx", _probe_nvtx, self._wrap_nvtx),
+            ("torch.cuda.nvtx", _probe_torch, self._wrap_torch),
+        ):
+            module = sys.modules.get(name)
+            if module is not None and not _arrives(probe, module):
+                wrap(module)
+                self._note(
+                    f"{name.partition('.')[0]} made NVTX calls before gviz attached: its ranges "
+                    "are taken from its Python functions; ranges from C++ code are missing "
+                    "(gviz run catches them all)"
+                )
+
+    def remove(self) -> None:
+        """Undo everything, in reverse order."""
+        while self._restore:
+            self._restore.pop()()
+
+    def _replace(self, module: Any, name: str, value: Any) -> None:
+        original = getattr(module, name)
+        setattr(module, name, value)
+        self._restore.append(lambda: setattr(module, name, original))
+
+    def _wrap_nvtx(self, module: Any) -> None:
+        push, pop = module.libnvtx_push_range, module.libnvtx_pop_range
+
+        def pushed(attributes: Any, domain: Any) -> Any:
+            native.nvtx_push(_text(getattr(attributes, "message", "")))
+            return push(attributes, domain)
+
+        def popped(domain: Any) -> Any:
+            native.nvtx_pop()
+            return pop(domain)
+
+        self._replace(module, "libnvtx_push_range", pushed)
+        self._replace(module, "libnvtx_pop_range", popped)
+
+    def _wrap_torch(self, module: Any) -> None:
+        self._replace(module, "_nvtx", _TorchNvtx(module._nvtx))
+
+
+class _TorchNvtx:
+    """Stands before torch's NVTX functions; the module's own functions look them up here."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def rangePushA(self, text: str) -> Any:
+        native.nvtx_push(text)
+        return self._inner.rangePushA(text)
+
+    def rangePop(self) -> Any:
+        native.nvtx_pop()
+        return self._inner.rangePop()
+
+
+def _text(message: Any) -> str:
+    """Return the text of a message, which may be a registered string."""
+    return str(getattr(message, "string", message) or "")
+
+
+def _arrives(
+    probe: Callable[[Any], tuple[Callable[[], Any], Callable[[], Any]]], module: Any
+) -> bool:
+    before = native.nvtx_depth()
+    push, pop = probe(module)
+    push()
+    arrived = native.nvtx_depth() > before
+    pop()
+    return arrived
+
+
+def _probe_nvtx(module: Any) -> tuple[Callable[[], Any], Callable[[], Any]]:
+    return lambda: module.push_range(PROBE_TEXT), module.pop_range
+
+
+def _probe_torch(module: Any) -> tuple[Callable[[], Any], Callable[[], Any]]:
+    return lambda: module.range_push(PROBE_TEXT), module.range_pop

@@ -1,0 +1,158 @@
+"""One recording in this process: the spool, the native library, and Python's part of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from gviz.collectors import metadata, native
+from gviz.collectors.nvtx import NvtxHooks
+from gviz.collectors.stacks import StackTaker
+from gviz.collectors.writer import WriterProcess
+from gviz.cupti_library import find_cupti
+from gviz.errors import CollectorError, RecordingError, UsageError
+from gviz.recording.output import check_output
+from gviz.spool.format import SPOOL_SUFFIX, RecordType
+
+#: How long finishing waits for outstanding GPU work.
+_FINISH_SECONDS = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOptions:
+    """What to record, and where to."""
+
+    path: Path
+    name: str
+    node_launches: str
+    native: native.NativeOptions
+    overwrite: bool
+    source: str = "profile"
+
+    @classmethod
+    def parse(
+        cls,
+        path: Path,
+        name: str | None,
+        node_launches: int | str,
+        eager_operations: int,
+        *,
+        overwrite: bool,
+        source: str = "profile",
+    ) -> SessionOptions:
+        """Check and build; UsageError or RecordingError if something is off."""
+        policy, count = parse_node_launches(node_launches)
+        if eager_operations < 0:
+            raise UsageError(f"eager_operations is {eager_operations}; give 0 or more")
+        check_output(path, overwrite=overwrite)
+        wanted = native.NativeOptions(
+            policy=policy, policy_count=count, eager_operations=eager_operations
+        )
+        return cls(path, name or path.stem, str(node_launches), wanted, overwrite, source)
+
+
+def parse_node_launches(value: int | str) -> tuple[int, int]:
+    """Return the native policy and its count for N, ``every:K`` or ``all``.
+
+    Raises
+    ------
+    UsageError
+        If ``value`` is none of these.
+    """
+    text = str(value).strip()
+    if text == "all":
+        return native.POLICY_ALL, 0
+    every = re.fullmatch(r"every:([1-9]\d*)", text)
+    if every:
+        return native.POLICY_EVERY, int(every[1])
+    if re.fullmatch(r"\d+", text):
+        return native.POLICY_FIRST, int(text)
+    raise UsageError(f"node launches is {text!r}; give a number, every:K or all")
+
+
+class Session:
+    """Start and finish one recording. NEW -> RECORDING -> FINISHED."""
+
+    def __init__(
+        self, options: SessionOptions, *, metadata: dict[str, object] | None = None
+    ) -> None:
+        self.options = options
+        self._given_metadata = metadata
+        self.spool = Path(str(options.path) + SPOOL_SUFFIX).absolute()
+        self._stacks = StackTaker()
+        self._nvtx = NvtxHooks(self._note)
+        self._writer: WriterProcess | None = None
+        self._process_id = 0
+        self._open = False
+
+    def start(self, *, at_init: bool = False, own_writer: bool = True) -> None:
+        """Open the spool, start the writer, attach (or, ``at_init``, wait for the driver)."""
+        self._process_id = os.getpid()
+        try:
+            native.load()
+        except CollectorError as error:
+            print(f"gviz: nothing is recorded: {error}", file=sys.stderr)
+            return
+        _make_spool(self.spool)
+        if own_writer:
+            self._writer = WriterProcess(
+                self.spool, self.options.path.absolute(), overwrite=self.options.overwrite
+            )
+        candidates = find_cupti()
+        cupti = (
+            Path(os.environ["GVIZ_CUPTI"])
+            if "GVIZ_CUPTI" in os.environ
+            else (candidates[0].path if candidates else None)
+        )
+        why = native.start(self.spool, cupti, self.options.native, at_init=at_init)
+        self._open = True
+        native.append(RecordType.META, json.dumps(self._metadata(), default=str).encode())
+        if why is not None:
+            self._note(f"nothing was recorded: {why}", kind="warning")
+            print(f"gviz: nothing is recorded: {why}", file=sys.stderr)
+            return
+        self._stacks.install()
+        self._nvtx.install()
+
+    def finish(self) -> None:
+        """Detach, close the spool and wait for the recording to be written."""
+        if not self._open or os.getpid() != self._process_id:
+            return  # nothing to do, or a forked child: the recording is the parent's
+        self._open = False
+        self._stacks.remove()
+        self._nvtx.remove()
+        native.append(RecordType.META, json.dumps(metadata.libraries()).encode())
+        native.stop(_FINISH_SECONDS)
+        if self._writer is not None:
+            self._writer.wait()
+
+    def _note(self, text: str, kind: str = "limit") -> None:
+        native.append(RecordType.NOTE, f"{kind}\n{text}".encode())
+
+    def _metadata(self) -> dict[str, object]:
+        given = metadata.machine() if self._given_metadata is None else self._given_metadata
+        return (
+            metadata.process()
+            | given
+            | {
+                "name": self.options.name,
+                "source": self.options.source,
+                "node_launches": self.options.node_launches,
+            }
+        )
+
+
+def _make_spool(spool: Path) -> None:
+    try:
+        spool.mkdir(mode=0o700)
+    except FileExistsError:
+        raise RecordingError(
+            f"{spool} is left over from an earlier run; 'gviz info {spool!s}' folds it into "
+            "a recording, or remove it"
+        ) from None
+    except OSError as error:
+        raise RecordingError(f"cannot write {spool}: {error.strerror}") from error

@@ -1,0 +1,87 @@
+"""Python stacks of graph nodes, taken when a node is created.
+
+The native library calls :meth:`StackTaker.take` on the thread that creates the node. A stack is
+recognised by its code objects and instruction offsets; what is new is written to the spool at
+once, so that a crash does not lose it. Source lines are read by the writer process.
+"""
+
+from __future__ import annotations
+
+import json
+import linecache
+import os
+import sys
+from types import CodeType, FrameType
+
+from gviz.collectors import native
+from gviz.spool.format import RecordType
+
+#: Frames kept of a stack, innermost first.
+MAX_DEPTH = 64
+_REASON_NO_FRAMES, _REASON_SHUTDOWN, _REASON_FAILED = -1, -2, -3
+_OWN_FILES = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+
+class StackTaker:
+    """Gives each distinct Python stack an id and writes it to the spool once."""
+
+    def __init__(self) -> None:
+        # By identity: hashing a code object hashes its whole bytecode.
+        self._ids: dict[tuple[int, ...], int] = {}
+        self._codes: dict[int, CodeType] = {}  # kept alive, so that an identity stays one
+        self._callback: object = None
+
+    def install(self) -> None:
+        """Have the native library ask for a stack at every node."""
+        self._callback = native.set_stack_callback(self.take)
+
+    def remove(self) -> None:
+        """Take the callback away."""
+        native.set_stack_callback(None)
+
+    def take(self) -> int:
+        """Return the id of the calling thread's stack, or a reason below zero. Never raises."""
+        try:
+            if sys.is_finalizing():
+                return _REASON_SHUTDOWN
+            try:
+                frame: FrameType | None = sys._getframe(1)
+            except ValueError:
+                return _REASON_NO_FRAMES
+            key: list[int] = []
+            codes: list[CodeType] = []
+            while frame is not None and len(codes) < MAX_DEPTH:
+                code = frame.f_code
+                codes.append(code)
+                key.append(id(code))
+                key.append(frame.f_lasti)
+                frame = frame.f_back
+            found = self._ids.get(tuple(key))
+            return found if found is not None else self._add(tuple(key), codes)
+        except BaseException:  # an exception must not reach the C code that called us
+            return _REASON_FAILED
+
+    def _add(self, key: tuple[int, ...], codes: list[CodeType]) -> int:
+        self._codes.update((id(code), code) for code in codes)
+        stack_id = len(self._ids) + 1
+        frames = [
+            _frame(code, lasti)
+            for code, lasti in zip(codes, key[1::2], strict=True)
+            if not code.co_filename.startswith(_OWN_FILES)  # gviz's own are not the user's
+        ]
+        native.append(RecordType.STACK, json.dumps([stack_id, frames]).encode())
+        self._ids[key] = stack_id
+        return stack_id
+
+
+def _frame(code: CodeType, lasti: int) -> tuple[str, int, str, str | None]:
+    """Return file, line, function and, for code that is in no file, the line's text."""
+    line = code.co_firstlineno
+    for start, end, number in code.co_lines():
+        if start <= lasti < end:
+            line = number or line
+            break
+    source = None
+    if code.co_filename.startswith("<"):  # a notebook cell or exec: only this process has it
+        source = linecache.getline(code.co_filename, line).strip() or None
+    return code.co_filename, line, code.co_qualname, source

@@ -1,0 +1,419 @@
+"""Folding: a spool's contents into a recording."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gviz.errors import SpoolError
+from gviz.node_type import NodeType
+from gviz.recording import rows
+from gviz.recording.writer import RecordingWriter
+from gviz.spool.contents import Contents
+from gviz.spool.eager import fold_operations, match_eager
+from gviz.spool.format import PROBE_TEXT, SPOOL_SUFFIX, WINDOW_REASONS
+from gviz.spool.graphs import GraphFolder, Graphs, operation_name
+from gviz.spool.kernels import KernelTable
+from gviz.spool.launches import FoldedLaunches, fold_launches
+from gviz.spool.reader import SpoolReader
+from gviz.spool.source import SourceLines
+from gviz.statistics import node_statistics
+
+RUN_ID = 1
+
+
+def read_contents(spool: Path) -> Contents:
+    """Read a whole spool; SpoolError if it is none."""
+    contents = Contents()
+    for record in SpoolReader(spool).records():
+        contents.add(record)
+    return contents
+
+
+def fold_left_over(path: str | Path) -> Path:
+    """Fold the spool that a killed program left behind, and remove it.
+
+    Parameters
+    ----------
+    path
+        The spool directory, or the recording that it would have become.
+
+    Returns
+    -------
+    Path
+        The recording.
+
+    Raises
+    ------
+    SpoolError
+        If it is no spool, a damaged one, or that of a program that is still running.
+    RecordingError
+        If the recording exists or cannot be written.
+    """
+    path = Path(path)
+    spool = path if path.is_dir() else Path(str(path) + SPOOL_SUFFIX)
+    if not spool.name.endswith(SPOOL_SUFFIX):
+        raise SpoolError(f"{spool} is not a spool: its name does not end in {SPOOL_SUFFIX}")
+    output = spool.with_name(spool.name.removesuffix(SPOOL_SUFFIX))
+    contents = read_contents(spool)
+    _require_left_over(contents, spool)
+    fold(contents, spool, output)
+    discard(spool)
+    return output
+
+
+def _require_left_over(contents: Contents, spool: Path) -> None:
+    """Raise SpoolError when the spool holds nothing, or its program may still append to it."""
+    if not contents.metadata:
+        raise SpoolError(f"{spool} holds no records of gviz; remove it")
+    process = contents.metadata.get("process_id")
+    here = contents.metadata.get("host", socket.gethostname()) == socket.gethostname()
+    if here and process and not contents.ended and _is_running(int(process)):
+        raise SpoolError(
+            f"{spool} belongs to process {process}, which is still running; the recording "
+            "appears when that ends"
+        )
+
+
+def _is_running(process: int) -> bool:
+    """Whether a process exists that still runs: a zombie waits only to be asked how it ended."""
+    try:
+        status = Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return False
+    return status.rpartition(")")[2].split()[0] not in ("Z", "X")
+
+
+def discard(spool: Path) -> None:
+    """Remove a folded spool, unless GVIZ_KEEP_SPOOL is set (to reproduce a fault in folding)."""
+    if not os.environ.get("GVIZ_KEEP_SPOOL"):
+        shutil.rmtree(spool)
+
+
+def fold(
+    contents: Contents,
+    spool: Path,
+    output: Path,
+    *,
+    overwrite: bool = False,
+    exit_code: int | None = None,
+) -> Path:
+    """Write the recording of a spool's contents; return its path.
+
+    Raises
+    ------
+    RecordingError
+        If ``output`` exists (and not ``overwrite``) or cannot be written.
+    """
+    with RecordingWriter(output, overwrite=overwrite) as writer:
+        _Fold(contents, spool, writer, exit_code).run()
+    return output
+
+
+class _Fold:
+    """One folding: from contents to rows, table by table."""
+
+    def __init__(
+        self, contents: Contents, spool: Path, writer: RecordingWriter, exit_code: int | None
+    ) -> None:
+        self.contents = contents
+        self.spool = spool
+        self.writer = writer
+        self.exit_code = exit_code
+        self.kernels = KernelTable(RUN_ID)
+        self.notes = list(contents.notes)
+        self.measurements: dict[str, tuple[float | None, str, str]] = {
+            name: (value, unit, method) for name, value, unit, method in contents.counters
+        }
+
+    def run(self) -> None:
+        """Write every table."""
+        inside, outside = self._activities()
+        folder = GraphFolder(self.contents, self.kernels, RUN_ID, self.spool)
+        graphs = folder.fold()
+        _fill_copy_kinds(graphs, inside)
+        launches = fold_launches(self.contents, inside, folder, self.kernels)
+        operations = fold_operations(self.contents, outside, self.kernels, RUN_ID)
+        first_stream = len(launches.launches) + 1
+        operations, stream_launches = match_eager(operations, graphs, first_stream)
+        self._name_graphs(graphs)
+        self._measure(graphs, launches)
+        self._write_run()
+        self._write_graphs(graphs)
+        self.writer.insert(*launches.launches, *stream_launches, *operations)
+        self._write_spans(launches, graphs)
+        self._write_host(graphs)
+        self.writer.insert(*self.kernels.rows())
+
+    def _activities(self) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void]]:
+        everything = self.contents.activities()
+        # start == end == 0 means "no time available" (cupti_activity.h).
+        valid = (everything["start_ns"] > 0) & (everything["end_ns"] >= everything["start_ns"])
+        self.measurements["activity_records_invalid"] = (
+            float((~valid).sum()), "records", "measured: records without a usable time, left out",
+        )  # fmt: skip
+        everything = everything[valid]
+        in_graph = everything["graph_node_id"] != 0
+        return everything[in_graph], everything[~in_graph]
+
+    # -- the run -------------------------------------------------------------------------
+
+    def _write_run(self) -> None:
+        meta = self.contents.metadata
+        counters = {name: value for name, (value, _, _) in self.measurements.items()}
+        driver = int(counters.get("driver_version") or 0)
+        attached = counters.get("attached_ns") is not None
+        known = {c.name for c in _run_columns()}
+        given: dict[str, Any] = {k: v for k, v in meta.items() if k in known}
+        given |= {
+            "run_id": RUN_ID,
+            "name": str(meta.get("name", self.spool.name.removesuffix(SPOOL_SUFFIX))),
+            "state": "completed" if self.contents.ended else "aborted",
+            "source": str(meta.get("source", "profile")),
+            "ended_ns": _integer(counters.get("ended_ns")),
+            "exit_code": self.exit_code,
+            "driver_version": f"{driver // 1000}.{driver % 1000 // 10}" if driver else None,
+            "cupti_version": _text(counters.get("cupti_version")),
+            "collector": "cupti" if attached else None,
+            "collector_reason": "CUPTI could be subscribed to"
+            if attached
+            else "nothing could be recorded; see the notes",
+        }
+        self.writer.insert(rows.Run(**given))
+        self.writer.insert(*(self._device(i) for i in range(len(self.contents.devices))))
+        for name, version in meta.get("libraries", {}).items():
+            self.writer.insert(rows.Library(run_id=RUN_ID, name=name, version=version))
+        self._write_windows()
+        for number, (kind, text) in enumerate(self.notes, start=1):
+            self.writer.insert(rows.Note(note_id=number, run_id=RUN_ID, kind=kind, text=text))
+        for name, (value, unit, method) in sorted(self.measurements.items()):
+            self.writer.insert(
+                rows.Measurement(run_id=RUN_ID, name=name, value=value, unit=unit, method=method)
+            )
+
+    def _device(self, index: int) -> rows.Device:
+        device = self.contents.devices[index]
+        return rows.Device(
+            run_id=RUN_ID,
+            device_id=device.ordinal,
+            name=device.name,
+            compute_capability=f"{device.major}.{device.minor}",
+            multiprocessor_count=device.multiprocessors,
+            memory_bytes=device.memory_bytes,
+            max_threads_per_multiprocessor=device.max_threads,
+            pci_bus_id=device.bus_id or None,
+        )
+
+    def _write_windows(self) -> None:
+        open_at: tuple[int, int] | None = None
+        number = 0
+        for time_ns, opened, reason in [*self.contents.windows, (0, 0, 0)]:
+            if opened:
+                open_at = (time_ns, reason)
+            elif open_at is not None:
+                self.writer.insert(
+                    rows.Window(
+                        run_id=RUN_ID,
+                        window_id=number,
+                        start_ns=open_at[0],
+                        end_ns=time_ns or None,
+                        reason=WINDOW_REASONS.get(open_at[1], "?"),
+                    )
+                )
+                number += 1
+                open_at = None
+
+    def _measure(self, graphs: Graphs, launches: FoldedLaunches) -> None:
+        late = [g for g in graphs.levels.values() if g.row.origin == "late"]
+        if late:
+            self.notes.append(
+                ("limit", f"{len(late)} graph(s) were instantiated before gviz attached: their "
+                          "nodes are known from recorded launches only, their edges are unknown; "
+                          "attach before the graph is made to see them")
+            )  # fmt: skip
+        if launches.homeless_records:
+            self.measurements["records_without_launch"] = (
+                float(launches.homeless_records), "records",
+                "measured: graph records whose launch was not seen, left out",
+            )  # fmt: skip
+        self.measurements["launches_with_impossible_times"] = (
+            float(launches.impossible), "number",
+            "derived: launches whose node times contradict the graph's dependencies, left out",
+        )  # fmt: skip
+        if "attached_ns" not in self.measurements and not self.notes:
+            self.notes.append(("information", "the program did not initialise CUDA"))
+        if not self.contents.ended:
+            self.notes.append(
+                ("warning", "the process ended without closing the recording: it holds all up to "
+                            "the last flush, at most half a second and the records of launches "
+                            "then unfinished are missing")
+            )  # fmt: skip
+        for name, value, method in _launch_cost(launches.launches):
+            self.measurements[name] = (value, "ns", method)
+
+    # -- graphs --------------------------------------------------------------------------
+
+    def _name_graphs(self, graphs: Graphs) -> None:
+        tops = [g for g in graphs.levels.values() if g.row.origin != "body"]
+        for number, level in enumerate(tops, start=1):
+            level.row = replace(level.row, name=f"graph {number}")
+
+    def _write_graphs(self, graphs: Graphs) -> None:
+        written: set[int] = set()
+        for level in graphs.levels.values():
+            self.writer.insert(level.row, *level.nodes.values(), *level.arguments)
+            topology = level.topology
+            if topology is None or topology.topology_id in written:
+                continue
+            written.add(topology.topology_id)
+            self.writer.insert(topology)
+            columns = level.edges[:, [0, 1, 2, 3, 4]].tolist()
+            self.writer.insert_tuples(rows.Edge, ([topology.topology_id, *e] for e in columns))
+        self.writer.insert(*graphs.execs.values())
+
+    def _write_spans(self, launches: FoldedLaunches, graphs: Graphs) -> None:
+        spans = launches.spans
+        columns = (spans.launch_id, spans.node_id, spans.iteration, spans.start_ns,
+                   spans.duration_ns, spans.stream_id)  # fmt: skip
+        self.writer.insert_tuples(rows.Span, zip(*(c.tolist() for c in columns), strict=True))
+        graph_of = np.zeros(len(launches.launches) + 1, np.int64)
+        for launch in launches.launches:
+            graph_of[launch.launch_id] = launch.graph_id
+        owner = graph_of[spans.launch_id]
+        for graph_id in np.unique(owner).tolist():
+            mine = owner == graph_id
+            statistics = node_statistics(
+                spans.node_id[mine], spans.duration_ns[mine], spans.start_ns[mine]
+            )
+            self.writer.insert_tuples(rows.NodeStatistics, statistics.to_tuples(graph_id))
+
+    # -- the host ------------------------------------------------------------------------
+
+    def _write_host(self, graphs: Graphs) -> None:
+        contents = self.contents
+        probes = {i for i, (_, _, text) in contents.nvtx_paths.items() if text == PROBE_TEXT}
+        for path_id, (parent, domain, text) in contents.nvtx_paths.items():
+            if path_id not in probes:
+                self.writer.insert(
+                    rows.NvtxPath(
+                        nvtx_path_id=path_id, run_id=RUN_ID, parent_id=parent or None,
+                        domain=domain or None, text=text,
+                    )
+                )  # fmt: skip
+        ranges = [r for r in contents.nvtx_ranges if r[0] not in probes]
+        for number, (path, thread, start, end) in enumerate(ranges, start=1):
+            self.writer.insert(
+                rows.NvtxRange(
+                    nvtx_range_id=number, run_id=RUN_ID, nvtx_path_id=path, thread_id=thread,
+                    start_ns=start, end_ns=end,
+                )
+            )  # fmt: skip
+        self._write_stacks(contents.stacks)
+        self._write_calls(graphs)
+
+    def _write_stacks(self, stacks: dict[int, list[list[Any]]]) -> None:
+        locations: dict[tuple[Any, ...], int] = {}
+        for stack_id, frames in stacks.items():
+            for depth, frame in enumerate(frames):
+                number = locations.setdefault(tuple(frame), len(locations) + 1)
+                self.writer.insert(
+                    rows.StackFrame(stack_id=stack_id, depth=depth, location_id=number)
+                )
+        sources = SourceLines(_last_moment(self.contents))
+        for (file, line, function, source), number in locations.items():
+            self.writer.insert(
+                rows.Location(
+                    location_id=number,
+                    file=file,
+                    line=line,
+                    function=function,
+                    source=source or sources.line(file, line),
+                )
+            )
+
+    def _write_calls(self, graphs: Graphs) -> None:
+        by_cuda_id = {g.row.cuda_graph_id: g.row.graph_id for g in graphs.levels.values()}
+        lives = sorted(self.contents.lives, key=lambda life: life.start_ns)
+        for number, life in enumerate(lives, start=1):
+            execution = graphs.execs.get(life.exec_id)
+            graph_id = by_cuda_id.get(life.graph_id) if life.graph_id else None
+            self.writer.insert(
+                rows.ApiCall(
+                    api_call_id=number,
+                    run_id=RUN_ID,
+                    name=self.contents.call_names.get(life.call, f"driver call {life.call}"),
+                    start_ns=life.start_ns,
+                    end_ns=life.end_ns,
+                    thread_id=life.thread_id,
+                    result=life.result,
+                    graph_id=graph_id or (execution.graph_id if execution else None),
+                    graph_exec_id=execution.graph_exec_id if execution else None,
+                )
+            )
+
+
+def _fill_copy_kinds(graphs: Graphs, activities: npt.NDArray[np.void]) -> None:
+    """Take the direction of copies between unified addresses from their records."""
+    copies = activities[activities["type"] == NodeType.MEMCPY]
+    ids, first = np.unique(copies["graph_node_id"], return_index=True)
+    kinds = dict(zip(ids.tolist(), copies["copy_kind"][first].tolist(), strict=True))
+    for exec_id, execution in graphs.execs.items():
+        for level in graphs.family(execution.graph_id):
+            for node_id, node in level.nodes.items():
+                kind = kinds.get(exec_id << 32 | (node.exec_node_id or 0))
+                if node.type == NodeType.MEMCPY and node.copy_kind is None and kind:
+                    level.nodes[node_id] = replace(
+                        node, copy_kind=kind, name=operation_name(node.type, kind)
+                    )
+
+
+def _launch_cost(launches: Iterable[rows.Launch]) -> list[tuple[str, float, str]]:
+    """Compare whole-launch times with and without node level, on the busiest graph."""
+    by_graph: dict[int, dict[int, list[int]]] = {}
+    for launch in launches:
+        # The first launch uploads the graph and is left out.
+        if launch.event_duration_ns is not None and launch.ordinal > 0:
+            sides = by_graph.setdefault(launch.graph_id, {0: [], 1: []})
+            sides[launch.node_level].append(launch.event_duration_ns)
+    found = []
+    for graph_id, sides in by_graph.items():
+        for level, name in ((1, "with"), (0, "without")):
+            if sides[level]:
+                found.append(
+                    (
+                        f"graph_{graph_id}_launch_{name}_node_times_ns",
+                        float(np.median(sides[level])),
+                        f"measured: median of {len(sides[level])} launches, events around them",
+                    )
+                )
+    return found
+
+
+def _run_columns() -> tuple[Any, ...]:
+    from gviz.recording.table import table_of
+
+    return table_of(rows.Run).columns
+
+
+def _last_moment(contents: Contents) -> int:
+    """Return the latest host time that the spool tells, in nanoseconds."""
+    ended = [int(value) for name, value, _, _ in contents.counters if name == "ended_ns"]
+    times = [c.time_ns for c in contents.created.values()]
+    times += [launch.end_ns for launch in contents.launches[-1:]]
+    return max([*ended, *times], default=0)
+
+
+def _integer(value: float | None) -> int | None:
+    return None if value is None else int(value)
+
+
+def _text(value: float | None) -> str | None:
+    return None if value is None else str(int(value))

@@ -1,0 +1,63 @@
+"""The writer process: follow a spool until it ends, then fold it.
+
+Run as ``python -m gviz.spool.follow SPOOL OUTPUT [--overwrite]``. It touches no CUDA. It reads
+records as they are appended, so that little is left to do at the end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+
+from gviz.errors import GvizError
+from gviz.spool.contents import Contents
+from gviz.spool.fold import discard, fold
+from gviz.spool.reader import SpoolReader
+
+_POLL_SECONDS = 0.1
+
+
+def follow(spool: Path, output: Path, *, overwrite: bool, watched: int) -> Path:
+    """Read the spool until it is closed or its process is gone, fold it, and remove it.
+
+    Parameters
+    ----------
+    watched
+        Process id of the parent that appends; when it is no longer our parent it has ended.
+    """
+    reader, contents = SpoolReader(spool), Contents()
+    gone = False
+    while not (contents.ended or gone):
+        # Asked before reading: what a process that is gone now wrote is there to be read.
+        gone = os.getppid() != watched
+        for record in reader.records():
+            contents.add(record)
+        if not (contents.ended or gone):
+            time.sleep(_POLL_SECONDS)
+    fold(contents, spool, output, overwrite=overwrite)
+    discard(spool)
+    return output
+
+
+def main() -> int:
+    """Run the writer; exit 1 with a sentence on stderr if the recording cannot be written."""
+    parser = argparse.ArgumentParser(prog="python -m gviz.spool.follow")
+    parser.add_argument("spool", type=Path)
+    parser.add_argument("output", type=Path)
+    parser.add_argument("--overwrite", action="store_true")
+    arguments = parser.parse_args()
+    try:
+        follow(
+            arguments.spool, arguments.output, overwrite=arguments.overwrite, watched=os.getppid()
+        )
+    except GvizError as error:
+        print(f"gviz: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,113 @@
+"""The binary format of a spool, as ``collectors/csrc`` writes it.
+
+A spool is a directory of segment files ``000000.segment``, ``000001.segment``, ... A segment
+is a header of 64 bytes and records one after another, little endian, each padded to 8 bytes:
+
+======  ====  ==========================================================
+offset  type  segment header
+======  ====  ==========================================================
+0       8s    ``GVIZSPL1``
+8       u32   format version (1)
+12      u32   index of the segment
+16      u64   capacity in bytes
+24      u64   committed: offset past the last whole record
+32      u64   process id
+======  ====  ==========================================================
+
+A record is ``u32 type, u32 size`` and ``size`` bytes of payload. The fixed parts of the
+payloads are the numpy dtypes and struct formats below; they mirror the C structs of the
+same names.
+"""
+
+from __future__ import annotations
+
+import struct
+from enum import IntEnum
+
+MAGIC = b"GVIZSPL1"
+VERSION = 1
+SEGMENT_HEADER = struct.Struct("<8sIIQQQ24x")
+RECORD_HEADER = struct.Struct("<II")
+SEGMENT_SUFFIX = ".segment"
+#: Directory of a recording's spool: the recording's path with this appended.
+SPOOL_SUFFIX = "-spool"
+NO_STREAM = 0xFFFFFFFF
+#: Text of the NVTX range by which the hooks find out whether NVTX reaches us; not recorded.
+PROBE_TEXT = "gviz probe"
+
+
+class RecordType(IntEnum):
+    """Kind of a spool record (``enum record_type`` in native.h)."""
+
+    META = 1
+    END = 2
+    NOTE = 3
+    COUNTER = 4
+    DEVICE = 10
+    WINDOW = 11
+    BUFFER = 12
+    STRING = 13
+    CALL = 14
+    LIFE = 15
+    CALL_NAME = 16
+    LAUNCH = 17
+    LAUNCH_TIME = 18
+    GRAPH = 19
+    NODE = 20
+    EDGES = 21
+    FUNCTION = 22
+    CREATED = 23
+    CLONED = 24
+    STACK = 25
+    NVTX_PATH = 26
+    NVTX_RANGE = 27
+    DOT = 28
+
+
+#: ordinal, major, minor, multiprocessors, max_threads, memory_bytes, bus id; then the name
+DEVICE = struct.Struct("<5i4xQ32s")
+#: time_ns, open, reason (1 eager, 2 launches)
+WINDOW = struct.Struct("<QII")
+#: record count, valid bytes; then count u32 offsets (padded to even) and the raw buffer
+BUFFER = struct.Struct("<II")
+#: call id, correlation, start_ns, end_ns, thread, result
+CALL = struct.Struct("<IIQQIi")
+#: call id, correlation, start, end, thread, result, graph id, exec id, flags, stream, mode
+LIFE = struct.Struct("<IIQQIiIIQII")
+#: exec id, correlation, start, end, thread, result, stream, flags, event token
+LAUNCH = struct.Struct("<IIQQIiIIQ")
+#: token, duration_ns
+LAUNCH_TIME = struct.Struct("<QQ")
+#: graph id, exec id, parent graph id, parent node id, branch, node count, edge count
+GRAPH = struct.Struct("<7I4x")
+#: graph, node, type, device, function key, grid, block, shared mem, max blocks, priority,
+#: cooperative, source and destination memory type, bytes, source, destination, value,
+#: element bytes, child graph id, argument count; then the arguments
+NODE = struct.Struct("<IIiiQ3I3IIiiiiiQQQIIII")
+#: size, padded size, allocation, allocation bytes; then the padded value
+ARGUMENT = struct.Struct("<IIQQ")
+#: key, registers, static shared bytes, local bytes, max threads; then the mangled name
+FUNCTION = struct.Struct("<Qiiii")
+#: node id (graph << 32 | local), time_ns, thread, stream, nvtx path, stack or reason, type
+CREATED = struct.Struct("<QQIIIii4x")
+#: node id of the clone, node id of the original
+CLONED = struct.Struct("<QQ")
+#: path id, parent id; then domain, newline, text
+NVTX_PATH = struct.Struct("<II")
+#: path, thread, start_ns, end_ns
+NVTX_RANGE = struct.Struct("<IIQQ")
+#: graph id, edge count; then count x (u32 from, u32 to, u8 from_port, u8 to_port, u8 type, u8)
+EDGES = struct.Struct("<II")
+
+LAUNCH_NODE_LEVEL = 1
+LAUNCH_EVENTS = 2
+LAUNCH_LATE = 8
+WINDOW_REASONS = {1: "eager", 2: "launches"}
+
+#: Why a node has no Python stack, by the number stored in its place.
+STACK_REASONS = {
+    0: "Python stacks were not asked for",
+    -1: "created on a thread without Python frames, such as autograd's backward thread",
+    -2: "the interpreter was shutting down",
+    -3: "taking the stack failed",
+}

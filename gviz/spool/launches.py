@@ -1,0 +1,294 @@
+"""Graph launches and their spans, from activity records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from gviz.node_type import NodeType
+from gviz.recording import rows
+from gviz.spool.consistency import impossible_launches
+from gviz.spool.contents import Contents, LaunchRecord
+from gviz.spool.format import LAUNCH_NODE_LEVEL, NO_STREAM
+from gviz.spool.graphs import GraphFolder, Graphs, operation_name
+from gviz.spool.kernels import KernelTable
+
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Spans:
+    """Columns of table span, ordered by its primary key (int64, one length)."""
+
+    launch_id: IntArray
+    node_id: IntArray
+    iteration: IntArray
+    start_ns: IntArray
+    duration_ns: IntArray
+    stream_id: IntArray
+
+    def without(self, launch_ids: IntArray) -> Spans:
+        """Return the spans of all other launches."""
+        kept = ~np.isin(self.launch_id, launch_ids)
+        return Spans(
+            self.launch_id[kept],
+            self.node_id[kept],
+            self.iteration[kept],
+            self.start_ns[kept],
+            self.duration_ns[kept],
+            self.stream_id[kept],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FoldedLaunches:
+    """Launches with their spans, and how many records belonged to no launch."""
+
+    launches: list[rows.Launch]
+    spans: Spans
+    homeless_records: int
+    impossible: int
+
+
+def fold_launches(
+    contents: Contents, activities: npt.NDArray[np.void], folder: GraphFolder, kernels: KernelTable
+) -> FoldedLaunches:
+    """Give every graph activity to its launch.
+
+    Records carry the correlation id of their launch; those of loop bodies carry 0 and belong
+    to the launch of their executable whose records surround them.
+
+    Parameters
+    ----------
+    activities
+        Valid records of graph nodes (dtype ACTIVITY), ordered by start.
+    """
+    succeeded = sorted((r for r in contents.launches if r.result == 0), key=lambda r: r.start_ns)
+    records = [r for r in succeeded if r.exec_id]
+    exec_of = (activities["graph_node_id"] >> np.uint64(32)).astype(np.int64)
+    owner = _owners(records, activities, exec_of)
+    _add_unknown(contents, activities, exec_of, folder, kernels)
+    graphs = folder.graphs
+    records_kept = [r for r in records if r.exec_id in graphs.execs]
+    if len(records_kept) != len(records):  # launches of a late graph without any record
+        for exec_id in {r.exec_id for r in records} - set(graphs.execs):
+            folder.add_late(exec_id, {})
+    spans, first, last, counts = _spans(activities, owner)
+    impossible = _impossible(spans, records, graphs)
+    if len(impossible):
+        spans = spans.without(impossible)
+        counts = {i: n for i, n in counts.items() if i + 1 not in set(impossible.tolist())}
+    launches = _launch_rows(contents, records, graphs, first, last, counts)
+    return FoldedLaunches(launches, spans, int((owner < 0).sum()), len(impossible))
+
+
+def _impossible(spans: Spans, records: list[LaunchRecord], graphs: Graphs) -> IntArray:
+    """Return the launch ids whose times contradict the graph's dependencies."""
+    graph_of = np.zeros(len(records) + 1, np.int64)
+    for i, record in enumerate(records):
+        graph_of[i + 1] = graphs.execs[record.exec_id].graph_id
+    owner = graph_of[spans.launch_id]
+    found = [np.zeros(0, np.int64)]
+    for graph_id in np.unique(owner).tolist():
+        mine = owner == graph_id
+        found.append(
+            impossible_launches(
+                graphs.levels[graph_id],
+                spans.launch_id[mine],
+                spans.node_id[mine],
+                spans.iteration[mine],
+                spans.start_ns[mine],
+                spans.duration_ns[mine],
+            )
+        )
+    return np.concatenate(found)
+
+
+def _owners(
+    records: list[LaunchRecord], activities: npt.NDArray[np.void], exec_of: IntArray
+) -> IntArray:
+    """Return the index of each activity's launch in ``records``, -1 for none."""
+    owner = np.full(len(activities), -1, np.int64)
+    if not records:
+        return owner
+    correlation = np.array([r.correlation for r in records], np.int64)
+    order = np.argsort(correlation, kind="stable")
+    at = np.searchsorted(correlation[order], activities["correlation_id"])
+    candidate = order[np.minimum(at, len(order) - 1)]
+    launch_exec = np.array([r.exec_id for r in records], np.int64)
+    hit = (correlation[candidate] == activities["correlation_id"]) & (
+        launch_exec[candidate] == exec_of
+    )
+    owner[hit] = candidate[hit]
+    _give_bodies(records, launch_exec, activities, exec_of, owner)
+    return owner
+
+
+def _give_bodies(
+    records: list[LaunchRecord],
+    launch_exec: IntArray,
+    activities: npt.NDArray[np.void],
+    exec_of: IntArray,
+    owner: IntArray,
+) -> None:
+    """Fill in the owners of records without correlation id, those of conditional bodies.
+
+    Launches of one executable run one after another. A body's record belongs to the last of
+    them whose first other record started before it; where no launch has other records, to the
+    last one called before.
+    """
+    loose = np.flatnonzero((owner < 0) & (activities["correlation_id"] == 0))
+    start = activities["start_ns"]
+    for exec_id in np.unique(exec_of[loose]).tolist():
+        bodies = loose[exec_of[loose] == exec_id]
+        launches = np.flatnonzero(launch_exec == exec_id)
+        if len(launches) == 0:
+            continue
+        begun = np.array([records[i].start_ns for i in launches.tolist()], np.int64)
+        owned = np.flatnonzero((owner >= 0) & (exec_of == exec_id))
+        if len(owned):
+            launches, first = np.unique(owner[owned], return_index=True)
+            begun = start[owned][first]  # activities are ordered by start
+            order = np.argsort(begun, kind="stable")
+            launches, begun = launches[order], begun[order]
+        at = np.searchsorted(begun, start[bodies], "right") - 1
+        owner[bodies] = launches[np.maximum(at, 0)]
+
+
+def _spans(
+    activities: npt.NDArray[np.void], owner: IntArray
+) -> tuple[Spans, dict[int, int], dict[int, int], dict[int, int]]:
+    mine = np.flatnonzero(owner >= 0)
+    node = (activities["graph_node_id"][mine] & np.uint64(0xFFFFFFFF)).astype(np.int64)
+    start = activities["start_ns"][mine].astype(np.int64)
+    end = activities["end_ns"][mine].astype(np.int64)
+    order = np.lexsort((start, node, owner[mine]))
+    launch, node, start, end = owner[mine][order], node[order], start[order], end[order]
+    launch_ids, first_at = np.unique(launch, return_index=True)
+    origin = np.minimum.reduceat(start, first_at) if len(start) else start
+    latest = np.maximum.reduceat(end, first_at) if len(start) else end
+    sizes = np.diff(np.append(first_at, len(launch)))
+    new_node = np.ones(len(node), bool)
+    new_node[1:] = (node[1:] != node[:-1]) | (launch[1:] != launch[:-1])
+    group_start = np.maximum.accumulate(np.where(new_node, np.arange(len(node)), 0))
+    spans = Spans(
+        launch_id=launch + 1,
+        node_id=node,
+        iteration=np.arange(len(node)) - group_start,
+        start_ns=start - np.repeat(origin, sizes),
+        duration_ns=end - start,
+        stream_id=activities["stream_id"][mine][order].astype(np.int64),
+    )
+    keys = launch_ids.tolist()
+    return (
+        spans,
+        dict(zip(keys, origin.tolist(), strict=True)),
+        dict(zip(keys, latest.tolist(), strict=True)),
+        dict(zip(keys, sizes.tolist(), strict=True)),
+    )
+
+
+def _launch_rows(
+    contents: Contents,
+    records: list[LaunchRecord],
+    graphs: Graphs,
+    first: dict[int, int],
+    last: dict[int, int],
+    counts: dict[int, int],
+) -> list[rows.Launch]:
+    ordinals: dict[int, int] = {}
+    launches = []
+    for i, record in enumerate(records):
+        execution = graphs.execs[record.exec_id]
+        graphs.execs[record.exec_id] = replace(execution, launch_count=execution.launch_count + 1)
+        ordinal = ordinals.get(execution.graph_id, 0)
+        ordinals[execution.graph_id] = ordinal + 1
+        launches.append(
+            rows.Launch(
+                launch_id=i + 1,
+                run_id=graphs.run_id,
+                graph_id=execution.graph_id,
+                graph_exec_id=execution.graph_exec_id,
+                side="graph",
+                ordinal=ordinal,
+                host_start_ns=record.start_ns,
+                host_end_ns=record.end_ns,
+                thread_id=record.thread_id,
+                stream_id=None if record.stream_id == NO_STREAM else record.stream_id,
+                correlation_id=record.correlation,
+                node_level=int(bool(record.flags & LAUNCH_NODE_LEVEL) or i in counts),
+                gpu_start_ns=first.get(i) if i in counts else None,
+                gpu_end_ns=last.get(i) if i in counts else None,
+                event_duration_ns=contents.launch_times.get(record.token) if record.token else None,
+                span_count=counts.get(i, 0),
+            )
+        )
+    return launches
+
+
+# -- nodes that are known from their records only ---------------------------------------------
+
+
+def _add_unknown(
+    contents: Contents,
+    activities: npt.NDArray[np.void],
+    exec_of: IntArray,
+    folder: GraphFolder,
+    kernels: KernelTable,
+) -> None:
+    _, first = np.unique(activities["graph_node_id"], return_index=True)
+    unknown: dict[int, dict[int, rows.Node]] = {}
+    known = {
+        exec_id: {
+            n.exec_node_id
+            for level in folder.graphs.family(row.graph_id)
+            for n in level.nodes.values()
+        }
+        for exec_id, row in folder.graphs.execs.items()
+    }
+    for i in first.tolist():
+        exec_id = int(exec_of[i])
+        node_id = int(activities["graph_node_id"][i]) & 0xFFFFFFFF
+        if node_id not in known.get(exec_id, ()):
+            node = node_from_activity(contents, activities[i], node_id, kernels)
+            unknown.setdefault(exec_id, {})[node_id] = node
+    for exec_id, nodes in unknown.items():
+        if exec_id in folder.graphs.execs:
+            folder.add_unknown_body(folder.graphs.top_of(exec_id), nodes)
+        else:
+            folder.add_late(exec_id, nodes)
+
+
+def node_from_activity(
+    contents: Contents, record: np.void, node_id: int, kernels: KernelTable
+) -> rows.Node:
+    """Return what an activity record tells about its node."""
+    kind = int(record["type"])
+    kernel = kind == NodeType.KERNEL
+    mangled = contents.strings.get(int(record["name"]), "?") if kernel else ""
+    grid, block = record["grid"].tolist(), record["block"].tolist()
+    return rows.Node(
+        graph_id=0,
+        node_id=node_id,
+        exec_node_id=node_id,
+        type=kind,
+        name=kernels.short(mangled) if kernel else operation_name(kind, int(record["copy_kind"])),
+        function_id=kernels.from_activity(
+            mangled, int(record["registers"]), int(record["static_shared_mem_bytes"])
+        )
+        if kernel
+        else None,
+        device_id=int(record["device_id"]),
+        grid_x=grid[0] if kernel else None,
+        grid_y=grid[1] if kernel else None,
+        grid_z=grid[2] if kernel else None,
+        block_x=block[0] if kernel else None,
+        block_y=block[1] if kernel else None,
+        block_z=block[2] if kernel else None,
+        shared_mem_bytes=int(record["shared_mem_bytes"]) if kernel else None,
+        copy_kind=int(record["copy_kind"]) or None,
+        bytes=None if kernel else int(record["bytes"]),
+        stack_reason="the node was created before gviz attached",
+    )

@@ -1,0 +1,97 @@
+"""A driver to run the contract's programs on, and how a program ended."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gviz.recording.reader import Recording
+
+_PROGRAMS = Path(__file__).parent / "programs.py"
+_TESTS = _PROGRAMS.parent.parent
+#: A program takes about a second; this catches one that hangs.
+_TIMEOUT_S = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a program ended, and what was written."""
+
+    returncode: int
+    stderr: str
+    facts: dict[str, Any]
+    output: Path
+
+    def recording(self) -> Recording:
+        """Open what gviz wrote; close it (``with``)."""
+        return Recording(self.output)
+
+    def seen(self) -> dict[str, Any]:
+        """Return what the observer wrote."""
+        found: dict[str, Any] = json.loads(self.output.read_text())
+        return found
+
+
+@dataclass(slots=True)
+class Backend:
+    """A driver to run programs on; a program of given options runs once a session."""
+
+    name: str
+    environment: Mapping[str, str]
+    folder: Path
+    _done: dict[str, Outcome] = field(default_factory=dict)
+
+    @property
+    def is_real(self) -> bool:
+        """Whether this is a GPU."""
+        return self.name == "real"
+
+    def run(
+        self,
+        program: str,
+        collector: str = "gviz",
+        *,
+        environment: Mapping[str, str] | None = None,
+        **options: Any,
+    ) -> Outcome:
+        """Run a program in a process of its own.
+
+        Parameters
+        ----------
+        program, collector
+            As programs.py takes them.
+        environment
+            Added to the environment.
+        options
+            Arguments of gviz.profile.
+        """
+        settings = dict(sorted((environment or {}).items()))
+        key = json.dumps([program, collector, settings, options])
+        if key not in self._done:
+            self._done[key] = self._run(program, collector, settings, options)
+        return self._done[key]
+
+    def _run(
+        self, program: str, collector: str, settings: dict[str, str], options: dict[str, Any]
+    ) -> Outcome:
+        output = self.folder / f"{program}-{len(self._done)}.gviz"
+        # For the imports of this package; -P keeps the rest off the path.
+        path = os.pathsep.join(filter(None, [str(_TESTS), os.environ.get("PYTHONPATH")]))
+        arguments = [program, collector, str(output), json.dumps(options)]
+        done = subprocess.run(
+            [sys.executable, "-P", str(_PROGRAMS), *arguments],
+            env={**self.environment, "PYTHONPATH": path, **settings},
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=_TIMEOUT_S,
+            check=False,
+        )
+        facts = json.loads(done.stdout) if done.returncode == 0 else {}
+        return Outcome(done.returncode, done.stderr, facts, output)

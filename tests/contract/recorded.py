@@ -1,0 +1,51 @@
+"""Asking a recording what the contract wants to know."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+from gviz.recording import rows
+from gviz.recording.reader import Recording
+
+Record = Callable[..., Recording]
+
+RUN = 1
+STREAM = "stream"
+
+
+def top_graphs(recording: Recording) -> list[rows.Graph]:
+    """Return the graphs that are no bodies, in order of instantiation."""
+    return [g for g in recording.fetch_graphs() if g.parent_graph_id is None]
+
+
+def bodies(recording: Recording, graph: rows.Graph) -> list[rows.Graph]:
+    """Return every level nested in a graph, at any depth."""
+    found = [graph]
+    for level in recording.fetch_graphs():
+        if any(level.parent_graph_id == f.graph_id for f in found):
+            found.append(level)
+    return found[1:]
+
+
+def edges(recording: Recording, graph: rows.Graph) -> set[tuple[int, int]]:
+    """Return a graph's edges by node id."""
+    assert graph.topology_id is not None
+    found = recording.fetch_edges(graph.topology_id)
+    return set(zip(found.from_node.tolist(), found.to_node.tolist(), strict=True))
+
+
+def span_counts(recording: Recording, graph: rows.Graph) -> Counter[tuple[int, int]]:
+    """Return how many spans each (launch, node) has."""
+    spans = recording.fetch_graph_spans(graph.graph_id)
+    return Counter(zip(spans.launch_id.tolist(), spans.node_id.tolist(), strict=True))
+
+
+def launch_ids(recording: Recording, graph: rows.Graph) -> list[int]:
+    """Return the graph-side launches in order of time."""
+    return [launch.launch_id for launch in recording.fetch_launches(graph.graph_id)]
+
+
+def shape_of(row: rows.Node | rows.StreamOperation) -> tuple[list[int | None], list[int | None]]:
+    """Return a launch shape."""
+    return [row.grid_x, row.grid_y, row.grid_z], [row.block_x, row.block_y, row.block_z]

@@ -1,0 +1,82 @@
+"""Failures that only the fake can be told to make: gviz says so, and the program goes on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from contract.backend import Backend, Outcome
+from fake.build import Fakes
+
+RUN = 1
+_RESULT = [0.0, 6.0, 12.0, 18.0]
+
+
+def measurement(outcome: Outcome, name: str) -> float | None:
+    """Return a measurement of the run."""
+    with outcome.recording() as recording:
+        (found,) = [m.value for m in recording.fetch_measurements(RUN) if m.name == name]
+        return found
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "reason"),
+    [
+        ("FAKE_CUPTI_TAKEN", "1", "another profiler holds CUPTI"),
+        ("FAKE_CUPTI_SUBSCRIBE_ERROR", "35", "(35)"),
+        ("GVIZ_CUPTI", "/no/such/libcupti.so.13", "libcupti"),
+    ],
+)
+def test_no_cupti_is_said_once_and_the_program_goes_on(
+    fake: Backend, fakes: Fakes, tmp_path: Path, setting: str, value: str, reason: str
+) -> None:
+    environment = {setting: value}
+    if setting == "GVIZ_CUPTI":  # nor may the dynamic linker find the fake, or the system's
+        (tmp_path / "libcuda.so.1").symlink_to(fakes.folder / "libcuda.so.1")
+        (tmp_path / "libcupti.so.13").write_text("no library")
+        environment["LD_LIBRARY_PATH"] = str(tmp_path)
+    outcome = fake.run("captured", environment=environment)
+    assert outcome.returncode == 0, outcome.stderr
+    assert outcome.facts["result"] == _RESULT
+    assert outcome.stderr.count("gviz: nothing is recorded") == 1
+    assert reason in outcome.stderr
+    with outcome.recording() as recording:
+        (run,) = recording.fetch_runs()
+        assert run.collector is None
+        assert recording.fetch_graphs() == []
+        assert any(reason in note.text for note in recording.fetch_notes(RUN))
+
+
+def test_program_without_a_gpu_gets_the_drivers_error(fake: Backend) -> None:
+    outcome = fake.run("captured", environment={"FAKE_NO_GPU": "1"})
+    assert outcome.returncode == 1
+    assert "cuInit returned 100" in outcome.stderr
+
+
+def test_dropped_records_are_counted(fake: Backend) -> None:
+    outcome = fake.run("repeated", environment={"FAKE_DROP_RECORDS": "3"})
+    assert measurement(outcome, "activity_records_dropped") == 3
+    with outcome.recording() as recording:
+        (graph,) = recording.fetch_graphs()
+        assert len(recording.fetch_graph_spans(graph.graph_id)) == 4 * 10 - 3
+
+
+def test_records_without_times_are_left_out_and_counted(fake: Backend) -> None:
+    outcome = fake.run("repeated", environment={"FAKE_INVALID_RECORDS": "5"})
+    assert measurement(outcome, "activity_records_invalid") == 5
+    with outcome.recording() as recording:
+        (graph,) = recording.fetch_graphs()
+        spans = recording.fetch_graph_spans(graph.graph_id)
+        assert len(spans) == 4 * 10 - 5
+        assert (spans.duration_ns > 0).all()
+
+
+def test_loop_body_has_an_iteration_a_record(fake: Backend) -> None:
+    # On a real GPU a kernel ends the loop; the fake counts.
+    outcome = fake.run("loop", environment={"FAKE_WHILE_ITERATIONS": "10"})
+    with outcome.recording() as recording:
+        (graph,) = [g for g in recording.fetch_graphs() if g.parent_graph_id is None]
+        for launch in recording.fetch_launches(graph.graph_id):
+            spans = recording.fetch_spans(launch.launch_id)
+            body = spans.iteration[spans.node_id == 3]
+            assert body.tolist() == list(range(10))

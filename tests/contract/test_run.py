@@ -1,0 +1,198 @@
+"""``gviz run``: the program runs as under python itself, and its graphs are recorded."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from contract.backend import Backend
+
+from gviz.recording.reader import Recording
+
+_TESTS = Path(__file__).parent.parent
+
+#: Says how it was started; then does as its first argument says.
+HELLO = """
+import os, signal, sys, __main__
+print(sys.argv[1:], sys.path[0] == os.path.dirname(os.path.abspath(__file__)), __name__,
+      __spec__ is None, __main__.__file__ == __file__, os.environ.get("PYTHONPATH"))
+sys.stdout.flush()
+ending = sys.argv[1]
+if ending == "raise":
+    raise ValueError("from the program")
+if ending == "exit":
+    sys.exit(3)
+if ending == "_exit":
+    os._exit(4)
+if ending == "kill":
+    os.kill(os.getpid(), signal.SIGTERM)
+"""
+
+#: Launches a graph for ever.
+ENDLESS = """
+import sys
+from contract import driver
+from contract.cases import GRAPH_SHAPES, build_shape
+cuda = driver.Driver()
+stream = cuda.stream()
+graph_exec = cuda.instantiate(build_shape(cuda, GRAPH_SHAPES["diamond"]))
+print("ready", flush=True)
+import time
+while True:
+    cuda.launch_graph(graph_exec, stream)
+    cuda.wait(stream)
+    time.sleep(0.002)
+"""
+
+
+def start(
+    backend: Backend, output: Path, *program: str, options: tuple[str, ...] = ()
+) -> subprocess.Popen[str]:
+    """Start ``gviz run`` in a process of its own."""
+    path = os.pathsep.join(filter(None, [str(_TESTS), os.environ.get("PYTHONPATH")]))
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "gviz", "run", "-o", str(output), *options, *program],
+        env={**backend.environment, "PYTHONPATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def script(folder: Path, text: str) -> str:
+    """Write a script; return its path."""
+    path = folder / "script.py"
+    path.write_text(text)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("ending", "code"), [("ok", 0), ("raise", 1), ("exit", 3), ("_exit", 4), ("kill", -15)]
+)
+def test_run_ends_as_python_does(backend: Backend, tmp_path: Path, ending: str, code: int) -> None:
+    program = script(tmp_path, HELLO)
+    plain = subprocess.run(
+        [sys.executable, program, ending], capture_output=True, text=True, check=False
+    )
+    output = tmp_path / "out.gviz"
+    run = start(backend, output, program, ending, "--flag", "-x")
+    stdout, stderr = run.communicate(timeout=60)
+    assert run.returncode == code == plain.returncode
+    seen = stdout.split(" None")[0] if "None" in stdout else stdout
+    assert seen.startswith(f"['{ending}', '--flag', '-x'] True __main__ True True")
+    assert str(Path("collectors") / "startup") not in stdout, "gviz's folder stays on the path"
+    assert ("ValueError: from the program" in stderr) == (ending == "raise")
+    assert "gviz/collectors" not in stderr, "no frame of ours in the traceback"
+    with Recording(output) as recording:
+        (row,) = recording.fetch_runs()
+        assert row.exit_code == (code if code >= 0 else 128 - code)
+        assert row.state == ("aborted" if ending in ("_exit", "kill") else "completed")
+    assert not Path(f"{output}-spool").exists()
+
+
+def test_run_module_records_graphs(backend: Backend, tmp_path: Path) -> None:
+    output = tmp_path / "out.gviz"
+    unused = tmp_path / "unused.gviz"
+    options = ("--node-launches", "2", "--eager-operations", "0", "--name", "shapes")
+    arguments = ("-m", "contract.programs", "shapes", "none", str(unused), "{}")
+    run = start(backend, output, *arguments, options=options)
+    _, stderr = run.communicate(timeout=120)
+    assert run.returncode == 0, stderr
+    with Recording(output) as recording:
+        (row,) = recording.fetch_runs()
+        assert (row.name, row.source, row.state) == ("shapes", "run", "completed")
+        graphs = recording.fetch_graphs()
+        assert len(graphs) >= 8
+        for graph in graphs:
+            nodes = recording.fetch_nodes(graph.graph_id)
+            launches = recording.fetch_launches(graph.graph_id)
+            assert [launch.span_count for launch in launches] == [len(nodes), len(nodes), 0]
+            assert all(node.stack_id is not None for node in nodes)
+
+
+def test_run_inside_run_leaves_the_program_alone(backend: Backend, tmp_path: Path) -> None:
+    output, inner = tmp_path / "out.gviz", tmp_path / "inner.gviz"
+    arguments = ("-m", "contract.programs", "captured", "gviz", str(inner), "{}")
+    run = start(backend, output, *arguments)
+    _, stderr = run.communicate(timeout=60)
+    assert run.returncode == 0, stderr
+    assert "nothing is written to" in stderr
+    assert not inner.exists()
+    with Recording(output) as recording:
+        assert len(recording.fetch_graphs()) == 1
+
+
+def ready(run: subprocess.Popen[str]) -> None:
+    """Wait until the endless program launches."""
+    assert run.stdout is not None
+    assert run.stdout.readline() == "ready\n", run.communicate()[1]
+    time.sleep(1.5)  # two flushes
+
+
+def launches_of(output: Path) -> tuple[str, int]:
+    """Return the state of a recording and how many launches have node times."""
+    with Recording(output) as recording:
+        (row,) = recording.fetch_runs()
+        (graph,) = recording.fetch_graphs()
+        launches = recording.fetch_launches(graph.graph_id)
+        return row.state, sum(launch.span_count == 4 for launch in launches)
+
+
+def test_interrupt_reaches_the_program_and_keeps_the_recording(
+    backend: Backend, tmp_path: Path
+) -> None:
+    output = tmp_path / "out.gviz"
+    run = start(backend, output, script(tmp_path, ENDLESS), options=("--node-launches", "all"))
+    ready(run)
+    os.killpg(run.pid, signal.SIGINT)  # as the terminal does on Ctrl-C
+    _, stderr = run.communicate(timeout=60)
+    assert run.returncode == -signal.SIGINT
+    assert "KeyboardInterrupt" in stderr
+    state, recorded = launches_of(output)
+    assert state == "completed"
+    assert recorded > 20
+
+
+def test_killed_tree_is_folded_by_the_next_info(backend: Backend, tmp_path: Path) -> None:
+    output = tmp_path / "out.gviz"
+    run = start(backend, output, script(tmp_path, ENDLESS), options=("--node-launches", "all"))
+    ready(run)
+    os.killpg(run.pid, signal.SIGKILL)  # parent and program at once: nobody can fold
+    run.communicate(timeout=60)
+    assert not output.exists()
+    info = subprocess.run(
+        [sys.executable, "-P", "-m", "gviz", "info", str(output)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert info.returncode == 0, info.stderr
+    assert "aborted" in info.stdout
+    state, recorded = launches_of(output)
+    assert state == "aborted"
+    assert recorded > 20
+
+
+def test_missing_script_is_one_sentence(backend: Backend, tmp_path: Path) -> None:
+    run = start(backend, tmp_path / "out.gviz", str(tmp_path / "none.py"))
+    stdout, stderr = run.communicate(timeout=60)
+    assert (run.returncode, stdout) == (2, "")
+    assert stderr.startswith("gviz: there is no script")
+    assert len(stderr.splitlines()) == 1
+
+
+def test_existing_output_is_not_overwritten(backend: Backend, tmp_path: Path) -> None:
+    output = tmp_path / "out.gviz"
+    output.write_text("precious")
+    run = start(backend, output, script(tmp_path, HELLO), "ok")
+    stdout, stderr = run.communicate(timeout=60)
+    assert (run.returncode, stdout) == (1, "")
+    assert "--overwrite" in stderr
+    assert output.read_text() == "precious"

@@ -1,0 +1,204 @@
+/* Executables: instantiation, numbering, and the schedule of one launch. */
+#include "fake.h"
+
+enum {
+    QUEUE_GAP_NS = 800,       /* between nodes of one queue */
+    CROSS_QUEUE_GAP_NS = 1200, /* from a node to its dependent in another */
+};
+
+/* -- planning: numbers, order and queues ---------------------------------------------------------- */
+
+/* Number the nodes as activity records do: the top level first, then body after body. */
+static void number_nodes(struct graph *graph, uint32_t *next) {
+    for (size_t i = 0; i < graph->node_count; i++)
+        graph->nodes[i]->exec_id = (*next)++;
+    for (size_t i = 0; i < graph->node_count; i++)
+        for (size_t b = 0; b < graph->nodes[i]->body_count; b++)
+            number_nodes(graph->nodes[i]->bodies[b], next);
+}
+
+static size_t plan_node(struct exec *exec, struct node *node, const size_t *step_of, size_t root_queue,
+                        bool *root_taken);
+
+/* Whether every dependency of the node has its step. */
+static bool is_ready(const struct graph *graph, const struct node *node, const size_t *step_of) {
+    for (size_t i = 0; i < graph->edge_count; i++)
+        if (graph->edges[i].to == node && step_of[graph->edges[i].from->id] == SIZE_MAX)
+            return false;
+    return true;
+}
+
+static void plan_graph(struct exec *exec, struct graph *graph, size_t root_queue) {
+    size_t *step_of = fake_allocate(graph->next_node_id, sizeof *step_of);
+    size_t planned = 0;
+    bool root_taken = false;
+    memset(step_of, 0xff, graph->next_node_id * sizeof *step_of);
+    for (bool progress = true; planned < graph->node_count && progress;) {
+        progress = false;
+        for (size_t i = 0; i < graph->node_count; i++) {
+            struct node *node = graph->nodes[i];
+            if (step_of[node->id] != SIZE_MAX || !is_ready(graph, node, step_of))
+                continue;
+            step_of[node->id] = plan_node(exec, node, step_of, root_queue, &root_taken);
+            planned++;
+            progress = true;
+        }
+    }
+    free(step_of);
+}
+
+/* A node goes on in the queue of the first dependency that no other dependent has followed. */
+static size_t choose_queue(struct exec *exec, const struct step *step, size_t root_queue, bool *root_taken) {
+    if (step->after_count == 0) {
+        bool taken = *root_taken;
+        *root_taken = true;
+        return taken ? exec->queue_count++ : root_queue;
+    }
+    for (size_t i = 0; i < step->after_count; i++) {
+        struct step *before = &exec->steps[step->after[i]];
+        if (!before->continued) {
+            before->continued = true;
+            return before->queue;
+        }
+    }
+    return exec->queue_count++;
+}
+
+static size_t plan_node(struct exec *exec, struct node *node, const size_t *step_of, size_t root_queue,
+                        bool *root_taken) {
+    struct step step = {.node = node};
+    const struct graph *graph = node->graph;
+    for (size_t i = 0; i < graph->edge_count; i++)
+        if (graph->edges[i].to == node)
+            step.after = fake_append(step.after, step.after_count++, sizeof(size_t),
+                                &step_of[graph->edges[i].from->id]);
+    step.queue = choose_queue(exec, &step, root_queue, root_taken);
+    step.bodies = fake_allocate(node->body_count, sizeof *step.bodies);
+    size_t index = exec->step_count;
+    exec->steps = fake_append(exec->steps, exec->step_count++, sizeof step, &step);
+    for (size_t b = 0; b < node->body_count; b++) {
+        step.bodies[b].first = exec->step_count;
+        plan_graph(exec, node->bodies[b], step.queue);
+        step.bodies[b].last = exec->step_count;
+    }
+    exec->steps[index].next = exec->step_count;
+    return index;
+}
+
+void plan_exec(struct exec *exec) {
+    uint32_t next = 0;
+    number_nodes(exec->clone, &next);
+    exec->queue_count = 1;
+    plan_graph(exec, exec->clone, 0);
+    exec->queue_stream_ids = fake_allocate(exec->queue_count, sizeof *exec->queue_stream_ids);
+    for (size_t i = 1; i < exec->queue_count; i++)
+        exec->queue_stream_ids[i] = next_stream_id();
+}
+
+/* -- one launch ------------------------------------------------------------------------------------- */
+
+struct launch {
+    struct exec *exec;
+    struct stream *stream;
+    uint64_t *queue_tails;
+    uint32_t correlation_id;
+};
+
+static uint64_t run_steps(struct launch *launch, struct range range, uint64_t base_ns, bool in_conditional);
+
+static uint64_t start_of(const struct launch *launch, const struct step *step, uint64_t base_ns) {
+    uint64_t start = base_ns;
+    uint64_t tail = launch->queue_tails[step->queue];
+    if (tail && tail + QUEUE_GAP_NS > start)
+        start = tail + QUEUE_GAP_NS;
+    for (size_t i = 0; i < step->after_count; i++) {
+        const struct step *before = &launch->exec->steps[step->after[i]];
+        uint64_t ready = before->end_ns + (before->queue == step->queue ? QUEUE_GAP_NS : CROSS_QUEUE_GAP_NS);
+        if (ready > start)
+            start = ready;
+    }
+    return start;
+}
+
+static void report(const struct launch *launch, const struct step *step, uint64_t start_ns, bool in_conditional) {
+    uint32_t id = step->queue ? launch->exec->queue_stream_ids[step->queue] : launch->stream->id;
+    struct activity activity = {
+        .work = &step->node->work,
+        .start_ns = start_ns,
+        .end_ns = step->end_ns,
+        .stream_id = id,
+        .context_id = fake_context()->id,
+        .correlation_id = in_conditional ? 0 : launch->correlation_id,
+        .graph_node_id = ((uint64_t)launch->exec->id << 32) | step->node->exec_id,
+        .graph_id = launch->exec->id,
+    };
+    report_activity(&activity);
+}
+
+/* How often a body runs. A WHILE body would be ended by a kernel, which the fake does not run:
+ * FAKE_WHILE_ITERATIONS stands for it. */
+static size_t iterations_of(const struct node *node, size_t body) {
+    if (node->work.type == NODE_GRAPH)
+        return 1;
+    const CUDA_CONDITIONAL_NODE_PARAMS *conditional = &node->work.conditional;
+    const struct graph *top = node->graph;
+    while (top->parent)
+        top = top->parent->graph;
+    const struct conditional_handle *handle = &top->handles[conditional->handle - 1];
+    unsigned int value = handle->assign_default ? handle->default_value : 0;
+    if (conditional->type == CONDITIONAL_WHILE)
+        return value ? (size_t)fake_setting("FAKE_WHILE_ITERATIONS") : 0;
+    if (conditional->type == CONDITIONAL_IF)
+        return (value != 0) == (body == 0);
+    return value == body;
+}
+
+static void run_step(struct launch *launch, struct step *step, uint64_t base_ns, bool in_conditional) {
+    const struct work *work = &step->node->work;
+    uint64_t start = start_of(launch, step, base_ns);
+    if (work->type == NODE_WAIT_EVENT && work->event->time_ns > start)
+        start = work->event->time_ns;
+    step->end_ns = start + work_duration_ns(work);
+    launch->queue_tails[step->queue] = step->end_ns;
+    if (work->type == NODE_EVENT_RECORD) {
+        work->event->recorded = true;
+        work->event->capture_id = 0;
+        work->event->time_ns = start;
+    } else if (work->type == NODE_HOST) {
+        queue_host_function(launch->stream, &work->host, start);
+    } else if (work->type <= NODE_MEMSET) {
+        report(launch, step, start, in_conditional);
+        perform(work);
+    }
+    for (size_t b = 0; b < step->node->body_count; b++)
+        for (size_t i = 0; i < iterations_of(step->node, b); i++)
+            step->end_ns = run_steps(launch, step->bodies[b], step->end_ns,
+                                     in_conditional || work->type == NODE_CONDITIONAL);
+}
+
+/* Run the steps of one graph level; return when the last of them ends. */
+static uint64_t run_steps(struct launch *launch, struct range range, uint64_t base_ns, bool in_conditional) {
+    uint64_t end_ns = base_ns;
+    struct step *steps = launch->exec->steps;
+    for (size_t i = range.first; i < range.last; i = steps[i].next) {
+        run_step(launch, &steps[i], base_ns, in_conditional);
+        if (steps[i].end_ns > end_ns)
+            end_ns = steps[i].end_ns;
+    }
+    return end_ns;
+}
+
+void launch_exec(struct exec *exec, struct stream *stream) {
+    struct launch launch = {exec, stream, fake_allocate(exec->queue_count, sizeof(uint64_t)),
+                            current_correlation_id()};
+    uint64_t base_ns = earliest_start_ns(stream);
+    stream->tail_ns = run_steps(&launch, (struct range){0, exec->step_count}, base_ns, false);
+    free(launch.queue_tails);
+}
+
+struct node *exec_node(struct exec *exec, struct node *template_node) {
+    for (size_t i = 0; i < exec->clone->node_count; i++)
+        if (exec->clone->nodes[i]->original == template_node)
+            return exec->clone->nodes[i];
+    return NULL;
+}

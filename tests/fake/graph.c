@@ -1,0 +1,208 @@
+/* Graphs: nodes, edges, and asking for them. */
+#include "fake.h"
+
+struct graph *new_graph(uint32_t id) {
+    struct graph *graph = fake_allocate(1, sizeof *graph);
+    graph->id = id;
+    add_object(graph, OBJECT_GRAPH);
+    struct graph_data data = {.graph = graph};
+    notify_graph(RESOURCE_GRAPH_CREATED, &data);
+    return graph;
+}
+
+static void destroy_node(struct node *node) {
+    for (size_t i = 0; i < node->body_count; i++)
+        destroy_graph(node->bodies[i]);
+    struct graph_data data = {.graph = node->graph, .node = node, .node_type = node->work.type};
+    notify_graph(RESOURCE_GRAPHNODE_DESTROY_STARTING, &data);
+    free_work(&node->work);
+    free(node->bodies);
+    remove_object(node);
+    free(node);
+}
+
+void destroy_graph(struct graph *graph) {
+    struct graph_data data = {.graph = graph};
+    notify_graph(RESOURCE_GRAPH_DESTROY_STARTING, &data);
+    for (size_t i = 0; i < graph->node_count; i++)
+        destroy_node(graph->nodes[i]);
+    free(graph->nodes);
+    free(graph->edges);
+    free(graph->handles);
+    remove_object(graph);
+    free(graph);
+}
+
+static bool depends(const struct graph *graph, const struct node *from, const struct node *to) {
+    for (size_t i = 0; i < graph->edge_count; i++)
+        if (graph->edges[i].from == from && graph->edges[i].to == to)
+            return true;
+    return false;
+}
+
+CUresult add_edge(struct graph *graph, struct node *from, struct node *to, CUgraphEdgeData data) {
+    if (!fake_is(from, OBJECT_NODE) || !fake_is(to, OBJECT_NODE) || from == to || from->graph != graph ||
+        to->graph != graph || depends(graph, from, to))
+        return CUDA_ERROR_INVALID_VALUE;
+    struct edge edge = {from, to, data};
+    graph->edges = fake_append(graph->edges, graph->edge_count++, sizeof edge, &edge);
+    struct graph_data told = {.graph = graph, .node = to, .node_type = to->work.type, .dependency = from};
+    notify_graph(RESOURCE_GRAPHNODE_DEPENDENCY_CREATED, &told);
+    return CUDA_SUCCESS;
+}
+
+struct node *add_node(struct graph *graph, struct node *const *dependencies, const CUgraphEdgeData *data,
+                      size_t dependency_count, const struct work *work) {
+    struct graph_data told = {.graph = graph, .node_type = work->type};
+    notify_graph(RESOURCE_GRAPHNODE_CREATE_STARTING, &told);
+    struct node *node = fake_allocate(1, sizeof *node);
+    node->graph = graph;
+    node->id = graph->next_node_id++;
+    copy_work(&node->work, work);
+    graph->nodes = fake_append(graph->nodes, graph->node_count++, sizeof node, &node);
+    add_object(node, OBJECT_NODE);
+    told.node = node;
+    notify_graph(RESOURCE_GRAPHNODE_CREATED, &told);
+    for (size_t i = 0; i < dependency_count; i++)
+        add_edge(graph, dependencies[i], node, data ? data[i] : (CUgraphEdgeData){0});
+    return node;
+}
+
+bool has_type(const struct graph *graph, int type) {
+    for (size_t i = 0; i < graph->node_count; i++) {
+        const struct node *node = graph->nodes[i];
+        if (node->work.type == type)
+            return true;
+        for (size_t b = 0; b < node->body_count; b++)
+            if (has_type(node->bodies[b], type))
+                return true;
+    }
+    return false;
+}
+
+/* -- the driver's functions -------------------------------------------------------------------------- */
+
+EXPORT CUresult cuGraphCreate(CUgraph *graph, unsigned int flags) {
+    TRACED(cuGraphCreate, { CUgraph *a; unsigned int b; },
+           graph && !flags ? (*graph = new_graph(next_graph_id()), CUDA_SUCCESS) : CUDA_ERROR_INVALID_VALUE,
+           graph, flags);
+}
+
+static CUresult destroy(CUgraph graph) {
+    if (!fake_is(graph, OBJECT_GRAPH) || graph->parent)
+        return CUDA_ERROR_INVALID_VALUE;
+    destroy_graph(graph);
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuGraphDestroy(CUgraph graph) { TRACED(cuGraphDestroy, { CUgraph a; }, destroy(graph), graph); }
+
+/* Hand out at most *count handles; without an array only say how many there are. */
+static CUresult give_nodes(struct node *const *found, size_t found_count, CUgraphNode *nodes, size_t *count) {
+    for (size_t i = 0; nodes && i < *count; i++)
+        nodes[i] = i < found_count ? found[i] : NULL;
+    if (!nodes || *count > found_count)
+        *count = found_count;
+    return CUDA_SUCCESS;
+}
+
+static CUresult get_nodes(CUgraph graph, CUgraphNode *nodes, size_t *count) {
+    if (!fake_is(graph, OBJECT_GRAPH) || !count)
+        return CUDA_ERROR_INVALID_VALUE;
+    return give_nodes(graph->nodes, graph->node_count, nodes, count);
+}
+
+EXPORT CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode *nodes, size_t *count) {
+    TRACED(cuGraphGetNodes, { CUgraph a; CUgraphNode *b; size_t *c; }, get_nodes(graph, nodes, count), graph,
+           nodes, count);
+}
+
+static CUresult get_roots(CUgraph graph, CUgraphNode *nodes, size_t *count) {
+    if (!fake_is(graph, OBJECT_GRAPH) || !count)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct node **roots = fake_allocate(graph->node_count, sizeof *roots);
+    size_t root_count = 0;
+    for (size_t i = 0; i < graph->node_count; i++) {
+        bool root = true;
+        for (size_t e = 0; e < graph->edge_count; e++)
+            root = root && graph->edges[e].to != graph->nodes[i];
+        if (root)
+            roots[root_count++] = graph->nodes[i];
+    }
+    CUresult result = give_nodes(roots, root_count, nodes, count);
+    free(roots);
+    return result;
+}
+
+EXPORT CUresult cuGraphGetRootNodes(CUgraph graph, CUgraphNode *nodes, size_t *count) {
+    TRACED(cuGraphGetRootNodes, { CUgraph a; CUgraphNode *b; size_t *c; }, get_roots(graph, nodes, count),
+           graph, nodes, count);
+}
+
+static bool is_plain(CUgraphEdgeData data) {
+    return data.type == 0 && data.from_port == 0 && data.to_port == 0;
+}
+
+static CUresult get_edges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *data,
+                          size_t *count) {
+    if (!fake_is(graph, OBJECT_GRAPH) || !count || (!from != !to))
+        return CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; from && i < *count; i++) {
+        const struct edge none = {0};
+        const struct edge *edge = i < graph->edge_count ? &graph->edges[i] : &none;
+        if (!data && !is_plain(edge->data))
+            return CUDA_ERROR_LOSSY_QUERY;
+        from[i] = edge->from;
+        to[i] = edge->to;
+        if (data)
+            data[i] = edge->data;
+    }
+    if (!from || *count > graph->edge_count)
+        *count = graph->edge_count;
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuGraphGetEdges_v2(CUgraph graph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *data,
+                                   size_t *count) {
+    TRACED(cuGraphGetEdges_v2,
+           {
+               CUgraph a;
+               CUgraphNode *b;
+               CUgraphNode *c;
+               CUgraphEdgeData *d;
+               size_t *e;
+           },
+           get_edges(graph, from, to, data, count), graph, from, to, data, count);
+}
+
+static CUresult add_edges(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
+                          const CUgraphEdgeData *data, size_t count) {
+    if (!fake_is(graph, OBJECT_GRAPH) || (count && (!from || !to)))
+        return CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; i < count; i++) {
+        CUresult result = add_edge(graph, from[i], to[i], data ? data[i] : (CUgraphEdgeData){0});
+        if (result != CUDA_SUCCESS)
+            return result;
+    }
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuGraphAddDependencies_v2(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
+                                          const CUgraphEdgeData *data, size_t count) {
+    TRACED(cuGraphAddDependencies_v2,
+           {
+               CUgraph a;
+               const CUgraphNode *b;
+               const CUgraphNode *c;
+               const CUgraphEdgeData *d;
+               size_t e;
+           },
+           add_edges(graph, from, to, data, count), graph, from, to, data, count);
+}
+
+EXPORT CUresult cuGraphNodeGetType(CUgraphNode node, int *type) {
+    TRACED(cuGraphNodeGetType, { CUgraphNode a; int *b; },
+           fake_is(node, OBJECT_NODE) && type ? (*type = node->work.type, CUDA_SUCCESS)
+                                              : CUDA_ERROR_INVALID_VALUE,
+           node, type);
+}

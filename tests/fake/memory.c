@@ -1,0 +1,172 @@
+/* Device and pinned memory: plain pages that the fake knows the bounds of. */
+#define _GNU_SOURCE
+#include "fake.h"
+
+#include <sys/mman.h>
+
+struct allocation {
+    CUdeviceptr address;
+    size_t bytes;
+    int type; /* MEMORY_DEVICE, or MEMORY_HOST for pinned */
+    uint64_t buffer_id;
+};
+
+static struct allocation *allocations;
+static size_t allocation_count;
+
+static struct allocation *find(CUdeviceptr address) {
+    for (size_t i = 0; i < allocation_count; i++)
+        if (address >= allocations[i].address && address < allocations[i].address + allocations[i].bytes)
+            return &allocations[i];
+    return NULL;
+}
+
+static CUresult allocate_pages(CUdeviceptr *address, size_t bytes, int type) {
+    static uint64_t last_buffer_id;
+    if (!address || bytes == 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    size_t mapped = (bytes + 4095) / 4096 * 4096;
+    void *pages = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (pages == MAP_FAILED)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    struct allocation allocation = {(CUdeviceptr)(uintptr_t)pages, bytes, type, ++last_buffer_id};
+    allocations = fake_append(allocations, allocation_count++, sizeof allocation, &allocation);
+    *address = allocation.address;
+    return CUDA_SUCCESS;
+}
+
+static CUresult free_pages(CUdeviceptr address, int type) {
+    struct allocation *allocation = find(address);
+    if (!allocation || allocation->address != address || allocation->type != type)
+        return CUDA_ERROR_INVALID_VALUE;
+    munmap((void *)(uintptr_t)address, (allocation->bytes + 4095) / 4096 * 4096);
+    allocation->address = 0; /* the row stays, and matches nothing */
+    allocation->bytes = 0;
+    return CUDA_SUCCESS;
+}
+
+CUresult allocate_device(CUdeviceptr *address, size_t bytes) {
+    return allocate_pages(address, bytes, MEMORY_DEVICE);
+}
+
+CUresult free_device(CUdeviceptr address) { return free_pages(address, MEMORY_DEVICE); }
+
+int memory_type_at(CUdeviceptr address, bool *pinned) {
+    struct allocation *allocation = find(address);
+    if (pinned)
+        *pinned = allocation && allocation->type == MEMORY_HOST;
+    return allocation ? allocation->type : MEMORY_HOST;
+}
+
+static CUresult checked(void) {
+    CUresult result = require_context();
+    return result == CUDA_SUCCESS ? check_unsafe_call() : result;
+}
+
+static CUresult allocate_checked(CUdeviceptr *address, size_t bytes, int type) {
+    CUresult result = checked();
+    return result == CUDA_SUCCESS ? allocate_pages(address, bytes, type) : result;
+}
+
+static CUresult free_checked(CUdeviceptr address, int type) {
+    CUresult result = checked();
+    if (result != CUDA_SUCCESS || address == 0)
+        return result;
+    wait_for_device(); /* freeing waits for the work that may use the memory */
+    return free_pages(address, type);
+}
+
+EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes) {
+    TRACED(cuMemAlloc_v2, { CUdeviceptr *a; size_t b; }, allocate_checked(address, bytes, MEMORY_DEVICE),
+           address, bytes);
+}
+
+EXPORT CUresult cuMemFree_v2(CUdeviceptr address) {
+    TRACED(cuMemFree_v2, { CUdeviceptr a; }, free_checked(address, MEMORY_DEVICE), address);
+}
+
+EXPORT CUresult cuMemHostAlloc(void **address, size_t bytes, unsigned int flags) {
+    TRACED(cuMemHostAlloc, { void **a; size_t b; unsigned int c; },
+           allocate_checked((CUdeviceptr *)address, bytes, MEMORY_HOST), address, bytes, flags);
+}
+
+EXPORT CUresult cuMemAllocHost_v2(void **address, size_t bytes) {
+    TRACED(cuMemAllocHost_v2, { void **a; size_t b; },
+           allocate_checked((CUdeviceptr *)address, bytes, MEMORY_HOST), address, bytes);
+}
+
+EXPORT CUresult cuMemFreeHost(void *address) {
+    TRACED(cuMemFreeHost, { void *a; }, free_checked((CUdeviceptr)(uintptr_t)address, MEMORY_HOST), address);
+}
+
+/* -- pointer attributes ------------------------------------------------------------------------- */
+
+/* Write one attribute of an allocation; its null value when there is none. */
+static CUresult write_attribute(void *data, int attribute, const struct allocation *allocation) {
+    bool device = allocation && allocation->type == MEMORY_DEVICE;
+    CUdeviceptr address = allocation ? allocation->address : 0;
+    switch (attribute) {
+    case 1: /* CONTEXT */
+        *(CUcontext *)data = allocation ? fake_context() : NULL;
+        return CUDA_SUCCESS;
+    case 2: /* MEMORY_TYPE */
+        *(unsigned int *)data = allocation ? (unsigned int)allocation->type : 0;
+        return CUDA_SUCCESS;
+    case 3: /* DEVICE_POINTER */
+        *(CUdeviceptr *)data = address;
+        return CUDA_SUCCESS;
+    case 4: /* HOST_POINTER */
+        *(void **)data = allocation && !device ? (void *)(uintptr_t)address : NULL;
+        return CUDA_SUCCESS;
+    case 7: /* BUFFER_ID */
+        *(uint64_t *)data = allocation ? allocation->buffer_id : 0;
+        return CUDA_SUCCESS;
+    case 8: /* IS_MANAGED */
+        *(unsigned int *)data = 0;
+        return CUDA_SUCCESS;
+    case 9: /* DEVICE_ORDINAL: -2 where the pointer is not CUDA's */
+        *(int *)data = allocation ? 0 : -2;
+        return CUDA_SUCCESS;
+    case 11: /* RANGE_START_ADDR */
+        *(CUdeviceptr *)data = address;
+        return CUDA_SUCCESS;
+    case 12: /* RANGE_SIZE */
+        *(size_t *)data = allocation ? allocation->bytes : 0;
+        return CUDA_SUCCESS;
+    case 13: /* MAPPED */
+        *(unsigned int *)data = allocation != NULL;
+        return CUDA_SUCCESS;
+    default:
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+}
+
+static CUresult get_attribute(void *data, int attribute, CUdeviceptr address) {
+    const struct allocation *allocation = find(address);
+    if (!data || !allocation)
+        return CUDA_ERROR_INVALID_VALUE;
+    return write_attribute(data, attribute, allocation);
+}
+
+EXPORT CUresult cuPointerGetAttribute(void *data, int attribute, CUdeviceptr address) {
+    TRACED(cuPointerGetAttribute, { void *a; int b; CUdeviceptr c; }, get_attribute(data, attribute, address),
+           data, attribute, address);
+}
+
+/* Unlike the singular function, an unknown pointer is no error here. */
+static CUresult get_attributes(unsigned int count, const int *attributes, void **data, CUdeviceptr address) {
+    const struct allocation *allocation = find(address);
+    if (!attributes || !data || count == 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    for (unsigned int i = 0; i < count; i++) {
+        CUresult result = write_attribute(data[i], attributes[i], allocation);
+        if (result != CUDA_SUCCESS)
+            return result;
+    }
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuPointerGetAttributes(unsigned int count, int *attributes, void **data, CUdeviceptr address) {
+    TRACED(cuPointerGetAttributes, { unsigned int a; int *b; void **c; CUdeviceptr d; },
+           get_attributes(count, attributes, data, address), count, attributes, data, address);
+}

@@ -1,0 +1,249 @@
+/* Modules: PTX text is read for its entries and their parameters. */
+#include "fake.h"
+
+#include <ctype.h>
+#include <stdio.h>
+
+struct module {
+    struct function **functions;
+    size_t function_count;
+};
+
+/* Copy PTX without its comments. */
+static char *without_comments(const char *text) {
+    char *copy = fake_allocate(strlen(text) + 1, 1), *out = copy;
+    while (*text) {
+        if (text[0] == '/' && text[1] == '/') {
+            while (*text && *text != '\n')
+                text++;
+        } else if (text[0] == '/' && text[1] == '*') {
+            const char *end = strstr(text + 2, "*/");
+            text = end ? end + 2 : text + strlen(text);
+        } else {
+            *out++ = *text++;
+        }
+    }
+    return copy;
+}
+
+/* Bytes of a PTX type such as ".u64"; 0 when it is none. */
+static size_t type_bytes(const char *type) {
+    static const char kinds[] = "bsuf";
+    if (type[0] != '.' || !strchr(kinds, type[1]))
+        return 0;
+    return (size_t)strtoul(type + 2, NULL, 10) / 8;
+}
+
+/* Read one ".param ..." declaration up to its end; append it to the function. */
+static void add_parameter(struct function *function, const char *text, const char *end) {
+    char declaration[512];
+    size_t length = (size_t)(end - text);
+    if (length >= sizeof declaration)
+        length = sizeof declaration - 1;
+    memcpy(declaration, text, length);
+    declaration[length] = 0;
+    size_t align = 0, size = 0;
+    const char *array = strchr(declaration, '[');
+    char *rest = NULL;
+    for (char *word = strtok_r(declaration, " \t\r\n", &rest); word; word = strtok_r(NULL, " \t\r\n", &rest)) {
+        if (strcmp(word, ".align") == 0) {
+            char *number = strtok_r(NULL, " \t\r\n", &rest);
+            align = number ? strtoul(number, NULL, 10) : 0;
+        } else if (size == 0) {
+            size = type_bytes(word);
+        }
+    }
+    if (align == 0)
+        align = size ? size : 1;
+    if (array)
+        size *= strtoul(text + (array - declaration) + 1, NULL, 10);
+    size_t offset = (function->parameter_bytes + align - 1) / align * align;
+    struct parameter parameter = {offset, size};
+    function->parameters =
+        fake_append(function->parameters, function->parameter_count++, sizeof parameter, &parameter);
+    function->parameter_bytes = offset + size;
+}
+
+static void read_parameters(struct function *function, const char *text, const char *end) {
+    while (text < end) {
+        const char *comma = memchr(text, ',', (size_t)(end - text));
+        const char *stop = comma ? comma : end;
+        const char *declaration = strstr(text, ".param");
+        if (declaration && declaration < stop)
+            add_parameter(function, declaration + strlen(".param"), stop);
+        text = stop + 1;
+    }
+}
+
+/* Read the entry that starts at `text`, just after ".entry". */
+static const char *read_entry(struct module *module, const char *text) {
+    while (isspace((unsigned char)*text))
+        text++;
+    const char *end = text;
+    while (isalnum((unsigned char)*end) || *end == '_' || *end == '$')
+        end++;
+    struct function *function = fake_allocate(1, sizeof *function);
+    function->module = module;
+    function->name = strndup(text, (size_t)(end - text));
+    const char *open = strchr(end, '(');
+    const char *body = strchr(end, '{');
+    if (open && (!body || open < body)) {
+        const char *close = strchr(open, ')');
+        if (close)
+            read_parameters(function, open + 1, close);
+    }
+    module->functions =
+        fake_append(module->functions, module->function_count++, sizeof function, &function);
+    add_object(function, OBJECT_FUNCTION);
+    return end;
+}
+
+static CUresult load(CUmodule *out, const char *image) {
+    CUresult result = require_context();
+    if (result == CUDA_SUCCESS)
+        result = check_unsafe_call();
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!out || !image)
+        return CUDA_ERROR_INVALID_VALUE;
+    char *text = without_comments(image);
+    if (!strstr(text, ".version") || !strstr(text, ".target")) {
+        free(text);
+        return strstr(image, ".entry") ? CUDA_ERROR_INVALID_PTX : CUDA_ERROR_INVALID_IMAGE;
+    }
+    struct module *module = fake_allocate(1, sizeof *module);
+    for (const char *at = strstr(text, ".entry"); at; at = strstr(at, ".entry"))
+        at = read_entry(module, at + strlen(".entry"));
+    free(text);
+    add_object(module, OBJECT_MODULE);
+    struct {
+        uint32_t id;
+        size_t bytes;
+        const char *image;
+    } descriptor = {1, strlen(image), image};
+    notify(RESOURCE_MODULE_LOADED, NULL, &descriptor);
+    *out = module;
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuModuleLoadData(CUmodule *module, const void *image) {
+    TRACED(cuModuleLoadData, { CUmodule *a; const void *b; }, load(module, image), module, image);
+}
+
+EXPORT CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int count, int *options,
+                                   void **values) {
+    TRACED(cuModuleLoadDataEx, { CUmodule *a; const void *b; unsigned int c; int *d; void **e; },
+           load(module, image), module, image, count, options, values);
+}
+
+/* Functions live on: records and nodes may still name them. */
+static CUresult unload(CUmodule module) {
+    if (!fake_is(module, OBJECT_MODULE))
+        return CUDA_ERROR_INVALID_HANDLE;
+    remove_object(module);
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuModuleUnload(CUmodule module) {
+    TRACED(cuModuleUnload, { CUmodule a; }, unload(module), module);
+}
+
+static CUresult get_function(CUfunction *out, CUmodule module, const char *name) {
+    if (!fake_is(module, OBJECT_MODULE))
+        return CUDA_ERROR_INVALID_HANDLE;
+    for (size_t i = 0; i < module->function_count; i++)
+        if (strcmp(module->functions[i]->name, name) == 0) {
+            *out = module->functions[i];
+            return CUDA_SUCCESS;
+        }
+    return CUDA_ERROR_NOT_FOUND;
+}
+
+EXPORT CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) {
+    TRACED(cuModuleGetFunction, { CUfunction *a; CUmodule b; const char *c; },
+           get_function(function, module, name), function, module, name);
+}
+
+static CUresult get_name(const char **name, const void *function) {
+    if (!name)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!fake_is(function, OBJECT_FUNCTION))
+        return CUDA_ERROR_INVALID_HANDLE;
+    *name = ((const struct function *)function)->name;
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuFuncGetName(const char **name, CUfunction function) {
+    TRACED(cuFuncGetName, { const char **a; CUfunction b; }, get_name(name, function), name, function);
+}
+
+/* A kernel handle and its function are one object here. */
+EXPORT CUresult cuKernelGetName(const char **name, CUkernel kernel) {
+    TRACED(cuKernelGetName, { const char **a; CUkernel b; }, get_name(name, kernel), name, kernel);
+}
+
+EXPORT CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel) {
+    TRACED(cuKernelGetFunction, { CUfunction *a; CUkernel b; },
+           fake_is(kernel, OBJECT_FUNCTION) ? (*function = (CUfunction)kernel, CUDA_SUCCESS)
+                                            : CUDA_ERROR_INVALID_HANDLE,
+           function, kernel);
+}
+
+EXPORT CUresult cuFuncGetModule(CUmodule *module, CUfunction function) {
+    TRACED(cuFuncGetModule, { CUmodule *a; CUfunction b; },
+           fake_is(function, OBJECT_FUNCTION) ? (*module = function->module, CUDA_SUCCESS)
+                                              : CUDA_ERROR_INVALID_HANDLE,
+           module, function);
+}
+
+static CUresult get_attribute(int *value, int attribute, CUfunction function) {
+    /* MAX_THREADS_PER_BLOCK, SHARED_SIZE, CONST_SIZE, LOCAL_SIZE, NUM_REGS, PTX and binary version */
+    static const int values[] = {1024, 0, 0, 0, 16, 70, 90, 0, 49152, -1};
+    if (!value)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!fake_is(function, OBJECT_FUNCTION))
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (attribute < 0 || attribute > 15)
+        return CUDA_ERROR_INVALID_VALUE;
+    *value = attribute < (int)(sizeof values / sizeof *values) ? values[attribute] : 0;
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuFuncGetAttribute(int *value, int attribute, CUfunction function) {
+    TRACED(cuFuncGetAttribute, { int *a; int b; CUfunction c; },
+           get_attribute(value, attribute, function), value, attribute, function);
+}
+
+static CUresult get_parameter(CUfunction function, size_t index, size_t *offset, size_t *size) {
+    if (!fake_is(function, OBJECT_FUNCTION) || !offset || index >= function->parameter_count)
+        return CUDA_ERROR_INVALID_VALUE;
+    *offset = function->parameters[index].offset;
+    if (size)
+        *size = function->parameters[index].size;
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *size) {
+    TRACED(cuFuncGetParamInfo, { CUfunction a; size_t b; size_t *c; size_t *d; },
+           get_parameter(function, index, offset, size), function, index, offset, size);
+}
+
+/* Bounded by threads (2,048) and by blocks (32) of a multiprocessor of compute capability 9.0. */
+static CUresult get_occupancy(int *blocks, CUfunction function, int block_size, size_t shared) {
+    if (!fake_is(function, OBJECT_FUNCTION))
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (!blocks || block_size <= 0 || block_size > 1024)
+        return CUDA_ERROR_INVALID_VALUE;
+    int warps = (block_size + 31) / 32;
+    int found = 64 / warps < 32 ? 64 / warps : 32;
+    if (shared && (int)(233472 / (shared + 1024)) < found)
+        found = (int)(233472 / (shared + 1024));
+    *blocks = found;
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int block_size,
+                                                            size_t shared) {
+    TRACED(cuOccupancyMaxActiveBlocksPerMultiprocessor, { int *a; CUfunction b; int c; size_t d; },
+           get_occupancy(blocks, function, block_size, shared), blocks, function, block_size, shared);
+}

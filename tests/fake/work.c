@@ -1,0 +1,162 @@
+/* Operations: what they hold, how long they take, and what they do to memory. */
+#include "fake.h"
+
+#include <ctype.h>
+#include <stdio.h>
+
+enum {
+    KERNEL_NS = 2000, /* a kernel whose name and arguments say nothing */
+    COPY_NS = 1000,
+    HOST_FUNCTION_NS = 5000,
+    BYTES_PER_NS = 20,
+};
+
+struct work kernel_work(struct function *function, const unsigned int grid[3], const unsigned int block[3],
+                        unsigned int shared_mem_bytes) {
+    struct work work = {.type = NODE_KERNEL, .function = function, .shared_mem_bytes = shared_mem_bytes};
+    memcpy(work.grid, grid, sizeof work.grid);
+    memcpy(work.block, block, sizeof work.block);
+    return work;
+}
+
+static void point_at_arguments(struct work *work) {
+    size_t count = work->function->parameter_count;
+    work->argument_pointers = fake_allocate(count, sizeof(void *));
+    for (size_t i = 0; i < count; i++)
+        work->argument_pointers[i] = work->arguments + work->function->parameters[i].offset;
+}
+
+/* CU_LAUNCH_PARAM_BUFFER_POINTER (1) and _BUFFER_SIZE (2), ended by 0. */
+static CUresult copy_packed(struct work *work, void **extra) {
+    const void *buffer = NULL;
+    size_t bytes = 0;
+    for (; *extra; extra += 2) {
+        if ((uintptr_t)extra[0] == 1)
+            buffer = extra[1];
+        else if ((uintptr_t)extra[0] == 2)
+            bytes = *(size_t *)extra[1];
+        else
+            return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (!buffer || bytes > work->function->parameter_bytes)
+        return CUDA_ERROR_INVALID_VALUE;
+    memcpy(work->arguments, buffer, bytes);
+    return CUDA_SUCCESS;
+}
+
+CUresult set_kernel_arguments(struct work *work, void **parameters, void **extra) {
+    const struct function *function = work->function;
+    for (int i = 0; i < 3; i++)
+        if (work->grid[i] == 0 || work->block[i] == 0)
+            return CUDA_ERROR_INVALID_VALUE;
+    if (work->block[0] * work->block[1] * work->block[2] > 1024)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (function->parameter_count && !parameters && !extra)
+        return CUDA_ERROR_INVALID_VALUE;
+    work->arguments = fake_allocate(function->parameter_bytes, 1);
+    point_at_arguments(work);
+    if (!parameters && extra)
+        return copy_packed(work, extra);
+    for (size_t i = 0; i < function->parameter_count; i++)
+        memcpy(work->argument_pointers[i], parameters[i], function->parameters[i].size);
+    return CUDA_SUCCESS;
+}
+
+void copy_work(struct work *to, const struct work *from) {
+    *to = *from;
+    if (from->type == NODE_KERNEL) {
+        to->arguments = fake_allocate(from->function->parameter_bytes, 1);
+        memcpy(to->arguments, from->arguments, from->function->parameter_bytes);
+        point_at_arguments(to);
+    }
+}
+
+void free_work(struct work *work) {
+    free(work->arguments);
+    free(work->argument_pointers);
+    work->arguments = NULL;
+    work->argument_pointers = NULL;
+}
+
+size_t copied_bytes(const CUDA_MEMCPY3D *copy) { return copy->WidthInBytes * copy->Height * copy->Depth; }
+
+static uint64_t kernel_duration_ns(const struct work *work) {
+    const struct function *function = work->function;
+    /* spin(ns): waits as long as its argument says, like the real kernel of that text. */
+    if (strcmp(function->name, "spin") == 0 && function->parameter_bytes >= 8)
+        return *(const uint64_t *)work->arguments;
+    const char *digits = strrchr(function->name, '_');
+    char *end = NULL;
+    if (digits && isdigit((unsigned char)digits[1])) {
+        unsigned long us = strtoul(digits + 1, &end, 10);
+        if (strcmp(end, "us") == 0)
+            return us * 1000;
+    }
+    return KERNEL_NS;
+}
+
+uint64_t work_duration_ns(const struct work *work) {
+    switch (work->type) {
+    case NODE_KERNEL:
+        return kernel_duration_ns(work);
+    case NODE_MEMCPY:
+        return COPY_NS + copied_bytes(&work->copy) / BYTES_PER_NS;
+    case NODE_MEMSET:
+        return COPY_NS + work->memset.width * work->memset.elementSize * work->memset.height / BYTES_PER_NS;
+    case NODE_HOST:
+        return HOST_FUNCTION_NS;
+    default:
+        return 0;
+    }
+}
+
+/* -- effects ------------------------------------------------------------------------------------- */
+
+static char *address_of(int type, const void *host, CUdeviceptr device) {
+    return type == MEMORY_HOST ? (char *)(uintptr_t)host : (char *)(uintptr_t)device;
+}
+
+static void perform_copy(const CUDA_MEMCPY3D *copy) {
+    char *from = address_of(copy->srcMemoryType, copy->srcHost, copy->srcDevice);
+    char *to = address_of(copy->dstMemoryType, copy->dstHost, copy->dstDevice);
+    size_t from_pitch = copy->srcPitch ? copy->srcPitch : copy->WidthInBytes;
+    size_t to_pitch = copy->dstPitch ? copy->dstPitch : copy->WidthInBytes;
+    size_t from_height = copy->srcHeight ? copy->srcHeight : copy->Height;
+    size_t to_height = copy->dstHeight ? copy->dstHeight : copy->Height;
+    for (size_t z = 0; z < copy->Depth; z++)
+        for (size_t y = 0; y < copy->Height; y++)
+            memmove(to + ((copy->dstZ + z) * to_height + copy->dstY + y) * to_pitch + copy->dstXInBytes,
+                    from + ((copy->srcZ + z) * from_height + copy->srcY + y) * from_pitch + copy->srcXInBytes,
+                    copy->WidthInBytes);
+}
+
+static void perform_memset(const CUDA_MEMSET_NODE_PARAMS *set) {
+    size_t row_bytes = set->width * set->elementSize;
+    for (size_t y = 0; y < set->height; y++) {
+        char *row = (char *)(uintptr_t)set->dst + y * (set->height > 1 ? set->pitch : row_bytes);
+        for (size_t x = 0; x < set->width; x++)
+            memcpy(row + x * set->elementSize, &set->value, set->elementSize);
+    }
+}
+
+/* axpy(n, a, x, y): y = a * x + y, so that programs can check that their results are untouched. */
+static void perform_kernel(const struct work *work) {
+    if (strcmp(work->function->name, "axpy") != 0 || work->function->parameter_count != 4)
+        return;
+    uint32_t count = *(uint32_t *)work->argument_pointers[0];
+    float a = *(float *)work->argument_pointers[1];
+    const float *x = *(const float **)work->argument_pointers[2];
+    float *y = *(float **)work->argument_pointers[3];
+    uint64_t threads = (uint64_t)work->grid[0] * work->block[0];
+    for (uint32_t i = 0; i < count && i < threads; i++)
+        y[i] += a * x[i];
+}
+
+void perform(const struct work *work) {
+    if (work->type == NODE_MEMCPY)
+        perform_copy(&work->copy);
+    else if (work->type == NODE_MEMSET)
+        perform_memset(&work->memset);
+    else if (work->type == NODE_KERNEL)
+        perform_kernel(work);
+}
