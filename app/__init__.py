@@ -1,0 +1,1 @@
+"""The Dash application: reads recordings, never touches CUDA."""

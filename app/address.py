@@ -1,0 +1,83 @@
+"""Addresses of pages and payloads: what a link says, and what a query means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from urllib.parse import parse_qs, quote, urlencode
+
+RUNS, RUN, GRAPH = "/", "/run", "/graph"
+PAYLOAD = "/payload"
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What the query of a page's address asks for; None where it says nothing."""
+
+    file: str | None = None
+    run_id: int | None = None
+    graph_id: int | None = None
+    launch_id: int | None = None
+    stream_launch_id: int | None = None
+    node_ids: tuple[int, ...] = ()
+    colour: str | None = None
+
+
+def parse_query(search: str | None) -> Query:
+    """Return the meaning of ``?file=...&graph=...``; a malformed number counts as absent."""
+    fields = {k: v[0] for k, v in parse_qs((search or "").lstrip("?")).items()}
+    nodes = (_integer(part) for part in fields.get("node", "").split(","))
+    colour = fields.get("colour")
+    return Query(
+        file=fields.get("file"),
+        run_id=_integer(fields.get("run")),
+        graph_id=_integer(fields.get("graph")),
+        launch_id=_integer(fields.get("launch")),
+        stream_launch_id=_integer(fields.get("stream")),
+        node_ids=tuple(n for n in nodes if n is not None),
+        colour=colour if colour in ("duration", "kind") else None,
+    )
+
+
+def _integer(text: str | None) -> int | None:
+    return int(text) if text is not None and text.isascii() and text.isdigit() else None
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Builds addresses under the prefix the application is served at (ends with '/')."""
+
+    prefix: str = "/"
+
+    def runs(self) -> str:
+        """Return the address of the list of runs."""
+        return self.prefix
+
+    def run(self, file: str, run_id: int) -> str:
+        """Return the address of a run's page."""
+        return self._page(RUN, file=file, run=run_id)
+
+    def graph(self, file: str, graph_id: int, node_ids: Iterable[int] = ()) -> str:
+        """Return the address of a graph's page, with nodes selected."""
+        nodes = ",".join(str(n) for n in node_ids)
+        return self._page(GRAPH, file=file, graph=graph_id, **({"node": nodes} if nodes else {}))
+
+    def dag_payload(self, file: str, graph_id: int) -> str:
+        """Return where the DAG component fetches its data."""
+        return self.prefix + f"{PAYLOAD}/dag/{quote(file, safe='')}/{graph_id}".lstrip("/")
+
+    def table_payload(self, file: str, graph_id: int) -> str:
+        """Return where the table of nodes fetches its values."""
+        return self.prefix + f"{PAYLOAD}/table/{quote(file, safe='')}/{graph_id}".lstrip("/")
+
+    def timeline_payload(
+        self, file: str, graph_id: int, launch_id: int | None, stream_launch_id: int | None
+    ) -> str:
+        """Return where the timeline component fetches its data."""
+        path = f"{PAYLOAD}/timeline/{quote(file, safe='')}/{graph_id}".lstrip("/")
+        given = {"launch": launch_id, "stream": stream_launch_id}
+        query = urlencode({k: v for k, v in given.items() if v is not None})
+        return self.prefix + path + (f"?{query}" if query else "")
+
+    def _page(self, path: str, **query: object) -> str:
+        return self.prefix + path.lstrip("/") + "?" + urlencode(query)

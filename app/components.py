@@ -1,0 +1,118 @@
+"""The two canvas views as Dash components, written by hand: JavaScript is in assets/web."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from dash.development.base_component import Component
+
+
+class _View(Component):  # type: ignore[misc]
+    """What both views share: the properties that Dash checks and passes on."""
+
+    _children_props: ClassVar[list[str]] = []
+    _base_nodes: ClassVar[list[str]] = ["children"]
+    _namespace = "gviz_canvas"
+
+    def _keep(self, names: list[str], values: dict[str, Any]) -> None:
+        self._prop_names = names
+        self._valid_wildcard_attributes: list[str] = []
+        self.available_properties = names
+        self.available_wildcard_properties: list[str] = []
+        super().__init__(**{k: v for k, v in values.items() if v is not None})
+
+
+class Dag(_View):
+    """The DAG of one graph level on a canvas.
+
+    Parameters
+    ----------
+    id
+        Of the component.
+    source
+        URL path of the payload (:func:`gviz.app.payload.dag_payload`).
+    selected
+        Node ids; set by clicks and settable by callbacks.
+    hovered
+        Node id under the pointer.
+    focus
+        ``{"node": node id, "token": number}``: bring that node into view. A new token repeats it.
+    colour
+        'duration' or 'kind'.
+    theme
+        'light' or 'dark'.
+    group
+        Views of one group on a page share selection and hover without a server.
+    style
+        CSS of the outer box; it needs a height.
+    """
+
+    _type = "Dag"
+
+    def __init__(
+        self,
+        id: str | dict[str, Any] | None = None,
+        source: str | None = None,
+        selected: list[int] | None = None,
+        hovered: int | None = None,
+        focus: dict[str, int] | None = None,
+        colour: str = "duration",
+        theme: str = "light",
+        group: str = "graph",
+        style: dict[str, Any] | None = None,
+    ) -> None:
+        values = {
+            "id": id,
+            "source": source,
+            "selected": selected,
+            "hovered": hovered,
+            "focus": focus,
+            "colour": colour,
+            "theme": theme,
+            "group": group,
+            "style": style,
+        }
+        self._keep(list(values), values)
+
+
+class Timeline(_View):
+    """One graph launch over one stream-side pass, on one axis, on a canvas.
+
+    Parameters
+    ----------
+    id
+        Of the component.
+    source
+        URL path of the payload (:func:`gviz.app.payload.timeline_payload`).
+    selected, hovered, focus, theme, group, style
+        As of :class:`Dag`.
+    colour
+        'duration' or 'kind'.
+    """
+
+    _type = "Timeline"
+
+    def __init__(
+        self,
+        id: str | dict[str, Any] | None = None,
+        source: str | None = None,
+        selected: list[int] | None = None,
+        hovered: int | None = None,
+        focus: dict[str, int] | None = None,
+        colour: str = "duration",
+        theme: str = "light",
+        group: str = "graph",
+        style: dict[str, Any] | None = None,
+    ) -> None:
+        values = {
+            "id": id,
+            "source": source,
+            "selected": selected,
+            "hovered": hovered,
+            "focus": focus,
+            "colour": colour,
+            "theme": theme,
+            "group": group,
+            "style": style,
+        }
+        self._keep(list(values), values)

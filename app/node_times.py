@@ -1,0 +1,114 @@
+"""How long a node takes: statistics, distribution over launches, and the same work eager."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from typing import Any
+
+from dash import dcc, html
+from dash.development.base_component import Component
+
+from gviz.app.node_facts import Fact
+from gviz.app.quantity import integer, microseconds, percent, three_digits
+from gviz.app.shell import aria
+from gviz.recording import rows
+
+#: Fewer spans say nothing about a distribution.
+_SHOWN_FROM = 5
+_ACCENT = "#12a594"
+_INK = "#8a939d"
+
+
+def time_facts(found: rows.NodeStatistics, share: float | None) -> list[Fact]:
+    """Return the duration statistics of a node (measured by CUPTI, over recorded launches)."""
+    return [
+        ("Median", microseconds(found.median_ns), "Measured by CUPTI, over recorded launches"),
+        (
+            "p5 – p95",
+            f"{three_digits(found.p5_ns / 1e3)} – {microseconds(found.p95_ns)}",
+            "5th and 95th percentile, linear interpolation",
+        ),
+        (
+            "Min – max",
+            f"{three_digits(found.min_ns / 1e3)} – {microseconds(found.max_ns)}",
+            "Shortest and longest span",
+        ),
+        ("MAD", microseconds(found.mad_ns), "Median absolute deviation from the median"),
+        ("Spans", integer(found.count), "Executions recorded with a time; loops count each turn"),
+        ("Share of launch", percent(share), "Derived: node time over the launch's GPU time"),
+    ]
+
+
+def eager_facts(durations: Sequence[int], graph_median_ns: float) -> list[Fact]:
+    """Return the node's time outside the graph beside its time inside."""
+    if not durations:
+        return []
+    eager = statistics.median(durations)
+    change = graph_median_ns / eager - 1 if eager else 0.0
+    method = (
+        f"Median of {integer(len(durations))} matched stream operations outside the graph; "
+        "measured by CUPTI, matched by name, shape and order"
+    )
+    sign = "+" if change > 0 else "−" if change < 0 else ""
+    return [
+        ("Eager", microseconds(eager), method),
+        (
+            "Graph vs eager",
+            f"{sign}{three_digits(abs(change) * 100)} %",
+            "Derived: graph median over eager median; below zero the graph is faster",
+        ),
+    ]
+
+
+def _bins(count: int) -> int:
+    """Return about how many bins to draw: a third of the spans, 8 to 40."""
+    return min(40, max(8, count // 3))
+
+
+def histogram(durations: Sequence[int], name: str) -> Component | None:
+    """Return a histogram of a node's durations over launches; None with too few spans."""
+    if len(durations) < _SHOWN_FROM:
+        return None
+    values = [d / 1e3 for d in durations]
+    axis = {
+        "color": _INK,
+        "gridcolor": "rgba(138,147,157,0.22)",
+        "zeroline": False,
+        "tickfont": {"size": 11},
+        "automargin": True,
+    }
+    figure: dict[str, Any] = {
+        "data": [
+            {
+                "type": "histogram",
+                "x": values,
+                "nbinsx": _bins(len(values)),
+                "marker": {"color": _ACCENT, "line": {"width": 0}},
+                "hovertemplate": "%{x} µs: %{y}<extra></extra>",
+            }
+        ],
+        "layout": {
+            "height": 150,
+            "bargap": 0.06,
+            "showlegend": False,
+            "margin": {"l": 34, "r": 8, "t": 4, "b": 34},
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "rgba(0,0,0,0)",
+            "font": {"size": 11, "color": _INK},
+            "xaxis": {**axis, "title": {"text": "µs", "standoff": 4}},
+            "yaxis": {**axis, "title": {"text": "spans", "standoff": 4}, "rangemode": "tozero"},
+        },
+    }
+    median = microseconds(statistics.median(durations))
+    label = f"Histogram of {name}: {integer(len(values))} spans, median {median}"
+    return html.Div(
+        dcc.Graph(
+            figure=figure,
+            config={"displayModeBar": False, "responsive": True},
+            style={"height": "150px"},
+        ),
+        className="gv-histogram",
+        role="img",
+        **aria(label=label),
+    )

@@ -1,0 +1,1 @@
+"""The pages: each module renders one address of the application."""

@@ -1,0 +1,376 @@
+"""The Graph page: DAG beside timeline, inspector beside table, one selection over all four."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import dash_mantine_components as dmc
+from dash import dcc, html
+from dash.development.base_component import Component
+
+from gviz.app.address import Addresses, Query
+from gviz.app.components import Dag, Timeline
+from gviz.app.graph_view import GraphView, TimedLaunch, typical_launch
+from gviz.app.inspector import render_inspector
+from gviz.app.library import Library
+from gviz.app.pages.run import measurement_name, measurement_text
+from gviz.app.pages.runs import NODE_TIME_METHOD
+from gviz.app.quantity import counted, duration, integer
+from gviz.app.shell import aria, facts
+from gviz.app.table import render_table
+from gviz.recording import rows
+
+#: Both canvases share hover and selection in the browser under this name.
+LINK_GROUP = "graph-page"
+#: Launches offered in the launch choice; more would make the page itself slow.
+OFFERED_LAUNCHES = 500
+
+
+def render_graph(
+    library: Library, file: str, view: GraphView, query: Query, addresses: Addresses
+) -> Component:
+    """Return the page of one graph level in the state its address describes."""
+    selected = [n for n in query.node_ids if n in view.nodes]
+    launch = _chosen_launch(view, query)
+    stream = _chosen_stream_launch(view, query)
+    colour = query.colour or ("duration" if view.statistics else "kind")
+    look = _look(selected, colour)
+    graphs = library.file(file).recording.fetch_graphs(view.run.run_id)
+    measurements = library.file(file).recording.fetch_measurements(view.run.run_id)
+    return html.Div(
+        className="gv-graph-page",
+        children=[
+            dcc.Store(id="view", data={"file": file, "graph": view.graph.graph_id}),
+            dcc.Store(id="selection", data=selected),
+            dcc.Store(id="address"),
+            html.Div(
+                className="gv-graph-head",
+                children=[
+                    html.Div(
+                        [
+                            html.H1(
+                                view.graph.name, className="gv-ellipsis", title=view.graph.name
+                            ),
+                            _graph_facts(view),
+                            _how_measured(view, measurements),
+                        ],
+                        className="gv-graph-title",
+                    ),
+                    _graph_choice(view, graphs),
+                ],
+            ),
+            _panes(
+                _dag(view, addresses.dag_payload(file, view.graph.graph_id), look),
+                _timeline(
+                    view,
+                    launch,
+                    stream,
+                    addresses.timeline_payload(
+                        file,
+                        view.graph.graph_id,
+                        launch.launch_id if launch else None,
+                        stream.launch_id if stream else None,
+                    ),
+                    look,
+                ),
+                render_inspector(library, file, view, selected, addresses),
+                _table(view, addresses.table_payload(file, view.graph.graph_id)),
+            ),
+        ],
+    )
+
+
+def _graph_facts(view: GraphView) -> Component:
+    times = view.launch_times
+    edges = "unknown" if view.edge_count is None else integer(view.edge_count)
+    recorded = len(view.recorded_launches)
+    return facts(
+        [
+            ("Nodes", integer(len(view.nodes)), "Of this level"),
+            (
+                "Edges",
+                edges,
+                "Of this level"
+                if view.edge_count is not None
+                else "Instantiated before gviz attached: nodes are known from their records only",
+            ),
+            (
+                "Launches",
+                integer(view.launch_count),
+                f"{counted(recorded, 'launch', 'launches')} recorded with node times",
+            ),
+            *(
+                [
+                    (
+                        "Launch GPU time",
+                        duration(times.median_ns),
+                        f"Median of {counted(times.count, 'launch', 'launches')}; {times.method}",
+                    )
+                ]
+                if times.median_ns is not None
+                else []
+            ),
+            *(
+                [("Node time", duration(view.node_time_ns), NODE_TIME_METHOD)]
+                if view.node_time_ns is not None
+                else []
+            ),
+        ],
+        className="gv-facts gv-facts-line",
+    )
+
+
+def _how_measured(view: GraphView, measurements: Sequence[rows.Measurement]) -> Component:
+    """Return a popover: the collector, why, and what measuring cost and lost."""
+    run = view.run
+    recorded = len(view.recorded_launches)
+    sentences = [
+        f"Node times: {counted(recorded, 'launch', 'launches')} of {integer(view.launch_count)} "
+        f"recorded by {run.collector or 'an unknown collector'}"
+        + (f" ({run.collector_reason})" if run.collector_reason else "")
+        + "."
+        if recorded
+        else _no_times(view),
+        f"Launch GPU time: {view.launch_times.method}.",
+    ]
+    lines = [(measurement_name(m), measurement_text(m), m.method) for m in measurements]
+    return html.Details(
+        className="gv-how",
+        children=[
+            html.Summary("How measured"),
+            html.Div(
+                [
+                    *(html.P(s) for s in sentences),
+                    facts(lines, className="gv-facts gv-facts-wide") if lines else None,
+                ],
+                className="gv-how-body",
+            ),
+        ],
+    )
+
+
+def _no_times(view: GraphView) -> str:
+    if view.root.origin == "dot":
+        return "No times: a DOT dump carries none. Record a run with gviz run to see times."
+    return "No launch of this graph was recorded with node times."
+
+
+def _graph_choice(view: GraphView, graphs: Sequence[rows.Graph]) -> Component | None:
+    if len(graphs) < 2:
+        return None
+    return _select(
+        "graph-choice", "Graph", _graph_options(graphs), str(view.graph.graph_id), width=230
+    )
+
+
+def _launch_choices(
+    view: GraphView, launch: TimedLaunch | None, stream: TimedLaunch | None
+) -> list[Component]:
+    """Return the choices of the graph launch and of the eager pass shown in the timeline."""
+    offered = list(view.recorded_launches[:OFFERED_LAUNCHES])
+    if launch is not None and launch not in offered:
+        offered.append(launch)
+    launches = [
+        {"value": str(x.launch_id), "label": f"#{x.ordinal} · {_gpu_time(x)}"} for x in offered
+    ]
+    eager = [
+        {"value": str(x.launch_id), "label": f"pass {x.ordinal} · {_gpu_time(x)}"}
+        for x in view.stream_launches[:OFFERED_LAUNCHES]
+    ]
+    return [
+        _select(
+            "launch",
+            "Launch",
+            launches,
+            str(launch.launch_id) if launch else None,
+            width=136,
+            placeholder="none recorded",
+        ),
+        _select(
+            "stream-launch",
+            "Eager",
+            eager,
+            str(stream.launch_id) if stream else None,
+            width=148,
+            placeholder="not recorded",
+        ),
+    ]
+
+
+def _colour_choice(colour: str) -> Component:
+    choice: Component = dmc.SegmentedControl(
+        id="colour",
+        size="xs",
+        value=colour,
+        data=[{"value": "duration", "label": "Duration"}, {"value": "kind", "label": "Kind"}],
+        **aria(label="Colour nodes by"),
+    )
+    return choice
+
+
+def _select(
+    name: str,
+    label: str,
+    options: list[dict[str, str]],
+    value: str | None,
+    *,
+    width: int,
+    placeholder: str = "",
+) -> Component:
+    return html.Label(
+        className="gv-select",
+        children=[
+            html.Span(label),
+            dmc.Select(
+                id=name,
+                data=options,
+                value=value,
+                size="xs",
+                w=width,
+                allowDeselect=False,
+                searchable=len(options) > 8,
+                placeholder=placeholder,
+                disabled=not options,
+                comboboxProps={"width": "max-content", "position": "bottom-end"},
+                maxDropdownHeight=360,
+                **aria(label=label),
+            ),
+        ],
+    )
+
+
+def _graph_options(graphs: Sequence[rows.Graph]) -> list[dict[str, str]]:
+    names = {g.graph_id: g.name for g in graphs}
+    doubled = {n for n in names.values() if list(names.values()).count(n) > 1}
+    return [
+        {
+            "value": str(g.graph_id),
+            "label": f"{g.name} (graph {g.graph_id})" if g.name in doubled else g.name,
+        }
+        for g in graphs
+    ]
+
+
+def _gpu_time(launch: TimedLaunch) -> str:
+    return "no times" if launch.gpu_ns is None else duration(launch.gpu_ns)
+
+
+def _chosen_launch(view: GraphView, query: Query) -> TimedLaunch | None:
+    recorded = view.recorded_launches
+    asked = next((x for x in recorded if x.launch_id == query.launch_id), None)
+    return asked or typical_launch(recorded)
+
+
+def _chosen_stream_launch(view: GraphView, query: Query) -> TimedLaunch | None:
+    asked = (x for x in view.stream_launches if x.launch_id == query.stream_launch_id)
+    return next(asked, None) or typical_launch(view.stream_launches)
+
+
+def _look(selected: Sequence[int], colour: str) -> dict[str, Any]:
+    """Return the properties that both canvases start with."""
+    return {
+        "selected": list(selected),
+        "focus": {"node": selected[0], "token": 0} if selected else None,
+        "colour": colour,
+        # The browser knows whether the page is dark; page_links.js says it at once.
+        "theme": "light",
+        "group": LINK_GROUP,
+        "style": {"height": "100%", "width": "100%"},
+    }
+
+
+def _dag(view: GraphView, source: str, look: dict[str, Any]) -> Component:
+    if not view.nodes:
+        return _pane("Graph", html.P("This graph has no nodes.", className="gv-empty"), None)
+    note = (
+        None
+        if view.edge_count is not None
+        else html.Span("edges unknown: instantiated before gviz attached", className="gv-muted")
+    )
+    tools = [_colour_choice(look["colour"])]
+    return _pane("Graph", Dag(id="dag", source=source, **look), note, *tools)
+
+
+def _timeline(
+    view: GraphView,
+    launch: TimedLaunch | None,
+    stream: TimedLaunch | None,
+    source: str,
+    look: dict[str, Any],
+) -> Component:
+    if launch is None and stream is None:
+        return _pane("Timeline", html.P(_no_times(view), className="gv-empty"), None)
+    body = Timeline(id="timeline", source=source, **look)
+    return _pane("Timeline", body, None, *_launch_choices(view, launch, stream))
+
+
+def _table(view: GraphView, source: str) -> Component:
+    search = dmc.TextInput(
+        id="search",
+        placeholder="Search nodes  ( / )",
+        size="xs",
+        className="gv-search",
+        **aria(label="Search nodes"),
+    )
+    note = (
+        None if view.statistics else html.Span("no times in this recording", className="gv-muted")
+    )
+    body = html.Div(
+        [dcc.Store(id="table-source", data=source), render_table(view)], className="gv-grid"
+    )
+    return _pane("Nodes", body, note, search)
+
+
+def _pane(title: str, body: Component, note: Component | None, *tools: Component) -> Component:
+    return html.Section(
+        className="gv-pane",
+        **aria(label=title),
+        children=[
+            html.Div(
+                [html.H2(title), note, html.Div(className="gv-grow"), *tools],
+                className="gv-pane-head",
+            ),
+            html.Div(body, className="gv-pane-body"),
+        ],
+    )
+
+
+def _panes(
+    dag: Component, timeline: Component, inspector: Component, table: Component
+) -> Component:
+    inspector_pane = html.Section(
+        id="inspector",
+        className="gv-pane gv-inspector",
+        tabIndex="0",
+        **aria(label="Inspector", live="polite"),
+        children=inspector,
+    )
+    return _split(
+        56,
+        "rows",
+        "canvases and details",
+        _split(50, "columns", "graph and timeline", dag, timeline),
+        _split(31, "columns", "inspector and table", inspector_pane, table),
+    )
+
+
+def _split(
+    share: int, direction: str, parts: str, first: Component, second: Component
+) -> Component:
+    """Return two panes with a bar to drag between them; ``share`` of the first in percent."""
+    bar = html.Div(
+        className="gv-split-bar",
+        role="separator",
+        tabIndex="0",
+        **aria(
+            label=f"Resize {parts}",
+            valuenow=str(share),
+            orientation="horizontal" if direction == "rows" else "vertical",
+        ),
+    )
+    return html.Div(
+        [first, bar, second],
+        className=f"gv-split gv-split-{direction}",
+        style={"--gv-share": f"{share}%"},
+    )

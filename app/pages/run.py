@@ -1,0 +1,184 @@
+"""The Run page: one run's graphs with their life costs, what measuring cost, and its notes."""
+
+from __future__ import annotations
+
+from dash import dcc, html
+from dash.development.base_component import Component
+
+from gviz.app.address import Addresses
+from gviz.app.pages.runs import NODE_TIME_METHOD, gpu_names, note_list, state_badge
+from gviz.app.quantity import MISSING, duration, integer, moment, three_digits
+from gviz.app.run_view import GraphLine, RunView
+from gviz.app.shell import facts
+from gviz.recording import rows
+
+#: Nanoseconds beyond a year are points in time, not durations.
+_MOMENT_NS = 3.2e16
+
+_COLUMNS: tuple[tuple[str, str], ...] = (
+    ("Graph", "Click a graph to see its nodes"),
+    ("Nodes", "Of every level, bodies included"),
+    ("Edges", "Of the top level"),
+    ("Launches", "Seen, with node times or without"),
+    ("Recorded", "Launches with node times"),
+    ("Launch GPU time", "Median over launches; how it was measured stands in each cell"),
+    ("Node time", NODE_TIME_METHOD),
+    ("Capture", "Measured: cuStreamBeginCapture entered to cuStreamEndCapture returned"),
+    ("Instantiate", "Measured: host time of the call, first executable"),
+    ("Upload", "Measured: host time of the first cuGraphUpload"),
+)
+
+
+def render_run(view: RunView, addresses: Addresses) -> Component:
+    """Return the page of one run."""
+    run = view.run
+    sections = [
+        _section("Graphs", _graph_table(view, addresses)),
+        _section("What to know about this run", note_list(view.notes)),
+        _section("What measuring cost and lost", _measurements(view)),
+        _section("Environment", _environment(view)),
+    ]
+    return html.Div(
+        className="gv-sheet",
+        children=[
+            html.Div([html.H1(run.name), state_badge(run)], className="gv-title"),
+            facts(
+                [
+                    ("When", moment(run.started_ns), None),
+                    ("Lasted", _lasted(run), None),
+                    ("GPU", gpu_names(view.devices), None),
+                    ("Collector", run.collector or MISSING, run.collector_reason),
+                    (
+                        "Node level",
+                        run.node_launches or MISSING,
+                        "Policy: launches of each executable recorded with node times",
+                    ),
+                ]
+            ),
+            *(s for s in sections if s is not None),
+        ],
+    )
+
+
+def _section(title: str, body: Component | None) -> Component | None:
+    return None if body is None else html.Section([html.H2(title), body], className="gv-section")
+
+
+def _lasted(run: rows.Run) -> str:
+    if run.started_ns is None or run.ended_ns is None:
+        return "unknown (aborted)" if run.state == "aborted" else MISSING
+    return duration(run.ended_ns - run.started_ns)
+
+
+def _graph_table(view: RunView, addresses: Addresses) -> Component:
+    if not view.graphs:
+        return html.P("No CUDA graph was instantiated in this run.", className="gv-muted")
+    head = html.Tr(
+        [
+            html.Th(name, title=meaning, className=None if i == 0 else "gv-number")
+            for i, (name, meaning) in enumerate(_COLUMNS)
+        ]
+    )
+    body = [_graph_row(view, line, addresses) for line in view.graphs]
+    return html.Div(
+        html.Table([html.Thead(head), html.Tbody(body)], className="gv-table"),
+        className="gv-scroll-x",
+    )
+
+
+def _graph_row(view: RunView, line: GraphLine, addresses: Addresses) -> Component:
+    href = addresses.graph(view.file, line.graph.graph_id)
+    edges = "unknown" if line.edge_count is None else integer(line.edge_count)
+    cells: list[tuple[str, str | None]] = [
+        (integer(line.node_count), None),
+        (
+            edges,
+            None
+            if line.edge_count is not None
+            else "Instantiated before gviz attached: nodes are known from their records only",
+        ),
+        (integer(line.launch_count), None),
+        (integer(line.recorded_count), None),
+        (duration(line.times.median_ns), line.times.method),
+        (duration(line.node_time_ns), NODE_TIME_METHOD),
+        (duration(line.capture_ns), None),
+        (duration(line.instantiate_ns), None),
+        (duration(line.upload_ns), None),
+    ]
+    name = html.Td(dcc.Link(line.graph.name, href=href, className="gv-graph-link"))
+    return html.Tr([name, *(html.Td(t, title=m, className="gv-number") for t, m in cells)])
+
+
+def _measurements(view: RunView) -> Component | None:
+    if not view.measurements:
+        return None
+    return html.Table(
+        className="gv-table gv-table-narrow",
+        children=[
+            html.Thead(
+                html.Tr(
+                    [
+                        html.Th("Quantity"),
+                        html.Th("Value", className="gv-number"),
+                        html.Th("Method"),
+                    ]
+                )
+            ),
+            html.Tbody(
+                [
+                    html.Tr(
+                        [
+                            html.Td(measurement_name(m)),
+                            html.Td(measurement_text(m), className="gv-number"),
+                            html.Td(m.method),
+                        ]
+                    )
+                    for m in view.measurements
+                ]
+            ),
+        ],
+    )
+
+
+def measurement_name(measurement: rows.Measurement) -> str:
+    """Return a measurement's name in words; its unit stands with the value."""
+    return measurement.name.removesuffix(f"_{measurement.unit}").replace("_", " ")
+
+
+def measurement_text(measurement: rows.Measurement) -> str:
+    """Return a measurement's value with its unit; 'not measured' where there is none."""
+    if measurement.value is None:
+        return "not measured"
+    if measurement.unit == "ns":
+        if measurement.value > _MOMENT_NS:
+            return moment(int(measurement.value))
+        return duration(measurement.value)
+    unit = "" if measurement.unit == "number" else f" {measurement.unit}"
+    if measurement.value == int(measurement.value):
+        return f"{integer(int(measurement.value))}{unit}"
+    return f"{three_digits(measurement.value)}{unit}"
+
+
+def _environment(view: RunView) -> Component:
+    run = view.run
+    pairs = [
+        ("Recording", view.path),
+        ("Command", run.command),
+        ("Host", run.host),
+        ("Process", run.process_id),
+        ("Exit code", run.exit_code),
+        ("gviz", run.gviz_version),
+        ("Python", run.python_version),
+        ("CUDA driver", run.driver_version),
+        ("CUPTI", run.cupti_version),
+        ("Git revision", _revision(run)),
+        *((x.name, x.version) for x in view.libraries),
+    ]
+    given = [(k, str(v), None) for k, v in pairs if v is not None]
+    return facts(given, className="gv-facts gv-facts-wide")
+
+
+def _revision(run: rows.Run) -> str | None:
+    if run.git_revision is None:
+        return None
+    return run.git_revision[:12] + (" with uncommitted changes" if run.git_dirty else "")

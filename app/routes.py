@@ -1,0 +1,73 @@
+"""Payloads for canvases and table, compressed once and revalidated by ETag."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from collections.abc import Callable
+
+from flask import Flask, Response, request
+
+from gviz.app import payload
+from gviz.app.address import PAYLOAD
+from gviz.app.graph_view import graph_view
+from gviz.app.library import Library
+from gviz.app.table import table_payload
+from gviz.errors import RecordingError
+
+#: On payloads level 1 takes a quarter of level 6's time or less, for 5 to 9 % more bytes.
+_GZIP_LEVEL = 1
+
+
+def add_payload_routes(server: Flask, library: Library, prefix: str) -> None:
+    """Serve ``payload/dag/FILE/GRAPH`` and ``payload/timeline/FILE/GRAPH`` under a prefix."""
+    base = prefix.rstrip("/") + PAYLOAD
+
+    def dag(file: str, graph_id: int) -> Response:
+        opened = library.file(file)
+        return _answer(
+            library,
+            ("dag", file, graph_id),
+            lambda: payload.dag_payload(opened.recording, graph_id),
+        )
+
+    def timeline(file: str, graph_id: int) -> Response:
+        opened = library.file(file)
+        launch = request.args.get("launch", type=int)
+        stream = request.args.get("stream", type=int)
+        return _answer(
+            library,
+            ("timeline", file, graph_id, launch, stream),
+            lambda: payload.timeline_payload(opened.recording, graph_id, launch, stream),
+        )
+
+    def table(file: str, graph_id: int) -> Response:
+        view = graph_view(library, file, graph_id)
+        return _answer(library, ("table", file, graph_id), lambda: table_payload(view))
+
+    def not_found(error: RecordingError) -> Response:
+        return Response(f"{error}\n", status=404, mimetype="text/plain")
+
+    server.add_url_rule(f"{base}/dag/<file>/<int:graph_id>", "gviz_dag", dag)
+    server.add_url_rule(f"{base}/timeline/<file>/<int:graph_id>", "gviz_timeline", timeline)
+    server.add_url_rule(f"{base}/table/<file>/<int:graph_id>", "gviz_table", table)
+    server.register_error_handler(RecordingError, not_found)
+
+
+def _answer(library: Library, key: tuple[object, ...], build: Callable[[], bytes]) -> Response:
+    body, tag = library.derive(key, lambda: _compressed(build()))
+    response = Response(mimetype="application/octet-stream")
+    response.set_etag(tag)
+    response.headers["Cache-Control"] = "private, no-cache"
+    response.headers["Vary"] = "Accept-Encoding"
+    if "gzip" in request.headers.get("Accept-Encoding", ""):
+        response.headers["Content-Encoding"] = "gzip"
+        response.set_data(body)
+    else:
+        response.set_data(gzip.decompress(body))
+    response.make_conditional(request)
+    return response
+
+
+def _compressed(body: bytes) -> tuple[bytes, str]:
+    return gzip.compress(body, _GZIP_LEVEL, mtime=0), hashlib.sha256(body).hexdigest()[:32]

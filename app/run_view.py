@@ -1,0 +1,136 @@
+"""What the Runs and Run pages say about each run, fetched once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gviz.app.graph_view import LaunchTimes, launch_times
+from gviz.app.library import Library, OpenRecording
+from gviz.recording import rows
+from gviz.recording.reader import Recording
+
+
+@dataclass(frozen=True, slots=True)
+class GraphLine:
+    """One top-level graph in a list.
+
+    Attributes
+    ----------
+    node_count
+        Nodes of every level.
+    launch_count, recorded_count
+        Launches seen, and those with node times.
+    node_time_ns
+        Sum of node times in one launch, mean over recorded launches (derived).
+    capture_ns, instantiate_ns, upload_ns
+        Host time of the life-cycle calls (measured); the first executable's.
+    """
+
+    graph: rows.Graph
+    node_count: int
+    edge_count: int | None
+    exec_count: int
+    launch_count: int
+    recorded_count: int
+    times: LaunchTimes
+    node_time_ns: float | None
+    capture_ns: int | None
+    instantiate_ns: int | None
+    upload_ns: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """One run with its graphs, devices, notes and measurements."""
+
+    file: str
+    path: str
+    run: rows.Run
+    devices: Sequence[rows.Device]
+    libraries: Sequence[rows.Library]
+    notes: Sequence[rows.Note]
+    measurements: Sequence[rows.Measurement]
+    graphs: Sequence[GraphLine]
+
+    @property
+    def warnings(self) -> Sequence[rows.Note]:
+        """Notes that are warnings."""
+        return [n for n in self.notes if n.kind == "warning"]
+
+
+def run_views(library: Library) -> list[RunView]:
+    """Return every run of every open file, in the order the files were given."""
+    return [view for opened in library.files() for view in file_views(library, opened)]
+
+
+def file_views(library: Library, opened: OpenRecording) -> Sequence[RunView]:
+    """Return the runs of one file."""
+    return library.derive(("runs", opened.key), lambda: build_run_views(opened))
+
+
+def build_run_views(opened: OpenRecording) -> list[RunView]:
+    """Fetch the runs of one file."""
+    recording = opened.recording
+    return [
+        RunView(
+            file=opened.key,
+            path=str(opened.path),
+            run=run,
+            devices=recording.fetch_devices(run.run_id),
+            libraries=recording.fetch_libraries(run.run_id),
+            notes=recording.fetch_notes(run.run_id),
+            measurements=recording.fetch_measurements(run.run_id),
+            graphs=_graph_lines(recording, run.run_id),
+        )
+        for run in recording.fetch_runs()
+    ]
+
+
+def _graph_lines(recording: Recording, run_id: int) -> list[GraphLine]:
+    graphs = recording.fetch_graphs(run_id)
+    top = [g for g in graphs if g.parent_graph_id is None]
+    levels: dict[int, list[int]] = {g.graph_id: [g.graph_id] for g in top}
+    parent = {g.graph_id: g.parent_graph_id for g in graphs}
+    for graph in graphs:
+        root, depth = graph.graph_id, 0
+        while (above := parent.get(root)) is not None and depth < len(graphs):
+            root, depth = above, depth + 1
+        if root != graph.graph_id and root in levels:
+            levels[root].append(graph.graph_id)
+    return [_graph_line(recording, g, levels[g.graph_id]) for g in top]
+
+
+def _graph_line(recording: Recording, graph: rows.Graph, levels: Sequence[int]) -> GraphLine:
+    launches, recorded = recording.count_launches(graph.graph_id)
+    execs = recording.fetch_graph_execs(graph.graph_id)
+    times = recording.fetch_columns(
+        rows.NodeStatistics, ("total_ns",), {"graph_id": graph.graph_id}, "node_id"
+    )
+    total = sum(t for (t,) in times)
+    first = execs[0] if execs else None
+    topology = graph.topology_id
+    return GraphLine(
+        graph=graph,
+        node_count=sum(_count_nodes(recording, level) for level in levels),
+        edge_count=None if topology is None else recording.fetch_topology(topology).edge_count,
+        exec_count=len(execs),
+        launch_count=max(launches, sum(e.launch_count for e in execs)),
+        recorded_count=recorded,
+        times=launch_times(recording, graph.graph_id),
+        node_time_ns=total / recorded if recorded and total else None,
+        capture_ns=_between(graph.capture_start_ns, graph.capture_end_ns),
+        instantiate_ns=_between(first.instantiate_start_ns, first.instantiate_end_ns)
+        if first
+        else None,
+        upload_ns=_between(first.upload_start_ns, first.upload_end_ns) if first else None,
+    )
+
+
+def _count_nodes(recording: Recording, graph_id: int) -> int:
+    found = recording.fetch_columns(rows.Node, ("node_id",), {"graph_id": graph_id}, "node_id")
+    return len(found)
+
+
+def _between(start: int | None, end: int | None) -> int | None:
+    return None if start is None or end is None else end - start

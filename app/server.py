@@ -1,0 +1,234 @@
+"""Serve the application with waitress: port, printed address, browser, clean end."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import socket
+import sys
+import threading
+import webbrowser
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from waitress.server import create_server
+
+from gviz.app.application import create_app
+from gviz.app.security import LOOPBACK_HOSTS, Access, new_token
+from gviz.errors import UsageError
+
+DEFAULT_PORT = 8765
+#: Ports tried upwards from the default before the system picks one.
+_TRIED_PORTS = 20
+#: Requests are short and the work behind them is cached; more threads would only open
+#: more connections to each recording.
+_THREADS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to serve.
+
+    Attributes
+    ----------
+    port
+        None: the default, or the next free one; 0: the system picks; else exactly this.
+    allow_hosts
+        Further host names to answer for, such as a proxy's.
+    url_prefix
+        Path the application is served at, as a proxy sees it.
+    """
+
+    host: str = "127.0.0.1"
+    port: int | None = None
+    open_browser: bool = True
+    url_prefix: str = "/"
+    allow_hosts: Sequence[str] = field(default=())
+
+
+def serve(paths: Sequence[Path], options: Options) -> int:
+    """Serve recordings until interrupted.
+
+    Returns
+    -------
+    int
+        Exit code, 0.
+
+    Raises
+    ------
+    RecordingError
+        If a recording cannot be opened.
+    UsageError
+        If the port given is taken or the prefix is no path.
+    """
+    server = RunningServer(paths, options)
+    for line in server.announcement(os.environ):
+        print(line, file=sys.stderr)
+    if options.open_browser and has_display(os.environ):
+        threading.Thread(target=webbrowser.open, args=(server.url,), daemon=True).start()
+    try:
+        server.run()
+    except KeyboardInterrupt:
+        print("gviz: stopped", file=sys.stderr)
+    finally:
+        server.close()
+    return 0
+
+
+class RunningServer:
+    """A bound server; BOUND -> (run) SERVING -> (close) CLOSED.
+
+    Parameters
+    ----------
+    paths
+        Recordings to show.
+    options
+        How to serve.
+    """
+
+    def __init__(self, paths: Sequence[Path], options: Options) -> None:
+        self.options = options
+        self.prefix = clean_prefix(options.url_prefix)
+        self._access = build_access(options, self.prefix)
+        # A page asks for a dozen files at once; that they wait a moment is no news.
+        logging.getLogger("waitress.queue").setLevel(logging.ERROR)
+        app = create_app(paths, self._access)
+        listener = bind(options.host, options.port)
+        self.port: int = listener.getsockname()[1]
+        self._server = create_server(
+            restore_prefix(app.server, self.prefix),
+            sockets=[listener],
+            threads=_THREADS,
+            ident=None,
+            clear_untrusted_proxy_headers=True,
+        )
+
+    @property
+    def url(self) -> str:
+        """The address to open, with the token."""
+        shown = "localhost" if self.options.host in ("127.0.0.1", "0.0.0.0") else self.options.host
+        shown = f"[{shown}]" if ":" in shown else shown
+        return f"http://{shown}:{self.port}{self.prefix}?token={self._access.token}"
+
+    def announcement(self, environment: Mapping[str, str]) -> list[str]:
+        """Return the lines to print at the start."""
+        lines = [f"gviz: open {self.url}"]
+        if not is_loopback(self.options.host):
+            lines.append(
+                "gviz: warning: everyone who can reach this machine over the network and has "
+                "the address above can read the recordings; traffic is not encrypted"
+            )
+        elif not has_display(environment):
+            lines.append(
+                f"gviz: from your own machine: ssh -L {self.port}:localhost:{self.port} "
+                f"{socket.gethostname()}   and open the same address there"
+            )
+        lines.append("gviz: Ctrl-C ends it")
+        return lines
+
+    def run(self) -> None:
+        """Answer requests until interrupted or closed."""
+        self._server.run()
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._server.close()
+
+
+def bind(host: str, port: int | None) -> socket.socket:
+    """Return a listening socket.
+
+    Raises
+    ------
+    UsageError
+        If ``port`` is given and taken, or ``host`` cannot be listened on.
+    """
+    if port is not None:
+        return _listen(host, port)
+    for candidate in range(DEFAULT_PORT, DEFAULT_PORT + _TRIED_PORTS):
+        try:
+            return _listen(host, candidate)
+        except PortTakenError:
+            continue
+    return _listen(host, 0)
+
+
+class PortTakenError(UsageError):
+    """Another program listens on the port."""
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    if not 0 <= port <= 65535:
+        raise UsageError(f"cannot listen on port {port}; give a --port from 0 to 65535")
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listener = socket.socket(family, kind, protocol)
+    except OSError as error:
+        raise UsageError(
+            f"cannot listen on {host}: {error.strerror}; give another --host"
+        ) from error
+    try:
+        # Without it a restart must wait a minute for the old connections to fade.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(128)
+    except OSError as error:
+        listener.close()
+        raise _refusal(host, port, error) from error
+    return listener
+
+
+def _refusal(host: str, port: int, error: OSError) -> UsageError:
+    if error.errno == errno.EADDRINUSE:
+        return PortTakenError(
+            f"port {port} on {host} is taken; give another --port, or none to let gviz choose"
+        )
+    return UsageError(
+        f"cannot listen on {host} port {port}: {error.strerror}; give another --host or --port"
+    )
+
+
+def build_access(options: Options, prefix: str) -> Access:
+    """Return who may use a server with these options, with a fresh token."""
+    hosts = set(LOOPBACK_HOSTS) | {h.lower() for h in options.allow_hosts}
+    beyond = not is_loopback(options.host)
+    if beyond:
+        hosts |= {socket.gethostname().lower(), socket.getfqdn().lower(), options.host.lower()}
+    return Access(token=new_token(), hosts=frozenset(hosts), any_address=beyond, prefix=prefix)
+
+
+def is_loopback(host: str) -> bool:
+    """Say whether a host to listen on is reachable from this machine only."""
+    return host in LOOPBACK_HOSTS or host.startswith("127.")
+
+
+def has_display(environment: Mapping[str, str]) -> bool:
+    """Say whether a browser could open a window here."""
+    return bool(environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY"))
+
+
+def clean_prefix(prefix: str) -> str:
+    """Return a URL prefix that begins and ends with '/'; UsageError if it is no plain path."""
+    parts = [p for p in prefix.split("/") if p]
+    if any(set(p) & set("?#\\%\"'<> ") or p in (".", "..") for p in parts):
+        raise UsageError(f"--url-prefix {prefix!r} is no plain path; give one such as /proxy/8765")
+    return "/" + "".join(f"{p}/" for p in parts)
+
+
+def restore_prefix(application: Any, prefix: str) -> Any:
+    """Return a WSGI application that also answers when a proxy cut the prefix off the path."""
+    if prefix == "/":
+        return application
+
+    def restored(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        path = environ.get("PATH_INFO", "")
+        if not (path + "/").startswith(prefix):
+            environ["PATH_INFO"] = prefix + path.lstrip("/")
+        return application(environ, start_response)  # type: ignore[no-any-return]
+
+    return restored

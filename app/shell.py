@@ -1,0 +1,107 @@
+"""The frame around every page: header, trail, theme switch, and the place of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import dash_mantine_components as dmc
+from dash import dcc, html
+from dash.development.base_component import Component
+
+from gviz.app.address import Addresses
+from gviz.app.theme import MANTINE_THEME
+
+INDEX = """<!DOCTYPE html>
+<html lang="en">
+<head>
+{%metas%}
+<title>{%title%}</title>
+<link rel="icon" type="image/svg+xml" href="ASSETS/icons/gviz.svg">
+<script src="ASSETS/early/theme.js"></script>
+{%css%}
+</head>
+<body>
+{%app_entry%}
+<noscript>gviz draws graphs with JavaScript: allow it for this address.</noscript>
+<footer>{%config%}{%scripts%}{%renderer%}</footer>
+</body>
+</html>"""
+
+
+def aria(**values: str) -> dict[str, Any]:
+    """Return ARIA attributes as keyword arguments of a component: ``**aria(label=...)``."""
+    return {f"aria-{name}": value for name, value in values.items()}
+
+
+def build_shell(addresses: Addresses, assets: str) -> Component:
+    """Return the layout that stays while pages change."""
+    header = html.Header(
+        className="gv-header",
+        children=[
+            html.A("Skip to content", href="#page", className="gv-skip"),
+            dcc.Link(
+                href=addresses.runs(),
+                className="gv-brand",
+                children=[
+                    html.Img(src=f"{assets}/icons/gviz.svg", alt="", width=22, height=22),
+                    html.Span("gviz"),
+                ],
+            ),
+            html.Nav(id="trail", className="gv-trail", **aria(label="Trail")),
+            html.Div(className="gv-grow"),
+            dmc.ColorSchemeToggle(
+                id="colour-scheme",
+                variant="subtle",
+                color="gray",
+                size="md",
+                lightIcon=html.Span("☀", className="gv-glyph"),
+                darkIcon=html.Span("☾", className="gv-glyph"),
+                **aria(label="Switch between dark and light"),
+            ),
+        ],
+    )
+    frame: Component = dmc.MantineProvider(
+        theme=MANTINE_THEME,
+        defaultColorScheme="auto",
+        children=[
+            dcc.Location(id="location", refresh="callback-nav"),
+            dcc.Store(id="title"),
+            header,
+            html.Main(id="page", className="gv-page", tabIndex="-1"),
+        ],
+    )
+    return frame
+
+
+def trail(*steps: tuple[str, str | None]) -> list[Component]:
+    """Return the trail of pages: (text, address) from the outermost; no address: here."""
+    found: list[Component] = []
+    for text, href in steps:
+        found.append(html.Span("/", className="gv-trail-mark", **aria(hidden="true")))
+        if href is None:
+            found.append(html.Span(text, className="gv-trail-here", **aria(current="page")))
+        else:
+            found.append(dcc.Link(text, href=href))
+    return found
+
+
+def facts(pairs: Sequence[tuple[str, str, str | None]], className: str = "gv-facts") -> Component:
+    """Return a list of facts: (label, value, how it was measured; None: needs no word)."""
+    return html.Dl(
+        className=className,
+        children=[
+            html.Div([html.Dt(label), html.Dd(value)], title=method)
+            if method
+            else html.Div([html.Dt(label), html.Dd(value)])
+            for label, value, method in pairs
+        ],
+    )
+
+
+def message(title: str, *sentences: str | Component) -> Component:
+    """Return an empty state in words."""
+    return html.Div(
+        className="gv-message",
+        children=[html.H2(title), *(html.P(s) for s in sentences)],
+    )

@@ -1,0 +1,74 @@
+"""The bytes between server and views: one JSON header and typed arrays behind it.
+
+Format (version 1, little endian)::
+
+    uint32  length of the header in bytes
+    bytes   header, UTF-8 JSON, padded with spaces so that the arrays start at a multiple of 8
+    bytes   arrays, each at ``offset`` from the end of the header, a multiple of 8
+
+``header["arrays"]`` maps a name to ``{"dtype", "offset", "length"}`` (length in elements,
+dtype one of u1, u4, i4, f4, f8). Strings are in ``header["strings"]``; arrays hold indices
+into it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+
+class Strings:
+    """A table of distinct strings and their indices."""
+
+    def __init__(self) -> None:
+        self._index: dict[str, int] = {}
+
+    def add(self, text: str) -> int:
+        """Return the index of ``text``, adding it when it is new."""
+        return self._index.setdefault(text, len(self._index))
+
+    def indices(self, texts: list[str]) -> npt.NDArray[np.uint32]:
+        """Return the indices of several strings (uint32)."""
+        return np.array([self.add(t) for t in texts], np.uint32)
+
+    def to_list(self) -> list[str]:
+        """Return the strings in order of their indices."""
+        return list(self._index)
+
+
+def pack(header: dict[str, Any], arrays: Arrays) -> bytes:
+    """Return the payload of a header and its arrays (see the module's format)."""
+    parts: list[bytes] = []
+    table: dict[str, dict[str, Any]] = {}
+    offset = 0
+    for name, array in arrays.items():
+        data = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
+        raw = data.tobytes()
+        table[name] = {"dtype": data.dtype.str[1:], "offset": offset, "length": len(array)}
+        padding = -len(raw) % 8
+        parts += [raw, b"\0" * padding]
+        offset += len(raw) + padding
+    text = json.dumps({**header, "version": 1, "arrays": table}, separators=(",", ":")).encode()
+    text += b" " * (-(len(text) + 4) % 8)
+    return b"".join([len(text).to_bytes(4, "little"), text, *parts])
+
+
+def unpack(payload: bytes) -> tuple[dict[str, Any], Arrays]:
+    """Return header and arrays of a payload: the inverse of :func:`pack`."""
+    size = int.from_bytes(payload[:4], "little")
+    header = json.loads(payload[4 : 4 + size])
+    arrays = {
+        name: np.frombuffer(payload, "<" + a["dtype"], a["length"], 4 + size + a["offset"])
+        for name, a in header["arrays"].items()
+    }
+    return header, arrays
+
+
+def node_types(numbers: list[int]) -> npt.NDArray[np.uint8]:
+    """Return node types as bytes; a number beyond a byte, which CUDA has not, becomes 255."""
+    return np.array([min(n, 255) for n in numbers], np.uint8)

@@ -1,0 +1,61 @@
+/**
+ * What views on one page share without a server: selection and hover, by group.
+ *
+ * A group lives while a view subscribes to it. Values are replaced, never changed in place.
+ */
+(function () {
+  "use strict";
+  const gviz = (window.gviz = window.gviz || {});
+
+  class Group {
+    constructor() {
+      /** @type {number[]} */ this.selected = [];
+      /** @type {number|null} */ this.hovered = null;
+      /** @type {Set<function(Group): void>} */ this.listeners = new Set();
+    }
+
+    /** @param {number[]} ids */
+    select(ids) {
+      if (same(ids, this.selected)) return;
+      this.selected = ids.slice();
+      this.tell();
+    }
+
+    /** @param {number|null} id */
+    hover(id) {
+      if (id === this.hovered) return;
+      this.hovered = id;
+      this.tell();
+    }
+
+    tell() {
+      for (const listener of Array.from(this.listeners)) listener(this);
+    }
+  }
+
+  /** @type {Map<string, Group>} */
+  const groups = new Map();
+
+  /** @param {number[]} a @param {number[]} b */
+  function same(a, b) {
+    return a.length === b.length && a.every((value, i) => value === b[i]);
+  }
+
+  gviz.bus = {
+    /** @param {string} name @returns {Group} */
+    group(name) {
+      if (!groups.has(name)) groups.set(name, new Group());
+      return groups.get(name);
+    },
+    /** Subscribe to a group; returns the function that ends it. */
+    subscribe(name, listener) {
+      const group = this.group(name);
+      group.listeners.add(listener);
+      return () => {
+        group.listeners.delete(listener);
+        if (!group.listeners.size && groups.get(name) === group) groups.delete(name);
+      };
+    },
+    same,
+  };
+})();

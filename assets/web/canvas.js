@@ -1,0 +1,145 @@
+/** Shared bits of drawing: theme colours, crisp canvases, text that fits, hatching. */
+(function () {
+  "use strict";
+  const gviz = (window.gviz = window.gviz || {});
+  const FONT = 'ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif';
+
+  const THEMES = {
+    light: {
+      name: "light", ink: "#1f2328", muted: "#59636e", faint: "#8b949e", line: "#d5dbe1",
+      grid: "rgba(31,35,40,0.07)", edge: "#a3adb8", panel: "rgba(255,255,255,0.95)",
+      accent: "#0b7a70", upstream: "#0a66d0", downstream: "#bf4b00", untimed: "#f1f3f6",
+      hatch: "#b6c0ca", host: "#aab4bf", idle: "rgba(31,35,40,0.10)", busy: "#6e7a87",
+      inkDark: "#14181d", inkLight: "#ffffff", outline: "rgba(31,35,40,0.20)", halo: "#ffffff",
+    },
+    dark: {
+      name: "dark", ink: "#e8ecf1", muted: "#9aa5b1", faint: "#6b7682", line: "#2f3742",
+      grid: "rgba(255,255,255,0.06)", edge: "#566170", panel: "rgba(21,26,33,0.95)",
+      accent: "#3ccdbd", upstream: "#6cb2ff", downstream: "#ff9d57", untimed: "#1d232b",
+      hatch: "#465160", host: "#5a6675", idle: "rgba(255,255,255,0.12)", busy: "#8d99a6",
+      inkDark: "#11151a", inkLight: "#ffffff", outline: "rgba(255,255,255,0.16)", halo: "#0d1116",
+    },
+  };
+
+  /** Size a canvas to its box at the device's pixels; returns its CSS size and ratio. */
+  function fitToBox(canvas) {
+    const ratio = window.devicePixelRatio || 1;
+    const width = canvas.clientWidth;
+    const height = canvas.clientHeight;
+    const w = Math.max(1, Math.round(width * ratio));
+    const h = Math.max(1, Math.round(height * ratio));
+    if (canvas.width !== w || canvas.height !== h) {
+      canvas.width = w;
+      canvas.height = h;
+    }
+    return { width, height, ratio };
+  }
+
+  /** A function that runs `draw` once in the next animation frame, however often it is called. */
+  function scheduler(draw) {
+    let handle = 0;
+    const schedule = () => {
+      if (!handle) {
+        handle = requestAnimationFrame(() => {
+          handle = 0;
+          draw();
+        });
+      }
+    };
+    schedule.cancel = () => {
+      cancelAnimationFrame(handle);
+      handle = 0;
+    };
+    return schedule;
+  }
+
+  const widths = new Map();
+
+  /** Width of a text at 100 px, cached: widths scale with the font's size. */
+  function textWidth(ctx, text, px, weight = 400) {
+    const key = weight + text;
+    let width = widths.get(key);
+    if (width === undefined) {
+      const before = ctx.font;
+      ctx.font = font(100, weight);
+      width = ctx.measureText(text).width;
+      ctx.font = before;
+      if (widths.size > 20000) widths.clear();
+      widths.set(key, width);
+    }
+    return (width * px) / 100;
+  }
+
+  function font(px, weight = 400) {
+    return `${weight} ${px}px ${FONT}`;
+  }
+
+  /**
+   * `text`, or less of it, so that it fits; "" if four letters do not. First "_kernel" goes,
+   * then the middle: names of kernels differ at their ends as often as at their beginnings.
+   */
+  function fitText(ctx, text, px, room, weight = 400) {
+    if (textWidth(ctx, text, px, weight) <= room) return text;
+    const short = text.replace(/_kernel$/, "");
+    const width = textWidth(ctx, short, px, weight);
+    if (width <= room) return short;
+    const keep = Math.floor((short.length * (room - px)) / width);
+    if (keep < 4) return "";
+    const head = Math.floor(0.45 * keep);
+    return `${short.slice(0, head)}…${short.slice(short.length - (keep - head))}`;
+  }
+
+  /** Add a rounded rectangle to the path. */
+  function roundRect(ctx, x, y, w, h, radius) {
+    ctx.roundRect(x, y, w, h, Math.min(radius, w / 2, h / 2));
+  }
+
+  /** A diagonal hatch in device pixels: stands for "no time known". */
+  function hatch(ctx, theme, ratio) {
+    const size = Math.max(4, Math.round(6 * ratio));
+    const tile = document.createElement("canvas");
+    tile.width = tile.height = size;
+    const pen = tile.getContext("2d");
+    pen.fillStyle = theme.untimed;
+    pen.fillRect(0, 0, size, size);
+    pen.strokeStyle = theme.hatch;
+    pen.lineWidth = Math.max(1, ratio * 0.9);
+    pen.beginPath();
+    for (const shift of [-size, 0, size]) {
+      pen.moveTo(shift, size);
+      pen.lineTo(shift + size, 0);
+    }
+    pen.stroke();
+    const pattern = ctx.createPattern(tile, "repeat");
+    pattern.setTransform(new DOMMatrix([1 / ratio, 0, 0, 1 / ratio, 0, 0]));
+    return pattern;
+  }
+
+  /** @param {string} name */
+  function theme(name) {
+    return THEMES[name === "dark" ? "dark" : "light"];
+  }
+
+  const calm = () => window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+  /** Call `step(0..1)` over some frames, eased; returns a function that stops it. */
+  function animate(milliseconds, step) {
+    if (calm()) {
+      step(1);
+      return () => {};
+    }
+    const begin = performance.now();
+    let handle = 0;
+    const tick = (now) => {
+      const t = Math.min(1, Math.max(0, (now - begin) / milliseconds));
+      step(1 - (1 - t) ** 3);
+      if (t < 1) handle = requestAnimationFrame(tick);
+    };
+    handle = requestAnimationFrame(tick);
+    return () => cancelAnimationFrame(handle);
+  }
+
+  gviz.canvas = {
+    theme, fitToBox, scheduler, textWidth, fitText, font, roundRect, hatch, animate,
+  };
+})();

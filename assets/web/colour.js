@@ -1,0 +1,114 @@
+/**
+ * Colour by duration and by kind.
+ *
+ * Durations: a table computed in OKLCH whose lightness is linear, so equal steps look equal and
+ * the order survives every kind of colour blindness. The slowest stands out most from the
+ * background: dark on light, bright on dark. Kinds: hues of Okabe and Ito, lightness adapted.
+ */
+(function () {
+  "use strict";
+  const gviz = (window.gviz = window.gviz || {});
+  const STEPS = 256;
+
+  // [position, chroma, hue]; lightness runs linearly from the first to the second of `light`.
+  const RAMPS = {
+    light: {
+      light: [0.915, 0.33],
+      path: [[0, 0.045, 205], [0.3, 0.1, 225], [0.55, 0.15, 275], [0.8, 0.19, 320], [1, 0.15, 345]],
+    },
+    dark: {
+      light: [0.36, 0.93],
+      path: [[0, 0.07, 262], [0.28, 0.14, 292], [0.52, 0.18, 340], [0.76, 0.15, 45], [1, 0.13, 98]],
+    },
+  };
+
+  const KIND_COLOURS = {
+    light: {
+      KERNEL: "#4c8fd6", MEMCPY: "#e0902f", MEMSET: "#2fa58a", HOST: "#b678c4", GRAPH: "#7a86d8",
+      CONDITIONAL: "#d9698f", MEM_ALLOC: "#a08a3c", MEM_FREE: "#c2ae6a", other: "#9aa5b1",
+    },
+    dark: {
+      KERNEL: "#4f93dc", MEMCPY: "#e39a3f", MEMSET: "#35b294", HOST: "#c08ad0", GRAPH: "#8a95e6",
+      CONDITIONAL: "#e27a9d", MEM_ALLOC: "#b7a04c", MEM_FREE: "#8d7f45", other: "#7d8894",
+    },
+  };
+
+  /** OKLCH to sRGB bytes, chroma reduced until it fits. Reference: Ottosson 2020, "OKLab". */
+  function oklch(lightness, chroma, hue) {
+    const angle = (hue * Math.PI) / 180;
+    for (let c = chroma; ; c -= 0.005) {
+      const rgb = oklab(lightness, c * Math.cos(angle), c * Math.sin(angle));
+      if (c <= 0 || rgb.every((v) => v >= -0.0005 && v <= 1.0005)) {
+        return rgb.map((v) => Math.round(255 * gamma(Math.min(1, Math.max(0, v)))));
+      }
+    }
+  }
+
+  function oklab(lightness, a, b) {
+    const l = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3;
+    const m = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3;
+    const s = (lightness - 0.0894841775 * a - 1.291485548 * b) ** 3;
+    return [
+      4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s,
+      -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
+      -0.0041960863 * l - 0.7034186147 * m + 1.707614701 * s,
+    ];
+  }
+
+  function gamma(v) {
+    return v <= 0.0031308 ? 12.92 * v : 1.055 * v ** (1 / 2.4) - 0.055;
+  }
+
+  /** @param {number[][]} path @param {number} t */
+  function along(path, t) {
+    const i = Math.max(1, path.findIndex(([at]) => at >= t));
+    const [t0, c0, h0] = path[i - 1];
+    const [t1, c1, h1] = path[i];
+    const f = (t - t0) / (t1 - t0);
+    const turn = ((((h1 - h0) % 360) + 540) % 360) - 180;
+    return [c0 + f * (c1 - c0), h0 + f * turn];
+  }
+
+  /** A ramp: css strings, RGBA words for pixel buffers, and whether text on it is dark. */
+  function buildRamp({ light, path }) {
+    const css = [];
+    const darkText = [];
+    const words = new Uint32Array(STEPS);
+    for (let i = 0; i < STEPS; i++) {
+      const t = i / (STEPS - 1);
+      const lightness = light[0] + t * (light[1] - light[0]);
+      const [r, g, b] = oklch(lightness, ...along(path, t));
+      css.push(`rgb(${r},${g},${b})`);
+      words[i] = (255 << 24) | (b << 16) | (g << 8) | r;
+      darkText.push(lightness > 0.66);
+    }
+    return { css, words, darkText };
+  }
+
+  const built = {};
+
+  /** @param {"light"|"dark"} theme */
+  function ramp(theme) {
+    return (built[theme] = built[theme] || buildRamp(RAMPS[theme]));
+  }
+
+  /**
+   * The step of a duration in the ramp.
+   * @param {{least_ns: number|null, most_ns: number|null, log: boolean}} scale
+   * @param {number} ns
+   */
+  function step(scale, ns) {
+    if (scale.most_ns === null || !(ns > 0)) return 0;
+    const { least_ns: least, most_ns: most } = scale;
+    if (most <= least) return STEPS >> 1;
+    const t = scale.log ? Math.log(ns / least) / Math.log(most / least) : ns / most;
+    return Math.max(0, Math.min(STEPS - 1, Math.round(t * (STEPS - 1))));
+  }
+
+  /** @param {string} kind @param {"light"|"dark"} theme */
+  function ofKind(kind, theme) {
+    return KIND_COLOURS[theme][kind] || KIND_COLOURS[theme].other;
+  }
+
+  gviz.colour = { ramp, step, ofKind, STEPS };
+})();

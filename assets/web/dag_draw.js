@@ -1,0 +1,136 @@
+/** One frame of the DAG: edges, nodes, selection over a veil, in the level the zoom allows. */
+(function () {
+  "use strict";
+  const gviz = (window.gviz = window.gviz || {});
+  /** Below this height (CSS pixels) nodes go to the pixel buffer. */
+  const FAR = 1.6;
+  /** Edges are left out when rows are closer than this on screen. */
+  const EDGE_ROW = 2.5;
+  const VEIL = 0.62;
+
+  /** The part of the plane on screen. */
+  function viewOf(t, size) {
+    return {
+      left: -t.x / t.k,
+      top: -t.y / t.k,
+      right: (size.width - t.x) / t.k,
+      bottom: (size.height - t.y) / t.k,
+    };
+  }
+
+  /** Nodes on screen, by colour when many are. */
+  function visibleNodes(scene, view) {
+    const { halfW, halfH } = scene;
+    const whole = scene.width * scene.height;
+    const seen = (view.right - view.left) * (view.bottom - view.top);
+    const inside = (i) =>
+      scene.x[i] + halfW >= view.left &&
+      scene.x[i] - halfW <= view.right &&
+      scene.y[i] + halfH >= view.top &&
+      scene.y[i] - halfH <= view.bottom;
+    const found = [];
+    if (seen < whole / 4) {
+      const take = (i) => inside(i) && found.push(i);
+      const { left, top, right, bottom } = view;
+      scene.grid.visit(left - halfW, top - halfH, right + halfW, bottom + halfH, take);
+    } else {
+      for (const i of scene.inOrder) if (inside(i)) found.push(i);
+    }
+    return found;
+  }
+
+  function toPlane(ctx, style, size) {
+    const { k, x, y } = style.transform;
+    const r = size.ratio;
+    ctx.setTransform(k * r, 0, 0, k * r, x * r, y * r);
+  }
+
+  function toScreen(ctx, size) {
+    ctx.setTransform(size.ratio, 0, 0, size.ratio, 0, 0);
+  }
+
+  function drawNodes(ctx, scene, nodes, style, size) {
+    if (2 * scene.halfH * style.transform.k < gviz.dagNodes.BLOCK) {
+      gviz.dagNodes.drawBlocks(ctx, scene, nodes, style);
+      return;
+    }
+    toPlane(ctx, style, size);
+    gviz.dagNodes.drawCards(ctx, scene, nodes, style);
+    toScreen(ctx, size);
+    gviz.dagNodes.drawTexts(ctx, scene, nodes, style);
+  }
+
+  function drawEdges(ctx, scene, edges, style, size, colour, width) {
+    const { k } = style.transform;
+    toPlane(ctx, style, size);
+    gviz.dagEdges.draw(ctx, scene, edges, { scale: k, colour, width });
+    if (k > 0.42) gviz.dagEdges.drawHeads(ctx, scene, edges, colour);
+    toScreen(ctx, size);
+  }
+
+  /**
+   * Draw the DAG.
+   * @param {Object} style transform, theme, colour, pattern (hatch)
+   * @param {{selected: number[], hovered: number}} marks node indices; hovered -1 for none
+   * @returns {{level: string, visible: number}}
+   */
+  function draw(ctx, scene, style, marks, size) {
+    const { k } = style.transform;
+    const view = viewOf(style.transform, size);
+    const nodes = visibleNodes(scene, view);
+    const height = 2 * scene.halfH * k;
+    const far = height < FAR && nodes.length > 5000;
+    if (far) gviz.dagNodes.drawFar(ctx, scene, nodes, style, size);
+    else {
+      if (2 * scene.halfH * k >= EDGE_ROW) {
+        const edges = gviz.dagEdges.visible(scene, view);
+        const width = k > 0.3 ? 1.25 : Math.max(0.5, 4 * k);
+        drawEdges(ctx, scene, edges, style, size, style.theme.edge, width);
+      }
+      drawNodes(ctx, scene, nodes, style, size);
+    }
+    if (marks.selected.length) drawSelection(ctx, scene, style, marks.selected, size);
+    if (marks.hovered >= 0 && !marks.selected.includes(marks.hovered)) {
+      toPlane(ctx, style, size);
+      const ring = { scale: k, colour: style.theme.ink, width: 1.5, halo: null };
+      gviz.dagNodes.drawRings(ctx, scene, [marks.hovered], ring);
+      toScreen(ctx, size);
+    }
+    const level = far ? "far" : height < gviz.dagNodes.BLOCK ? "blocks" : "cards";
+    return { level, visible: nodes.length };
+  }
+
+  /** Fade everything, then draw the selection with what it waits for and what waits for it. */
+  function drawSelection(ctx, scene, style, selected, size) {
+    const up = [];
+    const down = [];
+    const shown = new Set(selected);
+    for (const i of selected) {
+      for (const e of scene.edgesTo(i)) {
+        up.push(e);
+        shown.add(scene.from[e]);
+      }
+      for (const e of scene.edgesFrom(i)) {
+        down.push(e);
+        shown.add(scene.to[e]);
+      }
+    }
+    ctx.globalCompositeOperation = "destination-out";
+    ctx.globalAlpha = VEIL;
+    ctx.fillStyle = "#000";
+    ctx.fillRect(0, 0, size.width, size.height);
+    ctx.globalAlpha = 1;
+    ctx.globalCompositeOperation = "source-over";
+    const { k } = style.transform;
+    const width = k > 0.3 ? 2 : 1.3;
+    drawEdges(ctx, scene, up, style, size, style.theme.upstream, width);
+    drawEdges(ctx, scene, down, style, size, style.theme.downstream, width);
+    drawNodes(ctx, scene, Array.from(shown), style, size);
+    toPlane(ctx, style, size);
+    const { accent, halo } = style.theme;
+    gviz.dagNodes.drawRings(ctx, scene, selected, { scale: k, colour: accent, width: 2.5, halo });
+    toScreen(ctx, size);
+  }
+
+  gviz.dagDraw = { draw, viewOf };
+})();

@@ -1,0 +1,121 @@
+/** Drawing edges: smooth curves between rows, rounded elbows from column to column. */
+(function () {
+  "use strict";
+  const gviz = (window.gviz = window.gviz || {});
+  const CORNER = 9;
+
+  /** Add edge `e` to the path, in coordinates of the plane. */
+  function trace(ctx, scene, e) {
+    const a = scene.from[e];
+    const b = scene.to[e];
+    const startY = scene.y[a] + scene.halfH;
+    const endY = scene.y[b] - scene.halfH;
+    const first = scene.routeOffset[e];
+    const last = scene.routeOffset[e + 1];
+    ctx.moveTo(scene.x[a], startY);
+    if (last > first && scene.routeY[last - 1] < scene.routeY[first]) {
+      elbow(ctx, scene, e, startY, endY);
+      return;
+    }
+    let x = scene.x[a];
+    let y = startY;
+    for (let p = first; p < last; p++) {
+      shift(ctx, x, y, scene.routeX[p], scene.routeY[p]);
+      x = scene.routeX[p];
+      y = scene.routeY[p];
+    }
+    if (last > first) shift(ctx, x, y, scene.x[b], endY);
+    else curve(ctx, x, y, scene.x[b], endY);
+  }
+
+  /** Down, aside and down again with round corners: from a node to its track and back. */
+  function shift(ctx, x0, y0, x1, y1) {
+    const away = Math.abs(x1 - x0);
+    if (away > 0.5) {
+      const middle = (y0 + y1) / 2;
+      const radius = Math.min(CORNER, away / 2, Math.abs(y1 - y0) / 2);
+      ctx.arcTo(x0, middle, x1, middle, radius);
+      ctx.arcTo(x1, middle, x1, y1, radius);
+    }
+    ctx.lineTo(x1, y1);
+  }
+
+  function curve(ctx, x0, y0, x1, y1) {
+    if (Math.abs(x1 - x0) < 0.5) ctx.lineTo(x1, y1);
+    else {
+      const middle = (y0 + y1) / 2;
+      ctx.bezierCurveTo(x0, middle, x1, middle, x1, y1);
+    }
+  }
+
+  function elbow(ctx, scene, e, startY, endY) {
+    const points = [];
+    for (let p = scene.routeOffset[e]; p < scene.routeOffset[e + 1]; p++) {
+      points.push([scene.routeX[p], scene.routeY[p]]);
+    }
+    const [head] = points;
+    const tail = points[points.length - 1];
+    const way = [
+      [scene.x[scene.from[e]], head[1]],
+      ...points,
+      [scene.x[scene.to[e]], tail[1]],
+      [scene.x[scene.to[e]], endY],
+    ];
+    for (let i = 0; i < way.length - 1; i++) {
+      ctx.arcTo(way[i][0], way[i][1], way[i + 1][0], way[i + 1][1], CORNER);
+    }
+    ctx.lineTo(...way[way.length - 1]);
+  }
+
+  /** Edges whose bounds touch the rectangle. */
+  function visible(scene, view) {
+    const found = [];
+    for (let e = 0; e < scene.edgeCount; e++) {
+      if (
+        scene.edgeRight[e] >= view.left &&
+        scene.edgeLeft[e] <= view.right &&
+        scene.edgeBottom[e] >= view.top &&
+        scene.edgeTop[e] <= view.bottom
+      ) {
+        found.push(e);
+      }
+    }
+    return found;
+  }
+
+  /** Stroke edges; programmatic ones dashed. Line width is in pixels of the screen. */
+  function draw(ctx, scene, edges, { scale, colour, width }) {
+    ctx.strokeStyle = colour;
+    ctx.lineWidth = width / scale;
+    const dashed = [];
+    ctx.beginPath();
+    for (const e of edges) {
+      if (scene.edgeType[e] === 1) dashed.push(e);
+      else trace(ctx, scene, e);
+    }
+    ctx.stroke();
+    if (!dashed.length) return;
+    ctx.setLineDash([5 / Math.min(1, scale), 3.5 / Math.min(1, scale)]);
+    ctx.beginPath();
+    for (const e of dashed) trace(ctx, scene, e);
+    ctx.stroke();
+    ctx.setLineDash([]);
+  }
+
+  /** Heads of arrows at the dependents. */
+  function drawHeads(ctx, scene, edges, colour) {
+    ctx.fillStyle = colour;
+    ctx.beginPath();
+    for (const e of edges) {
+      const b = scene.to[e];
+      const x = scene.x[b];
+      const y = scene.y[b] - scene.halfH;
+      ctx.moveTo(x, y);
+      ctx.lineTo(x - 3.6, y - 6.5);
+      ctx.lineTo(x + 3.6, y - 6.5);
+    }
+    ctx.fill();
+  }
+
+  gviz.dagEdges = { visible, draw, drawHeads };
+})();

@@ -1,0 +1,173 @@
+/** Drawing nodes: pixels far out, blocks in between, cards with name and time near. */
+(function () {
+  "use strict";
+  const gviz = (window.gviz = window.gviz || {});
+  /** Below this height on screen (CSS pixels) a node is a block without text or corners. */
+  const BLOCK = 11;
+  /** From this height on a node has two lines. */
+  const TWO_LINES = 31;
+  const TAGS = {
+    MEMCPY: "COPY", MEMSET: "SET", HOST: "HOST", GRAPH: "GRAPH", CONDITIONAL: "COND", EMPTY: "JOIN",
+    EVENT_RECORD: "EVENT", WAIT_EVENT: "WAIT", MEM_ALLOC: "ALLOC", MEM_FREE: "FREE",
+    BATCH_MEM_OP: "MEMOP", MEMCPY_BATCH: "COPIES",
+  };
+
+  /** How a node is filled: css colour or hatch, and the ink on it. */
+  function paintOf(scene, i, style) {
+    const { theme, colour } = style;
+    if (colour === "kind") {
+      const css = gviz.colour.ofKind(scene.kindOf(i), theme.name);
+      return { fill: css, ink: theme.inkDark };
+    }
+    if (!scene.timed(i)) return { fill: null, ink: theme.muted };
+    const ramp = gviz.colour.ramp(theme.name);
+    const step = scene.step[i];
+    return { fill: ramp.css[step], ink: ramp.darkText[step] ? theme.inkDark : theme.inkLight };
+  }
+
+  /** Blocks: one fillRect a node, at least a pixel. In coordinates of the screen. */
+  function drawBlocks(ctx, scene, nodes, style) {
+    const { transform: t } = style;
+    const w = Math.max(1, 2 * scene.halfW * t.k);
+    const h = Math.max(1, 2 * scene.halfH * t.k);
+    let last = null;
+    for (const i of nodes) {
+      const { fill } = paintOf(scene, i, style);
+      const css = fill || (h < 5 ? style.theme.hatch : style.pattern);
+      if (css !== last) ctx.fillStyle = last = css;
+      ctx.fillRect(scene.x[i] * t.k + t.x - w / 2, scene.y[i] * t.k + t.y - h / 2, w, h);
+    }
+  }
+
+  /** Far out: a pixel buffer in which the slowest node wins. Returns a canvas of device pixels. */
+  function drawFar(ctx, scene, nodes, style, size) {
+    const { transform: t, theme } = style;
+    const { ratio } = size;
+    const columns = Math.ceil(size.width * ratio);
+    const rows = Math.ceil(size.height * ratio);
+    const image = ctx.createImageData(columns, rows);
+    const pixels = new Uint32Array(image.data.buffer);
+    const slowest = new Uint8Array(columns * rows);
+    const { words } = gviz.colour.ramp(theme.name);
+    const w = Math.max(1, Math.round(2 * scene.halfW * t.k * ratio));
+    const h = Math.max(1, Math.round(2 * scene.halfH * t.k * ratio));
+    for (const i of nodes) {
+      const x0 = Math.round(((scene.x[i] - scene.halfW) * t.k + t.x) * ratio);
+      const y0 = Math.round(((scene.y[i] - scene.halfH) * t.k + t.y) * ratio);
+      const rank = scene.timed(i) ? 1 + Math.min(254, scene.step[i]) : 1;
+      const word = words[scene.step[i]];
+      for (let y = Math.max(0, y0); y < Math.min(rows, y0 + h); y++) {
+        for (let x = Math.max(0, x0); x < Math.min(columns, x0 + w); x++) {
+          const at = y * columns + x;
+          if (rank > slowest[at]) {
+            slowest[at] = rank;
+            pixels[at] = word;
+          }
+        }
+      }
+    }
+    ctx.putImageData(image, 0, 0);
+  }
+
+  function outline(ctx, scene, i, grow) {
+    const kind = scene.kindOf(i);
+    const round = kind === "MEMCPY" || kind === "MEMSET" || kind === "MEMCPY_BATCH" ? 99 : 7;
+    const w = scene.halfW + grow;
+    const h = scene.halfH + grow;
+    gviz.canvas.roundRect(ctx, scene.x[i] - w, scene.y[i] - h, 2 * w, 2 * h, round);
+  }
+
+  /** Cards: rounded, hatched when there is no time, text when there is room. In the plane. */
+  function drawCards(ctx, scene, nodes, style) {
+    const { transform: t, theme } = style;
+    for (const i of nodes) {
+      const { fill } = paintOf(scene, i, style);
+      const kind = scene.kindOf(i);
+      ctx.beginPath();
+      outline(ctx, scene, i, 0);
+      ctx.fillStyle = fill || style.pattern;
+      ctx.fill();
+      ctx.lineWidth = 1 / t.k;
+      ctx.strokeStyle = fill ? theme.outline : theme.hatch;
+      ctx.stroke();
+      if (kind === "GRAPH" || kind === "CONDITIONAL") {
+        ctx.beginPath();
+        outline(ctx, scene, i, -3);
+        ctx.stroke();
+      }
+    }
+  }
+
+  /** Names, and times when two lines fit. In coordinates of the screen, so text stays crisp. */
+  function drawTexts(ctx, scene, nodes, style) {
+    const { transform: t, theme } = style;
+    const h = 2 * scene.halfH * t.k;
+    const w = 2 * scene.halfW * t.k;
+    if (h < BLOCK + 1 || w < 34) return;
+    const two = h >= TWO_LINES;
+    const px = two ? Math.min(17, Math.max(11, h * 0.3)) : Math.min(12, Math.max(8.5, h * 0.6));
+    ctx.textBaseline = "middle";
+    for (const i of nodes) {
+      const { ink, fill } = paintOf(scene, i, style);
+      const left = (scene.x[i] - scene.halfW) * t.k + t.x;
+      const middle = scene.y[i] * t.k + t.y;
+      const pad = Math.min(12, Math.max(4, w * 0.055));
+      if (!fill) {
+        // Text on a hatch needs quiet ground.
+        ctx.fillStyle = theme.untimed;
+        ctx.fillRect(left + pad - 3, middle - h * 0.38, w - 2 * pad + 6, h * 0.76);
+      }
+      const tag = w > 96 ? TAGS[scene.kindOf(i)] : undefined;
+      const room = w - 2 * pad - (tag ? drawTag(ctx, tag, left + w - pad, middle, px, ink) : 0);
+      ctx.textAlign = "left";
+      ctx.fillStyle = ink;
+      const weight = two ? 600 : 500;
+      const name = gviz.canvas.fitText(ctx, scene.nameOf(i), px, room, weight);
+      ctx.font = gviz.canvas.font(px, weight);
+      ctx.fillText(name, left + pad, two ? middle - h * 0.17 : middle);
+      if (two) drawTime(ctx, scene, i, { x: left + pad, y: middle + h * 0.21, px, room });
+    }
+  }
+
+  function drawTag(ctx, tag, right, middle, px, ink) {
+    const size = Math.max(7.5, px * 0.7);
+    ctx.font = gviz.canvas.font(size, 700);
+    ctx.textAlign = "right";
+    ctx.fillStyle = ink;
+    ctx.globalAlpha = 0.72;
+    ctx.fillText(tag, right, middle);
+    ctx.globalAlpha = 1;
+    return gviz.canvas.textWidth(ctx, tag, size, 700) + 8;
+  }
+
+  /** The second line of a node: its time and share of the launch, or those of its body. */
+  function timeOf(scene, i) {
+    const { time, percent } = gviz.format;
+    const share = Number.isFinite(scene.share[i]) ? ` · ${percent(scene.share[i])}` : "";
+    if (scene.timed(i)) return time(scene.median[i]) + share;
+    return Number.isFinite(scene.body[i]) ? `body ${time(scene.body[i])}${share}` : "not timed";
+  }
+
+  function drawTime(ctx, scene, i, { x, y, px, room }) {
+    const small = px * 0.92;
+    const text = timeOf(scene, i);
+    ctx.font = gviz.canvas.font(small);
+    ctx.globalAlpha = 0.86;
+    ctx.fillText(gviz.canvas.fitText(ctx, text, small, room), x, y);
+    ctx.globalAlpha = 1;
+  }
+
+  /** A ring around nodes, in the plane. */
+  function drawRings(ctx, scene, nodes, { scale, colour, width, halo }) {
+    for (const [stroke, extra] of [[halo, 3], [colour, 0]]) {
+      if (!stroke) continue;
+      ctx.strokeStyle = stroke;
+      ctx.lineWidth = (width + extra) / scale;
+      ctx.beginPath();
+      for (const i of nodes) outline(ctx, scene, i, (width / 2 + 1) / scale);
+      ctx.stroke();
+    }
+  }
+
+  gviz.dagNodes = { BLOCK, drawBlocks, drawFar, drawCards, drawTexts, drawRings, paintOf };
+})();

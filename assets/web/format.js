@@ -1,0 +1,39 @@
+/** Times and names as text. */
+(function () {
+  "use strict";
+  const gviz = (window.gviz = window.gviz || {});
+  const UNITS = [
+    [1e9, "s"],
+    [1e6, "ms"],
+    [1e3, "µs"],
+    [1, "ns"],
+  ];
+
+  /** Three significant digits and a unit. @param {number} ns */
+  function time(ns) {
+    if (!Number.isFinite(ns)) return "not timed";
+    const [size, unit] = UNITS.find(([size]) => Math.abs(ns) >= size * 0.9995) || UNITS[3];
+    const value = ns / size;
+    const digits = unit === "ns" || Math.abs(value) >= 99.95 ? 0 : Math.abs(value) >= 9.995 ? 1 : 2;
+    return `${value.toFixed(digits)} ${unit}`;
+  }
+
+  /** The unit for an axis whose ticks are `step` ns apart. @returns {[number, string]} */
+  function axisUnit(step) {
+    return UNITS.find(([size]) => step >= size * 0.999) || UNITS[3];
+  }
+
+  /** @param {number} fraction */
+  function percent(fraction) {
+    const value = 100 * fraction;
+    if (value > 0 && value < 0.1) return "< 0.1 %";
+    return `${value.toFixed(value < 10 ? 1 : 0)} %`;
+  }
+
+  /** @param {number} count @param {string} noun */
+  function counted(count, noun) {
+    return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+  }
+
+  gviz.format = { time, axisUnit, percent, counted };
+})();

@@ -1,0 +1,256 @@
+/**
+ * The frame around a view: its canvas, tooltip, message and buttons, its payload, its bus group.
+ *
+ * A view is an object made by gviz.views.<Name>(frame) with: label(payload), load(payload),
+ * draw(ctx, size), gesture listeners (see gestures.js), key(event), show(nodeId), fit(),
+ * zoomBy(factor), locate(nodeId), state().
+ */
+(function () {
+  "use strict";
+  const gviz = (window.gviz = window.gviz || {});
+
+  function element(tag, className, parent) {
+    const made = document.createElement(tag);
+    made.className = className;
+    parent.appendChild(made);
+    return made;
+  }
+
+  class Frame {
+    /** @param {HTMLElement} box @param {string} viewName @param {Object} props */
+    constructor(box, viewName, props) {
+      this.box = box;
+      this.props = props;
+      this.theme = gviz.canvas.theme(props.theme);
+      this.payload = null;
+      this.paintedMs = null;
+      this.frames = 0;
+      this.canvas = element("canvas", "gviz-canvas", box);
+      this.canvas.tabIndex = 0;
+      this.canvas.setAttribute("role", "application");
+      this.ctx = this.canvas.getContext("2d");
+      this.message = element("div", "gviz-canvas-message", box);
+      this.note = element("div", "gviz-canvas-note", box);
+      this.tooltip = element("div", "gviz-canvas-tooltip", box);
+      this.tooltip.hidden = true;
+      this.size = gviz.canvas.fitToBox(this.canvas);
+      this.remark("");
+      this.redraw = gviz.canvas.scheduler(() => this.paint());
+      this.view = gviz.views[viewName](this);
+      this.addButtons(viewName);
+      this.group = gviz.bus.group(props.group);
+      this.ends = [
+        gviz.bus.subscribe(props.group, () => this.hear()),
+        gviz.gestures.listen(this.canvas, this.view),
+        this.watchSize(),
+      ];
+      this.onKey = (event) => this.key(event);
+      this.canvas.addEventListener("keydown", this.onKey);
+      this.canvas.gvizState = () => this.state();
+      this.canvas.gvizLocate = (id) => this.locate(id);
+      if (props.selected) this.group.select(props.selected);
+      this.load(props.source);
+    }
+
+    addButtons(viewName) {
+      const bar = element("div", `gviz-canvas-buttons gviz-canvas-buttons-${viewName}`, this.box);
+      const add = (text, title, action) => {
+        const button = element("button", "gviz-canvas-button", bar);
+        button.type = "button";
+        button.textContent = text;
+        button.title = title;
+        button.setAttribute("aria-label", title);
+        button.addEventListener("click", action);
+      };
+      add("+", "Zoom in (+)", () => this.view.zoomBy(1.5));
+      add("−", "Zoom out (−)", () => this.view.zoomBy(1 / 1.5));
+      add("Fit", "Show everything (f)", () => this.view.fit(true));
+    }
+
+    watchSize() {
+      const observer = new ResizeObserver(() => this.redraw());
+      observer.observe(this.box);
+      return () => observer.disconnect();
+    }
+
+    /** New properties from Dash. */
+    update(props) {
+      const before = this.props;
+      this.props = props;
+      if (props.theme !== before.theme) this.theme = gviz.canvas.theme(props.theme);
+      if (props.source !== before.source) this.load(props.source);
+      const selected = props.selected || [];
+      if (!gviz.bus.same(selected, before.selected || [])) this.group.select(selected);
+      const hovered = props.hovered === undefined ? null : props.hovered;
+      if (hovered !== (before.hovered === undefined ? null : before.hovered)) {
+        this.group.hover(hovered);
+      }
+      if (props.focus && (!before.focus || props.focus.token !== before.focus.token)) {
+        this.show(props.focus.node);
+      }
+      this.redraw();
+    }
+
+    /** Bring a node into view, once it is known. */
+    show(node) {
+      if (this.payload) this.view.show(node);
+      else this.pendingFocus = node;
+    }
+
+    async load(source) {
+      if (this.loading) this.loading.abort();
+      this.payload = null;
+      if (!source) {
+        this.say("Nothing to show.");
+        return;
+      }
+      const loading = (this.loading = new AbortController());
+      this.canvas.setAttribute("aria-busy", "true");
+      try {
+        const payload = await gviz.payload.load(source, loading.signal);
+        this.say("");
+        this.remark("");
+        this.paintedMs = null;
+        this.payload = payload;
+        this.size = gviz.canvas.fitToBox(this.canvas);
+        this.view.load(payload);
+        this.canvas.setAttribute("aria-label", this.view.label(payload));
+        const focus = this.pendingFocus ?? this.props.focus?.node;
+        this.pendingFocus = undefined;
+        // Painted at once: waiting for the next frame would show an empty box for 16 ms.
+        this.paint();
+        // Only now: the first painting places the rows that a node is looked for in.
+        if (focus !== undefined && focus !== null) this.view.show(focus);
+      } catch (error) {
+        if (loading.signal.aborted) return;
+        this.say(`This view could not be loaded: ${error.message}. Reload the page to try again.`);
+      } finally {
+        if (this.loading === loading) this.canvas.removeAttribute("aria-busy");
+      }
+    }
+
+    /** Show a sentence in place of the drawing. */
+    say(text) {
+      this.message.textContent = text;
+      this.message.hidden = !text;
+    }
+
+    /** A remark under the drawing, "" for none. */
+    remark(text) {
+      this.note.textContent = text;
+      this.note.hidden = !text;
+    }
+
+    paint() {
+      this.size = gviz.canvas.fitToBox(this.canvas);
+      const { ratio, width, height } = this.size;
+      if (!width || !height) return;
+      this.box.dataset.theme = this.theme.name;
+      const ctx = this.ctx;
+      ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+      ctx.clearRect(0, 0, width, height);
+      if (!this.payload) return;
+      this.view.draw(ctx, this.size);
+      this.frames += 1;
+      if (this.paintedMs === null) this.paintedMs = performance.now();
+    }
+
+    /** The bus changed: redraw, and let Dash know. */
+    hear() {
+      this.redraw();
+      clearTimeout(this.telling);
+      const { selected, hovered } = this.group;
+      const change = {};
+      if (!gviz.bus.same(selected, this.props.selected || [])) change.selected = selected;
+      if (change.selected) this.tell(change);
+      // Hover passes over many nodes: Dash hears of the one where it rests.
+      this.telling = setTimeout(() => {
+        if (hovered !== (this.props.hovered ?? null)) this.tell({ hovered });
+      }, 80);
+    }
+
+    tell(change) {
+      this.props = { ...this.props, ...change };
+      if (this.props.setProps) this.props.setProps(change);
+    }
+
+    /** @param {number|null} id @param {MouseEvent} event */
+    pick(id, event) {
+      const adding = event.ctrlKey || event.metaKey || event.shiftKey;
+      const now = this.group.selected;
+      if (id === null) {
+        if (!adding) this.group.select([]);
+      } else if (!adding) this.group.select([id]);
+      else this.group.select(now.includes(id) ? now.filter((i) => i !== id) : [...now, id]);
+    }
+
+    /** @param {Array<[string, string]>|null} rows  first is the title */
+    tip(rows, x, y) {
+      this.tooltip.hidden = !rows;
+      this.canvas.classList.toggle("gviz-canvas-over", !!rows);
+      if (!rows) return;
+      this.tooltip.replaceChildren();
+      const [title, ...rest] = rows;
+      element("div", "gviz-canvas-tooltip-title", this.tooltip).textContent = title[0];
+      for (const [name, value] of rest) {
+        const line = element("div", "gviz-canvas-tooltip-line", this.tooltip);
+        element("span", "gviz-canvas-tooltip-name", line).textContent = name;
+        element("span", "gviz-canvas-tooltip-value", line).textContent = value;
+      }
+      const { offsetWidth: w, offsetHeight: h } = this.tooltip;
+      const left = x + 16 + w > this.size.width ? x - 12 - w : x + 16;
+      const top = y + 16 + h > this.size.height ? y - 12 - h : y + 16;
+      this.tooltip.style.left = `${Math.max(4, left)}px`;
+      this.tooltip.style.top = `${Math.max(4, top)}px`;
+    }
+
+    key(event) {
+      if (!this.payload || event.ctrlKey || event.metaKey || event.altKey) return;
+      const actions = {
+        Escape: () => this.group.select([]),
+        "+": () => this.view.zoomBy(1.5),
+        "=": () => this.view.zoomBy(1.5),
+        "-": () => this.view.zoomBy(1 / 1.5),
+        f: () => this.view.fit(true),
+      };
+      const action = actions[event.key];
+      if (action) action();
+      if (action || this.view.key(event)) event.preventDefault();
+    }
+
+    state() {
+      return {
+        ready: this.payload !== null && this.paintedMs !== null,
+        painted_ms: this.paintedMs,
+        frames: this.frames,
+        selected: this.group.selected.slice(),
+        hovered: this.group.hovered,
+        theme: this.theme.name,
+        colour: this.props.colour,
+        message: this.message.textContent,
+        ...(this.payload ? this.view.state() : {}),
+      };
+    }
+
+    /** Page coordinates of a node's centre, or null when it is not on screen. */
+    locate(id) {
+      const spot = this.payload ? this.view.locate(id) : null;
+      const { width, height } = this.size;
+      if (!spot || spot.x < 0 || spot.y < 0 || spot.x > width || spot.y > height) return null;
+      const box = this.canvas.getBoundingClientRect();
+      return { x: box.left + window.scrollX + spot.x, y: box.top + window.scrollY + spot.y };
+    }
+
+    destroy() {
+      if (this.loading) this.loading.abort();
+      clearTimeout(this.telling);
+      this.redraw.cancel();
+      this.canvas.removeEventListener("keydown", this.onKey);
+      for (const end of this.ends) end();
+      this.box.replaceChildren();
+    }
+  }
+
+  gviz.Frame = Frame;
+  gviz.views = gviz.views || {};
+})();

@@ -1,0 +1,78 @@
+/** The minimap: the whole plane in a corner, drawn once, with the rectangle that is on screen. */
+(function () {
+  "use strict";
+  const gviz = (window.gviz = window.gviz || {});
+  const MOST_W = 190;
+  const MOST_H = 130;
+  const INSET = 6;
+  const MARGIN = 10;
+
+  class Minimap {
+    /** @param {gviz.DagScene} scene */
+    constructor(scene) {
+      this.scene = scene;
+      this.key = "";
+      const k = Math.min(MOST_W / scene.width, MOST_H / scene.height);
+      this.k = k;
+      this.w = Math.max(24, scene.width * k);
+      this.h = Math.max(16, scene.height * k);
+    }
+
+    /** Where it stands, or null when the whole plane is on screen anyway. */
+    place(view, size) {
+      const { scene } = this;
+      const small = size.width < 480 || size.height < 260;
+      const whole =
+        view.left <= 0 && view.top <= 0 && view.right >= scene.width && view.bottom >= scene.height;
+      if (small || whole || scene.count < 12) return null;
+      return {
+        x: size.width - MARGIN - INSET - this.w,
+        y: size.height - MARGIN - INSET - this.h,
+      };
+    }
+
+    draw(ctx, style, view, size) {
+      const at = this.place(view, size);
+      this.at = at;
+      if (!at) return;
+      const { w, h, k } = this;
+      gviz.legend.panel(
+        ctx, style.theme, at.x - INSET, at.y - INSET, w + 2 * INSET, h + 2 * INSET
+      );
+      ctx.drawImage(this.picture(style, size.ratio), at.x, at.y, w, h);
+      const x0 = at.x + Math.max(0, Math.min(w, view.left * k));
+      const y0 = at.y + Math.max(0, Math.min(h, view.top * k));
+      const x1 = at.x + Math.max(0, Math.min(w, view.right * k));
+      const y1 = at.y + Math.max(0, Math.min(h, view.bottom * k));
+      ctx.strokeStyle = style.theme.accent;
+      ctx.lineWidth = 1.5;
+      ctx.strokeRect(x0, y0, Math.max(3, x1 - x0), Math.max(3, y1 - y0));
+    }
+
+    /** The plane as an image, made anew when theme, colouring or ratio change. */
+    picture(style, ratio) {
+      const key = `${style.theme.name} ${style.colour} ${ratio}`;
+      if (key === this.key) return this.image;
+      this.key = key;
+      this.image = document.createElement("canvas");
+      this.image.width = Math.ceil(this.w * ratio);
+      this.image.height = Math.ceil(this.h * ratio);
+      const pen = this.image.getContext("2d");
+      pen.scale(ratio, ratio);
+      const small = { ...style, transform: { k: this.k, x: 0, y: 0 } };
+      gviz.dagNodes.drawBlocks(pen, this.scene, this.scene.inOrder, small);
+      return this.image;
+    }
+
+    /** The point of the plane under a point of the screen, or null outside. */
+    toPlane(x, y) {
+      if (!this.at) return null;
+      const px = x - this.at.x;
+      const py = y - this.at.y;
+      if (px < -INSET || py < -INSET || px > this.w + INSET || py > this.h + INSET) return null;
+      return { x: px / this.k, y: py / this.k };
+    }
+  }
+
+  gviz.Minimap = Minimap;
+})();

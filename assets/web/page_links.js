@@ -1,0 +1,188 @@
+// Joins the views of the graph page: one selection for DAG, timeline, table and inspector,
+// and an address that reproduces the view. Dash calls these as clientside callbacks.
+(function () {
+  "use strict";
+
+  // Dash's renderer is loaded after this file.
+  const noUpdate = () => window.dash_clientside.no_update;
+  // Selections sent to the grid and not yet reported back by it. The grid answers later;
+  // a late answer must not undo a newer selection.
+  let sentToGrid = [];
+  let token = 0;
+
+  function present(id) {
+    return document.getElementById(id) !== null;
+  }
+
+  function setProps(id, props) {
+    if (present(id)) {
+      window.dash_clientside.set_props(id, props);
+    }
+  }
+
+  function keyOf(ids) {
+    return [...ids].sort((a, b) => a - b).join(",");
+  }
+
+  function idsOfRows(rows) {
+    if (!rows) {
+      return [];
+    }
+    return Array.isArray(rows) ? rows.map((row) => row.node) : (rows.ids || []).map(Number);
+  }
+
+  function triggered() {
+    const context = window.dash_clientside.callback_context;
+    return context.triggered_id;
+  }
+
+  function isGridEcho(ids) {
+    const at = sentToGrid.indexOf(keyOf(ids));
+    if (at < 0) {
+      return false;
+    }
+    sentToGrid = sentToGrid.slice(at + 1);
+    return true;
+  }
+
+  function selectInGrid(ids) {
+    if (!present("nodes")) {
+      return;
+    }
+    sentToGrid.push(keyOf(ids));
+    if (sentToGrid.length > 8) {
+      sentToGrid.shift();
+    }
+    const props = { selectedRows: { ids: ids.map(String) } };
+    if (ids.length > 0) {
+      props.scrollTo = { rowId: String(ids[0]), rowPosition: null };
+    }
+    setProps("nodes", props);
+  }
+
+  function showEverywhere(ids, source) {
+    token += 1;
+    const focus = ids.length > 0 ? { node: ids[0], token } : null;
+    for (const id of ["dag", "timeline"]) {
+      if (id === source) {
+        continue;
+      }
+      setProps(id, focus ? { selected: ids, focus } : { selected: ids });
+    }
+    if (source !== "nodes") {
+      selectInGrid(ids);
+    }
+  }
+
+  function select(dagSelected, timelineSelected, rows, clicks, current) {
+    const source = triggered();
+    let ids;
+    if (source === "dag") {
+      ids = dagSelected || [];
+    } else if (source === "timeline") {
+      ids = timelineSelected || [];
+    } else if (source === "nodes") {
+      ids = idsOfRows(rows);
+      if (isGridEcho(ids)) {
+        return noUpdate();
+      }
+    } else if (source && source.type === "pick") {
+      if (!clicks.some(Boolean)) {
+        return noUpdate();
+      }
+      ids = [source.node];
+    } else {
+      return noUpdate();
+    }
+    if (keyOf(ids) === keyOf(current || [])) {
+      return noUpdate();
+    }
+    showEverywhere(ids, source);
+    return ids;
+  }
+
+  /** Fetch the table's columns, make rows of them, and select once the grid has them. */
+  async function loadTable(source, selected) {
+    const answer = await fetch(source, { credentials: "same-origin" });
+    if (!answer.ok) {
+      throw new Error(await answer.text());
+    }
+    const columns = await answer.json();
+    const names = Object.keys(columns);
+    const count = names.length > 0 ? columns[names[0]].length : 0;
+    const rows = Array.from({ length: count }, (_, at) =>
+      Object.fromEntries(names.map((name) => [name, columns[name][at]])),
+    );
+    if (selected && selected.length > 0) {
+      const grid = await window.dash_ag_grid.getApiAsync("nodes");
+      const apply = () => {
+        grid.removeEventListener("rowDataUpdated", apply);
+        selectInGrid(selected);
+      };
+      grid.addEventListener("rowDataUpdated", apply);
+    }
+    return rows;
+  }
+
+  function showLaunch(launch, streamLaunch, source) {
+    const query = new URLSearchParams();
+    if (launch) {
+      query.set("launch", launch);
+    }
+    if (streamLaunch) {
+      query.set("stream", streamLaunch);
+    }
+    const next = source.split("?")[0] + "?" + query;
+    return next === source ? noUpdate() : next;
+  }
+
+  function colour(value) {
+    setProps("dag", { colour: value });
+    setProps("timeline", { colour: value });
+    return noUpdate();
+  }
+
+  function openGraph(graph, view) {
+    if (!graph || Number(graph) === view.graph) {
+      return noUpdate();
+    }
+    return "?" + new URLSearchParams({ file: view.file, graph });
+  }
+
+  function remember(selected, launch, streamLaunch, colour, view) {
+    const query = new URLSearchParams({ file: view.file, graph: view.graph });
+    if (selected && selected.length > 0) {
+      query.set("node", selected.slice(0, 100).join(","));
+    }
+    if (launch) {
+      query.set("launch", launch);
+    }
+    if (streamLaunch) {
+      query.set("stream", streamLaunch);
+    }
+    if (colour) {
+      query.set("colour", colour);
+    }
+    // Replaced, not pushed: the back button leads to the page before, not through clicks.
+    const address = "?" + query.toString().replaceAll("%2C", ",");
+    window.history.replaceState(window.history.state, "", address);
+    return address;
+  }
+
+  function title(text) {
+    document.title = text;
+    return noUpdate();
+  }
+
+  function theme() {
+    const scheme = document.documentElement.getAttribute("data-mantine-color-scheme");
+    const dark = scheme === "dark";
+    setProps("dag", { theme: dark ? "dark" : "light" });
+    setProps("timeline", { theme: dark ? "dark" : "light" });
+    return dark ? "Switch to light" : "Switch to dark";
+  }
+
+  window.dash_clientside = Object.assign({}, window.dash_clientside, {
+    gvizPage: { select, loadTable, showLaunch, colour, openGraph, remember, title, theme },
+  });
+})();

@@ -1,0 +1,42 @@
+/**
+ * Reads the binary payload of gviz.app.wire: header length, JSON header, typed arrays.
+ *
+ * @typedef {{header: Object, [name: string]: any}} Payload
+ */
+(function () {
+  "use strict";
+  const gviz = (window.gviz = window.gviz || {});
+  const KINDS = {
+    u1: Uint8Array,
+    u4: Uint32Array,
+    i4: Int32Array,
+    f4: Float32Array,
+    f8: Float64Array,
+  };
+
+  /** @param {ArrayBuffer} buffer @returns {Payload} */
+  function decode(buffer) {
+    const size = new DataView(buffer).getUint32(0, true);
+    const text = new TextDecoder().decode(new Uint8Array(buffer, 4, size));
+    const header = JSON.parse(text);
+    if (header.version !== 1) throw new Error(`payload version ${header.version}, expected 1`);
+    const payload = { header };
+    for (const [name, a] of Object.entries(header.arrays)) {
+      payload[name] = new KINDS[a.dtype](buffer, 4 + size + a.offset, a.length);
+    }
+    return payload;
+  }
+
+  /** @param {string} source @param {AbortSignal} signal @returns {Promise<Payload>} */
+  async function load(source, signal) {
+    const answer = await fetch(source, { credentials: "same-origin", signal });
+    if (!answer.ok) {
+      const text = (await answer.text()).slice(0, 300);
+      const plain = (answer.headers.get("content-type") || "").startsWith("text/plain");
+      throw new Error(plain && text ? text : `the server answered ${answer.status}`);
+    }
+    return decode(await answer.arrayBuffer());
+  }
+
+  gviz.payload = { decode, load };
+})();

@@ -1,0 +1,309 @@
+/** The timeline view: transform, gestures, keys. Zoom and pan move time only. */
+(function () {
+  "use strict";
+  const gviz = (window.gviz = window.gviz || {});
+  gviz.views = gviz.views || {};
+  /** The nearest zoom: this many pixels a nanosecond. */
+  const MOST_ZOOM = 0.5;
+  const END_ROOM = 76;
+
+  class Timeline {
+    /** @param {gviz.Frame} frame */
+    constructor(frame) {
+      this.frame = frame;
+      this.transform = { k: 1, x: 0 };
+      this.scroll = 0;
+      this.stop = () => {};
+      this.rows = [];
+    }
+
+    label(payload) {
+      const counts = this.scene.sides.map((s) =>
+        gviz.format.counted(s.count, s.name === "graph" ? "graph span" : "stream operation")
+      );
+      const missing = ["graph", "stream"].filter((name) => !this.scene.side(name));
+      const words = missing.map((name) => gviz.timelineRows.WORDS[name]);
+      const what = counts.length ? ` ${counts.join(", ")}.` : "";
+      return [`Timeline of ${payload.header.graph_name}.${what}`, ...words].join(" ");
+    }
+
+    load(payload) {
+      this.scene = new gviz.TimelineScene(payload);
+      this.scroll = 0;
+      this.fit(false);
+    }
+
+    style() {
+      const { frame } = this;
+      const colour = frame.props.colour === "kind" ? "kind" : "duration";
+      return { transform: this.transform, theme: frame.theme, colour };
+    }
+
+    draw(ctx, size) {
+      if (this.fitted) this.transform = this.fitTransform();
+      const style = this.style();
+      const { scene } = this;
+      const { rows, height } = gviz.timelineRows.arrange(scene, size.height);
+      this.overflow = Math.max(0, height - size.height);
+      this.scroll = Math.max(0, Math.min(this.overflow, this.scroll));
+      this.rows = rows.map((row) => ({ ...row, y: row.y - this.scroll }));
+      const top = gviz.timelineRows.AXIS;
+      if (scene.sides.length) gviz.timelineDraw.drawAxis(ctx, style, size, size.height);
+      ctx.save();
+      ctx.beginPath();
+      ctx.rect(0, top, size.width, size.height - top);
+      ctx.clip();
+      for (const side of scene.sides) this.drawSide(ctx, side, style, size);
+      this.clipped(ctx, size, () => this.drawMarks(ctx, style));
+      for (const row of this.rows) {
+        if (row.kind === "head") gviz.timelineDraw.drawHead(ctx, scene, row, style, size);
+        if (row.kind === "note") gviz.timelineDraw.drawNote(ctx, row, style, size);
+      }
+      gviz.timelineDraw.drawGutter(ctx, this.rows, style);
+      ctx.restore();
+    }
+
+    /** Draw right of the labels only. */
+    clipped(ctx, size, draw) {
+      ctx.save();
+      ctx.beginPath();
+      ctx.rect(gviz.timelineDraw.GUTTER - 3, 0, size.width, size.height);
+      ctx.clip();
+      draw();
+      ctx.restore();
+    }
+
+    drawSide(ctx, side, style, size) {
+      const rows = this.rows.filter((r) => r.side === side.name);
+      const lanes = rows.filter((r) => r.kind === "lane");
+      const dim = this.frame.group.selected.length > 0;
+      this.clipped(ctx, size, () => {
+        const last = rows[rows.length - 1];
+        if (lanes.length) {
+          const end = lanes[lanes.length - 1];
+          const bottom = end.y + end.h;
+          gviz.timelineDraw.drawIdleBands(ctx, side, lanes[0].y, bottom, style, size);
+          const label = lanes[0].y + Math.min(14, lanes[0].h) / 2;
+          gviz.timelineDraw.drawEnd(ctx, side, { top: rows[0].y + rows[0].h, bottom: last.y + last.h, label }, style, size);
+        }
+        for (const row of rows) {
+          if (row.y > size.height || row.y + row.h < 0) continue;
+          if (row.kind === "calls") gviz.timelineDraw.drawCalls(ctx, side, row, style, size);
+          if (row.kind === "busy") gviz.timelineDraw.drawBusy(ctx, side, row, style, size);
+          if (row.kind === "lane") {
+            gviz.timelineDraw.drawLane(ctx, this.scene, side, row, style, size, dim);
+          }
+        }
+      });
+    }
+
+    drawMarks(ctx, style) {
+      const { selected, hovered } = this.frame.group;
+      const fill = (side, box) => {
+        const row = { ...this.rows.find((r) => r.kind === "lane" && r.side === side.name), lane: 0 };
+        const one = { ...side, lanes: [{ items: Int32Array.of(box.i) }] };
+        const at = { ...row, y: box.y, h: box.h };
+        gviz.timelineDraw.drawLane(ctx, this.scene, one, at, style, this.frame.size, false);
+      };
+      for (const id of selected) {
+        gviz.timelineMarks.drawSelected(ctx, this.scene, id, this.rows, style, fill);
+      }
+      if (hovered !== null && !selected.includes(hovered)) {
+        gviz.timelineMarks.drawHovered(ctx, this.scene, hovered, this.rows, style);
+      }
+    }
+
+    // -- transform --------------------------------------------------------------------
+
+    room() {
+      return Math.max(50, this.frame.size.width - gviz.timelineDraw.GUTTER);
+    }
+
+    fitTransform() {
+      return { k: Math.max(1e-9, (this.room() - END_ROOM) / this.scene.total), x: 0 };
+    }
+
+    /** Keep zero at the left edge or beyond it, and the end from leaving the view. */
+    bounded({ k, x }) {
+      const least = Math.min(0, this.room() * 0.25 - this.scene.total * k);
+      return { k, x: Math.min(0, Math.max(least, x)) };
+    }
+
+    glide(to) {
+      this.stop();
+      this.fitted = false;
+      const from = this.transform;
+      this.stop = gviz.canvas.animate(220, (t) => {
+        const k = from.k * (to.k / from.k) ** t;
+        const f = Math.abs(to.k - from.k) < 1e-12 ? t : (k - from.k) / (to.k - from.k);
+        this.transform = { k, x: from.x + f * (to.x - from.x) };
+        this.frame.redraw();
+      });
+    }
+
+    fit(smooth) {
+      if (!this.scene) return;
+      if (smooth) this.glide(this.fitTransform());
+      else {
+        this.transform = this.fitTransform();
+        this.fitted = true;
+      }
+      this.frame.redraw();
+    }
+
+    zoom(x, y, factor) {
+      if (!this.scene) return;
+      this.stop();
+      this.fitted = false;
+      const t = this.transform;
+      const least = this.fitTransform().k;
+      const k = Math.max(least, Math.min(Math.max(least, MOST_ZOOM), t.k * factor));
+      const at = Math.max(0, x - gviz.timelineDraw.GUTTER);
+      this.transform = this.bounded({ k, x: at - (at - t.x) * (k / t.k) });
+      this.frame.redraw();
+    }
+
+    zoomBy(factor) {
+      this.zoom(gviz.timelineDraw.GUTTER + this.room() / 2, 0, factor);
+    }
+
+    pan(dx, dy) {
+      if (!this.scene) return;
+      this.stop();
+      this.fitted = false;
+      this.transform = this.bounded({ k: this.transform.k, x: this.transform.x + dx });
+      this.scroll = Math.max(0, Math.min(this.overflow || 0, this.scroll - dy));
+      this.frame.redraw();
+    }
+
+    /** Bring a node's first interval into view, wide enough to read. */
+    show(id) {
+      const side = this.scene.sides.find((s) => s.byNode.has(id));
+      if (!side) return;
+      const [i] = side.byNode.get(id);
+      const [box] = gviz.timelineMarks.boxes(this.scene, side, id, this.rows, this.style());
+      const inside = box && box.x > gviz.timelineDraw.GUTTER && box.x + box.w < this.frame.size.width;
+      // What can be seen already stays where it is: a view that jumps loses its reader.
+      if (inside) return this.frame.redraw();
+      const wide = Math.max(this.transform.k, Math.min(MOST_ZOOM, 60 / side.duration[i]));
+      const middle = side.start[i] + side.duration[i] / 2;
+      this.glide(this.bounded({ k: wide, x: this.room() / 2 - middle * wide }));
+    }
+
+    // -- gestures ---------------------------------------------------------------------
+
+    /** What is under a point: {side, i} of an interval, {side, call}, or null. */
+    hit(x, y) {
+      if (!this.scene || x < gviz.timelineDraw.GUTTER) return null;
+      const row = this.rows.find((r) => y >= r.y - 1 && y <= r.y + r.h + 1);
+      if (!row) return null;
+      const side = this.scene.side(row.side);
+      const { k, x: shift } = this.transform;
+      const ns = (x - gviz.timelineDraw.GUTTER - shift) / k;
+      const slack = 3 / k;
+      if (row.kind === "calls") {
+        const call = side.calls.find((c) => ns >= c.start - slack && ns <= c.start + c.duration);
+        return call ? { side, call } : null;
+      }
+      if (row.kind !== "lane") return null;
+      return this.nearest(side, side.lanes[row.lane].items, ns, slack);
+    }
+
+    nearest(side, items, ns, slack) {
+      let best = null;
+      let near = slack;
+      const first = gviz.timelineSearch.firstAfter(side, items, ns - slack);
+      for (let n = first; n < items.length && side.start[items[n]] <= ns + slack; n++) {
+        const i = items[n];
+        const away = Math.max(side.start[i] - ns, ns - side.start[i] - side.duration[i], 0);
+        if (away <= near) {
+          near = away;
+          best = { side, i };
+          if (!away) break;
+        }
+      }
+      return best;
+    }
+
+    idOf(hit) {
+      if (!hit) return null;
+      const i = hit.call ? hit.call.item : hit.i;
+      const id = i < 0 ? 0xffffffff : hit.side.nodeId[i];
+      return id === 0xffffffff ? null : id;
+    }
+
+    click(x, y, event) {
+      this.frame.pick(this.idOf(this.hit(x, y)), event);
+    }
+
+    double(x, y) {
+      const id = this.idOf(this.hit(x, y));
+      if (id === null) this.fit(true);
+      else this.show(id);
+    }
+
+    hover(x, y) {
+      const hit = x === null ? null : this.hit(x, y);
+      this.frame.group.hover(this.idOf(hit));
+      this.frame.tip(hit ? this.describe(hit) : null, x, y);
+    }
+
+    describe({ side, i, call }) {
+      const { time } = gviz.format;
+      if (call) {
+        const title = call.item < 0 ? "cuGraphLaunch" : this.scene.nameOf(side, call.item);
+        return [[title], ["host call", time(call.duration)], ["start", time(call.start)]];
+      }
+      const rows = [
+        [this.scene.nameOf(side, i)],
+        ["kind", this.scene.kindOf(side, i)],
+        ["start", time(side.start[i])],
+        ["duration", time(side.duration[i])],
+        ["stream", String(side.stream[i])],
+      ];
+      if (side.name === "stream") {
+        if (side.nodeId[i] === 0xffffffff) rows.push(["node", "matches none of the graph"]);
+      } else if (side.byNode.get(side.nodeId[i]).length > 1) {
+        rows.push(["iteration", String(side.iteration[i] + 1)]);
+      }
+      const other = this.scene.side(side.name === "graph" ? "stream" : "graph");
+      const match = other && other.byNode.get(side.nodeId[i]);
+      if (match) {
+        rows.push([side.name === "graph" ? "as stream work" : "in the graph", time(other.duration[match[0]])]);
+      }
+      return rows;
+    }
+
+    key(event) {
+      const step = { ArrowLeft: 80, ArrowRight: -80 }[event.key];
+      if (!step) return false;
+      this.pan(step, 0);
+      return true;
+    }
+
+    // -- what tests ask ---------------------------------------------------------------
+
+    locate(id) {
+      for (const side of this.scene.sides) {
+        const [box] = gviz.timelineMarks.boxes(this.scene, side, id, this.rows, this.style());
+        if (box) return { x: box.x + box.w / 2, y: box.y + box.h / 2 };
+      }
+      return null;
+    }
+
+    state() {
+      const sides = {};
+      for (const side of this.scene.sides) {
+        sides[side.name] = {
+          count: side.count, lanes: side.lanes.length, calls: side.calls.length,
+          total_ns: side.facts.total_ns, idle_fraction: side.idleFraction,
+        };
+      }
+      const nodes = new Set();
+      for (const side of this.scene.sides) for (const id of side.byNode.keys()) nodes.add(id);
+      return { nodeCount: nodes.size, transform: { ...this.transform }, scroll: this.scroll, sides };
+    }
+  }
+
+  gviz.views.Timeline = (frame) => new Timeline(frame);
+})();

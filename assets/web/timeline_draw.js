@@ -1,0 +1,281 @@
+/** One frame of the timeline: axis, heads, host calls, lanes, idle strip, the join of a selection. */
+(function () {
+  "use strict";
+  const gviz = (window.gviz = window.gviz || {});
+  const GUTTER = 108;
+  /** Shades of the busy strip. */
+  const LEVELS = 16;
+  const TITLES = { graph: "Graph launch", stream: "Stream (eager)" };
+
+  /** Horizontal place of a time. @param {{k: number, x: number}} t  px = GUTTER + x + k * ns */
+  function toX(t, ns) {
+    return GUTTER + t.x + t.k * ns;
+  }
+
+  function fillOf(scene, side, i, style) {
+    if (style.colour === "kind") {
+      return {
+        fill: gviz.colour.ofKind(scene.kindOf(side, i), style.theme.name),
+        ink: style.theme.inkDark,
+      };
+    }
+    const ramp = gviz.colour.ramp(style.theme.name);
+    const step = side.step[i];
+    const ink = ramp.darkText[step] ? style.theme.inkDark : style.theme.inkLight;
+    return { fill: ramp.css[step], ink };
+  }
+
+  /** Bars of one lane; those that share a pixel become one, coloured by the slowest. */
+  function drawLane(ctx, scene, side, row, style, size, dim) {
+    const { transform: t } = style;
+    const { items } = side.lanes[row.lane];
+    const right = size.width;
+    const rim = row.h > 9 ? 3 : 1.5;
+    const texts = [];
+    let held = null;
+    const flush = () => {
+      if (!held) return;
+      ctx.fillStyle = fillOf(scene, side, held.item, style).fill;
+      ctx.fillRect(held.x, row.y, held.w, row.h);
+      held = null;
+    };
+    ctx.globalAlpha = dim ? 0.4 : 1;
+    const leftNs = (0 - t.x) / t.k;
+    for (let n = gviz.timelineSearch.firstAfter(side, items, leftNs); n < items.length; n++) {
+      const i = items[n];
+      const x = toX(t, side.start[i]);
+      if (x > right) break;
+      const w = side.duration[i] * t.k;
+      if (w < 2) {
+        const px = Math.floor(x);
+        if (held && px <= held.x + held.w - 1) {
+          if (side.step[i] > side.step[held.item]) held.item = i;
+          held.w = Math.max(held.w, Math.ceil(x + w) - held.x);
+          if (held.w > 3) flush();
+        } else {
+          flush();
+          held = { x: px, w: Math.max(1, Math.ceil(w)), item: i };
+        }
+        continue;
+      }
+      flush();
+      const { fill, ink } = fillOf(scene, side, i, style);
+      ctx.fillStyle = fill;
+      if (w > 6) {
+        ctx.beginPath();
+        gviz.canvas.roundRect(ctx, x, row.y, w - 0.75, row.h, Math.min(rim, w / 5));
+        ctx.fill();
+      } else ctx.fillRect(x, row.y, w - (w > 3 ? 0.75 : 0), row.h);
+      if (w > 30 && row.h >= 11) texts.push([i, Math.max(x, GUTTER), Math.min(x + w, right), ink]);
+    }
+    flush();
+    drawNames(ctx, scene, side, row, texts);
+    ctx.globalAlpha = 1;
+  }
+
+  function drawNames(ctx, scene, side, row, texts) {
+    const px = Math.min(11.5, Math.max(9, row.h * 0.55));
+    ctx.textAlign = "left";
+    ctx.textBaseline = "middle";
+    for (const [i, left, right, ink] of texts) {
+      const name = gviz.canvas.fitText(ctx, scene.nameOf(side, i), px, right - left - 9, 500);
+      if (!name) continue;
+      ctx.font = gviz.canvas.font(px, 500);
+      ctx.fillStyle = ink;
+      ctx.fillText(name, left + 5, row.y + row.h / 2 + 0.5);
+    }
+  }
+
+  function drawCalls(ctx, side, row, style, size) {
+    const { transform: t, theme } = style;
+    ctx.fillStyle = theme.host;
+    let covered = -1;
+    for (const call of side.calls) {
+      const x = toX(t, call.start);
+      const end = x + call.duration * t.k;
+      if (x > size.width) break;
+      if (end < GUTTER || end < covered + 0.6) continue;
+      const from = Math.max(x, covered);
+      const w = Math.max(1, end - from);
+      ctx.fillRect(from, row.y + 2, w > 3 ? w - 1 : w, row.h - 4);
+      covered = from + w;
+    }
+    if (side.name === "graph" && side.calls.length) {
+      const end = toX(t, side.calls[0].duration);
+      if (end < GUTTER) return;
+      ctx.font = gviz.canvas.font(10);
+      ctx.textAlign = "left";
+      ctx.textBaseline = "middle";
+      ctx.fillStyle = theme.muted;
+      ctx.fillText("cuGraphLaunch", end + 5, row.y + row.h / 2 + 0.5);
+    }
+  }
+
+  /** The strip under the lanes: as opaque, pixel by pixel, as the GPU is busy. */
+  function drawBusy(ctx, side, row, style, size) {
+    const { transform: t, theme } = style;
+    const first = Math.max(GUTTER, Math.floor(toX(t, 0)));
+    const last = Math.min(size.width, Math.ceil(toX(t, side.facts.total_ns)));
+    if (last <= first) return;
+    const level = busyLevels(side, t, first, last);
+    ctx.fillStyle = theme.idle;
+    ctx.fillRect(first, row.y + row.h / 2 - 0.5, last - first, 1);
+    ctx.fillStyle = theme.busy;
+    for (let px = first, run = first; px < last; px = run) {
+      while (run < last && level[run - first] === level[px - first]) run += 1;
+      ctx.globalAlpha = (0.75 * level[px - first]) / LEVELS;
+      ctx.fillRect(px, row.y + 1.5, run - px, row.h - 3);
+    }
+    ctx.globalAlpha = 1;
+  }
+
+  /** How busy each pixel column is, 0..LEVELS: one less the idle time in it. */
+  function busyLevels(side, t, first, last) {
+    const idle = new Float32Array(last - first);
+    for (const [from, to] of side.idle) {
+      const x0 = Math.max(first, toX(t, from));
+      const x1 = Math.min(last, toX(t, to));
+      if (toX(t, from) > last) break;
+      for (let px = Math.floor(x0); px < x1; px++) {
+        idle[px - first] += Math.min(x1, px + 1) - Math.max(x0, px);
+      }
+    }
+    return Uint8Array.from(idle, (part) => Math.round(LEVELS * Math.max(0, 1 - part)));
+  }
+
+  /** Faint bands over a side's lanes where the GPU idles, when they are wide enough to matter. */
+  function drawIdleBands(ctx, side, top, bottom, style, size) {
+    const { transform: t } = style;
+    ctx.fillStyle = style.theme.grid;
+    for (const [from, to] of side.idle) {
+      const x = toX(t, from);
+      const w = (to - from) * t.k;
+      if (x > size.width) break;
+      if (w >= 1.5 && x + w > GUTTER) ctx.fillRect(x, top, w, bottom - top);
+    }
+  }
+
+  function drawHead(ctx, scene, row, style, size) {
+    const { theme } = style;
+    const side = scene.side(row.side);
+    ctx.textBaseline = "middle";
+    ctx.textAlign = "left";
+    const y = row.y + row.h / 2 + 3;
+    ctx.fillStyle = theme.ink;
+    ctx.font = gviz.canvas.font(12.5, 650);
+    ctx.fillText(TITLES[row.side], 12, y);
+    if (!side) return;
+    let x = 12 + gviz.canvas.textWidth(ctx, TITLES[row.side], 12.5, 650) + 12;
+    ctx.font = gviz.canvas.font(11.5);
+    ctx.fillStyle = theme.muted;
+    for (const text of headFacts(scene, side)) {
+      const w = gviz.canvas.textWidth(ctx, text, 11.5);
+      // The first head shares its line with the buttons.
+      if (x + w > size.width - (row.side === "graph" ? 116 : 8)) break;
+      ctx.fillText(text, x, y);
+      x += w + 14;
+    }
+  }
+
+  /** What the total of a side spans, by where its zero is. */
+  const SPANS_OF = {
+    "host call": "from call to last end",
+    "first node": "from first start to last end",
+    "launch before": "from the end of the launch before",
+  };
+
+  function headFacts(scene, side) {
+    const { facts } = side;
+    const found = [`${gviz.format.time(facts.total_ns)} ${SPANS_OF[facts.zero]}`];
+    if (facts.queued_ns > 0) found.push(`queued ${gviz.format.time(facts.queued_ns)} before`);
+    const other = scene.side(side.name === "graph" ? "stream" : "graph");
+    if (side.name === "stream" && other && other.facts.total_ns > 0) {
+      found.push(`${(facts.total_ns / other.facts.total_ns).toFixed(2)}× the graph`);
+    }
+    found.push(`GPU idle ${gviz.format.percent(side.idleFraction)}`);
+    found.push(gviz.format.counted(side.count, side.name === "graph" ? "span" : "operation"));
+    return found;
+  }
+
+  function drawAxis(ctx, style, size, bottom) {
+    const { transform: t, theme } = style;
+    const from = -t.x / t.k;
+    const to = (size.width - GUTTER - t.x) / t.k;
+    ctx.font = gviz.canvas.font(10.5);
+    ctx.textBaseline = "middle";
+    for (const tick of gviz.axis.ticks(Math.max(0, from), to, size.width - GUTTER)) {
+      const x = Math.round(toX(t, tick.ns)) + 0.5;
+      if (x < GUTTER - 1) continue;
+      ctx.fillStyle = theme.grid;
+      ctx.fillRect(x - 0.5, gviz.timelineRows.AXIS - 5, 1, bottom);
+      const half = gviz.canvas.textWidth(ctx, tick.text, 10.5) / 2;
+      if (x + half > size.width - 4) continue;
+      ctx.fillStyle = theme.muted;
+      ctx.textAlign = x < GUTTER + half ? "left" : "center";
+      ctx.fillText(tick.text, x, 11);
+    }
+  }
+
+  function drawEnd(ctx, side, { top, bottom, label }, style, size) {
+    const x = Math.round(toX(style.transform, side.facts.total_ns)) + 0.5;
+    if (x < GUTTER || x > size.width) return;
+    ctx.strokeStyle = style.theme.accent;
+    ctx.lineWidth = 1;
+    ctx.setLineDash([3, 3]);
+    ctx.beginPath();
+    ctx.moveTo(x, top);
+    ctx.lineTo(x, bottom);
+    ctx.stroke();
+    ctx.setLineDash([]);
+    const text = gviz.format.time(side.facts.total_ns);
+    ctx.font = gviz.canvas.font(11, 600);
+    const w = gviz.canvas.textWidth(ctx, text, 11, 600);
+    const left = x + w + 8 > size.width;
+    ctx.textAlign = left ? "right" : "left";
+    ctx.textBaseline = "middle";
+    ctx.fillStyle = style.theme.accent;
+    ctx.fillText(text, left ? x - 5 : x + 5, label);
+  }
+
+  /** Labels at the left, which stay while the times move. */
+  function drawGutter(ctx, rows, style) {
+    const { theme } = style;
+    ctx.textAlign = "right";
+    ctx.textBaseline = "middle";
+    for (const row of rows) {
+      if (row.kind === "head" || row.kind === "note") continue;
+      const px = row.kind === "lane" ? Math.min(11, Math.max(9, row.h)) : 9.5;
+      ctx.font = gviz.canvas.font(px);
+      ctx.fillStyle = row.kind === "lane" ? theme.muted : theme.faint;
+      ctx.fillText(row.label, GUTTER - 10, row.y + row.h / 2 + 0.5);
+    }
+    ctx.fillStyle = theme.line;
+    for (const row of rows) {
+      if (row.kind !== "head" && row.kind !== "note") ctx.fillRect(GUTTER - 4, row.y - 2, 1, row.h + 5);
+    }
+  }
+
+  function drawNote(ctx, row, style, size) {
+    ctx.textAlign = "left";
+    ctx.textBaseline = "middle";
+    ctx.font = gviz.canvas.font(12);
+    ctx.fillStyle = style.theme.muted;
+    const lines = wrap(ctx, row.label, 12, size.width - GUTTER - 24);
+    lines.forEach((line, n) => ctx.fillText(line, GUTTER + 6, row.y + 12 + 17 * n));
+  }
+
+  function wrap(ctx, text, px, room) {
+    const lines = [""];
+    for (const word of text.split(" ")) {
+      const longer = `${lines[lines.length - 1]} ${word}`.trim();
+      if (gviz.canvas.textWidth(ctx, longer, px) > room && lines[lines.length - 1]) lines.push(word);
+      else lines[lines.length - 1] = longer;
+    }
+    return lines;
+  }
+
+  gviz.timelineDraw = {
+    GUTTER, toX, drawLane, drawCalls, drawBusy, drawIdleBands, drawHead, drawAxis, drawEnd,
+    drawGutter, drawNote,
+  };
+})();

@@ -1,0 +1,74 @@
+/** The selected and hovered intervals of the timeline, and the line that joins both sides. */
+(function () {
+  "use strict";
+  const gviz = (window.gviz = window.gviz || {});
+  /** A marked interval is at least this wide, so that it is found far out too. */
+  const LEAST = 4;
+  /** So many iterations of a loop are joined; more would be a curtain. */
+  const JOINS = 40;
+
+  /** Rectangles of a node's intervals on one side. */
+  function boxes(scene, side, id, rows, style) {
+    const found = [];
+    for (const i of side.byNode.get(id) || []) {
+      const row = rows.find((r) => r.kind === "lane" && r.side === side.name && r.lane === side.lane[i]);
+      const x = gviz.timelineDraw.toX(style.transform, side.start[i]);
+      const w = side.duration[i] * style.transform.k;
+      const grow = Math.max(0, (LEAST - w) / 2);
+      found.push({ i, x: x - grow, y: row.y, w: w + 2 * grow, h: row.h });
+    }
+    return found;
+  }
+
+  function ring(ctx, box, colour, width) {
+    ctx.strokeStyle = colour;
+    ctx.lineWidth = width;
+    ctx.beginPath();
+    const g = width / 2;
+    gviz.canvas.roundRect(ctx, box.x - g, box.y - g, box.w + 2 * g, box.h + 2 * g, 4);
+    ctx.stroke();
+  }
+
+  function join(ctx, a, b, style) {
+    const x0 = a.x + a.w / 2;
+    const y0 = a.y + a.h;
+    const x1 = b.x + b.w / 2;
+    const y1 = b.y;
+    const bend = (y1 - y0) / 2;
+    ctx.strokeStyle = style.theme.accent;
+    ctx.lineWidth = 1.5;
+    ctx.beginPath();
+    ctx.moveTo(x0, y0);
+    ctx.bezierCurveTo(x0, y0 + bend, x1, y1 - bend, x1, y1);
+    ctx.stroke();
+    ctx.fillStyle = style.theme.accent;
+    for (const [x, y] of [[x0, y0], [x1, y1]]) {
+      ctx.beginPath();
+      ctx.arc(x, y, 2.5, 0, 7);
+      ctx.fill();
+    }
+  }
+
+  /** Draw one selected node on both sides. */
+  function drawSelected(ctx, scene, id, rows, style, fill) {
+    const sides = scene.sides.map((side) => boxes(scene, side, id, rows, style));
+    sides.forEach((found, n) => {
+      for (const box of found) {
+        fill(scene.sides[n], box);
+        ring(ctx, box, style.theme.halo, 4.5);
+        ring(ctx, box, style.theme.accent, 2);
+      }
+    });
+    if (sides.length === 2 && sides[0].length && sides[1].length) {
+      for (const box of sides[0].slice(0, JOINS)) join(ctx, box, sides[1][0], style);
+    }
+  }
+
+  function drawHovered(ctx, scene, id, rows, style) {
+    for (const side of scene.sides) {
+      for (const box of boxes(scene, side, id, rows, style)) ring(ctx, box, style.theme.ink, 1.5);
+    }
+  }
+
+  gviz.timelineMarks = { drawSelected, drawHovered, boxes };
+})();

@@ -1,0 +1,124 @@
+/**
+ * The timeline as arrays: two sides, each with lanes of intervals in order of start.
+ *
+ * @typedef {Object} Bars  intervals of one lane, in order of start, never overlapping
+ * @property {string} label
+ * @property {Int32Array} items  indices into the side's arrays
+ */
+(function () {
+  "use strict";
+  const gviz = (window.gviz = window.gviz || {});
+  const NO_NODE = 0xffffffff;
+
+  class Side {
+    /**
+     * @param {"graph"|"stream"} name
+     * @param {Object} payload
+     */
+    constructor(name, payload) {
+      const facts = payload.header[name];
+      this.name = name;
+      this.facts = facts;
+      this.nodeId = payload[`${name}_node_id`];
+      this.label = payload[`${name}_name`];
+      this.type = payload[`${name}_type`];
+      this.start = payload[`${name}_start_ns`];
+      this.duration = payload[`${name}_duration_ns`];
+      this.lane = payload[`${name}_lane`];
+      this.stream = payload[`${name}_stream`];
+      this.iteration = payload[`${name}_iteration`];
+      this.hostStart = payload[`${name}_host_start_ns`];
+      this.hostDuration = payload[`${name}_host_duration_ns`];
+      this.count = this.start.length;
+      this.step = new Uint8Array(this.count);
+      for (let i = 0; i < this.count; i++) {
+        this.step[i] = gviz.colour.step(payload.header.scale, this.duration[i]);
+      }
+      this.lanes = this.splitLanes(facts.lanes);
+      this.calls = this.listCalls();
+      this.idle = this.findIdle();
+      this.byNode = new Map();
+      for (let i = 0; i < this.count; i++) {
+        const id = this.nodeId[i];
+        if (id === NO_NODE) continue;
+        if (!this.byNode.has(id)) this.byNode.set(id, []);
+        this.byNode.get(id).push(i);
+      }
+    }
+
+    splitLanes(labels) {
+      const lists = labels.map(() => []);
+      for (let i = 0; i < this.count; i++) lists[this.lane[i]].push(i);
+      return lists.map((items, n) => ({ label: labels[n], items: Int32Array.from(items) }));
+    }
+
+    /** Host calls as [start, duration, operation]: one cuGraphLaunch, or one a stream operation. */
+    listCalls() {
+      if (this.name === "graph") {
+        return this.facts.call_ns === null ? [] : [{ start: 0, duration: this.facts.call_ns, item: -1 }];
+      }
+      const calls = [];
+      for (let i = 0; i < this.count; i++) {
+        if (this.hostDuration[i] === this.hostDuration[i]) {
+          calls.push({ start: this.hostStart[i], duration: this.hostDuration[i], item: i });
+        }
+      }
+      return calls.sort((a, b) => a.start - b.start);
+    }
+
+    /** Gaps in which nothing runs, from the zero to the last end: [start, end] pairs. */
+    findIdle() {
+      const gaps = [];
+      let end = 0;
+      let idle = 0;
+      for (let i = 0; i < this.count; i++) {
+        if (this.start[i] > end) {
+          gaps.push([end, this.start[i]]);
+          if (i) idle += this.start[i] - end;
+        }
+        end = Math.max(end, this.start[i] + this.duration[i]);
+      }
+      const span = this.count ? end - this.start[0] : 0;
+      this.idleFraction = span > 0 ? idle / span : 0;
+      return gaps;
+    }
+  }
+
+  class TimelineScene {
+    constructor(payload) {
+      this.header = payload.header;
+      this.sides = ["graph", "stream"]
+        .filter((name) => payload.header[name])
+        .map((name) => new Side(name, payload));
+      this.total = Math.max(1, ...this.sides.map((s) => s.facts.total_ns));
+    }
+
+    side(name) {
+      return this.sides.find((s) => s.name === name);
+    }
+
+    nameOf(side, i) {
+      return this.header.strings[side.label[i]];
+    }
+
+    kindOf(side, i) {
+      return this.header.kinds[side.type[i]] || `type ${side.type[i]}`;
+    }
+  }
+
+  /** First item of a lane that ends after `ns`: items are disjoint, so ends rise with starts. */
+  function firstAfter(side, items, ns) {
+    let low = 0;
+    let high = items.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const i = items[middle];
+      if (side.start[i] + side.duration[i] < ns) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  gviz.TimelineScene = TimelineScene;
+  gviz.timelineSearch = { firstAfter };
+})();

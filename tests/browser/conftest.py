@@ -1,0 +1,179 @@
+"""A real server, a real Chromium, and what is kept when a browser test fails."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from gviz.app.server import Options, RunningServer
+
+#: Screenshots and traces of failed tests; open a trace with 'playwright show-trace FILE'.
+KEPT = Path(__file__).resolve().parents[2] / "out" / "browser"
+#: A page is waited for this long; on a busy machine the first one takes seconds.
+PATIENCE_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A running server: the address to open first, and addresses below it."""
+
+    start: str
+
+    def address(self, path: str) -> str:
+        """Return the address of a page, without the token."""
+        return self.start.split("?")[0] + path.lstrip("/")
+
+
+Serve = Callable[..., Site]
+
+
+@pytest.fixture(scope="module")
+def serve() -> Iterator[Serve]:
+    """Start servers on recordings; each listens on a port the system picks."""
+    running: list[tuple[RunningServer, threading.Thread]] = []
+
+    def start(*paths: Path, url_prefix: str = "/") -> Site:
+        options = Options(port=0, open_browser=False, url_prefix=url_prefix)
+        server = RunningServer(list(paths), options)
+        thread = threading.Thread(target=server.run, daemon=True)
+        thread.start()
+        running.append((server, thread))
+        return Site(server.url)
+
+    yield start
+    for server, thread in running:
+        server.close()
+        thread.join(timeout=10)
+
+
+@pytest.fixture(scope="session")
+def browser(chromium: str) -> Iterator[Browser]:
+    """One Chromium for all tests; each test has its own context."""
+    with sync_playwright() as playwright:
+        # Containers run as root, where Chromium's sandbox cannot start.
+        opened = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> object:
+    """Remember whether the test itself failed, for the page's fixture."""
+    report: Any = yield
+    if report.when == "call":
+        item.stash[_FAILED] = report.failed
+    return report
+
+
+_FAILED = pytest.StashKey[bool]()
+
+
+@pytest.fixture
+def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """A page in a window of 1280 x 800; its console must be empty at the end."""
+    options = getattr(request, "param", {})
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, **options)
+    context.tracing.start(screenshots=True, snapshots=True)
+    opened = context.new_page()
+    said: list[str] = []
+    opened.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
+    opened.on("pageerror", lambda error: said.append(f"error: {error}"))
+    yield opened
+    failed = request.node.stash.get(_FAILED, True) or bool(said)
+    name = re.sub(r"\W+", "_", request.node.name)
+    if failed:
+        KEPT.mkdir(parents=True, exist_ok=True)
+        opened.screenshot(path=KEPT / f"{name}.png")
+    context.tracing.stop(path=KEPT / f"{name}.zip" if failed else None)
+    context.close()
+    assert said == [], "the console is not empty"
+
+
+def eventually(question: Callable[[], Any], what: str) -> Any:
+    """Wait until a question has a true answer and return it.
+
+    Playwright's own wait_for_function evaluates strings in the page, which the pages'
+    Content-Security-Policy forbids.
+    """
+    end = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end:
+        if answer := question():
+            return answer
+        time.sleep(0.02)
+    raise AssertionError(f"{what} did not happen within {PATIENCE_S:.0f} s; last: {question()!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class GraphPage:
+    """The graph page as its user sees it: each view's own selection, and how to change it."""
+
+    page: Page
+
+    def open(self, site: Site, path: str) -> None:
+        """Open a graph's address and wait until both canvases and the table are drawn."""
+        self.page.goto(site.start)
+        self.page.wait_for_selector("h1")
+        self.page.goto(site.address(path))
+        self.wait()
+
+    def wait(self) -> None:
+        """Wait until the views of the page shown are drawn."""
+        self.page.wait_for_selector("#nodes .ag-row")
+        for view in ("dag", "timeline"):
+            if self.page.locator(f"#{view}").count():
+                eventually(lambda v=view: self.state(v)["ready"], f"{view} drawn")
+
+    def state(self, view: str) -> dict[str, Any]:
+        """Return what a canvas says about itself."""
+        found: dict[str, Any] = self.page.evaluate(
+            "id => document.querySelector(`#${id} canvas`)?.gvizState() ?? {ready: false}", view
+        )
+        return found
+
+    def click_node(self, view: str, node: int) -> None:
+        """Click a node where a canvas drew it."""
+        spot = eventually(
+            lambda: self.page.evaluate(
+                "([id, node]) => document.querySelector(`#${id} canvas`).gvizLocate(node)",
+                [view, node],
+            ),
+            f"node {node} on screen in {view}",
+        )
+        self.page.mouse.click(spot["x"], spot["y"])
+
+    def selected_rows(self) -> list[int]:
+        """Return the node ids of the table's selected rows that are drawn."""
+        rows = self.page.locator("#nodes .ag-row-selected")
+        return sorted({int(r.get_attribute("row-id") or 0) for r in rows.all()})
+
+    def inspected(self) -> str:
+        """Return the text of the inspector."""
+        return self.page.locator("#inspector").inner_text()
+
+    def selections(self, node: int) -> dict[str, bool]:
+        """Say for each view whether it shows the node as the selected one."""
+        return {
+            "dag": self.state("dag")["selected"] == [node],
+            "timeline": self.state("timeline")["selected"] == [node],
+            "table": self.selected_rows() == [node],
+            "inspector": f"node {node}" in self.inspected(),
+        }
+
+    def expect_selected(self, node: int) -> None:
+        """Wait until all four views show the node as selected, none with a complaint."""
+        eventually(lambda: all(self.selections(node).values()), f"selection of {node} everywhere")
+        assert [self.state(v)["message"] for v in ("dag", "timeline")] == ["", ""]
+
+
+@pytest.fixture
+def graph_page(page: Page) -> GraphPage:
+    """The page, as a graph page."""
+    return GraphPage(page)

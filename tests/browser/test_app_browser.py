@@ -1,0 +1,224 @@
+"""The application in a real browser: linked selection, addresses, theme, navigation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from app_recordings import write_imported_recording
+from playwright.sync_api import Page
+from recordings import FIRST_NODE_ID, transformer_shape, write_loop_recording, write_recording
+
+if TYPE_CHECKING:
+    from conftest import GraphPage, Serve, Site
+
+pytestmark = pytest.mark.browser
+
+GRAPH = "graph?file=small&graph=1"
+NODE = FIRST_NODE_ID + 4  # branch0_step0, a kernel
+OTHER = FIRST_NODE_ID + 5
+
+
+@pytest.fixture(scope="module")
+def site(serve: Serve, small_recording: Path) -> Site:
+    return serve(small_recording)
+
+
+def test_runs_lead_to_run_and_graph(page: Page, site: Site, graph_page: GraphPage) -> None:
+    page.goto(site.start)
+    page.get_by_role("link", name="fork-join 3x4").first.click()
+    page.get_by_role("heading", name="What measuring cost and lost").wait_for()
+    assert "run?file=small" in page.url
+    page.get_by_role("table").get_by_role("link", name="fork-join 3x4").click()
+    graph_page.wait()
+    assert page.title() == "fork-join 3x4 – gviz"
+    page.go_back()
+    page.get_by_role("heading", name="What measuring cost and lost").wait_for()
+
+
+def test_token_leaves_the_address(page: Page, site: Site) -> None:
+    page.goto(site.start)
+    page.get_by_role("heading", name="Runs").wait_for()
+    assert "token" not in page.url
+
+
+@pytest.mark.parametrize("view", ["dag", "timeline"])
+def test_node_clicked_in_a_canvas_is_selected_everywhere(
+    graph_page: GraphPage, site: Site, view: str
+) -> None:
+    graph_page.open(site, GRAPH)
+    graph_page.click_node(view, NODE)
+    graph_page.expect_selected(NODE)
+    assert "branch0_step0" in graph_page.inspected()
+
+
+def test_row_clicked_in_the_table_is_selected_everywhere(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, GRAPH)
+    row = graph_page.page.locator("#nodes .ag-row").first
+    node = int(row.get_attribute("row-id") or 0)
+    row.locator("[col-id=name]").click()
+    graph_page.expect_selected(node)
+
+
+def test_node_picked_in_the_inspector_is_selected_everywhere(
+    graph_page: GraphPage, site: Site
+) -> None:
+    graph_page.open(site, f"{GRAPH}&node={NODE}")
+    graph_page.expect_selected(NODE)
+    graph_page.page.locator("#inspector").get_by_role("button", name="branch0_step1").click()
+    graph_page.expect_selected(OTHER)
+
+
+def test_selections_in_turn_from_every_view_end_with_the_last(
+    graph_page: GraphPage, site: Site
+) -> None:
+    graph_page.open(site, GRAPH)
+    graph_page.click_node("dag", NODE)
+    graph_page.expect_selected(NODE)
+    graph_page.page.locator(f"#nodes [row-id='{NODE}'] [col-id=name]").wait_for()
+    graph_page.click_node("timeline", OTHER)
+    graph_page.expect_selected(OTHER)
+    graph_page.click_node("dag", NODE)
+    graph_page.expect_selected(NODE)
+
+
+def test_several_nodes_are_summed(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, f"{GRAPH}&node={NODE},{OTHER}")
+    assert "2 nodes selected" in graph_page.inspected()
+    assert graph_page.state("dag")["selected"] == [NODE, OTHER]
+
+
+def test_address_reproduces_the_view(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, GRAPH)
+    graph_page.page.get_by_text("Kind", exact=True).first.click()
+    graph_page.click_node("dag", NODE)
+    graph_page.expect_selected(NODE)
+    address = graph_page.page.url
+    assert f"node={NODE}" in address
+    assert "colour=kind" in address
+    graph_page.page.goto("about:blank")
+    graph_page.page.goto(address)
+    graph_page.wait()
+    graph_page.expect_selected(NODE)
+    assert graph_page.state("dag")["colour"] == "kind"
+
+
+def test_chosen_launch_is_shown_in_the_timeline(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, f"{GRAPH}&launch=3")
+    graph_page.page.locator("#launch").click()
+    with graph_page.page.expect_response(lambda r: "launch=7" in r.url) as answer:
+        graph_page.page.get_by_role("option", name="#6 ·").click()
+    assert answer.value.status in (200, 304)
+    assert "launch=7" in graph_page.page.url
+
+
+def test_search_filters_the_table(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, GRAPH)
+    graph_page.page.keyboard.press("/")
+    graph_page.page.keyboard.type("join_kernel")
+    rows = graph_page.page.locator("#nodes .ag-center-cols-container .ag-row")
+    graph_page.page.locator("#nodes .ag-row [col-id=name]", has_text="branch").first.wait_for(
+        state="detached"
+    )
+    assert rows.count() == 3
+
+
+def test_chart_library_is_loaded_only_for_a_chart(graph_page: GraphPage, site: Site) -> None:
+    loaded: list[str] = []
+    graph_page.page.on("request", lambda request: loaded.append(request.url))
+    graph_page.open(site, GRAPH)
+    assert not [u for u in loaded if "plotly" in u]
+    graph_page.click_node("dag", NODE)
+    graph_page.page.locator("#inspector .js-plotly-plot .bars").wait_for()
+    assert [u for u in loaded if "plotly" in u]
+
+
+@pytest.mark.parametrize("page", [{"color_scheme": "dark"}], indirect=True)
+def test_theme_follows_the_system_and_a_choice_is_remembered(
+    graph_page: GraphPage, site: Site
+) -> None:
+    graph_page.open(site, GRAPH)
+    assert graph_page.state("dag")["theme"] == "dark"
+    graph_page.page.get_by_role("button", name="Switch between dark and light").click()
+    graph_page.page.locator("html[data-mantine-color-scheme=light]").wait_for()
+    graph_page.page.reload()
+    graph_page.wait()
+    assert graph_page.state("timeline")["theme"] == "light"
+
+
+def test_panes_are_resized_by_keyboard(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, GRAPH)
+    bar = graph_page.page.get_by_role("separator", name="Resize graph and timeline")
+    before = graph_page.page.locator("#dag").bounding_box()
+    bar.focus()
+    for _ in range(5):
+        bar.press("ArrowRight")
+    after = graph_page.page.locator("#dag").bounding_box()
+    assert before is not None
+    assert after is not None
+    assert after["width"] > before["width"] + 50
+
+
+def test_body_of_a_loop_is_reached_and_left(
+    graph_page: GraphPage, serve: Serve, tmp_path: Path
+) -> None:
+    graph_page.open(serve(write_loop_recording(tmp_path / "loop.gviz")), "graph?file=loop&graph=1")
+    graph_page.click_node("dag", 1002)
+    graph_page.page.locator("#inspector").get_by_role("link", name="while loop body").click()
+    graph_page.page.get_by_role("heading", name="while loop body").wait_for()
+    graph_page.wait()
+    graph_page.click_node("dag", 2001)
+    graph_page.expect_selected(2001)
+    graph_page.page.locator("#trail").get_by_role("link", name="while loop").last.click()
+    graph_page.page.locator("#nodes [row-id='1002']").first.wait_for()
+
+
+def test_import_without_times_says_so_and_links_dag_and_table(
+    graph_page: GraphPage, serve: Serve, tmp_path: Path
+) -> None:
+    graph_page.open(
+        serve(write_imported_recording(tmp_path / "dump.gviz")), "graph?file=dump&graph=1"
+    )
+    assert graph_page.page.get_by_text("No times: a DOT dump carries none").count() >= 1
+    graph_page.click_node("dag", 2)
+    graph_page.page.locator("#nodes .ag-row-selected[row-id='2']").wait_for()
+    graph_page.page.locator("#inspector", has_text="Not timed").wait_for()
+
+
+def test_graph_without_nodes_opens_with_a_word(page: Page, serve: Serve, tmp_path: Path) -> None:
+    site = serve(write_imported_recording(tmp_path / "dump.gviz"))
+    page.goto(site.start)
+    page.get_by_role("link", name="nothing").click()
+    page.get_by_text("This graph has no nodes.").wait_for()
+
+
+def test_graph_of_2500_nodes_is_linked_too(
+    graph_page: GraphPage, serve: Serve, tmp_path: Path
+) -> None:
+    path = write_recording(tmp_path / "large.gviz", transformer_shape(166), launches=3)
+    graph_page.open(serve(path), "graph?file=large&graph=1")
+    row = graph_page.page.locator("#nodes .ag-row").first
+    node = int(row.get_attribute("row-id") or 0)
+    row.locator("[col-id=name]").click()
+    graph_page.expect_selected(node)
+
+
+def test_application_works_under_a_prefix(
+    graph_page: GraphPage, serve: Serve, small_recording: Path
+) -> None:
+    site = serve(small_recording, url_prefix="/user/me/proxy/1")
+    graph_page.open(site, GRAPH)
+    graph_page.click_node("dag", NODE)
+    graph_page.expect_selected(NODE)
+    assert "/user/me/proxy/1/graph?" in graph_page.page.url
+
+
+@pytest.mark.parametrize("width", [640, 1280, 1920])
+def test_page_is_no_wider_than_its_window(graph_page: GraphPage, site: Site, width: int) -> None:
+    graph_page.page.set_viewport_size({"width": width, "height": 900})
+    for path in ("", "run?file=small&run=1", f"{GRAPH}&node={NODE}"):
+        graph_page.page.goto(site.start)
+        graph_page.page.goto(site.address(path))
+        graph_page.page.wait_for_selector("h1")
+        assert graph_page.page.evaluate("document.documentElement.scrollWidth") <= width

@@ -1,0 +1,131 @@
+"""The timeline on its canvas: both sides, time-only zoom, loops, and what is missing in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from canvas_page import locate
+from recordings import (
+    FIRST_NODE_ID,
+    fork_join_shape,
+    wide_shape,
+    write_loop_recording,
+    write_recording,
+)
+
+if TYPE_CHECKING:
+    from conftest import GraphPage, Serve, Site
+
+pytestmark = pytest.mark.browser
+
+SHAPE = fork_join_shape()
+TIMED = sum(w.timed for w in SHAPE.works)
+NODE = FIRST_NODE_ID + 4
+
+
+@pytest.fixture(scope="module")
+def site(serve: Serve, small_recording: Path, tmp_path_factory: pytest.TempPathFactory) -> Site:
+    folder = tmp_path_factory.mktemp("canvas")
+    loop = write_loop_recording(folder / "loop.gviz", iterations=4)
+    alone = write_recording(folder / "alone.gviz", SHAPE, launches=2, eager=False)
+    wide = write_recording(folder / "wide.gviz", wide_shape(lanes=40, length=4), launches=1)
+    return serve(small_recording, loop, alone, wide)
+
+
+def test_both_sides_are_shown_from_their_host_calls(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, "graph?file=small&graph=1")
+    sides = graph_page.state("timeline")["sides"]
+    assert sides["graph"]["count"] == sides["stream"]["count"] == TIMED
+    assert sides["graph"]["calls"] == 1
+    assert sides["stream"]["calls"] == TIMED
+    assert sides["graph"]["lanes"] == 4
+    assert 0 < sides["graph"]["idle_fraction"] < sides["stream"]["idle_fraction"] < 1
+    assert sides["stream"]["total_ns"] > sides["graph"]["total_ns"]
+
+
+def test_wheel_zooms_time_only(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, "graph?file=small&graph=1")
+    page = graph_page.page
+    before = locate(page, NODE, "timeline")
+    k = graph_page.state("timeline")["transform"]["k"]
+    page.mouse.move(before["x"], before["y"])
+    page.mouse.wheel(0, -400)
+    page.wait_for_timeout(100)
+    after = locate(page, NODE, "timeline")
+    assert graph_page.state("timeline")["transform"]["k"] > 1.5 * k
+    assert after["x"] == pytest.approx(before["x"], abs=1)
+    assert after["y"] == before["y"]
+
+
+def test_zoom_out_ends_where_everything_is_shown(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, "graph?file=small&graph=1")
+    page = graph_page.page
+    fitted = graph_page.state("timeline")["transform"]
+    spot = locate(page, NODE, "timeline")
+    page.mouse.move(spot["x"], spot["y"])
+    page.mouse.wheel(0, -400)
+    page.mouse.wheel(0, 2000)
+    page.wait_for_timeout(100)
+    assert graph_page.state("timeline")["transform"] == pytest.approx(fitted)
+
+
+def test_hover_explains_a_span_and_its_stream_operation(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, "graph?file=small&graph=1")
+    page = graph_page.page
+    spot = locate(page, NODE, "timeline")
+    page.mouse.move(spot["x"], spot["y"])
+    tip = page.locator("#timeline .gviz-canvas-tooltip")
+    tip.wait_for(state="visible")
+    text = tip.inner_text()
+    assert "branch0_step0" in text
+    assert "as stream work" in text
+    assert graph_page.state("dag")["hovered"] == NODE
+
+
+def test_node_far_off_screen_is_brought_into_view(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, "graph?file=small&graph=1")
+    page = graph_page.page
+    first = locate(page, FIRST_NODE_ID, "timeline")
+    page.mouse.move(first["x"], first["y"])
+    for _ in range(4):
+        page.mouse.wheel(0, -600)
+    page.wait_for_timeout(100)
+    last = FIRST_NODE_ID + len(SHAPE.works) - 1
+    graph_page.click_node("dag", last)
+    graph_page.expect_selected(last)
+    page.wait_for_timeout(500)
+    box = page.locator("#timeline canvas").bounding_box()
+    assert box is not None
+    assert box["x"] < locate(page, last, "timeline")["x"] < box["x"] + box["width"]
+
+
+def test_loop_node_owns_the_spans_of_every_iteration(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, "graph?file=loop&graph=1")
+    state = graph_page.state("timeline")
+    assert state["sides"]["graph"]["count"] == 2 + 2 * 4
+    assert state["nodeCount"] == 3
+    graph_page.click_node("timeline", 1002)
+    assert graph_page.state("dag")["selected"] == [1002]
+
+
+def test_missing_eager_side_is_said_in_words(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, "graph?file=alone&graph=1")
+    label = graph_page.page.locator("#timeline canvas").get_attribute("aria-label") or ""
+    assert f"{TIMED} graph spans" in label
+    assert "No eager run of this work was recorded" in label
+    assert list(graph_page.state("timeline")["sides"]) == ["graph"]
+
+
+def test_more_lanes_than_fit_are_scrolled_by_dragging(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, "graph?file=wide&graph=1")
+    page = graph_page.page
+    box = page.locator("#timeline canvas").bounding_box()
+    assert box is not None
+    middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.move(*middle)
+    page.mouse.down()
+    page.mouse.move(middle[0], middle[1] - 120, steps=4)
+    page.mouse.up()
+    assert graph_page.state("timeline")["scroll"] == pytest.approx(120, abs=1)
