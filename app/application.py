@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, cast
@@ -143,16 +143,8 @@ def _add_graph_callbacks(app: dash.Dash, library: Library, addresses: Addresses)
 
 
 def _add_links(app: dash.Dash) -> None:
-    """Join the views of the graph page in the browser, without a round trip.
-
-    A graph without times has no timeline, one without nodes no DAG, so what belongs to them
-    is an optional input, and the functions (assets/web/page_links.js) set properties only
-    where they are.
-    """
+    """Join the views of the graph page in the browser, without a round trip."""
     add: Any = app.clientside_callback
-
-    def optional(name: str, prop: str) -> Input:
-        return Input(name, prop, allow_optional=True)
 
     def link(function: str, output: Output, *inputs: Input | State, at_start: bool = False) -> None:
         add(
@@ -162,6 +154,22 @@ def _add_links(app: dash.Dash) -> None:
             prevent_initial_call=not at_start,
         )
 
+    _link_views(link)
+    _link_page(link)
+
+
+def _optional(name: str, prop: str) -> Input:
+    """Return an input that need not be on the page.
+
+    A graph without times has no timeline, one without nodes no DAG; the functions
+    (assets/web/page_links.js) set properties only where they are.
+    """
+    return Input(name, prop, allow_optional=True)
+
+
+def _link_views(link: Callable[..., None]) -> None:
+    """Join selection, table rows, and the choice of launches and colours."""
+    optional = _optional
     link(
         "select",
         Output("selection", "data"),
@@ -186,6 +194,11 @@ def _add_links(app: dash.Dash) -> None:
         State("timeline", "source"),
     )
     link("colour", Output("view", "modified_timestamp"), optional("colour", "value"))
+
+
+def _link_page(link: Callable[..., None]) -> None:
+    """Join what is around the views: graph choice, address, title and theme."""
+    optional = _optional
     link(
         "openGraph",
         Output("location", "search"),

@@ -7,27 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gviz.app.library import Library
+from gviz.launch_time import LaunchTimes, launch_times
 from gviz.recording import rows
 from gviz.recording.reader import Recording
-
-
-@dataclass(frozen=True, slots=True)
-class LaunchTimes:
-    """The GPU time of a graph's launches.
-
-    Attributes
-    ----------
-    median_ns
-        Median over launches; None: not measured.
-    count
-        Launches the median was taken over.
-    method
-        How it was measured, as a sentence fragment.
-    """
-
-    median_ns: float | None
-    count: int
-    method: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,19 +137,6 @@ def build_graph_view(recording: Recording, graph_id: int) -> GraphView:
         nested_total_ns=_nested_totals(recording, bodies, graphs, measured),
         recorded_gpu_ns=sum(x.gpu_ns or 0 for x in recorded),
     )
-
-
-def launch_times(recording: Recording, graph_id: int) -> LaunchTimes:
-    """Return the median GPU time of launches: by events where there are any, else by spans."""
-    events = recording.fetch_launch_durations(graph_id, "graph", "event").tolist()
-    if events:
-        method = "measured: two CUDA events around the launch"
-        return LaunchTimes(statistics.median(events), len(events), method)
-    spans = recording.fetch_launch_durations(graph_id, "graph", "gpu").tolist()
-    if spans:
-        method = "derived: first node's start to last node's end, by CUPTI"
-        return LaunchTimes(statistics.median(spans), len(spans), method)
-    return LaunchTimes(None, 0, "not measured")
 
 
 def typical_launch(launches: Sequence[TimedLaunch]) -> TimedLaunch | None:

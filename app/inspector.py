@@ -129,7 +129,7 @@ def _nested_time(view: GraphView, node: rows.Node) -> Component | None:
             (
                 "Body, a launch",
                 duration(total / len(view.recorded_launches)),
-                "Derived: times of the nodes inside it, all iterations, mean over recorded launches",
+                "Derived: times of the nodes inside, all iterations, mean over recorded launches",
             ),
             (
                 "Share of launch",

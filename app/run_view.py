@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gviz.app.graph_view import LaunchTimes, launch_times
 from gviz.app.library import Library, OpenRecording
+from gviz.launch_time import LaunchTimes, launch_times
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 

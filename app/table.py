@@ -66,8 +66,6 @@ def _columns(view: GraphView) -> list[dict[str, Any]]:
     kinds = {node_type_name(n.type) for n in view.nodes.values()}
     grids = {_grid(n) or "" for n in view.nodes.values()}
     blocks = {_block(n) or "" for n in view.nodes.values()}
-    shown_us = {"function": "gvizMicroseconds(params.value)"}
-    time = {**_NUMBER, "valueFormatter": shown_us, "width": 76}
     columns: list[dict[str, Any]] = [
         {"field": "node", "headerName": "Id", **_NUMBER, "width": 66},
         {
@@ -78,6 +76,32 @@ def _columns(view: GraphView) -> list[dict[str, Any]]:
             "tooltipField": "kernel",
         },
         {"field": "kind", "headerName": "Kind", "width": _text_width(kinds, 82)},
+        *_time_columns(timed),
+        {"field": "grid", "headerName": "Grid", "width": _text_width(grids, 62)},
+        {"field": "block", "headerName": "Block", "width": _text_width(blocks, 62)},
+        {
+            "field": "stream",
+            "headerName": "Stream",
+            **_NUMBER,
+            "width": 72,
+            "headerTooltip": "Stream it was captured on (CUPTI id); replay may use another",
+        },
+        {
+            "field": "nvtx",
+            "headerName": "NVTX",
+            "minWidth": 80,
+            "flex": 1,
+            "tooltipField": "nvtx",
+            "hide": not view.nvtx,
+        },
+    ]
+    return columns
+
+
+def _time_columns(timed: bool) -> list[dict[str, Any]]:
+    shown_us = {"function": "gvizMicroseconds(params.value)"}
+    time = {**_NUMBER, "valueFormatter": shown_us, "width": 76}
+    return [
         {
             "field": "median_ns",
             "headerName": "Median µs",
@@ -104,25 +128,7 @@ def _columns(view: GraphView) -> list[dict[str, Any]]:
             "headerTooltip": "Node time over the launch's GPU time; derived. "
             "Overlapping nodes count in full, so shares may sum to over 100 %",
         },
-        {"field": "grid", "headerName": "Grid", "width": _text_width(grids, 62)},
-        {"field": "block", "headerName": "Block", "width": _text_width(blocks, 62)},
-        {
-            "field": "stream",
-            "headerName": "Stream",
-            **_NUMBER,
-            "width": 72,
-            "headerTooltip": "Stream it was captured on (CUPTI id); replay may use another",
-        },
-        {
-            "field": "nvtx",
-            "headerName": "NVTX",
-            "minWidth": 80,
-            "flex": 1,
-            "tooltipField": "nvtx",
-            "hide": not view.nvtx,
-        },
     ]
-    return columns
 
 
 def _text_width(texts: Iterable[str], least: int) -> int:

@@ -17,6 +17,9 @@ from gviz.spool.format import PROBE_TEXT
 
 _VARIABLE = "NVTX_INJECTION64_PATH"
 
+#: Gives the push and pop of a module.
+Probe = Callable[[Any], tuple[Callable[[], Any], Callable[[], Any]]]
+
 
 class NvtxHooks:
     """Brings NVTX ranges to the native library while installed.
@@ -42,18 +45,27 @@ class NvtxHooks:
             ("torch.cuda.nvtx", _probe_torch, self._wrap_torch),
         ):
             module = sys.modules.get(name)
-            if module is not None and not _arrives(probe, module):
-                wrap(module)
-                self._note(
-                    f"{name.partition('.')[0]} made NVTX calls before gviz attached: its ranges "
-                    "are taken from its Python functions; ranges from C++ code are missing "
-                    "(gviz run catches them all)"
-                )
+            if module is not None:
+                self._hook(name.partition(".")[0], module, probe, wrap)
 
     def remove(self) -> None:
         """Undo everything, in reverse order."""
         while self._restore:
             self._restore.pop()()
+
+    def _hook(self, library: str, module: Any, probe: Probe, wrap: Callable[[Any], None]) -> None:
+        """Wrap a module whose ranges do not arrive; leave alone one that cannot be asked."""
+        try:
+            if _arrives(probe, module):
+                return
+            wrap(module)
+        except Exception as error:  # of that library, in whatever version it is
+            self._note(f"the NVTX ranges of {library} are missing: {error}")
+            return
+        self._note(
+            f"{library} made NVTX calls before gviz attached: its ranges are taken from its "
+            "Python functions; ranges from C++ code are missing (gviz run catches them all)"
+        )
 
     def _replace(self, module: Any, name: str, value: Any) -> None:
         original = getattr(module, name)
@@ -64,8 +76,9 @@ class NvtxHooks:
         push, pop = module.libnvtx_push_range, module.libnvtx_pop_range
 
         def pushed(attributes: Any, domain: Any) -> Any:
+            depth = push(attributes, domain)  # first: where it raises, no range is open
             native.nvtx_push(_text(getattr(attributes, "message", "")))
-            return push(attributes, domain)
+            return depth
 
         def popped(domain: Any) -> Any:
             native.nvtx_pop()
@@ -88,8 +101,9 @@ class _TorchNvtx:
         return getattr(self._inner, name)
 
     def rangePushA(self, text: str) -> Any:
+        depth = self._inner.rangePushA(text)  # first: it refuses what is no text
         native.nvtx_push(text)
-        return self._inner.rangePushA(text)
+        return depth
 
     def rangePop(self) -> Any:
         native.nvtx_pop()
@@ -101,9 +115,7 @@ def _text(message: Any) -> str:
     return str(getattr(message, "string", message) or "")
 
 
-def _arrives(
-    probe: Callable[[Any], tuple[Callable[[], Any], Callable[[], Any]]], module: Any
-) -> bool:
+def _arrives(probe: Probe, module: Any) -> bool:
     before = native.nvtx_depth()
     push, pop = probe(module)
     push()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import os
 import sys
 import threading
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from gviz.collectors.attach import recording_path
 from gviz.collectors.session import Session, SessionOptions
-from gviz.errors import CollectorError
+from gviz.errors import CollectorError, GvizError
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -94,9 +95,14 @@ class profile:
             _active = self
         try:
             self._session.start()
-        except BaseException:
+        except BaseException as inner:
+            self._session.abandon()
             _release()
-            raise
+            if isinstance(inner, GvizError) or not isinstance(inner, Exception):
+                raise
+            # gviz's own trouble is not the program's.
+            print(f"gviz: nothing is recorded: {inner}", file=sys.stderr)
+            return self
         atexit.register(self._finish)
         return self
 
@@ -123,3 +129,13 @@ def _release() -> None:
     global _active
     with _active_lock:
         _active = None
+
+
+def _forget_in_child() -> None:
+    """A forked child does not record: the profile, and a lock somebody held, are the parent's."""
+    global _active, _active_lock
+    _active_lock = threading.Lock()
+    _active = None
+
+
+os.register_at_fork(after_in_child=_forget_in_child)

@@ -20,6 +20,8 @@ from gviz.spool.format import SPOOL_SUFFIX, RecordType
 
 #: How long finishing waits for outstanding GPU work.
 _FINISH_SECONDS = 20.0
+#: The native library counts in 32 bits.
+_LARGEST_COUNT = 2**32 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +48,8 @@ class SessionOptions:
     ) -> SessionOptions:
         """Check and build; UsageError or RecordingError if something is off."""
         policy, count = parse_node_launches(node_launches)
-        if eager_operations < 0:
-            raise UsageError(f"eager_operations is {eager_operations}; give 0 or more")
+        if not 0 <= eager_operations <= _LARGEST_COUNT:
+            raise UsageError(f"eager_operations is {eager_operations}; give 0 to {_LARGEST_COUNT}")
         check_output(path, overwrite=overwrite)
         wanted = native.NativeOptions(
             policy=policy, policy_count=count, eager_operations=eager_operations
@@ -67,9 +69,9 @@ def parse_node_launches(value: int | str) -> tuple[int, int]:
     if text == "all":
         return native.POLICY_ALL, 0
     every = re.fullmatch(r"every:([1-9]\d*)", text)
-    if every:
+    if every and int(every[1]) <= _LARGEST_COUNT:
         return native.POLICY_EVERY, int(every[1])
-    if re.fullmatch(r"\d+", text):
+    if re.fullmatch(r"\d+", text) and int(text) <= _LARGEST_COUNT:
         return native.POLICY_FIRST, int(text)
     raise UsageError(f"node launches is {text!r}; give a number, every:K or all")
 
@@ -117,6 +119,13 @@ class Session:
             return
         self._stacks.install()
         self._nvtx.install()
+
+    def abandon(self) -> None:
+        """End after a start that failed half way: nothing stays attached or waits."""
+        if self._open:
+            self.finish()
+        elif self._writer is not None:
+            self._writer.wait()
 
     def finish(self) -> None:
         """Detach, close the spool and wait for the recording to be written."""

@@ -7,6 +7,7 @@ once, so that a crash does not lose it. Source lines are read by the writer proc
 
 from __future__ import annotations
 
+import itertools
 import json
 import linecache
 import os
@@ -29,6 +30,7 @@ class StackTaker:
         # By identity: hashing a code object hashes its whole bytecode.
         self._ids: dict[tuple[int, ...], int] = {}
         self._codes: dict[int, CodeType] = {}  # kept alive, so that an identity stays one
+        self._numbers = itertools.count(1)
         self._callback: object = None
 
     def install(self) -> None:
@@ -37,7 +39,8 @@ class StackTaker:
 
     def remove(self) -> None:
         """Take the callback away."""
-        native.set_stack_callback(None)
+        if self._callback is not None:
+            native.set_stack_callback(None)
 
     def take(self) -> int:
         """Return the id of the calling thread's stack, or a reason below zero. Never raises."""
@@ -63,7 +66,8 @@ class StackTaker:
 
     def _add(self, key: tuple[int, ...], codes: list[CodeType]) -> int:
         self._codes.update((id(code), code) for code in codes)
-        stack_id = len(self._ids) + 1
+        # Not the table's length: another thread may run while the record is appended.
+        stack_id = next(self._numbers)
         frames = [
             _frame(code, lasti)
             for code, lasti in zip(codes, key[1::2], strict=True)

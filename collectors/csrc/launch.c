@@ -16,8 +16,9 @@ struct exec_state {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* By handle, open addressing: programs with a thousand executables launch them in turn. */
 static struct exec_state *execs;
-static size_t exec_count, exec_room;
+static size_t exec_count, exec_room; /* entries, removed ones included; a power of two */
 static __thread struct launch_slot slot;
 
 struct launch_record {
@@ -31,24 +32,48 @@ struct launch_record {
 
 /* -- executables -------------------------------------------------------------------------- */
 
+#define REMOVED ((CUgraphExec)1)
+
+/* Return the entry of a handle, or the empty one where it would stand. */
+static struct exec_state *exec_slot(struct exec_state *table, size_t room, CUgraphExec handle) {
+    size_t at = ((uintptr_t)handle >> 4) * 0x9E3779B97F4A7C15ull & (room - 1);
+    while (table[at].handle && table[at].handle != handle)
+        at = (at + 1) & (room - 1);
+    return &table[at];
+}
+
 static struct exec_state *exec_find(CUgraphExec handle) {
-    for (size_t i = exec_count; i-- > 0;)
-        if (execs[i].handle == handle)
-            return &execs[i];
-    return NULL;
+    struct exec_state *found = exec_room ? exec_slot(execs, exec_room, handle) : NULL;
+    return found && found->handle ? found : NULL;
+}
+
+static bool execs_grow(void) {
+    size_t alive = 0;
+    for (size_t i = 0; i < exec_room; i++)
+        alive += execs[i].handle && execs[i].handle != REMOVED;
+    size_t room = 64;
+    while (room < alive * 4)
+        room *= 2;
+    struct exec_state *table = calloc(room, sizeof *table);
+    if (!table)
+        return false;
+    for (size_t i = 0; i < exec_room; i++)
+        if (execs[i].handle && execs[i].handle != REMOVED)
+            *exec_slot(table, room, execs[i].handle) = execs[i];
+    free(execs);
+    execs = table;
+    exec_room = room;
+    exec_count = alive;
+    return true;
 }
 
 static struct exec_state *exec_add(CUgraphExec handle, uint32_t exec_id, bool late) {
-    if (exec_count == exec_room) {
-        size_t room = exec_room ? exec_room * 2 : 64;
-        struct exec_state *grown = realloc(execs, room * sizeof *grown);
-        if (!grown)
-            return NULL;
-        execs = grown;
-        exec_room = room;
-    }
-    execs[exec_count] = (struct exec_state){handle, exec_id, 0, 0, late};
-    return &execs[exec_count++];
+    if ((exec_count + 1) * 2 > exec_room && !execs_grow())
+        return NULL;
+    struct exec_state *at = exec_slot(execs, exec_room, handle);
+    *at = (struct exec_state){handle, exec_id, 0, 0, late};
+    exec_count++;
+    return at;
 }
 
 void launch_exec_created(CUgraphExec handle, uint32_t exec_id, bool late) {
@@ -65,7 +90,7 @@ void launch_exec_destroyed(CUgraphExec handle) {
     pthread_mutex_lock(&lock);
     struct exec_state *known = exec_find(handle);
     if (known)
-        *known = execs[--exec_count];
+        known->handle = REMOVED;
     pthread_mutex_unlock(&lock);
 }
 

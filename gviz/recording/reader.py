@@ -286,7 +286,12 @@ class Recording:
         return durations
 
     def fetch_launch_durations(
-        self, graph_id: int, side: str, measure: Literal["host", "gpu", "event"]
+        self,
+        graph_id: int,
+        side: str,
+        measure: Literal["host", "gpu", "event"],
+        *,
+        undisturbed: bool = False,
     ) -> IntArray:
         """Return one duration of each launch on a side that has it, in time order (int64, ns).
 
@@ -297,11 +302,15 @@ class Recording:
         measure
             ``host``: the call; ``gpu``: first span's start to last span's end; ``event``:
             between the events around the launch.
+        undisturbed
+            Leave out the first launch, which uploads the graph, and launches whose node
+            times were recorded.
         """
         duration = _LAUNCH_DURATIONS[measure]
         sql = (
             f"SELECT {duration} FROM launch WHERE graph_id=? AND side=? "
-            f"AND {duration} IS NOT NULL ORDER BY ordinal"
+            f"AND {duration} IS NOT NULL {'AND node_level=0 AND ordinal>0' if undisturbed else ''} "
+            "ORDER BY ordinal"
         )
         (durations,) = self._arrays(1, sql, graph_id, side)
         return durations

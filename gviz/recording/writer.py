@@ -50,6 +50,8 @@ class RecordingWriter:
             )
             self._db.execute("BEGIN")
         except (OSError, sqlite3.Error) as error:
+            with contextlib.suppress(AttributeError, OSError, sqlite3.Error):
+                self.discard()
             raise RecordingError(f"cannot write {self.path}: {error}") from error
 
     def insert(self, *rows: Any) -> None:
@@ -96,8 +98,19 @@ class RecordingWriter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        # A full disk shows in a statement of the block, or at the end.
+        failure: Exception | None = None
+        if isinstance(error, sqlite3.OperationalError):
+            failure = error
         if kind is None:
-            self.finish()
-        else:
-            with contextlib.suppress(OSError, sqlite3.Error):
-                self.discard()
+            try:
+                self.finish()
+                return
+            except (OSError, sqlite3.OperationalError) as last:
+                failure = last
+        with contextlib.suppress(OSError, sqlite3.Error):
+            self.discard()
+        if failure is not None:
+            raise RecordingError(
+                f"cannot write {self.path}: {failure}; make room and try again"
+            ) from failure

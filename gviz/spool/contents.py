@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gviz.errors import SpoolError
 from gviz.spool import format as f
 from gviz.spool.activity import ACTIVITY, decode_buffer, join
 from gviz.spool.format import RecordType
@@ -170,12 +172,24 @@ class Contents:
         return join(self._buffers) if self._buffers else np.zeros(0, ACTIVITY)
 
     def add(self, record: Record) -> None:
-        """Take one record in. A record of an unknown type is counted, not refused."""
+        """Take one record in. A record of an unknown type is counted, not refused.
+
+        Raises
+        ------
+        SpoolError
+            If the payload is not what its type says.
+        """
         take = _TAKERS.get(record.type)
         if take is None:
             self.unknown_records += 1
-        else:
+            return
+        try:
             take(self, record.payload)
+        except (ValueError, TypeError, IndexError, struct.error) as error:
+            raise SpoolError(
+                f"the spool is damaged: a {RecordType(record.type).name} record of "
+                f"{len(record.payload)} bytes cannot be read ({error}); record again"
+            ) from error
 
 
 def _text(payload: bytes) -> str:

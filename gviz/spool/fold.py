@@ -28,6 +28,8 @@ from gviz.spool.source import SourceLines
 from gviz.statistics import node_statistics
 
 RUN_ID = 1
+#: Counters that stand in the run's row, not among its measurements.
+_OF_THE_RUN = ("attached_ns", "ended_ns", "driver_version", "cupti_version")
 
 
 def read_contents(spool: Path) -> Contents:
@@ -130,8 +132,11 @@ class _Fold:
         self.exit_code = exit_code
         self.kernels = KernelTable(RUN_ID)
         self.notes = list(contents.notes)
+        self.counters = {name: value for name, value, _, _ in contents.counters}
         self.measurements: dict[str, tuple[float | None, str, str]] = {
-            name: (value, unit, method) for name, value, unit, method in contents.counters
+            name: (value, unit, method)
+            for name, value, unit, method in contents.counters
+            if name not in _OF_THE_RUN
         }
 
     def run(self) -> None:
@@ -168,7 +173,7 @@ class _Fold:
 
     def _write_run(self) -> None:
         meta = self.contents.metadata
-        counters = {name: value for name, (value, _, _) in self.measurements.items()}
+        counters = self.counters
         driver = int(counters.get("driver_version") or 0)
         attached = counters.get("attached_ns") is not None
         known = {c.name for c in _run_columns()}
@@ -248,8 +253,9 @@ class _Fold:
             float(launches.impossible), "number",
             "derived: launches whose node times contradict the graph's dependencies, left out",
         )  # fmt: skip
-        if "attached_ns" not in self.measurements and not self.notes:
+        if "attached_ns" not in self.counters and not self.notes:
             self.notes.append(("information", "the program did not initialise CUDA"))
+        self._measure_losses(graphs, launches)
         if not self.contents.ended:
             self.notes.append(
                 ("warning", "the process ended without closing the recording: it holds all up to "
@@ -258,6 +264,34 @@ class _Fold:
             )  # fmt: skip
         for name, value, method in _launch_cost(launches.launches):
             self.measurements[name] = (value, "ns", method)
+
+    def _measure_losses(self, graphs: Graphs, launches: FoldedLaunches) -> None:
+        """Count launches made in windows whose node times did not arrive."""
+        timed = {
+            graph_id
+            for graph_id in {launch.graph_id for launch in launches.launches}
+            for level in graphs.family(graph_id)
+            if any(node.not_timed_reason is None for node in level.nodes.values())
+        }
+        bare = [
+            launch
+            for launch in launches.launches
+            if launch.node_level and not launch.span_count and launch.graph_id in timed
+        ]
+        missing = max(0, len(bare) - launches.impossible)
+        self.measurements["launches_without_node_times"] = (
+            float(missing),
+            "number",
+            "derived: launches made inside windows of which no node record arrived",
+        )
+        times = [launch.gpu_end_ns for launch in launches.launches if launch.gpu_end_ns]
+        calls = [launch.host_end_ns for launch in launches.launches if launch.host_end_ns]
+        if not self.contents.ended and times and calls:
+            self.measurements["lost_tail_ns"] = (
+                float(max(0, max(calls) - max(times))),
+                "ns",
+                "derived: from the end of the last recorded node to the last launch call seen",
+            )
 
     # -- graphs --------------------------------------------------------------------------
 
@@ -281,18 +315,12 @@ class _Fold:
 
     def _write_spans(self, launches: FoldedLaunches, graphs: Graphs) -> None:
         spans = launches.spans
-        columns = (spans.launch_id, spans.node_id, spans.iteration, spans.start_ns,
-                   spans.duration_ns, spans.stream_id)  # fmt: skip
-        self.writer.insert_tuples(rows.Span, zip(*(c.tolist() for c in columns), strict=True))
+        self.writer.insert_tuples(rows.Span, spans.to_tuples())
         graph_of = np.zeros(len(launches.launches) + 1, np.int64)
         for launch in launches.launches:
             graph_of[launch.launch_id] = launch.graph_id
-        owner = graph_of[spans.launch_id]
-        for graph_id in np.unique(owner).tolist():
-            mine = owner == graph_id
-            statistics = node_statistics(
-                spans.node_id[mine], spans.duration_ns[mine], spans.start_ns[mine]
-            )
+        for graph_id, mine in spans.by_graph(graph_of):
+            statistics = node_statistics(mine.node_id, mine.duration_ns, mine.start_ns)
             self.writer.insert_tuples(rows.NodeStatistics, statistics.to_tuples(graph_id))
 
     # -- the host ------------------------------------------------------------------------
@@ -391,7 +419,7 @@ def _launch_cost(launches: Iterable[rows.Launch]) -> list[tuple[str, float, str]
                     (
                         f"graph_{graph_id}_launch_{name}_node_times_ns",
                         float(np.median(sides[level])),
-                        f"measured: median of {len(sides[level])} launches, events around them",
+                        f"measured: median, events around launches, n = {len(sides[level])}",
                     )
                 )
     return found

@@ -58,6 +58,13 @@ class Graphs:
     levels: dict[int, FoldedGraph] = field(default_factory=dict)
     execs: dict[int, rows.GraphExec] = field(default_factory=dict)
     topologies: dict[str, int] = field(default_factory=dict)
+    _bodies: dict[int, list[FoldedGraph]] = field(default_factory=dict)  # by their parent
+
+    def add(self, level: FoldedGraph) -> None:
+        """Take a level in."""
+        self.levels[level.row.graph_id] = level
+        if level.row.parent_graph_id is not None:
+            self._bodies.setdefault(level.row.parent_graph_id, []).append(level)
 
     def top_of(self, exec_id: int) -> FoldedGraph:
         """Return the top level of an executable's graph."""
@@ -66,9 +73,8 @@ class Graphs:
     def family(self, graph_id: int) -> list[FoldedGraph]:
         """Return a top-level graph with the bodies nested in it."""
         found = [self.levels[graph_id]]
-        for level in self.levels.values():  # bodies come after their parents
-            if any(level.row.parent_graph_id == f.row.graph_id for f in found):
-                found.append(level)
+        for level in found:  # which grows meanwhile
+            found += self._bodies.get(level.row.graph_id, ())
         return found
 
 
@@ -80,6 +86,10 @@ class GraphFolder:
         self._kernels = kernels
         self._spool = spool
         self._captures = _captures(contents)
+        self._lives: dict[int, list[LifeRecord]] = {}  # by executable
+        for life in contents.lives:
+            if life.result == 0:
+                self._lives.setdefault(life.exec_id, []).append(life)
         self.graphs = Graphs(run_id)
 
     def fold(self) -> Graphs:
@@ -94,7 +104,7 @@ class GraphFolder:
             if key not in known:  # else the same template, instantiated again
                 known[key] = levels[0].row.graph_id
                 for level in levels:
-                    self.graphs.levels[level.row.graph_id] = level
+                    self.graphs.add(level)
             self.graphs.execs[exec_id] = self._exec(exec_id, known[key])
         return self.graphs
 
@@ -146,7 +156,8 @@ class GraphFolder:
 
     def _topology(self, walk: GraphWalk) -> rows.Topology:
         nodes = sorted(walk.nodes)
-        names = [self._contents.functions[n.function].name if n.function else "" for n in nodes]
+        found = [self._contents.functions.get(n.function) for n in nodes]
+        names = [function.name if function else "" for function in found]
         edges = [tuple(e) for e in walk.edges.tolist()]
         digest = topology_hash([n.type for n in nodes], names, edges)
         known = self.graphs.topologies
@@ -226,42 +237,39 @@ class GraphFolder:
             graph_id=graph_id,
             cuda_exec_id=exec_id,
         )
-        for life in self._contents.lives:
-            if life.exec_id == exec_id and life.result == 0:
-                row = _with_life(row, life, self._contents.call_names.get(life.call, ""))
+        for life in self._lives.get(exec_id, ()):
+            row = _with_life(row, life, self._contents.call_names.get(life.call, ""))
         return row
 
     def add_late(self, exec_id: int, nodes: dict[int, rows.Node]) -> None:
         """Add a graph that was instantiated before gviz attached; ``nodes`` come from its times."""
         graph_id = max(self.graphs.levels, default=0) + 1
-        self.graphs.levels[graph_id] = FoldedGraph(
-            rows.Graph(
-                graph_id=graph_id,
-                run_id=self.graphs.run_id,
-                name=f"graph {graph_id}",
-                origin="late",
-            ),
-            {k: replace(n, graph_id=graph_id) for k, n in nodes.items()},
-            np.zeros((0, 5), np.int64),
+        row = rows.Graph(
+            graph_id=graph_id,
+            run_id=self.graphs.run_id,
+            name=f"graph {graph_id}",
+            origin="late",
         )
+        self._add_known_by_records(row, nodes)
         self.graphs.execs[exec_id] = self._exec(exec_id, graph_id)
 
     def add_unknown_body(self, parent: FoldedGraph, nodes: dict[int, rows.Node]) -> None:
         """Add nodes that ran inside ``parent``'s executables but stand in no known level."""
         graph_id = max(self.graphs.levels) + 1
         conditional = [n for n in parent.nodes.values() if n.type == NodeType.CONDITIONAL]
-        self.graphs.levels[graph_id] = FoldedGraph(
-            rows.Graph(
-                graph_id=graph_id,
-                run_id=self.graphs.run_id,
-                name="nodes of bodies",
-                origin="body",
-                parent_graph_id=parent.row.graph_id,
-                parent_node_id=conditional[0].node_id if len(conditional) == 1 else None,
-            ),
-            {k: replace(n, graph_id=graph_id) for k, n in nodes.items()},
-            np.zeros((0, 5), np.int64),
+        row = rows.Graph(
+            graph_id=graph_id,
+            run_id=self.graphs.run_id,
+            name="nodes of bodies",
+            origin="body",
+            parent_graph_id=parent.row.graph_id,
+            parent_node_id=conditional[0].node_id if len(conditional) == 1 else None,
         )
+        self._add_known_by_records(row, nodes)
+
+    def _add_known_by_records(self, row: rows.Graph, nodes: dict[int, rows.Node]) -> None:
+        mine = {k: replace(n, graph_id=row.graph_id) for k, n in nodes.items()}
+        self.graphs.add(FoldedGraph(row, mine, np.zeros((0, 5), np.int64)))
 
 
 def operation_name(kind: int, copy_kind: int | None) -> str:

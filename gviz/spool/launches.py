@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +18,9 @@ from gviz.spool.graphs import GraphFolder, Graphs, operation_name
 from gviz.spool.kernels import KernelTable
 
 IntArray = npt.NDArray[np.int64]
+
+#: Spans that are Python integers at one time: those take several times the arrays' room.
+_PIECE = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +36,34 @@ class Spans:
 
     def without(self, launch_ids: IntArray) -> Spans:
         """Return the spans of all other launches."""
-        kept = ~np.isin(self.launch_id, launch_ids)
+        return self._chosen(np.flatnonzero(~np.isin(self.launch_id, launch_ids)))
+
+    def by_graph(self, graph_of: IntArray) -> Iterator[tuple[int, Spans]]:
+        """Yield each graph's id and its spans, given the graph_id of every launch_id."""
+        owner = graph_of[self.launch_id]
+        # One sort, not a pass over all spans a graph: there may be thousands of graphs.
+        order = np.argsort(owner, kind="stable")
+        graphs, first = np.unique(owner[order], return_index=True)
+        for graph_id, mine in zip(graphs.tolist(), np.split(order, first[1:]), strict=False):
+            yield graph_id, self._chosen(mine)
+
+    def _chosen(self, at: npt.NDArray[np.intp]) -> Spans:
         return Spans(
-            self.launch_id[kept],
-            self.node_id[kept],
-            self.iteration[kept],
-            self.start_ns[kept],
-            self.duration_ns[kept],
-            self.stream_id[kept],
+            self.launch_id[at],
+            self.node_id[at],
+            self.iteration[at],
+            self.start_ns[at],
+            self.duration_ns[at],
+            self.stream_id[at],
+        )
+
+    def to_tuples(self) -> Iterator[tuple[int, ...]]:
+        """Return the values of rows.Span, for RecordingWriter.insert_tuples."""
+        columns = (self.launch_id, self.node_id, self.iteration, self.start_ns, self.duration_ns,
+                   self.stream_id)  # fmt: skip
+        return chain.from_iterable(
+            zip(*(column[first : first + _PIECE].tolist() for column in columns), strict=True)
+            for first in range(0, len(self.launch_id), _PIECE)
         )
 
 
@@ -89,18 +114,16 @@ def _impossible(spans: Spans, records: list[LaunchRecord], graphs: Graphs) -> In
     graph_of = np.zeros(len(records) + 1, np.int64)
     for i, record in enumerate(records):
         graph_of[i + 1] = graphs.execs[record.exec_id].graph_id
-    owner = graph_of[spans.launch_id]
     found = [np.zeros(0, np.int64)]
-    for graph_id in np.unique(owner).tolist():
-        mine = owner == graph_id
+    for graph_id, mine in spans.by_graph(graph_of):
         found.append(
             impossible_launches(
                 graphs.levels[graph_id],
-                spans.launch_id[mine],
-                spans.node_id[mine],
-                spans.iteration[mine],
-                spans.start_ns[mine],
-                spans.duration_ns[mine],
+                mine.launch_id,
+                mine.node_id,
+                mine.iteration,
+                mine.start_ns,
+                mine.duration_ns,
             )
         )
     return np.concatenate(found)

@@ -76,8 +76,10 @@ class SpoolReader:
                 while self._offset + f.RECORD_HEADER.size <= end:
                     kind, length = f.RECORD_HEADER.unpack_from(memory, self._offset)
                     start = self._offset + f.RECORD_HEADER.size
-                    if start + length > end:
+                    if start + length > committed:
                         raise SpoolError(f"{path} is damaged at byte {self._offset}")
+                    if start + length > size:
+                        return  # the file was cut short: what is before the cut is whole
                     payload = memory[start : start + length]
                     self._offset += (f.RECORD_HEADER.size + length + 7) & ~7
                     self.bytes_read += len(payload)

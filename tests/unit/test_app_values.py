@@ -54,13 +54,15 @@ def test_small_quantities_keep_their_units() -> None:
 
 @pytest.mark.parametrize(
     ("name", "value", "unit", "shown"),
-    [("cost_ns", 1530.0, "ns", "cost 1.53 µs"), ("records", 3.0, "number", "records 3"),
-     ("ended_ns", 1.79e18, "ns", "ended 2026-09"), ("lost", None, "records", "lost not measured"),
-     ("share_fraction", 0.5, "fraction", "share 0.500 fraction")],
+    [
+        ("cost_ns", 1530.0, "ns", "cost 1.53 µs"),
+        ("records", 3.0, "number", "records 3"),
+        ("ended_ns", 1.79e18, "ns", "ended 2026-09"),
+        ("lost", None, "records", "lost not measured"),
+        ("share_fraction", 0.5, "fraction", "share 0.500 fraction"),
+    ],
 )
-def test_measurement_reads_as_words(
-    name: str, value: float | None, unit: str, shown: str
-) -> None:
+def test_measurement_reads_as_words(name: str, value: float | None, unit: str, shown: str) -> None:
     row = rows.Measurement(run_id=1, name=name, value=value, unit=unit, method="")
     assert f"{measurement_name(row)} {measurement_text(row)}".startswith(shown)
 

@@ -1,0 +1,88 @@
+"""Pack spools from a real GPU as test data.
+
+Run: python -P tests/golden/spools/pack.py SPOOL_DIR...
+
+Writes NAME.spool.tar.xz beside this file for each NAME.gviz-spool, and then NAME.txt, what
+folding gives, for review. The records stay as they are, byte for byte, but for two kinds: the
+metadata and the Python stacks name folders and the host of the machine, which are replaced.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+from gviz.spool import format as f
+from gviz.spool.format import RecordType
+from gviz.spool.reader import SpoolReader
+
+FOLDER = Path(__file__).resolve().parent
+SUFFIX = ".spool.tar.xz"
+_TEST = FOLDER.parents[1] / "unit" / "test_golden_spools.py"
+#: Folders of the machine that recorded: of gviz's sources, and of the Python environment.
+_FOLDERS = (
+    (re.compile(r"[^\s\"']*(?=/assets/recordings/)"), "/home/user/gviz"),
+    (re.compile(r"[^\s\"']*(?=/site-packages/)"), "/home/user/venv/lib/python3"),
+)
+
+
+def anonymous(value: object) -> object:
+    """Return JSON data with the machine's folders replaced in every text."""
+    if isinstance(value, str):
+        for pattern, folder in _FOLDERS:
+            value = pattern.sub(folder, value)
+        return value
+    if isinstance(value, list):
+        return [anonymous(v) for v in value]
+    if isinstance(value, dict):
+        return {k: "host" if k == "host" else anonymous(v) for k, v in value.items()}
+    return value
+
+
+def segment(spool: Path) -> bytes:
+    """Return all records of a spool as one segment, without the machine's folders."""
+    body = bytearray()
+    for record in SpoolReader(spool).records():
+        payload = record.payload
+        if record.type in (RecordType.META, RecordType.STACK):
+            payload = json.dumps(anonymous(json.loads(payload))).encode()
+        body += f.RECORD_HEADER.pack(record.type, len(payload)) + payload
+        body += bytes(-len(body) % 8)
+    end = f.SEGMENT_HEADER.size + len(body)
+    return f.SEGMENT_HEADER.pack(f.MAGIC, f.VERSION, 0, end, end, 0) + bytes(body)
+
+
+def pack(spool: Path) -> Path:
+    """Write a spool's archive and return its path; equal spools give equal bytes."""
+    archive = FOLDER / (spool.name.removesuffix(".gviz" + f.SPOOL_SUFFIX) + SUFFIX)
+    files = {f"000000{f.SEGMENT_SUFFIX}": segment(spool)}
+    files |= {path.name: path.read_bytes() for path in spool.glob("graph_*.dot")}
+    with tarfile.open(archive, "w:xz", format=tarfile.USTAR_FORMAT, preset=9) as tar:
+        for name, data in sorted(files.items()):
+            entry = tarfile.TarInfo(name)  # owner, group and time zero
+            entry.size = len(data)
+            tar.addfile(entry, io.BytesIO(data))
+    return archive
+
+
+def main() -> int:
+    """Pack, then rewrite the texts."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("spools", nargs="+", type=Path)
+    for spool in parser.parse_args().spools:
+        archive = pack(spool)
+        print(f"{archive.name}: {archive.stat().st_size} bytes")
+    command = [sys.executable, "-P", "-m", "pytest", "-q", str(_TEST)]
+    environment = os.environ | {"GVIZ_UPDATE_GOLDEN": "1"}
+    return subprocess.run(command, env=environment, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,80 @@
+"""Launches whose times contradict the graph's dependencies."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gviz.recording import rows
+from gviz.spool.consistency import TOLERANCE_NS, impossible_launches
+from gviz.spool.graphs import FoldedGraph
+
+#: launch, node, iteration, start, duration
+Span = tuple[int, int, int, int, int]
+DEFAULT, PROGRAMMATIC = 0, 1
+
+
+def level(*edges: tuple[int, int, int]) -> FoldedGraph:
+    row = rows.Graph(graph_id=1, run_id=1, name="graph 1", origin="capture")
+    table = np.array([[a, b, kind, 0, 0] for a, b, kind in edges], np.int64).reshape(-1, 5)
+    return FoldedGraph(row, {}, table)
+
+
+def impossible(graph: FoldedGraph, spans: list[Span]) -> list[int]:
+    table = np.array(spans, np.int64).reshape(-1, 5)
+    found: list[int] = impossible_launches(graph, *table.T).tolist()
+    return found
+
+
+def chain(launch: int, gap: int = 100) -> list[Span]:
+    return [(launch, 0, 0, 0, 500), (launch, 1, 0, 500 + gap, 500)]
+
+
+CHAIN = level((0, 1, DEFAULT))
+
+
+def test_launches_in_order_are_possible() -> None:
+    assert impossible(CHAIN, chain(1) + chain(2)) == []
+
+
+def test_planted_contradiction_is_found_and_only_it() -> None:
+    spans = [*chain(1), (4, 0, 0, 0, 500000), (4, 1, 0, 3000, 500), *chain(7)]
+    assert impossible(CHAIN, spans) == [4]
+
+
+def test_several_are_found_in_ascending_order() -> None:
+    spans = chain(2, gap=-TOLERANCE_NS - 1) + chain(3) + chain(9, gap=-TOLERANCE_NS - 1)
+    assert impossible(CHAIN, spans) == [2, 9]
+
+
+def test_clock_difference_up_to_the_tolerance_is_allowed() -> None:
+    assert impossible(CHAIN, chain(1, gap=-TOLERANCE_NS)) == []
+    assert impossible(CHAIN, chain(1, gap=-TOLERANCE_NS - 1)) == [1]
+
+
+def test_programmatic_dependency_allows_an_early_start() -> None:
+    early = chain(1, gap=-400_000)
+    assert impossible(level((0, 1, PROGRAMMATIC)), early) == []
+    assert impossible(level((0, 1, PROGRAMMATIC), (0, 1, DEFAULT)), early) == [1]
+
+
+def test_nodes_that_ran_several_times_are_left_out() -> None:
+    loop = [(1, 0, 0, 0, 500), (1, 0, 1, 600_000, 500), (1, 1, 0, 300_000, 10), *chain(2)]
+    assert impossible(CHAIN, loop) == []
+    repeated = [(1, 0, 0, 0, 900_000), (1, 1, 0, 0, 1), (1, 1, 1, 900_000, 1)]
+    assert impossible(CHAIN, repeated) == []
+
+
+def test_node_without_a_span_says_nothing() -> None:
+    assert (
+        impossible(level((0, 1, DEFAULT), (1, 2, DEFAULT)), [(1, 0, 0, 9, 9), (1, 2, 0, 0, 1)])
+        == []
+    )
+
+
+def test_spans_of_nodes_beyond_the_level_are_allowed() -> None:
+    assert impossible(CHAIN, [*chain(1), (1, 900, 0, 0, 5)]) == []
+
+
+def test_graph_without_edges_or_spans_has_none() -> None:
+    assert impossible(level(), chain(1)) == []
+    assert impossible(CHAIN, []) == []

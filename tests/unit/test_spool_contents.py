@@ -1,0 +1,128 @@
+"""Records to contents: each type, unknown ones, and damaged ones."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from spool_writing import buffer, kernel
+
+from gviz.errors import SpoolError
+from gviz.spool import format as f
+from gviz.spool.contents import Contents, CreatedRecord
+from gviz.spool.format import RecordType
+from gviz.spool.reader import Record
+
+
+def contents(*records: tuple[int, bytes]) -> Contents:
+    found = Contents()
+    for kind, payload in records:
+        found.add(Record(kind, payload))
+    return found
+
+
+def test_unknown_types_are_counted_and_the_rest_is_read() -> None:
+    found = contents((900, b"?"), (RecordType.NOTE, b"limit\na sentence"), (0xFFFFFFFF, b""))
+    assert found.unknown_records == 2
+    assert found.notes == [("limit", "a sentence")]
+
+
+def test_metadata_records_add_up() -> None:
+    found = contents(
+        (RecordType.META, json.dumps({"name": "a", "process_id": 1}).encode()),
+        (RecordType.META, json.dumps({"libraries": {"torch": "2"}}).encode()),
+    )
+    assert found.metadata == {"name": "a", "process_id": 1, "libraries": {"torch": "2"}}
+    assert not found.ended
+    assert contents((RecordType.END, b"")).ended
+
+
+#: What cannot be read of each type that has a fixed part or a text in a language.
+DAMAGED = [
+    (RecordType.META, b"{"),
+    (RecordType.META, b"\xff\xfe{}\x80"),
+    (RecordType.META, b"3"),
+    (RecordType.STACK, b"[1, ["),
+    (RecordType.STACK, b"[1]"),
+    (RecordType.STACK, b"7"),
+    (RecordType.COUNTER, b"name\nseven\nns\nmeasured"),
+    (RecordType.COUNTER, b"name"),
+    (RecordType.DEVICE, b"short"),
+    (RecordType.WINDOW, bytes(f.WINDOW.size + 1)),
+    (RecordType.BUFFER, b""),
+    (RecordType.BUFFER, f.BUFFER.pack(1, 216)),
+    (RecordType.BUFFER, f.BUFFER.pack(1, 8) + bytes(8) + (10).to_bytes(8, "little")),
+    (RecordType.CALL, bytes(3)),
+    (RecordType.LIFE, bytes(3)),
+    (RecordType.LAUNCH, bytes(f.LAUNCH.size - 1)),
+    (RecordType.LAUNCH_TIME, b""),
+    (RecordType.GRAPH, bytes(4)),
+    (RecordType.NODE, bytes(f.NODE.size - 4)),
+    (RecordType.EDGES, f.EDGES.pack(1, 1000)),
+    (RecordType.FUNCTION, bytes(8)),
+    (RecordType.CREATED, bytes(8)),
+    (RecordType.CLONED, bytes(8)),
+    (RecordType.NVTX_PATH, bytes(4)),
+    (RecordType.NVTX_RANGE, bytes(4)),
+]
+
+
+@pytest.mark.parametrize(("kind", "payload"), DAMAGED)
+def test_damaged_record_is_a_spool_error_that_names_its_type(
+    kind: RecordType, payload: bytes
+) -> None:
+    with pytest.raises(SpoolError, match=rf"a {kind.name} record of {len(payload)} bytes"):
+        contents((kind, payload))
+
+
+def test_text_that_is_no_utf8_is_kept_as_well_as_it_can_be() -> None:
+    found = contents((RecordType.STRING, (77).to_bytes(8, "little") + b"_Z\xff"))
+    assert found.strings == {77: "_Z�"}
+
+
+def test_node_keeps_its_arguments() -> None:
+    head = (5, 3, 0, 0, 11, 2, 3, 4, 32, 1, 1, 64, 8, -1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 2)
+    arguments = f.ARGUMENT.pack(4, 8, 0, 0) + b"abcd" + bytes(4)
+    arguments += f.ARGUMENT.pack(8, 8, 0x7000, 512) + b"12345678"
+    graph = f.GRAPH.pack(5, 6, 0, 0, 0, 1, 0)
+    found = contents((RecordType.GRAPH, graph), (RecordType.NODE, f.NODE.pack(*head) + arguments))
+    (walk,) = found.walks
+    (node,) = walk.nodes
+    assert (walk.graph_id, walk.exec_id, node.node_id, node.function) == (5, 6, 3, 11)
+    assert (node.grid, node.block, node.shared_mem_bytes) == ((2, 3, 4), (32, 1, 1), 64)
+    assert (node.max_blocks, node.priority, node.cooperative) == (8, -1, 1)
+    assert [a.value for a in node.arguments] == [b"abcd", b"12345678"]
+    assert (node.arguments[1].allocation, node.arguments[1].allocation_bytes) == (0x7000, 512)
+
+
+def test_edges_are_columns_from_to_type_and_ports() -> None:
+    graph = f.GRAPH.pack(5, 6, 0, 0, 0, 2, 1)
+    edge = (1).to_bytes(4, "little") + (2).to_bytes(4, "little") + bytes([2, 0, 1, 0])
+    found = contents((RecordType.GRAPH, graph), (RecordType.EDGES, f.EDGES.pack(5, 1) + edge))
+    assert found.walks[0].edges.tolist() == [[1, 2, 1, 2, 0]]
+
+
+def test_nodes_of_a_graph_that_was_not_announced_are_left_out() -> None:
+    node = f.NODE.pack(9, *(0,) * 23)
+    found = contents((RecordType.NODE, node), (RecordType.EDGES, f.EDGES.pack(9, 0)))
+    assert found.walks == []
+
+
+def test_creation_is_found_by_graph_and_node() -> None:
+    record = f.CREATED.pack(5 << 32 | 3, 1_000, 77, 13, 2, -1, 0)
+    found = contents((RecordType.CREATED, record))
+    assert found.created == {5 << 32 | 3: CreatedRecord(1_000, 77, 13, 2, -1, 0)}
+
+
+def test_activities_of_several_buffers_are_ordered_by_start() -> None:
+    later = buffer([kernel(start=30, end=40), kernel(start=10, end=20)])
+    earlier = buffer([kernel(start=20, end=25)])
+    found = contents((RecordType.BUFFER, later), (RecordType.BUFFER, earlier)).activities()
+    assert found["start_ns"].tolist() == [10, 20, 30]
+
+
+def test_nothing_recorded_is_an_empty_array() -> None:
+    found = Contents().activities()
+    assert len(found) == 0
+    assert found["start_ns"].dtype == np.int64

@@ -1,0 +1,165 @@
+"""The writer process: when it ends, and what it leaves."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from spool_writing import SpoolWriter, graph_records, name_records
+
+from gviz.errors import RecordingError
+from gviz.recording.reader import Recording
+from gviz.spool.follow import follow
+from gviz.spool.format import RecordType
+
+_TIMEOUT_S = 60
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> SpoolWriter:
+    writer = SpoolWriter(tmp_path / "run.gviz-spool")
+    writer.append(RecordType.META, b'{"name": "test"}')
+    return writer
+
+
+def state(output: Path) -> tuple[str, int]:
+    with Recording(output) as recording:
+        return recording.fetch_runs()[0].state, len(recording.fetch_graphs())
+
+
+def append_graph(writer: SpoolWriter) -> None:
+    for kind, payload in [*name_records(), *graph_records(1, 2, [0])]:
+        writer.append(kind, payload)
+
+
+def never() -> bool:
+    return False
+
+
+def test_closed_spool_ends_the_following(writer: SpoolWriter, tmp_path: Path) -> None:
+    append_graph(writer)
+    writer.append(RecordType.END, b"")
+    output = tmp_path / "run.gviz"
+    follow(writer.directory, output, overwrite=False, watched=os.getppid(), told=never)
+    assert state(output) == ("completed", 1)
+    assert not writer.directory.exists()
+
+
+@pytest.mark.parametrize("ending", ["closed", "gone", "told"])
+def test_following_reads_what_is_appended_until_the_end(
+    writer: SpoolWriter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str
+) -> None:
+    """What the program does between two looks happens here in the pause between them."""
+    pauses: list[float] = []
+    parent = os.getppid()
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 2:
+            append_graph(writer)
+        if len(pauses) == 3 and ending == "closed":
+            writer.append(RecordType.END, b"")
+
+    monkeypatch.setattr(time, "sleep", pause)
+    monkeypatch.setattr(
+        os, "getppid", lambda: 1 if len(pauses) >= 3 and ending == "gone" else parent
+    )
+    output = tmp_path / "run.gviz"
+    follow(
+        writer.directory,
+        output,
+        overwrite=False,
+        watched=parent,
+        told=lambda: len(pauses) >= 3 and ending == "told",
+    )
+    assert state(output) == ("completed" if ending == "closed" else "aborted", 1)
+    assert len(pauses) == 3
+
+
+def test_existing_recording_is_kept_and_so_is_the_spool(
+    writer: SpoolWriter, tmp_path: Path
+) -> None:
+    writer.append(RecordType.END, b"")
+    output = tmp_path / "run.gviz"
+    output.write_text("precious")
+    with pytest.raises(RecordingError, match="exists"):
+        follow(writer.directory, output, overwrite=False, watched=os.getppid(), told=never)
+    assert writer.directory.exists()
+
+
+# -- as a process -----------------------------------------------------------------------------
+
+
+def start(spool: Path, output: Path, watched: int) -> subprocess.Popen[str]:
+    command = [sys.executable, "-P", "-m", "gviz.spool.follow", str(spool), str(output)]
+    return subprocess.Popen(
+        [*command, "--watched", str(watched)],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_process_whose_parent_is_gone_before_it_looks_ends(
+    writer: SpoolWriter, tmp_path: Path
+) -> None:
+    append_graph(writer)
+    # The process watched is not the parent of this one: to it, the watched one has ended.
+    process = start(writer.directory, tmp_path / "run.gviz", watched=os.getppid())
+    try:
+        # Not communicate(), which would end its standard input.
+        assert process.wait(_TIMEOUT_S) == 0
+    finally:
+        process.communicate()
+    assert state(tmp_path / "run.gviz") == ("aborted", 1)
+
+
+def test_process_that_is_told_ends_although_the_spool_is_open(
+    writer: SpoolWriter, tmp_path: Path
+) -> None:
+    process = start(writer.directory, tmp_path / "run.gviz", watched=os.getpid())
+    _, stderr = process.communicate("end\n", _TIMEOUT_S)
+    assert (process.returncode, stderr) == (0, "")
+    assert state(tmp_path / "run.gviz") == ("aborted", 0)
+
+
+def test_process_says_why_it_cannot_write_in_one_sentence(
+    writer: SpoolWriter, tmp_path: Path
+) -> None:
+    writer.append(RecordType.LAUNCH, b"short")
+    process = start(writer.directory, tmp_path / "run.gviz", watched=os.getpid())
+    _, stderr = process.communicate("end\n", _TIMEOUT_S)
+    assert process.returncode == 1
+    assert stderr.startswith("gviz: the spool is damaged")
+    assert len(stderr.splitlines()) == 1
+    assert writer.directory.exists()
+
+
+# The tables alone, empty, take 130 kB.
+@pytest.mark.parametrize("limit", [16_384, 131_072], ids=["making tables", "writing rows"])
+def test_full_disk_is_one_sentence_and_keeps_the_spool(
+    writer: SpoolWriter, tmp_path: Path, limit: int
+) -> None:
+    append_graph(writer)
+    writer.append(RecordType.END, b"")
+    output = tmp_path / "run.gviz"
+    # A limit on the size of files stands for a full disk.
+    small = f"import resource as r; r.setrlimit(r.RLIMIT_FSIZE, ({limit}, {limit}))"
+    text = f"{small}; from gviz.spool.follow import main; raise SystemExit(main())"
+    watched = ("--watched", str(os.getpid()))
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", text, str(writer.directory), str(output), *watched],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=_TIMEOUT_S,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"gviz: cannot write {output}: ")
+    assert len(done.stderr.splitlines()) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["run.gviz-spool"]
