@@ -253,6 +253,16 @@ class _Fold:
             float(launches.impossible), "number",
             "derived: launches whose node times contradict the graph's dependencies, left out",
         )  # fmt: skip
+        if self.contents.unknown_records:
+            self.notes.append(
+                (
+                    "warning",
+                    f"{self.contents.unknown_records} records of kinds that this gviz does not know "
+                    "were left out; fold the spool with the gviz that wrote it",
+                )
+            )
+        if not self.contents.metadata:
+            self.notes.append(("warning", "nothing was recorded: the spool could not be written"))
         if "attached_ns" not in self.counters and not self.notes:
             self.notes.append(("information", "the program did not initialise CUDA"))
         self._measure_losses(graphs, launches)
