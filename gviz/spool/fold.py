@@ -257,7 +257,7 @@ class _Fold:
             self.notes.append(
                 (
                     "warning",
-                    f"{self.contents.unknown_records} records of kinds that this gviz does not know "
+                    f"{self.contents.unknown_records} records of kinds unknown to this gviz "
                     "were left out; fold the spool with the gviz that wrote it",
                 )
             )
