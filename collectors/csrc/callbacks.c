@@ -10,6 +10,7 @@ int cupti_failed(const char *call, CUptiResult result);
 static CUpti_SubscriberHandle subscriber;
 static pthread_mutex_t context_lock = PTHREAD_MUTEX_INITIALIZER;
 static CUcontext contexts[MAX_CONTEXTS];
+static uint32_t session; /* counts the recordings of this process */
 static _Atomic int captures; /* in progress, all threads */
 static _Atomic int operations_watched;
 static _Atomic uint32_t stream_generation = 1;
@@ -53,6 +54,8 @@ static void context_add(CUcontext context) {
     pthread_mutex_unlock(&context_lock);
     if (added)
         walk_device(context);
+    if (added && recording())
+        flush_start();
 }
 
 static void context_remove(CUcontext context) {
@@ -219,7 +222,20 @@ static void operation(const CUpti_CallbackData *data, uint32_t cbid) {
     window_operation_done(record.start_ns);
 }
 
+/* Attached late, a context is known only once something is done in it. */
+static void context_notice(CUcontext context) {
+    static __thread CUcontext last;
+    static __thread uint32_t last_session;
+    if (context == last && session == last_session)
+        return;
+    last = context;
+    last_session = session;
+    context_add(context);
+}
+
 static void driver_call(uint32_t cbid, const CUpti_CallbackData *data) {
+    if (data->site == 0)
+        context_notice(data->context);
     switch (calls[cbid].kind) {
     case CALL_OPERATION:
         operation(data, cbid);
@@ -323,6 +339,7 @@ int callbacks_start(void) {
     CUptiResult result = cupti.cuptiSubscribe(&subscriber, on_callback, NULL);
     if (result != 0)
         return cupti_failed("cuptiSubscribe", result);
+    session++;
     memset(contexts, 0, sizeof contexts);
     atomic_store(&captures, 0);
     atomic_store(&operations_watched, 0);

@@ -123,7 +123,15 @@ static void *flush_main(void *unused) {
     return NULL;
 }
 
-static int flush_start(void) {
+/* Start the flush thread, once; called when the first context is seen. Before that there is
+ * nothing to flush, and a program that forks is better off with a single thread. */
+void flush_start(void) {
+    static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&once);
+    if (flush_running) {
+        pthread_mutex_unlock(&once);
+        return;
+    }
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -131,9 +139,11 @@ static int flush_start(void) {
     pthread_condattr_destroy(&attributes);
     flush_stop = flush_final_done = false;
     flush_running = pthread_create(&flush_thread, NULL, flush_main, NULL) == 0;
+    pthread_mutex_unlock(&once);
     if (flush_running)
         pthread_setname_np(flush_thread, "gviz-flush");
-    return flush_running ? 0 : -1;
+    else
+        give_up("the flush thread could not be started");
 }
 
 /* Wait for the GPU's outstanding work to be recorded, but not for ever. */
@@ -191,9 +201,9 @@ static int attach_locked(void) {
     window_reset();
     if (callbacks_start() != 0)
         return -1;
-    if (activity_start() != 0 || flush_start() != 0) {
+    if (activity_start() != 0) {
         callbacks_stop();
-        return last_error[0] ? -1 : fail("the flush thread could not be started");
+        return -1;
     }
     uint32_t version = 0;
     int driver = 0;
@@ -203,6 +213,8 @@ static int attach_locked(void) {
     counter("driver_version", driver, "number", "measured: cuDriverGetVersion");
     counter("attached_ns", (double)now_ns(), "ns", "measured: cuptiGetTimestamp");
     atomic_store_explicit(&run_state, STATE_RECORDING, memory_order_release);
+    if (context_at(0)) /* attached late */
+        flush_start();
     window_start();
     return 0;
 }

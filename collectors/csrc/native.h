@@ -99,6 +99,7 @@ uint64_t now_ns(void);
 static inline bool recording(void) {
     return atomic_load_explicit(&run_state, memory_order_acquire) == STATE_RECORDING;
 }
+void flush_start(void);
 /* Turn the collectors off after an inner failure; says so once on stderr. */
 void give_up(const char *why);
 void note(const char *kind, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -108,6 +108,11 @@ class Recording:
         """Close the file."""
         self._db.close()
 
+    def __del__(self) -> None:
+        # A server keeps one recording open a thread, and threads end without telling.
+        if hasattr(self, "_db"):
+            self._db.close()
+
     def __enter__(self) -> Recording:
         return self
 
