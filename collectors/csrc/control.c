@@ -15,7 +15,7 @@
 
 #define FLUSH_INTERVAL_NS 500000000ull
 
-struct options options = {POLICY_FIRST, 20, 20000, 512, 5000000000ull, 0.01};
+struct options options = {POLICY_FIRST, 20, 20000, 512, 5000000000ull, 0.003};
 _Atomic int run_state = STATE_IDLE;
 
 static pthread_mutex_t control_lock = PTHREAD_MUTEX_INITIALIZER;

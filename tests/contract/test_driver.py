@@ -13,6 +13,8 @@ import pytest
 from contract.backend import Backend
 from contract.cases import GRAPH_SHAPES
 
+from gviz.spool.consistency import TOLERANCE_NS
+
 KERNEL, MEMCPY, MEMSET = 10, 1, 2
 
 
@@ -107,7 +109,7 @@ class TestDriver:
                 r["node_id"]: r for r in seen["records"] if r["correlation_id"] == correlation_id
             }
             for start, end in GRAPH_SHAPES["diamond"].edges:
-                assert mine[start]["end_ns"] <= mine[end]["start_ns"]
+                assert mine[start]["end_ns"] <= mine[end]["start_ns"] + TOLERANCE_NS
 
     def test_launches_of_a_stream_do_not_overlap(self, backend: Backend) -> None:
         _, seen = observed(backend, "queued")
@@ -115,7 +117,7 @@ class TestDriver:
         for correlation_id in launches(seen):
             mine = [r for r in seen["records"] if r["correlation_id"] == correlation_id]
             bounds.append((min(r["start_ns"] for r in mine), max(r["end_ns"] for r in mine)))
-        assert all(first[1] <= second[0] for first, second in pairwise(bounds))
+        assert all(first[1] <= second[0] + TOLERANCE_NS for first, second in pairwise(bounds))
 
     def test_times_are_on_the_clock_of_the_host(self, backend: Backend) -> None:
         facts, seen = observed(backend, "captured")

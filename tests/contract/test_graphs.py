@@ -26,6 +26,7 @@ from contract.recorded import (
 )
 
 from gviz.dot.parse import parse_dot
+from gviz.spool.consistency import TOLERANCE_NS
 
 
 class TestGraphs:
@@ -62,7 +63,7 @@ class TestGraphs:
                 start = dict(zip(spans.node_id.tolist(), spans.start_ns.tolist(), strict=True))
                 length = dict(zip(spans.node_id.tolist(), spans.duration_ns.tolist(), strict=True))
                 for a, b in shape.edges:
-                    assert start[a] + length[a] <= start[b]
+                    assert start[a] + length[a] <= start[b] + TOLERANCE_NS
                 assert min(start.values(), default=0) == 0
 
     def test_equal_shapes_share_a_topology_and_others_do_not(self, record: Record) -> None:
