@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int cupti_failed(const char *call, CUptiResult result);
-
 #define BUFFER_BYTES (128u << 10)
 /* The smallest record is over 64 bytes long. */
 #define MAX_RECORDS (BUFFER_BYTES / 64)

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-int cupti_failed(const char *call, CUptiResult result);
-
 #define MAX_CONTEXTS 64
 
 static CUpti_SubscriberHandle subscriber;

@@ -219,8 +219,6 @@ static int attach_locked(void) {
     return 0;
 }
 
-/* For callbacks_start and activity_start: keep CUPTI's own words. */
-int cupti_failed(const char *call, CUptiResult result);
 int cupti_failed(const char *call, CUptiResult result) {
     const char *text = NULL;
     cupti.cuptiGetResultString(result, &text);

@@ -63,7 +63,7 @@ int spool_append_one(uint32_t type, const void *data, size_t size);
 const char *spool_directory(void);
 uint64_t spool_bytes(void);
 
-/* ---- state.c: one structure for the process ------------------------------------- */
+/* ---- control.c: the state of the process ----------------------------------------- */
 
 enum policy { POLICY_FIRST = 0, POLICY_EVERY = 1, POLICY_ALL = 2 };
 
@@ -100,6 +100,8 @@ static inline bool recording(void) {
     return atomic_load_explicit(&run_state, memory_order_acquire) == STATE_RECORDING;
 }
 void flush_start(void);
+/* Keep CUPTI's own words for gviz_error; always returns -1. */
+int cupti_failed(const char *call, CUptiResult result);
 /* Turn the collectors off after an inner failure; says so once on stderr. */
 void give_up(const char *why);
 void note(const char *kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
