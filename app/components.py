@@ -14,7 +14,30 @@ class _View(Component):  # type: ignore[misc]
     _base_nodes: ClassVar[list[str]] = ["children"]
     _namespace = "gviz_canvas"
 
-    def _keep(self, names: list[str], values: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        id: str | dict[str, Any] | None = None,
+        source: str | None = None,
+        selected: list[int] | None = None,
+        hovered: int | None = None,
+        focus: dict[str, int] | None = None,
+        colour: str = "duration",
+        theme: str = "light",
+        group: str = "graph",
+        style: dict[str, Any] | None = None,
+    ) -> None:
+        values = {
+            "id": id,
+            "source": source,
+            "selected": selected,
+            "hovered": hovered,
+            "focus": focus,
+            "colour": colour,
+            "theme": theme,
+            "group": group,
+            "style": style,
+        }
+        names = list(values)
         self._prop_names = names
         self._valid_wildcard_attributes: list[str] = []
         self.available_properties = names
@@ -49,31 +72,6 @@ class Dag(_View):
 
     _type = "Dag"
 
-    def __init__(
-        self,
-        id: str | dict[str, Any] | None = None,
-        source: str | None = None,
-        selected: list[int] | None = None,
-        hovered: int | None = None,
-        focus: dict[str, int] | None = None,
-        colour: str = "duration",
-        theme: str = "light",
-        group: str = "graph",
-        style: dict[str, Any] | None = None,
-    ) -> None:
-        values = {
-            "id": id,
-            "source": source,
-            "selected": selected,
-            "hovered": hovered,
-            "focus": focus,
-            "colour": colour,
-            "theme": theme,
-            "group": group,
-            "style": style,
-        }
-        self._keep(list(values), values)
-
 
 class Timeline(_View):
     """One graph launch over one stream-side pass, on one axis, on a canvas.
@@ -91,28 +89,3 @@ class Timeline(_View):
     """
 
     _type = "Timeline"
-
-    def __init__(
-        self,
-        id: str | dict[str, Any] | None = None,
-        source: str | None = None,
-        selected: list[int] | None = None,
-        hovered: int | None = None,
-        focus: dict[str, int] | None = None,
-        colour: str = "duration",
-        theme: str = "light",
-        group: str = "graph",
-        style: dict[str, Any] | None = None,
-    ) -> None:
-        values = {
-            "id": id,
-            "source": source,
-            "selected": selected,
-            "hovered": hovered,
-            "focus": focus,
-            "colour": colour,
-            "theme": theme,
-            "group": group,
-            "style": style,
-        }
-        self._keep(list(values), values)

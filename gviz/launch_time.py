@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 if TYPE_CHECKING:
-    from gviz.recording.reader import Recording
+    from gviz.recording.reader import IntArray, Recording
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,23 +29,27 @@ class LaunchTimes:
     method: str
 
 
-def launch_times(recording: Recording, graph_id: int) -> LaunchTimes:
-    """Return the median GPU time of a graph's launches.
+def event_durations(recording: Recording, graph_id: int, side: str) -> tuple[IntArray, bool]:
+    """Return the times between events (int64, ns), and whether no node times disturbed them.
 
-    Recording node times makes launches slower, and the first launch uploads the graph. So the
-    first of these that there is counts: events around later launches outside windows, events
-    around any launch, first to last node.
+    Recording node times makes launches slower, and the first launch uploads the graph: launches
+    without either count, where there are any.
     """
-    outside = recording.fetch_launch_durations(graph_id, "graph", "event", undisturbed=True)
+    outside = recording.fetch_launch_durations(graph_id, side, "event", undisturbed=True)
     if len(outside):
-        method = "measured: two CUDA events around the launch, no node times taken"
-        return LaunchTimes(float(np.median(outside)), len(outside), method)
-    events = recording.fetch_launch_durations(graph_id, "graph", "event")
+        return outside, True
+    return recording.fetch_launch_durations(graph_id, side, "event"), False
+
+
+def launch_times(recording: Recording, graph_id: int) -> LaunchTimes:
+    """Return the median GPU time of a graph's launches: between events, else first to last node."""
+    events, undisturbed = event_durations(recording, graph_id, "graph")
     if len(events):
-        method = "measured: two CUDA events around the launch, while node times were taken"
-        return LaunchTimes(float(np.median(events)), len(events), method)
+        taken = "no node times taken" if undisturbed else "while node times were taken"
+        method = f"measured: two CUDA events around the launch, {taken}"
+        return LaunchTimes(float(statistics.median(events.tolist())), len(events), method)
     spans = recording.fetch_launch_durations(graph_id, "graph", "gpu")
     if len(spans):
         method = "derived: first node's start to last node's end, by CUPTI"
-        return LaunchTimes(float(np.median(spans)), len(spans), method)
+        return LaunchTimes(float(statistics.median(spans.tolist())), len(spans), method)
     return LaunchTimes(None, 0, "not measured")

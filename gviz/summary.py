@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gviz.launch_time import event_durations
 from gviz.node_type import node_type_name
 from gviz.recording import rows
 from gviz.recording.reader import Recording
@@ -252,17 +253,9 @@ def _summarize_launches(recording: Recording, graph_id: int, side: str) -> Launc
         count=count,
         with_node_times=with_node_times,
         gpu_median_ns=_median(recording.fetch_launch_durations(graph_id, side, "gpu")),
-        event_median_ns=_event_median(recording, graph_id, side),
+        event_median_ns=_median(event_durations(recording, graph_id, side)[0]),
         host_median_ns=_median(recording.fetch_launch_durations(graph_id, side, "host")),
     )
-
-
-def _event_median(recording: Recording, graph_id: int, side: str) -> float | None:
-    """Return the median between events, of launches without node times where there are any."""
-    outside = recording.fetch_launch_durations(graph_id, side, "event", undisturbed=True)
-    if len(outside):
-        return _median(outside)
-    return _median(recording.fetch_launch_durations(graph_id, side, "event"))
 
 
 def _find_slowest(

@@ -20,6 +20,7 @@ from gviz.errors import CollectorError, UsageError
 from gviz.recording.output import check_output
 from gviz.spool.contents import Contents
 from gviz.spool.fold import discard, fold
+from gviz.spool.follow import gather
 from gviz.spool.format import SPOOL_SUFFIX
 from gviz.spool.reader import SpoolReader
 
@@ -116,20 +117,17 @@ def _attend(child: subprocess.Popen[bytes], output: Path, *, overwrite: bool) ->
     previous = {number: signal.signal(number, forward) for number in _FORWARDED}
     previous[signal.SIGINT] = signal.signal(signal.SIGINT, signal.SIG_IGN)
     spool = Path(str(output) + SPOOL_SUFFIX)
-    contents = Contents()
     try:
-        reader: SpoolReader | None = None
-        ended = False
-        while not ended:
-            # Asked before reading: what a program that has ended wrote is there to be read.
-            ended = child.poll() is not None
-            if reader is None and spool.is_dir():
-                reader = SpoolReader(spool)
-            for record in reader.records() if reader is not None else ():
-                contents.add(record)
-            if not ended:
-                time.sleep(_POLL_SECONDS)
-        _write(contents, spool, output, child.returncode, overwrite=overwrite)
+        while not spool.is_dir() and child.poll() is None:
+            time.sleep(_POLL_SECONDS)
+        if spool.is_dir():
+            contents = gather(SpoolReader(spool), lambda _: child.poll() is not None)
+            _write(contents, spool, output, child.returncode, overwrite=overwrite)
+        else:
+            print(
+                f"gviz: {output} was not written: the program ended before gviz attached",
+                file=sys.stderr,
+            )
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
@@ -141,12 +139,6 @@ def _attend(child: subprocess.Popen[bytes], output: Path, *, overwrite: bool) ->
 def _write(
     contents: Contents, spool: Path, output: Path, returncode: int, *, overwrite: bool
 ) -> None:
-    if not spool.is_dir():
-        print(
-            f"gviz: {output} was not written: the program ended before gviz attached",
-            file=sys.stderr,
-        )
-        return
     code = returncode if returncode >= 0 else 128 - returncode
     fold(contents, spool, output, overwrite=overwrite, exit_code=code)
     discard(spool)

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from gviz.errors import SpoolError
 from gviz.node_type import NodeType
 from gviz.recording import rows
+from gviz.recording.table import table_of
 from gviz.recording.writer import RecordingWriter
 from gviz.spool.contents import Contents
 from gviz.spool.eager import fold_operations, match_eager
@@ -176,7 +177,7 @@ class _Fold:
         counters = self.counters
         driver = int(counters.get("driver_version") or 0)
         attached = counters.get("attached_ns") is not None
-        known = {c.name for c in _run_columns()}
+        known = {c.name for c in table_of(rows.Run).columns}
         given: dict[str, Any] = {k: v for k, v in meta.items() if k in known}
         given |= {
             "run_id": RUN_ID,
@@ -319,8 +320,8 @@ class _Fold:
                 continue
             written.add(topology.topology_id)
             self.writer.insert(topology)
-            columns = level.edges[:, [0, 1, 2, 3, 4]].tolist()
-            self.writer.insert_tuples(rows.Edge, ([topology.topology_id, *e] for e in columns))
+            edges = level.edges.tolist()
+            self.writer.insert_tuples(rows.Edge, ([topology.topology_id, *e] for e in edges))
         self.writer.insert(*graphs.execs.values())
 
     def _write_spans(self, launches: FoldedLaunches, graphs: Graphs) -> None:
@@ -414,7 +415,7 @@ def _fill_copy_kinds(graphs: Graphs, activities: npt.NDArray[np.void]) -> None:
 
 
 def _launch_cost(launches: Iterable[rows.Launch]) -> list[tuple[str, float, str]]:
-    """Compare whole-launch times with and without node level, on the busiest graph."""
+    """Compare whole-launch times with and without node level, graph by graph."""
     by_graph: dict[int, dict[int, list[int]]] = {}
     for launch in launches:
         # The first launch uploads the graph and is left out.
@@ -433,12 +434,6 @@ def _launch_cost(launches: Iterable[rows.Launch]) -> list[tuple[str, float, str]
                     )
                 )
     return found
-
-
-def _run_columns() -> tuple[Any, ...]:
-    from gviz.recording.table import table_of
-
-    return table_of(rows.Run).columns
 
 
 def _last_moment(contents: Contents) -> int:

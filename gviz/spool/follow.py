@@ -20,7 +20,21 @@ from gviz.spool.contents import Contents
 from gviz.spool.fold import discard, fold
 from gviz.spool.reader import SpoolReader
 
-_POLL_SECONDS = 0.1
+_POLL_SECONDS = 0.05
+
+
+def gather(reader: SpoolReader, over: Callable[[Contents], bool]) -> Contents:
+    """Read a spool while it grows, until ``over`` says of what was read that no more will come."""
+    contents = Contents()
+    last = False
+    while not last:
+        # Asked before reading: what a process that is gone now wrote is there to be read.
+        last = over(contents)
+        for record in reader.records():
+            contents.add(record)
+        if not (last or over(contents)):
+            time.sleep(_POLL_SECONDS)
+    return contents
 
 
 def follow(
@@ -36,15 +50,10 @@ def follow(
         Whether the parent has said that it appends no more. A spool that could not grow, on a
         full disk, never says so itself.
     """
-    reader, contents = SpoolReader(spool), Contents()
-    gone = False
-    while not (contents.ended or gone):
-        # Asked before reading: what a process that is gone now wrote is there to be read.
-        gone = os.getppid() != watched or told()
-        for record in reader.records():
-            contents.add(record)
-        if not (contents.ended or gone):
-            time.sleep(_POLL_SECONDS)
+    contents = gather(
+        SpoolReader(spool),
+        lambda contents: contents.ended or os.getppid() != watched or told(),
+    )
     fold(contents, spool, output, overwrite=overwrite)
     discard(spool)
     return output

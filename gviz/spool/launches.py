@@ -96,15 +96,14 @@ def fold_launches(
     owner = _owners(records, activities, exec_of)
     _add_unknown(contents, activities, exec_of, folder, kernels)
     graphs = folder.graphs
-    records_kept = [r for r in records if r.exec_id in graphs.execs]
-    if len(records_kept) != len(records):  # launches of a late graph without any record
-        for exec_id in {r.exec_id for r in records} - set(graphs.execs):
-            folder.add_late(exec_id, {})
+    for exec_id in {r.exec_id for r in records} - set(graphs.execs):
+        folder.add_late(exec_id, {})  # launches of a late graph without any record
     spans, first, last, counts = _spans(activities, owner)
     impossible = _impossible(spans, records, graphs)
     if len(impossible):
         spans = spans.without(impossible)
-        counts = {i: n for i, n in counts.items() if i + 1 not in set(impossible.tolist())}
+        left_out = set(impossible.tolist())
+        counts = {i: n for i, n in counts.items() if i + 1 not in left_out}
     launches = _launch_rows(contents, records, graphs, first, last, counts)
     return FoldedLaunches(launches, spans, int((owner < 0).sum()), len(impossible))
 
