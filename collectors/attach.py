@@ -8,7 +8,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from gviz.collectors.session import Session, SessionOptions
+from gviz.collectors.options import ProfileOptions
+from gviz.collectors.session import Session
 
 #: The parent's options for the child, as JSON; gone from the environment once read.
 VARIABLE = "GVIZ_RUN"
@@ -24,14 +25,9 @@ def attach_from_environment() -> None:
         return
     given: dict[str, Any] = json.loads(text)
     session = Session(
-        SessionOptions.parse(
-            Path(given["output"]),
-            given["name"],
-            given["node_launches"],
-            given["eager_operations"],
-            overwrite=True,  # the parent has checked the output
-            source="run",
-        ),
+        Path(given["output"]),
+        ProfileOptions.from_json(given["options"]),
+        source="run",
         metadata=given["metadata"],
     )
     session.start(at_init=True, own_writer=False)
@@ -42,4 +38,4 @@ def attach_from_environment() -> None:
 
 def recording_path() -> Path | None:
     """Return what ``gviz run`` records this process into, or None."""
-    return _session.options.path if _session is not None else None
+    return _session.path if _session is not None else None

@@ -11,8 +11,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from gviz.collectors.attach import recording_path
-from gviz.collectors.session import Session, SessionOptions
+from gviz.collectors.options import ProfileOptions
+from gviz.collectors.session import Session
 from gviz.errors import CollectorError, GvizError
+from gviz.recording.output import check_output
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -47,7 +49,7 @@ class profile:
     RecordingError
         If ``path`` exists (and not ``overwrite``) or cannot be written.
     UsageError
-        If ``node_launches`` cannot be understood.
+        If an option cannot be understood.
     CollectorError
         On entry, if another profile is active in this process, or this one was used before.
 
@@ -67,11 +69,14 @@ class profile:
         overwrite: bool = False,
     ) -> None:
         self.path = Path(path)
-        self._session = Session(
-            SessionOptions.parse(
-                self.path, name, node_launches, eager_operations, overwrite=overwrite
-            )
+        options = ProfileOptions(
+            name=name,
+            node_launches=node_launches,
+            eager_operations=eager_operations,
+            overwrite=overwrite,
         )
+        check_output(self.path, overwrite=overwrite)
+        self._session = Session(self.path, options)
         self._used = False
 
     def __enter__(self) -> profile:

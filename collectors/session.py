@@ -4,87 +4,38 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 from gviz.collectors import metadata, native
 from gviz.collectors.nvtx import NvtxHooks
+from gviz.collectors.options import ProfileOptions
 from gviz.collectors.stacks import StackTaker
 from gviz.collectors.writer import WriterProcess
 from gviz.cupti_library import find_cupti
-from gviz.errors import CollectorError, RecordingError, UsageError
-from gviz.recording.output import check_output
-from gviz.spool.format import SPOOL_SUFFIX, RecordType
+from gviz.errors import CollectorError, RecordingError
+from gviz.spool.format import RecordType, spool_of
 
 #: How long finishing waits for outstanding GPU work.
 _FINISH_SECONDS = 20.0
-#: The native library counts in 32 bits.
-_LARGEST_COUNT = 2**32 - 1
-
-
-@dataclass(frozen=True, slots=True)
-class SessionOptions:
-    """What to record, and where to."""
-
-    path: Path
-    name: str
-    node_launches: str
-    native: native.NativeOptions
-    overwrite: bool
-    source: str = "profile"
-
-    @classmethod
-    def parse(
-        cls,
-        path: Path,
-        name: str | None,
-        node_launches: int | str,
-        eager_operations: int,
-        *,
-        overwrite: bool,
-        source: str = "profile",
-    ) -> SessionOptions:
-        """Check and build; UsageError or RecordingError if something is off."""
-        policy, count = parse_node_launches(node_launches)
-        if not 0 <= eager_operations <= _LARGEST_COUNT:
-            raise UsageError(f"eager_operations is {eager_operations}; give 0 to {_LARGEST_COUNT}")
-        check_output(path, overwrite=overwrite)
-        wanted = native.NativeOptions(
-            policy=policy, policy_count=count, eager_operations=eager_operations
-        )
-        return cls(path, name or path.stem, str(node_launches), wanted, overwrite, source)
-
-
-def parse_node_launches(value: int | str) -> tuple[int, int]:
-    """Return the native policy and its count for N, ``every:K`` or ``all``.
-
-    Raises
-    ------
-    UsageError
-        If ``value`` is none of these.
-    """
-    text = str(value).strip()
-    if text == "all":
-        return native.POLICY_ALL, 0
-    every = re.fullmatch(r"every:([1-9]\d*)", text)
-    if every and int(every[1]) <= _LARGEST_COUNT:
-        return native.POLICY_EVERY, int(every[1])
-    if re.fullmatch(r"\d+", text) and int(text) <= _LARGEST_COUNT:
-        return native.POLICY_FIRST, int(text)
-    raise UsageError(f"node launches is {text!r}; give a number, every:K or all")
 
 
 class Session:
     """Start and finish one recording. NEW -> RECORDING -> FINISHED."""
 
     def __init__(
-        self, options: SessionOptions, *, metadata: dict[str, object] | None = None
+        self,
+        path: Path,
+        options: ProfileOptions,
+        *,
+        source: str = "profile",
+        metadata: dict[str, object] | None = None,
     ) -> None:
+        self.path = path
         self.options = options
+        self._source = source
         self._given_metadata = metadata
-        self.spool = Path(str(options.path) + SPOOL_SUFFIX).absolute()
+        self.spool = spool_of(path).absolute()
         self._stacks = StackTaker()
         self._nvtx = NvtxHooks(self._note)
         self._writer: WriterProcess | None = None
@@ -102,7 +53,7 @@ class Session:
         _make_spool(self.spool)
         if own_writer:
             self._writer = WriterProcess(
-                self.spool, self.options.path.absolute(), overwrite=self.options.overwrite
+                self.spool, self.path.absolute(), overwrite=self.options.overwrite
             )
         candidates = find_cupti()
         cupti = (
@@ -110,7 +61,7 @@ class Session:
             if "GVIZ_CUPTI" in os.environ
             else (candidates[0].path if candidates else None)
         )
-        why = native.start(self.spool, cupti, self.options.native, at_init=at_init)
+        why = native.start(self.spool, cupti, self.options.native(), at_init=at_init)
         self._open = True
         native.append(RecordType.META, json.dumps(self._metadata(), default=str).encode())
         if why is not None:
@@ -148,9 +99,9 @@ class Session:
             metadata.process()
             | given
             | {
-                "name": self.options.name,
-                "source": self.options.source,
-                "node_launches": self.options.node_launches,
+                "name": self.options.name or self.path.stem,
+                "source": self._source,
+                "node_launches": str(self.options.node_launches),
             }
         )
 

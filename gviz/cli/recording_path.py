@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gviz.spool.format import SPOOL_SUFFIX
+from gviz.spool.format import SPOOL_SUFFIX, spool_of
 
 
 def find_recording(path: Path) -> Path:
@@ -21,7 +21,7 @@ def find_recording(path: Path) -> Path:
     RecordingError
         If the recording cannot be written.
     """
-    spool = path.with_name(path.name + SPOOL_SUFFIX)
+    spool = spool_of(path)
     names_spool = path.is_dir() and path.name.endswith(SPOOL_SUFFIX)
     if names_spool or (not path.exists() and spool.is_dir()):
         from gviz.spool.fold import fold_left_over

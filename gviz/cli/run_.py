@@ -15,13 +15,13 @@ from types import FrameType
 
 from gviz.collectors import metadata, native
 from gviz.collectors.attach import VARIABLE
-from gviz.collectors.session import parse_node_launches
+from gviz.collectors.options import ProfileOptions
 from gviz.errors import CollectorError, UsageError
 from gviz.recording.output import check_output
 from gviz.spool.contents import Contents
 from gviz.spool.fold import discard, fold
 from gviz.spool.follow import gather
-from gviz.spool.format import SPOOL_SUFFIX
+from gviz.spool.format import spool_of
 from gviz.spool.reader import SpoolReader
 
 _POLL_SECONDS = 0.05
@@ -62,7 +62,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     """Run the program; return its exit code."""
-    parse_node_launches(args.node_launches)
+    options = _options(args)
     _check_program(args)
     output = Path(args.output).absolute()
     check_output(output, overwrite=args.overwrite)
@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
             "another profiler is set up in CUDA_INJECTION64_PATH "
             f"({os.environ['CUDA_INJECTION64_PATH']}); run without it"
         )
-    child = _start(args, output)
+    child = _start(args, options, output)
     return _attend(child, output, overwrite=args.overwrite)
 
 
@@ -86,17 +86,26 @@ def _check_program(args: argparse.Namespace) -> None:
         raise UsageError(f"{script} is a directory without __main__.py; name a script")
 
 
-def _start(args: argparse.Namespace, output: Path) -> subprocess.Popen[bytes]:
+def _options(args: argparse.Namespace) -> ProfileOptions:
+    return ProfileOptions(
+        name=args.name or Path(args.program).stem,
+        node_launches=args.node_launches,
+        eager_operations=args.eager_operations,
+        overwrite=args.overwrite,
+    )
+
+
+def _start(
+    args: argparse.Namespace, options: ProfileOptions, output: Path
+) -> subprocess.Popen[bytes]:
     startup = Path(native.__file__).parent / "startup"
-    options = {
+    told = {
         "output": str(output),
-        "name": args.name or Path(args.program).stem,
-        "node_launches": args.node_launches,
-        "eager_operations": args.eager_operations,
+        "options": options.to_json(),
         "metadata": metadata.machine(),
     }
     environment = dict(os.environ)
-    environment[VARIABLE] = json.dumps(options)
+    environment[VARIABLE] = json.dumps(told)
     if "PYTHONPATH" in environment:
         environment["GVIZ_PYTHONPATH"] = environment["PYTHONPATH"]
     rest = environment.get("PYTHONPATH")
@@ -116,7 +125,7 @@ def _attend(child: subprocess.Popen[bytes], output: Path, *, overwrite: bool) ->
 
     previous = {number: signal.signal(number, forward) for number in _FORWARDED}
     previous[signal.SIGINT] = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    spool = Path(str(output) + SPOOL_SUFFIX)
+    spool = spool_of(output)
     try:
         while not spool.is_dir() and child.poll() is None:
             time.sleep(_POLL_SECONDS)

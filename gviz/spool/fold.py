@@ -20,7 +20,7 @@ from gviz.recording.table import table_of
 from gviz.recording.writer import RecordingWriter
 from gviz.spool.contents import Contents
 from gviz.spool.eager import fold_operations, match_eager
-from gviz.spool.format import PROBE_TEXT, SPOOL_SUFFIX, WINDOW_REASONS
+from gviz.spool.format import PROBE_TEXT, SPOOL_SUFFIX, WINDOW_REASONS, spool_of
 from gviz.spool.graphs import GraphFolder, Graphs, operation_name
 from gviz.spool.kernels import KernelTable
 from gviz.spool.launches import FoldedLaunches, fold_launches
@@ -62,7 +62,7 @@ def fold_left_over(path: str | Path) -> Path:
         If the recording exists or cannot be written.
     """
     path = Path(path)
-    spool = path if path.is_dir() else Path(str(path) + SPOOL_SUFFIX)
+    spool = path if path.is_dir() else spool_of(path)
     if not spool.name.endswith(SPOOL_SUFFIX):
         raise SpoolError(f"{spool} is not a spool: its name does not end in {SPOOL_SUFFIX}")
     output = spool.with_name(spool.name.removesuffix(SPOOL_SUFFIX))

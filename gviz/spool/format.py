@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import struct
 from enum import IntEnum
+from pathlib import Path
 
 MAGIC = b"GVIZSPL1"
 VERSION = 1
@@ -34,6 +35,11 @@ SPOOL_SUFFIX = "-spool"
 NO_STREAM = 0xFFFFFFFF
 #: Text of the NVTX range by which the hooks find out whether NVTX reaches us; not recorded.
 PROBE_TEXT = "gviz probe"
+
+
+def spool_of(recording: Path) -> Path:
+    """Return the directory of a recording's spool."""
+    return recording.with_name(recording.name + SPOOL_SUFFIX)
 
 
 class RecordType(IntEnum):

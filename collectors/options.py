@@ -1,0 +1,130 @@
+"""What to record: the one list of options of ``gviz.profile`` and ``gviz run``."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+from dataclasses import asdict, dataclass
+
+from gviz.collectors import native
+from gviz.errors import UsageError
+
+COLLECTORS = ("auto", "cupti", "events", "topology")
+#: The native library counts in 32 bits.
+_LARGEST_COUNT = 2**32 - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileOptions:
+    """What to record, checked when made.
+
+    Attributes
+    ----------
+    name
+        What to call the run; None: the recording's stem.
+    node_launches
+        Of which launches of each executable node times are taken: a number N (the first
+        N), ``"every:K"`` or ``"all"``.
+    eager_operations
+        How many kernels, copies and memsets outside graphs are recorded at most.
+    collector
+        One of COLLECTORS: what measures.
+    delay_s, duration_s
+        Recording starts so many seconds after attaching, and lasts so long (None: to the end).
+    max_launches
+        Recording ends after so many graph launches (None: never).
+    graph
+        Only graphs whose name matches this shell pattern get node times (None: all).
+    paused
+        Start without recording: profile.start() or the signal begins.
+    toggle_signal
+        Name of a signal, such as SIGUSR2, that starts and stops recording.
+    overwrite
+        Replace an existing recording.
+
+    Raises
+    ------
+    UsageError
+        If a value cannot be understood.
+    """
+
+    name: str | None = None
+    node_launches: int | str = 20
+    eager_operations: int = 20_000
+    collector: str = "auto"
+    delay_s: float = 0.0
+    duration_s: float | None = None
+    max_launches: int | None = None
+    graph: str | None = None
+    paused: bool = False
+    toggle_signal: str | None = None
+    overwrite: bool = False
+
+    def __post_init__(self) -> None:
+        parse_node_launches(self.node_launches)
+        if not 0 <= self.eager_operations <= _LARGEST_COUNT:
+            raise UsageError(
+                f"eager_operations is {self.eager_operations}; give 0 to {_LARGEST_COUNT}"
+            )
+        if self.collector not in COLLECTORS:
+            raise UsageError(
+                f"collector is {self.collector!r}; give one of {', '.join(COLLECTORS)}"
+            )
+        for what, seconds in (("delay", self.delay_s), ("duration", self.duration_s or 0.0)):
+            if not 0 <= seconds < 1e9:
+                raise UsageError(f"{what} is {seconds} s; give a number of seconds from 0")
+        if self.max_launches is not None and not 1 <= self.max_launches <= _LARGEST_COUNT:
+            raise UsageError(f"max_launches is {self.max_launches}; give 1 to {_LARGEST_COUNT}")
+        if self.toggle_signal is not None:
+            parse_signal(self.toggle_signal)
+
+    def native(self) -> native.NativeOptions:
+        """Return what the native library needs of this."""
+        policy, count = parse_node_launches(self.node_launches)
+        return native.NativeOptions(
+            policy=policy, policy_count=count, eager_operations=self.eager_operations
+        )
+
+    def to_json(self) -> str:
+        """Return the options as JSON, for a child process."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> ProfileOptions:
+        """Return what :meth:`to_json` wrote."""
+        return cls(**json.loads(text))
+
+
+def parse_node_launches(value: int | str) -> tuple[int, int]:
+    """Return the native policy and its count for N, ``every:K`` or ``all``.
+
+    Raises
+    ------
+    UsageError
+        If ``value`` is none of these.
+    """
+    text = str(value).strip()
+    if text == "all":
+        return native.POLICY_ALL, 0
+    every = re.fullmatch(r"every:([1-9]\d*)", text)
+    if every and int(every[1]) <= _LARGEST_COUNT:
+        return native.POLICY_EVERY, int(every[1])
+    if re.fullmatch(r"\d+", text) and int(text) <= _LARGEST_COUNT:
+        return native.POLICY_FIRST, int(text)
+    raise UsageError(f"node launches is {text!r}; give a number, every:K or all")
+
+
+def parse_signal(name: str) -> signal.Signals:
+    """Return the signal of a name such as ``SIGUSR2`` or ``USR2``.
+
+    Raises
+    ------
+    UsageError
+        If there is none, or it cannot be caught.
+    """
+    full = name.upper() if name.upper().startswith("SIG") else f"SIG{name.upper()}"
+    found = signal.Signals.__members__.get(full)
+    if found is None or found in (signal.SIGKILL, signal.SIGSTOP):
+        raise UsageError(f"{name!r} is no signal that a program can catch; give one like SIGUSR2")
+    return found

@@ -1,0 +1,67 @@
+"""What to record: the arguments of gviz.profile and gviz run, checked before anything starts."""
+
+from __future__ import annotations
+
+import pytest
+
+from gviz.collectors.native import POLICY_ALL, POLICY_EVERY, POLICY_FIRST
+from gviz.collectors.options import ProfileOptions, parse_node_launches
+from gviz.errors import UsageError
+
+
+@pytest.mark.parametrize(
+    ("value", "policy", "count"),
+    [
+        (20, POLICY_FIRST, 20),
+        (0, POLICY_FIRST, 0),
+        ("7", POLICY_FIRST, 7),
+        (" 7 ", POLICY_FIRST, 7),
+        ("007", POLICY_FIRST, 7),
+        ("every:1", POLICY_EVERY, 1),
+        ("every:100", POLICY_EVERY, 100),
+        ("all", POLICY_ALL, 0),
+        (2**32 - 1, POLICY_FIRST, 2**32 - 1),
+    ],
+)
+def test_node_launches_are_understood(value: int | str, policy: int, count: int) -> None:
+    assert parse_node_launches(value) == (policy, count)
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["", "none", "-1", -1, "1.5", 1.5, "every", "every:", "every:0", "every:-2", "every: 3",
+     "every:x", "ALL", "20 launches", "1e3", None, True, "²", 2**32, "every:4294967296"],
+)  # fmt: skip
+def test_other_node_launches_are_a_usage_error_that_names_the_forms(value: str) -> None:
+    with pytest.raises(UsageError, match="give a number, every:K or all"):
+        parse_node_launches(value)
+
+
+def test_options_reach_the_native_library() -> None:
+    wanted = ProfileOptions(node_launches="every:5", eager_operations=0).native()
+    assert (wanted.policy, wanted.policy_count) == (POLICY_EVERY, 5)
+    assert wanted.eager_operations == 0
+
+
+def test_options_survive_the_way_to_a_child() -> None:
+    options = ProfileOptions(name="ä", node_launches="all", duration_s=2.5, toggle_signal="USR2")
+    assert ProfileOptions.from_json(options.to_json()) == options
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("eager_operations", -1, "eager_operations is -1"),
+        ("eager_operations", 2**32, "eager_operations is 4294967296"),
+        ("collector", "magic", "auto, cupti, events, topology"),
+        ("delay_s", -1, "delay is -1 s"),
+        ("delay_s", float("nan"), "delay is nan s"),
+        ("duration_s", float("inf"), "duration is inf s"),
+        ("max_launches", 0, "max_launches is 0"),
+        ("toggle_signal", "SIGKILL", "no signal that a program can catch"),
+        ("toggle_signal", "SIGNONE", "no signal that a program can catch"),
+    ],
+)
+def test_option_out_of_range_is_a_usage_error(option: str, value: object, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        ProfileOptions(**{option: value})  # type: ignore[arg-type]
