@@ -341,6 +341,23 @@ class Recording:
             raise RecordingError(f"{self.path} is damaged: {error}") from error
 
 
+def read_version(path: Path) -> int:
+    """Return the schema version of a recording, also of one too old to be read.
+
+    Raises
+    ------
+    RecordingError
+        If it is no recording, is cut short, or was written by a newer gviz.
+    """
+    _check_header(path)
+    with path.open("rb") as file:
+        header = file.read(100)
+    # SQLite's header: user_version at byte 60, application_id at 68 (sqlite.org/fileformat.html).
+    version, application = (int.from_bytes(header[at : at + 4], "big") for at in (60, 68))
+    _check_identity(path, application, version, old_is_fine=True)
+    return version
+
+
 def _names(row: type) -> list[str]:
     return [c.name for c in table_of(row).columns]
 
@@ -365,11 +382,18 @@ def _check_header(path: Path) -> None:
         )
 
 
-def _check_identity(path: Path, application: int, version: int) -> None:
+def _check_identity(
+    path: Path, application: int, version: int, *, old_is_fine: bool = False
+) -> None:
     if application != APPLICATION_ID:
         raise RecordingError(f"{path} is an SQLite file of another program, not a gviz recording")
     if version > SCHEMA_VERSION:
         raise RecordingError(
             f"{path} has schema {version}, this gviz reads up to {SCHEMA_VERSION}; "
             "update it: pip install --upgrade gviz"
+        )
+    if version < SCHEMA_VERSION and not old_is_fine:
+        raise RecordingError(
+            f"{path} has schema {version}, this gviz reads {SCHEMA_VERSION}; "
+            f"bring it up to date: gviz upgrade {path}"
         )

@@ -8,7 +8,7 @@ from gviz.recording.table import all_tables
 #: PRAGMA application_id: the letters "gviz" in ASCII, big endian.
 APPLICATION_ID = 0x6776697A
 #: PRAGMA user_version. Raise it with every change of a table and add an upgrade.
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 #: File suffix.
 SUFFIX = ".gviz"
 
