@@ -179,6 +179,7 @@ static void life_exit(const CUpti_CallbackData *data, uint32_t cbid) {
         record.graph_id = graph_id_of((CUgraph)params[1]);
         if (result == 0 && exec)
             record.exec_id = launch_exec_id(*exec);
+        graph_memory_sample();
         const char *name = data->function_name ? data->function_name : "";
         if (strstr(name, "WithFlags"))
             record.flags = (uint64_t)params[2];
@@ -231,6 +232,14 @@ static void context_notice(CUcontext context) {
     context_add(context);
 }
 
+static void add_node(const CUpti_CallbackData *data) {
+    const char *name = data->function_name ? data->function_name : "";
+    if (data->site == 0)
+        bodies_add_enter();
+    else /* the first cuGraphAddNode has no edge data before its node parameters */
+        bodies_add_exit(data, strstr(name, "_v") ? 5 : 4);
+}
+
 static void driver_call(uint32_t cbid, const CUpti_CallbackData *data) {
     if (data->site == 0)
         context_notice(data->context);
@@ -243,6 +252,9 @@ static void driver_call(uint32_t cbid, const CUpti_CallbackData *data) {
             launch_enter(data, cbid);
         else
             launch_exit(data, cbid);
+        break;
+    case CALL_ADD_NODE:
+        add_node(data);
         break;
     case CALL_OTHER:
         break;
@@ -269,6 +281,12 @@ static void resource(uint32_t cbid, const CUpti_ResourceData *data) {
     case RESOURCE_STREAM_DESTROY_STARTING:
         window_stream_destroyed(data->context, data->handle);
         atomic_fetch_add(&stream_generation, 1);
+        break;
+    case RESOURCE_GRAPH_CREATED:
+        bodies_graph_created(graph->graph);
+        break;
+    case RESOURCE_GRAPH_DESTROY_STARTING:
+        bodies_graph_destroyed(graph->graph);
         break;
     case RESOURCE_GRAPHNODE_CREATED:
         if (!thread->instantiating)
@@ -309,6 +327,7 @@ static void on_callback(void *unused, int domain, uint32_t cbid, const void *dat
 static const uint32_t resources[] = {
     RESOURCE_CONTEXT_CREATED,      RESOURCE_CONTEXT_DESTROY_STARTING,
     RESOURCE_STREAM_DESTROY_STARTING,
+    RESOURCE_GRAPH_CREATED,        RESOURCE_GRAPH_DESTROY_STARTING,
     RESOURCE_GRAPHNODE_CREATED,    RESOURCE_GRAPHNODE_CLONED,
     RESOURCE_GRAPHEXEC_CREATED,
 };

@@ -106,6 +106,7 @@ static void *flush_main(void *unused) {
         if (context_at(0)) {
             activity_flush();
             events_poll();
+            graph_memory_sample();
         }
         pthread_mutex_lock(&flush_lock);
     }
@@ -115,6 +116,7 @@ static void *flush_main(void *unused) {
         synchronize_contexts();
         activity_flush();
         events_poll();
+        graph_memory_sample();
     }
     pthread_mutex_lock(&flush_lock);
     flush_final_done = true;
@@ -199,6 +201,8 @@ static int attach_locked(void) {
     walk_reset();
     launch_reset();
     window_reset();
+    bodies_reset();
+    graph_memory_reset();
     if (callbacks_start() != 0)
         return -1;
     if (activity_start() != 0) {

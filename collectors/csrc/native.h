@@ -46,6 +46,9 @@ enum record_type {
     RECORD_NVTX_PATH = 26,
     RECORD_NVTX_RANGE = 27,
     RECORD_DOT = 28,        /* the driver's DOT text of a graph */
+    RECORD_CONDITIONAL = 40, /* type, size and handle of a conditional node */
+    RECORD_PARAMETER = 41,  /* a node's parameter as text: name, newline, value */
+    RECORD_GRAPH_MEMORY = 42,
 };
 
 struct slice {
@@ -129,6 +132,7 @@ enum call_class {
     CALL_UPLOAD,
     CALL_EXEC_UPDATE,
     CALL_EXEC_DESTROY,
+    CALL_ADD_NODE,         /* cuGraphAddNode: the only way to add a conditional node */
 };
 
 struct call_info {
@@ -202,6 +206,39 @@ void events_stop(void);
 void walk_reset(void);
 void walk_graph(CUgraph graph, uint32_t exec_id);
 void walk_device(CUcontext context);
+
+/* ---- bodies.c: the body graphs of conditional nodes ----------------------------------- */
+
+struct body_list {
+    int type; /* CUgraphConditionalNodeType */
+    uint32_t size;
+    uint64_t handle;
+    CUgraph *bodies; /* size of them, in order of branch; NULL: unknown */
+};
+
+void bodies_reset(void);
+void bodies_add_enter(void);
+void bodies_add_exit(const CUpti_CallbackData *data, int params_at);
+void bodies_graph_created(CUgraph graph);
+void bodies_graph_destroyed(CUgraph graph);
+bool bodies_of(uint32_t graph_id, uint32_t node_id, struct body_list *list);
+
+/* ---- parameters.c: what nodes without columns of their own are told to do ---------------- */
+
+void parameters_of(CUgraphNode node, uint32_t graph_id, uint32_t node_id, int type);
+
+/* ---- graph_memory.c: memory reserved and used by alloc nodes ------------------------------ */
+
+void graph_memory_reset(void);
+void graph_memory_watch(int device);
+void graph_memory_sample(void);
+
+/* ---- devices.c ------------------------------------------------------------------------------ */
+
+int device_current(void);
+int device_of_context(CUcontext context, int missing);
+int device_of_address(uint64_t address, int missing);
+void devices_forget(void);
 
 /* ---- nodes.c: when and where a node was created -------------------------------------- */
 

@@ -188,6 +188,55 @@ class Node:
     stack_id: int | None = column("Python stack at creation", default=None)
     stack_reason: str | None = column("why there is no Python stack", default=None)
     not_timed_reason: str | None = column("why spans carry no time for it", default=None)
+    conditional_type: str | None = column("if, while or switch", default=None)
+
+
+@table("node_parameter", primary_key=("graph_id", "node_id", "position"), without_rowid=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeParameter:
+    """What a host, event, semaphore, batch memory or conditional node is told to do."""
+
+    graph_id: int = column("the graph")
+    node_id: int = column("the node")
+    position: int = column("order of showing")
+    name: str = column("such as function, symbol, event, operation 0")
+    value: str = column("as text; addresses in hexadecimal")
+
+
+@table("allocation", primary_key=("graph_id", "node_id"), without_rowid=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allocation:
+    """Memory that an alloc node allocates in each launch, and where it is freed."""
+
+    graph_id: int = column("the graph")
+    node_id: int = column("the alloc node")
+    address: int = column("where; the same in every launch")
+    bytes: int = column("how much was asked for")
+    device_id: int | None = column("device of the memory", default=None)
+    free_graph_id: int | None = column("graph of the node that frees it", default=None)
+    free_node_id: int | None = column("that node; NULL: no recorded graph frees it", default=None)
+    freed: str = column(
+        "in the same graph, in another graph, not by a recorded graph (the program frees it, "
+        "or the next launch of an executable with AUTO_FREE_ON_LAUNCH, or nothing does)",
+        default="not by a recorded graph",
+    )
+
+
+@table("graph_memory", primary_key=("run_id", "device_id", "time_ns"), without_rowid=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphMemory:
+    """Memory of alloc nodes on a device (measured: cuDeviceGetGraphMemAttribute).
+
+    Asked every half second and after each instantiation, written down when it changed.
+    """
+
+    run_id: int = column("the run")
+    device_id: int = column("the device")
+    time_ns: int = column("when it was asked for")
+    used_bytes: int = column("allocated by graphs now")
+    used_high_bytes: int = column("the most that was, in the process")
+    reserved_bytes: int = column("reserved for graphs now")
+    reserved_high_bytes: int = column("the most that was, in the process")
 
 
 @table("argument", primary_key=("graph_id", "node_id", "position"), without_rowid=True)
@@ -250,6 +299,9 @@ class Launch:
         default=None,
     )
     span_count: int = column("spans stored for it", default=0)
+    ambiguous_count: int = column(
+        "spans of conditional bodies among them that may be a neighbouring launch's", default=0
+    )
 
 
 @table("span", primary_key=("launch_id", "node_id", "iteration"), without_rowid=True)

@@ -105,6 +105,26 @@ class NodeRecord(NamedTuple):
     arguments: tuple[ArgumentRecord, ...]
 
 
+class ConditionalRecord(NamedTuple):
+    """A conditional node; bodies are fewer than its size where it was added before gviz attached."""
+
+    type: int
+    size: int
+    handle: int
+    bodies: int
+
+
+class GraphMemoryRecord(NamedTuple):
+    """Memory of alloc nodes on a device, in bytes."""
+
+    time_ns: int
+    device_id: int
+    used: int
+    used_high: int
+    reserved: int
+    reserved_high: int
+
+
 class FunctionRecord(NamedTuple):
     """A kernel's name and resources; -1: the driver did not say."""
 
@@ -134,7 +154,10 @@ class GraphWalk:
     exec_id: int
     parent_graph_id: int
     parent_node_id: int
+    branch: int = 0
     nodes: list[NodeRecord] = field(default_factory=list)
+    conditionals: dict[int, ConditionalRecord] = field(default_factory=dict)  # by node id
+    parameters: list[tuple[int, str, str]] = field(default_factory=list)  # node id, name, value
     #: (from, to, type, from_port, to_port), int64, shape (n, 5)
     edges: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 5), np.int64))
 
@@ -163,6 +186,7 @@ class Contents:
     nvtx_paths: dict[int, tuple[int, str, str]] = field(default_factory=dict)
     nvtx_ranges: list[tuple[int, int, int, int]] = field(default_factory=list)
     dots: list[int] = field(default_factory=list)
+    graph_memory: list[GraphMemoryRecord] = field(default_factory=list)
     unknown_records: int = 0
     _buffers: list[npt.NDArray[np.void]] = field(default_factory=list)
     _by_graph: dict[int, GraphWalk] = field(default_factory=dict)
@@ -254,8 +278,8 @@ def _launch_time(c: Contents, p: bytes) -> None:
 
 
 def _graph(c: Contents, p: bytes) -> None:
-    graph_id, exec_id, parent_graph, parent_node, *_ = f.GRAPH.unpack(p)
-    walk = GraphWalk(graph_id, exec_id, parent_graph, parent_node)
+    graph_id, exec_id, parent_graph, parent_node, branch, *_ = f.GRAPH.unpack(p)
+    walk = GraphWalk(graph_id, exec_id, parent_graph, parent_node, branch)
     c.walks.append(walk)
     c._by_graph[graph_id] = walk
 
@@ -320,6 +344,23 @@ def _dot(c: Contents, p: bytes) -> None:
     c.dots.append(int.from_bytes(p[:4], "little"))
 
 
+def _conditional(c: Contents, p: bytes) -> None:
+    graph_id, node_id, *rest = f.CONDITIONAL.unpack(p)
+    if graph_id in c._by_graph:
+        c._by_graph[graph_id].conditionals[node_id] = ConditionalRecord(*rest)
+
+
+def _parameter(c: Contents, p: bytes) -> None:
+    graph_id, node_id = f.PARAMETER.unpack_from(p)
+    name, _, value = _text(p[f.PARAMETER.size :]).partition("\n")
+    if graph_id in c._by_graph:
+        c._by_graph[graph_id].parameters.append((node_id, name, value))
+
+
+def _graph_memory(c: Contents, p: bytes) -> None:
+    c.graph_memory.append(GraphMemoryRecord(*f.GRAPH_MEMORY.unpack(p)))
+
+
 _TAKERS: dict[int, Callable[[Contents, bytes], None]] = {
     RecordType.META: _meta,
     RecordType.END: _end,
@@ -344,4 +385,7 @@ _TAKERS: dict[int, Callable[[Contents, bytes], None]] = {
     RecordType.NVTX_PATH: _nvtx_path,
     RecordType.NVTX_RANGE: _nvtx_range,
     RecordType.DOT: _dot,
+    RecordType.CONDITIONAL: _conditional,
+    RecordType.PARAMETER: _parameter,
+    RecordType.GRAPH_MEMORY: _graph_memory,
 }

@@ -18,6 +18,8 @@ from gviz.node_type import NodeType
 from gviz.recording import rows
 from gviz.recording.table import table_of
 from gviz.recording.writer import RecordingWriter
+from gviz.spool.agreement import give_up_contradicted
+from gviz.spool.allocations import build_allocations, build_graph_memory
 from gviz.spool.contents import Contents
 from gviz.spool.eager import fold_operations, match_eager
 from gviz.spool.format import PROBE_TEXT, SPOOL_SUFFIX, WINDOW_REASONS, spool_of
@@ -133,6 +135,7 @@ class _Fold:
         self.exit_code = exit_code
         self.kernels = KernelTable(RUN_ID)
         self.notes = list(contents.notes)
+        self.contradicted: dict[int, int] = {}
         self.counters = {name: value for name, value, _, _ in contents.counters}
         self.measurements: dict[str, tuple[float | None, str, str]] = {
             name: (value, unit, method)
@@ -146,6 +149,7 @@ class _Fold:
         folder = GraphFolder(self.contents, self.kernels, RUN_ID, self.spool)
         graphs = folder.fold()
         _fill_copy_kinds(graphs, inside)
+        self.contradicted = give_up_contradicted(graphs, self.contents, inside, self.kernels)
         launches = fold_launches(self.contents, inside, folder, self.kernels)
         operations = fold_operations(self.contents, outside, self.kernels, RUN_ID)
         first_stream = len(launches.launches) + 1
@@ -267,6 +271,7 @@ class _Fold:
         if "attached_ns" not in self.counters and not self.notes:
             self.notes.append(("information", "the program did not initialise CUDA"))
         self._measure_losses(graphs, launches)
+        self._measure_nesting(graphs, launches)
         if not self.contents.ended:
             self.notes.append(
                 ("warning", "the process ended without closing the recording: it holds all up to "
@@ -275,6 +280,38 @@ class _Fold:
             )  # fmt: skip
         for name, value, method in _launch_cost(launches.launches):
             self.measurements[name] = (value, "ns", method)
+
+    def _measure_nesting(self, graphs: Graphs, launches: FoldedLaunches) -> None:
+        """Say what is not known about nodes inside nodes, and in doubt."""
+        names = {i: level.row.name for i, level in graphs.levels.items()}
+        for top, count in self.contradicted.items():
+            self.notes.append(
+                ("warning", f"{names[top]}: {count} nested nodes ran other work than the node of "
+                            "their number; this driver numbers nested nodes in an unknown way, "
+                            "so the times of bodies are shown without their nodes")
+            )  # fmt: skip
+        if self.contradicted:
+            self.measurements["nodes_mismatched"] = (
+                float(sum(self.contradicted.values())), "number",
+                "derived: nested nodes whose records are of other work, left without times",
+            )  # fmt: skip
+        for graph_id, node_id in graphs.unknown_bodies:
+            self.notes.append(
+                ("limit", f"{names[graph_id]}, node {node_id}: its bodies are not known, because "
+                          "the node was added before gviz attached; their nodes, and those of "
+                          "the bodies numbered after them, are known from their times only")
+            )  # fmt: skip
+        doubtful = sum(launch.ambiguous_count for launch in launches.launches)
+        if doubtful:
+            self.measurements["body_spans_ambiguous"] = (
+                float(doubtful), "number",
+                "derived: spans of conditional bodies that may be a neighbouring launch's",
+            )  # fmt: skip
+            self.notes.append(
+                ("limit", f"{doubtful} spans of conditional bodies may belong to a neighbouring "
+                          "launch: they carry no launch's id, and nothing else in their graph "
+                          "has a time; wait between launches to tell them apart")
+            )  # fmt: skip
 
     def _measure_losses(self, graphs: Graphs, launches: FoldedLaunches) -> None:
         """Count launches made in windows whose node times did not arrive."""
@@ -315,6 +352,7 @@ class _Fold:
         written: set[int] = set()
         for level in graphs.levels.values():
             self.writer.insert(level.row, *level.nodes.values(), *level.arguments)
+            self.writer.insert(*level.parameters)
             topology = level.topology
             if topology is None or topology.topology_id in written:
                 continue
@@ -322,7 +360,8 @@ class _Fold:
             self.writer.insert(topology)
             edges = level.edges.tolist()
             self.writer.insert_tuples(rows.Edge, ([topology.topology_id, *e] for e in edges))
-        self.writer.insert(*graphs.execs.values())
+        self.writer.insert(*graphs.execs.values(), *build_allocations(graphs))
+        self.writer.insert(*build_graph_memory(self.contents, RUN_ID))
 
     def _write_spans(self, launches: FoldedLaunches, graphs: Graphs) -> None:
         spans = launches.spans

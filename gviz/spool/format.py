@@ -68,6 +68,9 @@ class RecordType(IntEnum):
     NVTX_PATH = 26
     NVTX_RANGE = 27
     DOT = 28
+    CONDITIONAL = 40
+    PARAMETER = 41
+    GRAPH_MEMORY = 42
 
 
 #: ordinal, major, minor, multiprocessors, max_threads, memory_bytes, bus id; then the name
@@ -104,6 +107,13 @@ NVTX_PATH = struct.Struct("<II")
 NVTX_RANGE = struct.Struct("<IIQQ")
 #: graph id, edge count; then count x (u32 from, u32 to, u8 from_port, u8 to_port, u8 type, u8)
 EDGES = struct.Struct("<II")
+
+#: graph id, node id, CUgraphConditionalNodeType, size, handle, how many bodies are known
+CONDITIONAL = struct.Struct("<IIiIQI4x")
+#: graph id, node id; then name, newline, value
+PARAMETER = struct.Struct("<II")
+#: time_ns, device, used, its high mark, reserved, its high mark (bytes)
+GRAPH_MEMORY = struct.Struct("<Qi4x4Q")
 
 LAUNCH_NODE_LEVEL = 1
 LAUNCH_EVENTS = 2

@@ -58,7 +58,12 @@ CUresult capture_work(struct stream *stream, const struct work *work) {
     struct capture *capture = stream->capture;
     if (capture->invalidated)
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-    struct node *node = add_node(capture->graph, stream->frontier, NULL, stream->frontier_count, work);
+    /* Programmatic stream serialization: the edge from a kernel waits for its trigger only. */
+    CUgraphEdgeData edge = {.from_port = 1, .type = 1};
+    bool programmatic = work->programmatic && stream->frontier_count == 1 &&
+                        stream->frontier[0]->work.type == NODE_KERNEL;
+    struct node *node = add_node(capture->graph, stream->frontier, programmatic ? &edge : NULL,
+                                 stream->frontier_count, work);
     stream->frontier_count = 0;
     add_to_frontier(stream, node);
     return CUDA_SUCCESS;

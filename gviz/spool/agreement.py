@@ -1,0 +1,110 @@
+"""Do the records of nested nodes agree with the nodes they are given to?
+
+The numbers of nested nodes follow a rule that is measured, not documented. A driver that
+numbers otherwise shows here: its records would be of other kernels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from gviz.node_type import NodeType
+from gviz.recording import rows
+from gviz.spool.contents import Contents
+from gviz.spool.graphs import FoldedGraph, Graphs
+from gviz.spool.kernels import KernelTable
+
+#: node.not_timed_reason of nested nodes whose records contradict them.
+CONTRADICTED = "its recorded times could not be told from those of other nodes"
+
+
+def give_up_contradicted(
+    graphs: Graphs, contents: Contents, activities: npt.NDArray[np.void], kernels: KernelTable
+) -> dict[int, int]:
+    """Take the executable ids from nested nodes that recorded work contradicts.
+
+    Their records then stand as nodes of bodies, unattributed.
+
+    Parameters
+    ----------
+    activities
+        Records of graph nodes (dtype ACTIVITY).
+
+    Returns
+    -------
+    dict
+        How many nodes were contradicted, by graph_id of the top-level graph.
+    """
+    nested = {
+        exec_id: graphs.family(row.graph_id)[1:]
+        for exec_id, row in graphs.execs.items()
+        if len(graphs.family(row.graph_id)) > 1
+    }
+    if not nested:
+        return {}
+    seen = _first_records(activities, list(nested))
+    updated = _updated(contents)
+    found: dict[int, int] = {}
+    for exec_id, levels in nested.items():
+        count = sum(
+            not _agrees(node, seen[exec_id << 32 | number], contents, kernels, exec_id in updated)
+            for level in levels
+            for number, node in _numbered(level)
+            if exec_id << 32 | number in seen
+        )
+        if count:
+            top = graphs.execs[exec_id].graph_id
+            found[top] = max(found.get(top, 0), count)
+    for top in found:
+        for level in graphs.family(top)[1:]:
+            _forget(level)
+    return found
+
+
+def _first_records(activities: npt.NDArray[np.void], execs: list[int]) -> dict[int, np.void]:
+    ids = activities["graph_node_id"]
+    mine = np.flatnonzero(np.isin(ids >> np.uint64(32), np.array(execs, np.uint64)))
+    unique, first = np.unique(ids[mine], return_index=True)
+    return {key: activities[mine[at]] for key, at in zip(unique.tolist(), first, strict=True)}
+
+
+def _updated(contents: Contents) -> set[int]:
+    """Return the executables whose nodes may have been given other work than the template's."""
+    return {
+        life.exec_id
+        for life in contents.lives
+        if life.result == 0
+        and any(part in contents.call_names.get(life.call, "") for part in ("Update", "SetParams"))
+    }
+
+
+def _numbered(level: FoldedGraph) -> list[tuple[int, rows.Node]]:
+    return [(level.exec_ids[n], node) for n, node in level.nodes.items() if n in level.exec_ids]
+
+
+def _agrees(
+    node: rows.Node, record: np.void, contents: Contents, kernels: KernelTable, updated: bool
+) -> bool:
+    kind = int(record["type"])
+    if node.exec_node_id is None:
+        return False  # a node of this kind gets no record
+    if kind != node.type:
+        # The driver may run copies and memsets as kernels.
+        return kind == NodeType.KERNEL and node.type in (NodeType.MEMCPY, NodeType.MEMSET)
+    if kind != NodeType.KERNEL or updated:
+        return True
+    name = contents.strings.get(int(record["name"]))
+    known = kernels.mangled(node.function_id)
+    shape = [node.grid_x, node.grid_y, node.grid_z]
+    return (name is None or known in (None, "?", name)) and shape == record["grid"].tolist()
+
+
+def _forget(level: FoldedGraph) -> None:
+    for node_id, node in level.nodes.items():
+        if node.exec_node_id is not None:
+            level.nodes[node_id] = replace(
+                node, exec_node_id=None, not_timed_reason=CONTRADICTED
+            )
