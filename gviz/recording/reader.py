@@ -184,6 +184,23 @@ class Recording:
         tail = "WHERE graph_id=? AND node_id=? ORDER BY position"
         return self._fetch(rows.Argument, tail, graph_id, node_id)
 
+    def fetch_node_parameters(self, graph_id: int, node_id: int) -> list[rows.NodeParameter]:
+        """Return what a node without columns of its own is told to do, in order of showing."""
+        tail = "WHERE graph_id=? AND node_id=? ORDER BY position"
+        return self._fetch(rows.NodeParameter, tail, graph_id, node_id)
+
+    def fetch_allocations(self, run_id: int) -> list[rows.Allocation]:
+        """Return the allocations of a run's graphs, by graph and node."""
+        tail = (
+            "WHERE graph_id IN (SELECT graph_id FROM graph WHERE run_id=?) "
+            "ORDER BY graph_id, node_id"
+        )
+        return self._fetch(rows.Allocation, tail, run_id)
+
+    def fetch_graph_memory(self, run_id: int) -> list[rows.GraphMemory]:
+        """Return the samples of graph memory of a run, by device and time."""
+        return self._fetch(rows.GraphMemory, "WHERE run_id=? ORDER BY device_id, time_ns", run_id)
+
     def fetch_functions(self, run_id: int) -> dict[int, rows.KernelFunction]:
         """Return the kernels of a run by function_id."""
         found = self._fetch(rows.KernelFunction, "WHERE run_id=?", run_id)

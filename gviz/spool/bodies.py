@@ -11,6 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
+from gviz.node_type import NodeType
 from gviz.spool.contents import LaunchRecord
 from gviz.spool.format import LAUNCH_NODE_LEVEL
 from gviz.spool.graphs import FoldedGraph, Graphs
@@ -21,6 +22,9 @@ BoolArray = npt.NDArray[np.bool_]
 #: A launch call is no sign of a new launch's work where the work before went on until less than
 #: this before it: bodies of a loop follow each other within some 10 us (H100, driver 580).
 QUIET_NS = 20_000
+#: When a launch begins is known to about this much, from its call.
+CUT_NS = 5_000
+_AT_MOST_ONCE = ("if", "switch")
 
 
 class BodyOwners:
@@ -128,15 +132,64 @@ class BodyOwners:
             between = (start > ended[at]) & (at < len(found) - 1)
             return found[at], between
         wanted = launches[self._node_level[launches]]
-        return self._place_by_calls(bodies, wanted if len(wanted) else launches)
+        return self._place_alone(bodies, wanted if len(wanted) else launches)
 
     # -- nothing but bodies -----------------------------------------------------------------
 
-    def _place_by_calls(self, bodies: IntArray, launches: IntArray) -> tuple[IntArray, BoolArray]:
-        """Tell launches apart by their event-measured durations, else by their calls."""
-        split = self._split_by_durations(bodies, launches)
-        if split is not None:
-            return launches[split], np.zeros(len(bodies), bool)
+    def _place_alone(self, bodies: IntArray, launches: IntArray) -> tuple[IntArray, BoolArray]:
+        """Place the bodies of a graph in which nothing else has a time."""
+        certain = np.zeros(len(bodies), bool)
+        if len(launches) == 1:
+            return np.repeat(launches, len(bodies)), certain
+        if not self._loops(int(self._launch_exec[launches[0]])):
+            turn = _turns(self._node[bodies].tolist())
+            if turn[-1] + 1 == len(launches):  # each launch took its branches once
+                return launches[turn], certain
+        cut = self._cut_by_durations(bodies, launches)
+        return self._cut_by_calls(bodies, launches) if cut is None else cut
+
+    def _loops(self, exec_id: int) -> bool:
+        """Whether a body may run more than once in a launch."""
+        execution = self._graphs.execs.get(exec_id)
+        return execution is None or any(
+            node.type == NodeType.CONDITIONAL and node.conditional_type not in _AT_MOST_ONCE
+            for level in self._graphs.family(execution.graph_id)
+            for node in level.nodes.values()
+        )
+
+    def _cut_by_durations(
+        self, bodies: IntArray, launches: IntArray
+    ) -> tuple[IntArray, BoolArray] | None:
+        """Cut the records into launches by how long each took; None where that fails.
+
+        A launch begins with its call, or with the end of the one before, and takes its
+        event-measured duration. It fails where a launch gets no record, or records are left.
+        """
+        durations = self._durations[launches]
+        if (durations <= 0).any():
+            return None
+        start, end = self._start[bodies], self._end[bodies]
+        found = np.zeros(len(bodies), np.int64)
+        doubtful = np.zeros(len(bodies), bool)
+        first, done = 0, 0
+        for turn, (call, duration) in enumerate(
+            zip(self._called[launches].tolist(), durations.tolist(), strict=True)
+        ):
+            done = max(done, call) + duration
+            after = int(np.searchsorted(start, done, "left"))
+            if after == first or start[first] < call:
+                return None
+            found[first:after] = turn
+            if turn + 1 < len(launches):
+                doubtful[first:] |= np.abs(start[first:] - done) < CUT_NS
+            # The end lies between the last record before it and the first one after it.
+            done = max(done, int(end[first:after].max()))
+            done = min(done, int(start[after])) if after < len(start) else done
+            first = after
+        return (launches[found], doubtful) if first == len(start) else None
+
+    def _cut_by_calls(self, bodies: IntArray, launches: IntArray) -> tuple[IntArray, BoolArray]:
+        """Give each record to the launch called last before it, with doubt where it was queued."""
         start, end, called = self._start[bodies], self._end[bodies], self._called[launches]
         at = np.maximum(np.searchsorted(called, start, "right") - 1, 0)
         # A launch called while work before it went on, or just after, may have been queued: then
@@ -144,33 +197,24 @@ class BodyOwners:
         latest = np.maximum.accumulate(end)
         last = np.searchsorted(start, called, "left") - 1
         quiet = (last < 0) | (called - latest[np.maximum(last, 0)] > QUIET_NS)
-        counts = np.bincount(at, minlength=len(launches))
         doubtful = ~quiet
         doubtful[:-1] |= ~quiet[1:]
+        counts = np.bincount(at, minlength=len(launches))
         doubtful[1:] |= counts[:-1] == 0  # that launch's work may have come late
-        if len(launches) == 1:
-            doubtful[:] = False
         return launches[at], doubtful[at]
 
-    def _split_by_durations(self, bodies: IntArray, launches: IntArray) -> IntArray | None:
-        """Cut the records into launches by how long each took; None where that fails.
 
-        A launch's records lie within its event-measured duration of its first one. The cut
-        holds if it gives every launch its share, none before its call.
-        """
-        durations = self._durations[launches]
-        if (durations <= 0).any():
-            return None
-        start = self._start[bodies]
-        found = np.zeros(len(bodies), np.int64)
-        first = 0
-        for launch, duration in enumerate(durations.tolist()):
-            if first >= len(start) or start[first] < self._called[launches[launch]]:
-                return None
-            after = int(np.searchsorted(start, start[first] + duration, "left"))
-            found[first:after] = launch
-            first = after
-        return found if first == len(start) else None
+def _turns(nodes: list[int]) -> IntArray:
+    """Number the records by turn: a new one begins where a node comes again."""
+    seen: set[int] = set()
+    turn, found = 0, []
+    for node in nodes:
+        if node in seen:
+            turn += 1
+            seen.clear()
+        seen.add(node)
+        found.append(turn)
+    return np.array(found, np.int64)
 
 
 def _extremes(

@@ -219,7 +219,8 @@ class GraphFolder:
             type=node.type,
             name=self._kernels.short(function.name)
             if function
-            else operation_name(node.type, copy_kind),
+            else operation_name(node.type, copy_kind)
+            + (f" {conditional_type_name(conditional.type).upper()}" if conditional else ""),
             function_id=self._kernels.from_walk(function) if function else None,
             device_id=None if node.device_id < 0 else node.device_id,
             priority=node.priority if kernel and node.priority != -(2**31) else None,

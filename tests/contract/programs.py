@@ -22,6 +22,7 @@ from typing import Any
 from contract import driver
 from contract.cases import GRAPH_SHAPES, NODE_KINDS, Facts, build_shape, spin
 from contract.driver import Arguments, Driver, DriverError, Handle
+from contract.nested import NESTED_PROGRAMS
 
 Profile = Callable[[], AbstractContextManager[Any]]
 
@@ -114,19 +115,6 @@ def branches(cuda: Driver, profile: Profile) -> Facts:
             cuda.add_kernel(body, [], "spin", spin(2), grid=(10 + i, 1, 1))
         launch_times(cuda, graph, 3, stream)
     return {"taken_grids": [1, 12], "launches": 3}
-
-
-def loop(cuda: Driver, profile: Profile) -> Facts:
-    """A WHILE between two kernels; nothing on the device ends it, so only the fake runs this."""
-    stream = cuda.stream()
-    with profile():
-        graph = cuda.graph()
-        first = cuda.add_kernel(graph, [], "spin", spin(2), grid=(1, 1, 1))
-        node, (body,) = cuda.add_conditional(graph, [first], 1, 1, 1)
-        cuda.add_kernel(body, [], "spin", spin(2), grid=(10, 1, 1))
-        cuda.add_kernel(graph, [node], "spin", spin(2), grid=(2, 1, 1))
-        launch_times(cuda, graph, 2, stream)
-    return {"launches": 2}
 
 
 # -- captured ------------------------------------------------------------------------------------
@@ -397,7 +385,6 @@ PROGRAMS: dict[str, Callable[[Driver, Profile], Facts]] = {
         real_kinds,
         children,
         branches,
-        loop,
         captured,
         fork_join,
         warm_up,
@@ -414,6 +401,7 @@ PROGRAMS: dict[str, Callable[[Driver, Profile], Facts]] = {
         raising,
     )
 }
+PROGRAMS |= NESTED_PROGRAMS
 
 
 def run(name: str, collector: str, output: Path, options: Facts) -> Facts:
