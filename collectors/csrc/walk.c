@@ -70,7 +70,7 @@ struct device_record {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct function_info **functions;
 static size_t function_count, function_room;
-static uint64_t devices_seen;
+static _Atomic uint64_t devices_seen;
 
 void walk_reset(void) {
     pthread_mutex_lock(&lock);
@@ -83,16 +83,11 @@ void walk_reset(void) {
     pthread_mutex_unlock(&lock);
 }
 
-void walk_device(CUcontext context) {
-    CUdevice device = 0;
-    CUcontext popped;
-    if (cuda.CtxPushCurrent(context) != 0)
+/* Describe a device, the first time it is met. */
+static void device_write(CUdevice device) {
+    if (device < 0 || device > 63 || devices_seen >> device & 1 ||
+        atomic_fetch_or(&devices_seen, 1ull << device) >> device & 1)
         return;
-    CUresult result = cuda.CtxGetDevice(&device);
-    cuda.CtxPopCurrent(&popped);
-    if (result != 0 || device < 0 || device > 63 || devices_seen >> device & 1)
-        return;
-    devices_seen |= 1ull << device;
     struct device_record record = {.ordinal = device};
     char name[256] = "";
     size_t memory = 0;
@@ -107,6 +102,11 @@ void walk_device(CUcontext context) {
         cuda.DeviceGetPCIBusId(record.bus_id, sizeof record.bus_id, device);
     struct slice slices[] = {{&record, sizeof record}, {name, strlen(name)}};
     spool_append(RECORD_DEVICE, slices, 2);
+}
+
+void walk_device(CUcontext context) {
+    devices_forget(); /* a new context may have the handle of one that is gone */
+    device_write(device_of_context(context, -1));
 }
 
 /* -- functions: looked up once each ------------------------------------------------------- */
@@ -374,6 +374,7 @@ static void walk_node(CUgraphNode node, uint32_t graph_id, struct walk walk) {
     default:
         break;
     }
+    device_write(record.device_id);
     struct slice slices[] = {{&record, sizeof record}, {arguments, size}};
     spool_append(RECORD_NODE, slices, 2);
     parameters_of(node, graph_id, record.node_id, record.type);

@@ -26,6 +26,7 @@ from gviz.spool.format import PROBE_TEXT, SPOOL_SUFFIX, WINDOW_REASONS, spool_of
 from gviz.spool.graphs import GraphFolder, Graphs, operation_name
 from gviz.spool.kernels import KernelTable
 from gviz.spool.launches import FoldedLaunches, fold_launches
+from gviz.spool.placement import take_recorded_devices
 from gviz.spool.reader import SpoolReader
 from gviz.spool.source import SourceLines
 from gviz.statistics import node_statistics
@@ -149,6 +150,7 @@ class _Fold:
         folder = GraphFolder(self.contents, self.kernels, RUN_ID, self.spool)
         graphs = folder.fold()
         _fill_copy_kinds(graphs, inside)
+        take_recorded_devices(graphs, inside)
         self.contradicted = give_up_contradicted(graphs, self.contents, inside, self.kernels)
         launches = fold_launches(self.contents, inside, folder, self.kernels)
         operations = fold_operations(self.contents, outside, self.kernels, RUN_ID)

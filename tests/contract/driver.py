@@ -128,13 +128,26 @@ class Driver:
         self.library = ctypes.CDLL("libcuda.so.1")
         self._keep: list[Any] = []  # what graphs refer to: host functions, parameter arrays
         self.call("cuInit", c_uint(0))
-        self.context = self._out("cuDevicePrimaryCtxRetain", c_int(0))
+        self.context: Handle = 0
+        self.functions: dict[str, Handle] = {}
+        self.use_device(0)
+
+    def use_device(self, ordinal: int) -> Handle:
+        """Make a device's primary context current and load the kernels there; return it."""
+        self.context = self._out("cuDevicePrimaryCtxRetain", c_int(ordinal))
         self.make_current()
         module = self._out("cuModuleLoadData", ctypes.c_char_p(PTX.encode()))
         self.functions = {
             name: self._out("cuModuleGetFunction", c_void_p(module), ctypes.c_char_p(name.encode()))
             for name in ("empty", "spin", "axpy")
         }
+        return self.context
+
+    def device_count(self) -> int:
+        """Return how many devices there are."""
+        count = c_int()
+        self.call("cuDeviceGetCount", byref(count))
+        return count.value
 
     def call(self, name: str, *arguments: Any) -> None:
         """Call a driver function; DriverError unless it succeeds."""

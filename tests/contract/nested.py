@@ -288,6 +288,34 @@ def memory(cuda: Driver, profile: Profile) -> Facts:
     return {"addresses": [own, given, left]}
 
 
+# -- several devices -----------------------------------------------------------------------------------
+
+
+def two_devices(cuda: Driver, profile: Profile) -> Facts:
+    """One graph with a kernel and a memset on each of two devices, and a copy between them."""
+    stream, here = cuda.stream(), cuda.context
+    address, function = cuda.allocate(4096), cuda.functions["spin"]
+    there = cuda.use_device(1)
+    far_address, far_function = cuda.allocate(4096), cuda.functions["spin"]
+    cuda.use_device(0)
+    with profile():
+        graph = cuda.graph()
+        node: list[Handle] = []
+        for context, kernel, target in (
+            (here, function, address),
+            (there, far_function, far_address),
+        ):
+            params = cuda.kernel_params("spin", spin(2), (1, 1, 1), (32, 1, 1))
+            params.func, params.ctx = kernel, context
+            node = [cuda.add("KernelNode_v2", graph, node, byref(params))]
+            cuda.context = context
+            node = [cuda.add_memset(graph, node, target, 1, 1024)]
+        cuda.context = here
+        cuda.add_memcpy(graph, node, (2, far_address), (2, address), 4096)
+        _launch(cuda, graph, 2, stream)
+    return {"launches": 2}
+
+
 NESTED_PROGRAMS: dict[str, Callable[[Driver, Profile], Facts]] = {
     f.__name__: f
     for f in (
@@ -302,5 +330,6 @@ NESTED_PROGRAMS: dict[str, Callable[[Driver, Profile], Facts]] = {
         template_gone,
         programmatic,
         memory,
+        two_devices,
     )
 }

@@ -301,6 +301,24 @@ class TestMemory:
         assert record("shapes").fetch_graph_memory(RUN) == []
 
 
+class TestDevices:
+    """A graph that spans two devices."""
+
+    def test_nodes_keep_the_device_they_run_on(self, backend: Backend) -> None:
+        outcome = backend.run("two_devices", environment={"FAKE_DEVICES": "2"})
+        if backend.is_real and outcome.returncode != 0 and "returned 101" in outcome.stderr:
+            pytest.skip("one GPU only")  # CUDA_ERROR_INVALID_DEVICE
+        assert outcome.returncode == 0, outcome.stderr
+        with outcome.recording() as recording:
+            (graph,) = top_graphs(recording)
+            nodes = recording.fetch_nodes(graph.graph_id)
+            assert [n.device_id for n in nodes[:4]] == [0, 0, 1, 1]
+            assert nodes[4].device_id in (0, 1)
+            assert {d.device_id for d in recording.fetch_devices(RUN)} == {0, 1}
+            ids = launch_ids(recording, graph)
+            assert span_counts(recording, graph) == {(i, n): 1 for i in ids for n in range(5)}
+
+
 class TestLaterCupti:
     """What a CUPTI newer than 13.0 records; only the fake can be one."""
 
