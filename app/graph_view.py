@@ -58,6 +58,8 @@ class GraphView:
         summed over all recorded launches (derived).
     recorded_gpu_ns
         First node's start to last node's end, summed over the launches with node times.
+    in_branch
+        The level stands, at any depth, in a body of a conditional node: it may not run.
     """
 
     graph: rows.Graph
@@ -76,6 +78,7 @@ class GraphView:
     launch_times: LaunchTimes
     nested_total_ns: Mapping[int, int]
     recorded_gpu_ns: int
+    in_branch: bool = False
 
     @property
     def node_time_ns(self) -> float | None:
@@ -136,6 +139,7 @@ def build_graph_view(recording: Recording, graph_id: int) -> GraphView:
         launch_times=launch_times(recording, root.graph_id),
         nested_total_ns=_nested_totals(recording, bodies, graphs, measured),
         recorded_gpu_ns=sum(x.gpu_ns or 0 for x in recorded),
+        in_branch=any(level.branch is not None for level in (*ancestors, graph)),
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gviz.launch_time import event_durations
@@ -85,6 +85,8 @@ class GraphSummary:
     launches: tuple[LaunchSummary, ...]
     node_time_ns: int | None
     slowest_nodes: tuple[SlowNode, ...]
+    parameters: tuple[rows.NodeParameter, ...] = ()
+    allocations: tuple[rows.Allocation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,7 @@ class RunSummary:
     windows: WindowSummary
     measurements: tuple[rows.Measurement, ...]
     notes: tuple[rows.Note, ...]
+    graph_memory: tuple[rows.GraphMemory, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +163,7 @@ def summarize(recording: Recording, *, slowest: int = SLOWEST_COUNT) -> Recordin
 def _summarize_run(recording: Recording, run: rows.Run, slowest: int) -> RunSummary:
     graphs = recording.fetch_graphs(run.run_id)
     functions = recording.fetch_functions(run.run_id)
+    allocations = recording.fetch_allocations(run.run_id)
     top = [graph for graph in graphs if graph.parent_graph_id is None]
     return RunSummary(
         run=run,
@@ -167,13 +171,21 @@ def _summarize_run(recording: Recording, run: rows.Run, slowest: int) -> RunSumm
         devices=tuple(recording.fetch_devices(run.run_id)),
         libraries={lib.name: lib.version for lib in recording.fetch_libraries(run.run_id)},
         graphs=tuple(
-            _summarize_graph(recording, graph, bodies_of(graph, graphs), functions, slowest)
+            _with_memory(
+                _summarize_graph(recording, graph, bodies_of(graph, graphs), functions, slowest),
+                {graph.graph_id, *(body.graph_id for body in bodies_of(graph, graphs))},
+                allocations,
+            )
             for graph in top
         ),
         stream_operations=_summarize_stream(recording.fetch_run_stream_operations(run.run_id)),
         windows=_summarize_windows(recording.fetch_windows(run.run_id)),
         measurements=tuple(recording.fetch_measurements(run.run_id)),
         notes=tuple(recording.fetch_notes(run.run_id)),
+        # The last sample of each device: it holds the high marks of the whole process.
+        graph_memory=tuple(
+            {s.device_id: s for s in recording.fetch_graph_memory(run.run_id)}.values()
+        ),
     )
 
 
@@ -216,7 +228,19 @@ def _summarize_graph(
         launches=tuple(side for side in sides if side is not None),
         node_time_ns=sum(t.total_ns for t in times) if times else None,
         slowest_nodes=_find_slowest(nodes, times, functions, slowest),
+        parameters=tuple(
+            parameter
+            for level in levels
+            for parameter in recording.fetch_graph_parameters(level.graph_id)
+        ),
     )
+
+
+def _with_memory(
+    summary: GraphSummary, levels: set[int], allocations: Iterable[rows.Allocation]
+) -> GraphSummary:
+    mine = tuple(a for a in allocations if a.graph_id in levels)
+    return replace(summary, allocations=mine) if mine else summary
 
 
 def _count_edges(recording: Recording, levels: list[rows.Graph]) -> int | None:

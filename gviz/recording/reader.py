@@ -189,6 +189,11 @@ class Recording:
         tail = "WHERE graph_id=? AND node_id=? ORDER BY position"
         return self._fetch(rows.NodeParameter, tail, graph_id, node_id)
 
+    def fetch_graph_parameters(self, graph_id: int) -> list[rows.NodeParameter]:
+        """Return those of every node of a graph, by node."""
+        tail = "WHERE graph_id=? ORDER BY node_id, position"
+        return self._fetch(rows.NodeParameter, tail, graph_id)
+
     def fetch_allocations(self, run_id: int) -> list[rows.Allocation]:
         """Return the allocations of a run's graphs, by graph and node."""
         tail = (

@@ -150,7 +150,8 @@ class _Fold:
         folder = GraphFolder(self.contents, self.kernels, RUN_ID, self.spool)
         graphs = folder.fold()
         _fill_copy_kinds(graphs, inside)
-        take_recorded_devices(graphs, inside)
+        if len(self.contents.devices) > 1:
+            take_recorded_devices(graphs, inside)
         self.contradicted = give_up_contradicted(graphs, self.contents, inside, self.kernels)
         launches = fold_launches(self.contents, inside, folder, self.kernels)
         operations = fold_operations(self.contents, outside, self.kernels, RUN_ID)

@@ -173,7 +173,7 @@ class GraphFolder:
             cuda_graph_id=walk.graph_id,
             parent_graph_id=ids.get(walk.parent_graph_id) if nested else None,
             parent_node_id=walk.parent_node_id if nested else None,
-            branch=walk.branch if nested else None,
+            branch=walk.branch if holder and _is_conditional(holder, walk) else None,
             capture_start_ns=begin.start_ns if begin else None,
             capture_end_ns=end.end_ns if end else None,
             capture_mode=begin.mode if begin else None,
@@ -317,6 +317,13 @@ def operation_name(kind: int, copy_kind: int | None) -> str:
         direction = CopyKind(copy_kind).name if copy_kind in list(CopyKind) else ""
         return f"{name} {direction.replace('TO', 'to')}"
     return name
+
+
+def _is_conditional(holder: GraphWalk, body: GraphWalk) -> bool:
+    """Whether the node that holds a body is a conditional one, not a child graph."""
+    return any(
+        n.node_id == body.parent_node_id and n.type == NodeType.CONDITIONAL for n in holder.nodes
+    )
 
 
 def _parameters(walk: GraphWalk, graph_id: int) -> list[rows.NodeParameter]:
