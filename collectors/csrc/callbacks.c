@@ -256,6 +256,9 @@ static void driver_call(uint32_t cbid, const CUpti_CallbackData *data) {
     case CALL_ADD_NODE:
         add_node(data);
         break;
+    case CALL_FREE:
+        graph_memory_free(data, cbid);
+        break;
     case CALL_OTHER:
         break;
     default:
@@ -350,6 +353,12 @@ void calls_watch_operations(bool on) {
     for (uint32_t id = 1; id < CALL_ID_LIMIT; id++)
         if (calls[id].kind == CALL_OPERATION)
             cupti.cuptiEnableCallback(on, subscriber, DOMAIN_DRIVER_API, id);
+}
+
+void calls_watch_frees(void) {
+    for (uint32_t id = 1; id < CALL_ID_LIMIT; id++)
+        if (calls[id].kind == CALL_FREE)
+            cupti.cuptiEnableCallback(true, subscriber, DOMAIN_DRIVER_API, id);
 }
 
 int callbacks_start(void) {

@@ -60,6 +60,8 @@ static const struct pattern patterns[] = {
     {"cuGraphExecUpdate", CALL_EXEC_UPDATE, NO_STREAM},
     {"cuGraphExecUpdate_v2", CALL_EXEC_UPDATE, NO_STREAM},
     {"cuGraphExecDestroy", CALL_EXEC_DESTROY, NO_STREAM},
+    {"cuMemFree_v2", CALL_FREE, NO_STREAM},
+    {"cuMemFreeAsync", CALL_FREE, 8},
     {"cuGraphAddNode", CALL_ADD_NODE, NO_STREAM},
     {"cuGraphAddNode_v2", CALL_ADD_NODE, NO_STREAM},
     {"cuGraphAddNode_v3", CALL_ADD_NODE, NO_STREAM},

@@ -12,6 +12,17 @@ struct memory_record {
     uint64_t amounts[4]; /* used, its high mark, reserved, its high mark: CUgraphMem_attribute */
 };
 
+struct freed_record {
+    uint64_t time_ns, address;
+    uint32_t call, thread_id;
+};
+
+/* Addresses that graphs allocate: open addressing, at most half full. Frees of what finds no
+ * room are not seen. */
+#define ADDRESS_ROOM 8192
+static CUdeviceptr addresses[ADDRESS_ROOM];
+static size_t address_count;
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic uint64_t watched; /* devices on which a graph allocates, a bit each */
 static uint64_t last[MAX_DEVICES][4];
@@ -22,11 +33,31 @@ void graph_memory_reset(void) {
     atomic_store(&watched, 0);
     sampled = 0;
     memset(last, 0, sizeof last);
+    memset(addresses, 0, sizeof addresses);
+    address_count = 0;
     pthread_mutex_unlock(&lock);
 }
 
-/* A graph with an alloc node on this device was instantiated. */
-void graph_memory_watch(int device) {
+static CUdeviceptr *address_slot(CUdeviceptr address) {
+    size_t at = (address >> 8) * 0x9E3779B97F4A7C15ull >> 51; /* 13 bits */
+    while (addresses[at] && addresses[at] != address)
+        at = (at + 1) % ADDRESS_ROOM;
+    return &addresses[at];
+}
+
+/* A graph that allocates this address on this device was instantiated. */
+void graph_memory_watch(int device, CUdeviceptr address) {
+    pthread_mutex_lock(&lock);
+    bool first = address_count == 0;
+    if (address && address_count < ADDRESS_ROOM / 2) {
+        CUdeviceptr *slot = address_slot(address);
+        address_count += *slot == 0;
+        *slot = address;
+    }
+    first = first && address_count;
+    pthread_mutex_unlock(&lock);
+    if (first)
+        calls_watch_frees();
     if (device >= 0 && device < MAX_DEVICES && cuda.DeviceGetGraphMemAttribute)
         atomic_fetch_or(&watched, 1ull << device);
 }
@@ -57,4 +88,24 @@ void graph_memory_sample(void) {
         if (devices >> device & 1)
             sample(device);
     cuda.ThreadExchangeStreamCaptureMode(&mode);
+}
+
+/* cuMemFree or cuMemFreeAsync has returned. A captured one becomes a free node instead. */
+void graph_memory_free(const CUpti_CallbackData *data, uint32_t cbid) {
+    const void *const *params = data->params;
+    if (data->site == 0 || (data->return_value && *(int *)data->return_value != 0))
+        return;
+    struct freed_record record = {now_ns(), (uint64_t)(uintptr_t)params[0], cbid,
+                                  this_thread()->thread_id};
+    pthread_mutex_lock(&lock);
+    bool mine = record.address && *address_slot(record.address) == record.address;
+    pthread_mutex_unlock(&lock);
+    if (!mine)
+        return;
+    bool has_stream;
+    CUstream stream = call_stream(cbid, params, &has_stream);
+    if (has_stream && captures_known() && stream_is_capturing(stream))
+        return;
+    call_name(cbid);
+    spool_append_one(RECORD_FREED, &record, sizeof record);
 }

@@ -49,6 +49,7 @@ enum record_type {
     RECORD_CONDITIONAL = 40, /* type, size and handle of a conditional node */
     RECORD_PARAMETER = 41,  /* a node's parameter as text: name, newline, value */
     RECORD_GRAPH_MEMORY = 42,
+    RECORD_FREED = 43,      /* the program freed what a graph had allocated */
 };
 
 struct slice {
@@ -124,6 +125,7 @@ void activity_counters(void);
 
 enum call_class {
     CALL_OTHER = 0,
+    CALL_FREE,             /* watched only once a graph allocates */
     CALL_OPERATION,        /* launch, copy or memset */
     CALL_GRAPH_LAUNCH,
     CALL_BEGIN_CAPTURE,
@@ -148,6 +150,7 @@ void calls_find(void);
 /* Enable the callbacks of launches, copies and memsets (expensive outside windows). */
 void calls_watch_operations(bool on);
 int calls_watch_graphs(bool on);
+void calls_watch_frees(void);
 CUstream call_stream(uint32_t cbid, const void *params, bool *has_stream);
 void call_name(uint32_t cbid);
 
@@ -230,7 +233,8 @@ void parameters_of(CUgraphNode node, uint32_t graph_id, uint32_t node_id, int ty
 /* ---- graph_memory.c: memory reserved and used by alloc nodes ------------------------------ */
 
 void graph_memory_reset(void);
-void graph_memory_watch(int device);
+void graph_memory_watch(int device, CUdeviceptr address);
+void graph_memory_free(const CUpti_CallbackData *data, uint32_t cbid);
 void graph_memory_sample(void);
 
 /* ---- devices.c ------------------------------------------------------------------------------ */

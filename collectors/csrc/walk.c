@@ -307,7 +307,7 @@ static void fill_memory(CUgraphNode node, struct node_record *record) {
         record->bytes = params.bytes;
         if (params.location_type == 1 /* CU_MEM_LOCATION_TYPE_DEVICE */)
             record->device_id = params.location_id;
-        graph_memory_watch(record->device_id);
+        graph_memory_watch(record->device_id, record->destination);
     }
 }
 

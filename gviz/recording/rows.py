@@ -216,9 +216,9 @@ class Allocation:
     free_graph_id: int | None = column("graph of the node that frees it", default=None)
     free_node_id: int | None = column("that node; NULL: no recorded graph frees it", default=None)
     freed: str = column(
-        "in the same graph, in another graph, not by a recorded graph (the program frees it, "
-        "or the next launch of an executable with AUTO_FREE_ON_LAUNCH, or nothing does)",
-        default="not by a recorded graph",
+        "in the same graph, in another graph, by cuMemFreeAsync or cuMemFree_v2, or not while "
+        "gviz watched (the next launch frees it under AUTO_FREE_ON_LAUNCH)",
+        default="not while gviz watched",
     )
 
 

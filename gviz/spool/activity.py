@@ -49,9 +49,9 @@ _HALF = np.uint64(32)
 
 
 def decode_buffer(payload: bytes) -> npt.NDArray[np.void]:
-    """Return the kernels, copies, memsets and host nodes of one BUFFER record (dtype ACTIVITY, shape (n,)).
+    """Return the work in one BUFFER record (dtype ACTIVITY, shape (n,)).
 
-    Records of other kinds are left out.
+    Kernels, copies, memsets and host nodes; records of other kinds are left out.
     """
     count, valid = f.BUFFER.unpack_from(payload)
     offsets = np.frombuffer(payload, "<u4", count, f.BUFFER.size)

@@ -1,4 +1,4 @@
-"""Do the records of nested nodes agree with the nodes they are given to?
+"""Whether the records of nested nodes agree with the nodes they are given to.
 
 The numbers of nested nodes follow a rule that is measured, not documented. A driver that
 numbers otherwise shows here: its records would be of other kernels.
@@ -105,6 +105,4 @@ def _agrees(
 def _forget(level: FoldedGraph) -> None:
     for node_id, node in level.nodes.items():
         if node.exec_node_id is not None:
-            level.nodes[node_id] = replace(
-                node, exec_node_id=None, not_timed_reason=CONTRADICTED
-            )
+            level.nodes[node_id] = replace(node, exec_node_id=None, not_timed_reason=CONTRADICTED)

@@ -9,15 +9,15 @@ from gviz.spool.graphs import Graphs
 
 FREED_IN_GRAPH = "in the same graph"
 FREED_IN_OTHER = "in another graph"
-NOT_FREED = "not by a recorded graph"
+NOT_FREED = "not while gviz watched"
 
 
-def build_allocations(graphs: Graphs) -> list[rows.Allocation]:
-    """Return a row for each alloc node, with the node that frees its address.
+def build_allocations(graphs: Graphs, contents: Contents) -> list[rows.Allocation]:
+    """Return a row for each alloc node, with what frees its address.
 
-    A free node of the same top-level graph comes first, then the first of another graph. An
-    address that no recorded graph frees is freed by the program (cuMemFreeAsync, cuMemFree),
-    by the next launch (an executable instantiated with AUTO_FREE_ON_LAUNCH), or never.
+    A free node of the same top-level graph comes first, then the first of another graph, then
+    a call of the program. What nothing of these frees is freed by the next launch (an
+    executable instantiated with AUTO_FREE_ON_LAUNCH), outside the recording, or never.
     """
     nodes = [
         (graphs.top_id(level.row.graph_id), level.row.graph_id, node)
@@ -35,7 +35,7 @@ def build_allocations(graphs: Graphs) -> list[rows.Allocation]:
             continue
         places = frees.get(node.destination_address, [])
         own = [place for place in places if place[0] == top]
-        freed = (own or places or [None])[0]
+        freed = next(iter(own or places), None)
         found.append(
             rows.Allocation(
                 graph_id=graph_id,
@@ -45,10 +45,19 @@ def build_allocations(graphs: Graphs) -> list[rows.Allocation]:
                 device_id=node.device_id,
                 free_graph_id=freed[1] if freed else None,
                 free_node_id=freed[2] if freed else None,
-                freed=FREED_IN_GRAPH if own else FREED_IN_OTHER if places else NOT_FREED,
+                freed=FREED_IN_GRAPH
+                if own
+                else FREED_IN_OTHER
+                if places
+                else _freed_by_call(contents, node.destination_address),
             )
         )
     return found
+
+
+def _freed_by_call(contents: Contents, address: int) -> str:
+    call = contents.freed.get(address)
+    return NOT_FREED if call is None else f"by {contents.call_names.get(call, 'the program')}"
 
 
 def build_graph_memory(contents: Contents, run_id: int) -> list[rows.GraphMemory]:

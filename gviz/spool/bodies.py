@@ -85,7 +85,9 @@ class BodyOwners:
                 )
         return ambiguous
 
-    def _fences(self, exec_id: int, mine: IntArray) -> Iterable[tuple[IntArray, IntArray, IntArray]]:
+    def _fences(
+        self, exec_id: int, mine: IntArray
+    ) -> Iterable[tuple[IntArray, IntArray, IntArray]]:
         """Yield the records of each top-level conditional node with the nodes around it.
 
         Each time: indices of the records, ids in the executable of the nodes before that
@@ -217,9 +219,7 @@ def _turns(nodes: list[int]) -> IntArray:
     return np.array(found, np.int64)
 
 
-def _extremes(
-    reduce: np.ufunc, launch: IntArray, time_ns: IntArray
-) -> tuple[IntArray, IntArray]:
+def _extremes(reduce: np.ufunc, launch: IntArray, time_ns: IntArray) -> tuple[IntArray, IntArray]:
     """Return the launches, ordered by their least or greatest time, and that time."""
     found, group = np.unique(launch, return_inverse=True)
     times = np.full(len(found), np.iinfo(np.int64).max if reduce is np.minimum else 0, np.int64)

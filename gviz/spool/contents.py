@@ -106,7 +106,7 @@ class NodeRecord(NamedTuple):
 
 
 class ConditionalRecord(NamedTuple):
-    """A conditional node; bodies are fewer than its size where it was added before gviz attached."""
+    """A conditional node; ``bodies`` counts those known, ``size`` all."""
 
     type: int
     size: int
@@ -187,6 +187,7 @@ class Contents:
     nvtx_ranges: list[tuple[int, int, int, int]] = field(default_factory=list)
     dots: list[int] = field(default_factory=list)
     graph_memory: list[GraphMemoryRecord] = field(default_factory=list)
+    freed: dict[int, int] = field(default_factory=dict)  # address to the call that freed it
     unknown_records: int = 0
     _buffers: list[npt.NDArray[np.void]] = field(default_factory=list)
     _by_graph: dict[int, GraphWalk] = field(default_factory=dict)
@@ -361,6 +362,11 @@ def _graph_memory(c: Contents, p: bytes) -> None:
     c.graph_memory.append(GraphMemoryRecord(*f.GRAPH_MEMORY.unpack(p)))
 
 
+def _freed(c: Contents, p: bytes) -> None:
+    _, address, call, _ = f.FREED.unpack(p)
+    c.freed[address] = call
+
+
 _TAKERS: dict[int, Callable[[Contents, bytes], None]] = {
     RecordType.META: _meta,
     RecordType.END: _end,
@@ -388,4 +394,5 @@ _TAKERS: dict[int, Callable[[Contents, bytes], None]] = {
     RecordType.CONDITIONAL: _conditional,
     RecordType.PARAMETER: _parameter,
     RecordType.GRAPH_MEMORY: _graph_memory,
+    RecordType.FREED: _freed,
 }

@@ -363,7 +363,7 @@ class _Fold:
             self.writer.insert(topology)
             edges = level.edges.tolist()
             self.writer.insert_tuples(rows.Edge, ([topology.topology_id, *e] for e in edges))
-        self.writer.insert(*graphs.execs.values(), *build_allocations(graphs))
+        self.writer.insert(*graphs.execs.values(), *build_allocations(graphs, self.contents))
         self.writer.insert(*build_graph_memory(self.contents, RUN_ID))
 
     def _write_spans(self, launches: FoldedLaunches, graphs: Graphs) -> None:

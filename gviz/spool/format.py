@@ -71,6 +71,7 @@ class RecordType(IntEnum):
     CONDITIONAL = 40
     PARAMETER = 41
     GRAPH_MEMORY = 42
+    FREED = 43
 
 
 #: ordinal, major, minor, multiprocessors, max_threads, memory_bytes, bus id; then the name
@@ -114,6 +115,8 @@ CONDITIONAL = struct.Struct("<IIiIQI4x")
 PARAMETER = struct.Struct("<II")
 #: time_ns, device, used, its high mark, reserved, its high mark (bytes)
 GRAPH_MEMORY = struct.Struct("<Qi4x4Q")
+#: time_ns, address, call id, thread
+FREED = struct.Struct("<QQII")
 
 LAUNCH_NODE_LEVEL = 1
 LAUNCH_EVENTS = 2

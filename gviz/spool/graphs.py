@@ -332,9 +332,7 @@ def _parameters(walk: GraphWalk, graph_id: int) -> list[rows.NodeParameter]:
         found[n, "branches"] = str(conditional.size)
         found[n, "handle"] = str(conditional.handle)
     return [
-        rows.NodeParameter(
-            graph_id=graph_id, node_id=n, position=position, name=name, value=value
-        )
+        rows.NodeParameter(graph_id=graph_id, node_id=n, position=position, name=name, value=value)
         for position, ((n, name), value) in enumerate(found.items())
     ]
 

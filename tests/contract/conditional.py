@@ -133,9 +133,7 @@ def choose(handle: int, value: int) -> Arguments:
     return Arguments(c_ulonglong(handle), c_uint32(value))
 
 
-def add_loop(
-    cuda: Driver, graph: Handle, after: list[Handle]
-) -> tuple[Handle, Handle, int]:
+def add_loop(cuda: Driver, graph: Handle, after: list[Handle]) -> tuple[Handle, Handle, int]:
     """Add a WHILE that a count_down in its body ends; return node, body and handle."""
     handle = cuda.conditional_handle(graph, 1)
     node, (body,) = cuda.add_conditional(graph, after, 1, 1, 1, handle=handle)

@@ -42,7 +42,7 @@ def _chain(cuda: Driver, graph: Handle, *grids: int) -> None:
         before = [_kernel(cuda, graph, before, grid)]
 
 
-# -- one graph with everything in it -----------------------------------------------------------
+# -- one graph with everything in it -----------------------------------------------------
 
 
 def _mixed_graph(cuda: Driver, counter: int, if_value: int, switch_value: int) -> Handle:
@@ -72,7 +72,7 @@ def _mixed_graph(cuda: Driver, counter: int, if_value: int, switch_value: int) -
 
 
 def mixed(cuda: Driver, profile: Profile) -> Facts:
-    """IF/ELSE, WHILE around child graphs and an IF, SWITCH: three graphs, so that all branches run."""
+    """IF/ELSE, WHILE around child graphs and an IF, SWITCH: thrice, so that all branches run."""
     stream, counter = cuda.stream(), cuda.allocate(4)
     load_conditional_kernels(cuda)
     values = [(1, 2), (0, 0), (0, 1)]
@@ -107,7 +107,7 @@ def deep(cuda: Driver, profile: Profile) -> Facts:
     return {"launches": 2}
 
 
-# -- loops -----------------------------------------------------------------------------------------
+# -- loops -------------------------------------------------------------------------------
 
 
 def loop(cuda: Driver, profile: Profile) -> Facts:
@@ -146,7 +146,7 @@ def loop_in_loop(cuda: Driver, profile: Profile) -> Facts:
     return {"launches": 2, "iterations": OUTER * INNER}
 
 
-# -- launches in a queue ------------------------------------------------------------------------------
+# -- launches in a queue -----------------------------------------------------------------
 
 
 def _queue(cuda: Driver, graph: Handle, times: int, stream: Handle) -> None:
@@ -180,7 +180,7 @@ def branch_alone(cuda: Driver, profile: Profile) -> Facts:
     return {"launches": 5}
 
 
-# -- bodies by other ways -----------------------------------------------------------------------------
+# -- bodies by other ways ----------------------------------------------------------------
 
 
 def captured_body(cuda: Driver, profile: Profile) -> Facts:
@@ -228,7 +228,7 @@ def template_gone(cuda: Driver, profile: Profile) -> Facts:
     return {"launches": 1, "graphs": 4}
 
 
-# -- edges ------------------------------------------------------------------------------------------
+# -- edges -------------------------------------------------------------------------------
 
 
 def programmatic(cuda: Driver, profile: Profile) -> Facts:
@@ -264,7 +264,7 @@ def _launch_programmatic(cuda: Driver, stream: Handle, grid: int) -> None:
     cuda.call("cuLaunchKernelEx", byref(config), function, arguments.array, None)
 
 
-# -- memory -----------------------------------------------------------------------------------------
+# -- memory ------------------------------------------------------------------------------
 
 
 def memory(cuda: Driver, profile: Profile) -> Facts:
@@ -288,7 +288,7 @@ def memory(cuda: Driver, profile: Profile) -> Facts:
     return {"addresses": [own, given, left]}
 
 
-# -- several devices -----------------------------------------------------------------------------------
+# -- several devices ---------------------------------------------------------------------
 
 
 def two_devices(cuda: Driver, profile: Profile) -> Facts:

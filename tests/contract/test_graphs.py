@@ -134,7 +134,9 @@ class TestGraphs:
             assert shape_of(node) == (expected.pop("grid"), expected.pop("block"))
         arguments = recording.fetch_arguments(graph.graph_id, node.node_id)
         assert [a.value.hex() for a in arguments] == expected.pop("arguments", [])
-        told = {p.name: p.value for p in recording.fetch_node_parameters(graph.graph_id, node.node_id)}
+        told = {
+            p.name: p.value for p in recording.fetch_node_parameters(graph.graph_id, node.node_id)
+        }
         wanted = expected.pop("parameters", {})
         assert {name: told.get(name) for name in wanted} == wanted
         assert {key: getattr(node, key) for key in expected} == expected

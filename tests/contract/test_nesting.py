@@ -112,9 +112,7 @@ class TestBodies:
         recording = record("mixed")
         for graph in top_graphs(recording):
             assert grids(recording, graph) == [10, None, 20, None, None, None, 24, None]
-            levels = [
-                (g.name, g.branch, grids(recording, g)) for g in bodies(recording, graph)
-            ]
+            levels = [(g.name, g.branch, grids(recording, g)) for g in bodies(recording, graph)]
             assert sorted(levels, key=str) == [
                 ("body of node 1", None, [15, None, 21]),  # the child graph in the loop
                 ("body of node 1", None, [16]),  # and the one in that
@@ -166,17 +164,12 @@ class TestBodies:
                 assert graph.dot is not None
                 clusters = parse_dot(zlib.decompress(graph.dot).decode())
                 parents = find_parents(clusters)
-                cuda_id = {
-                    g.graph_id: g.cuda_graph_id for g in (graph, *bodies(recording, graph))
-                }
+                cuda_id = {g.graph_id: g.cuda_graph_id for g in (graph, *bodies(recording, graph))}
                 told = {
-                    number: (p.graph_number, p.node_id, p.branch)
-                    for number, p in parents.items()
+                    number: (p.graph_number, p.node_id, p.branch) for number, p in parents.items()
                 }
                 recorded = {
-                    g.cuda_graph_id: (
-                        cuda_id[g.parent_graph_id or 0], g.parent_node_id, g.branch
-                    )
+                    g.cuda_graph_id: (cuda_id[g.parent_graph_id or 0], g.parent_node_id, g.branch)
                     for g in bodies(recording, graph)
                 }
                 assert recorded == told
@@ -211,7 +204,9 @@ class TestBodies:
             assert spans.iteration[mine].tolist() == list(range(facts["iterations"]))
             assert (np.diff(spans.start_ns[mine]) > 0).all()
 
-    @pytest.mark.parametrize(("program", "taken"), [("branch_first", (10, 2)), ("branch_alone", (10, 11))])
+    @pytest.mark.parametrize(
+        ("program", "taken"), [("branch_first", (10, 2)), ("branch_alone", (10, 11))]
+    )
     def test_queued_launches_keep_their_bodies(
         self, record: Record, backend: Backend, program: str, taken: tuple[int, ...]
     ) -> None:
@@ -280,13 +275,13 @@ class TestMemory:
         own, given, left = backend.run("memory").facts["addresses"]
         inside, giver, taker, leaver = (g.graph_id for g in top_graphs(recording))
         found = [
-            (a.graph_id, a.address, a.bytes, a.free_graph_id, a.free_node_id)
+            (a.graph_id, a.address, a.bytes, a.free_graph_id, a.free_node_id, a.freed)
             for a in recording.fetch_allocations(RUN)
         ]
         assert found == [
-            (inside, own, 1 << 20, inside, 2),
-            (giver, given, 2 << 20, taker, 0),
-            (leaver, left, 3 << 20, None, None),
+            (inside, own, 1 << 20, inside, 2, "in the same graph"),
+            (giver, given, 2 << 20, taker, 0, "in another graph"),
+            (leaver, left, 3 << 20, None, None, "by cuMemFreeAsync"),
         ]
 
     def test_graph_memory_is_sampled(self, record: Record) -> None:

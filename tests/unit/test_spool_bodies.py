@@ -174,12 +174,8 @@ def test_record_of_another_kernel_takes_the_times_from_nested_nodes(folded: Fold
 
 def test_record_of_another_shape_contradicts_too(folded: Fold) -> None:
     graph = graph_of([KERNEL, CONDITIONAL], [(0, 1)], 1, IF)
-    wrong = kernel(
-        node=node_id(EXEC, 2), start=2_000, end=2_010, name=KERNEL_NAME, grid=(9, 1, 1)
-    )
-    recording = folded(
-        [*graph, launch_record(EXEC, 1, 100)], [work(EXEC, 0, 1, 1_000), wrong]
-    )
+    wrong = kernel(node=node_id(EXEC, 2), start=2_000, end=2_010, name=KERNEL_NAME, grid=(9, 1, 1))
+    recording = folded([*graph, launch_record(EXEC, 1, 100)], [work(EXEC, 0, 1, 1_000), wrong])
     assert recording.fetch_measurements(1)
     assert [g.name for g in recording.fetch_graphs()][-1] == "nodes of bodies"
 
