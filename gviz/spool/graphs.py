@@ -329,6 +329,7 @@ def _is_conditional(holder: GraphWalk, body: GraphWalk) -> bool:
 def _parameters(walk: GraphWalk, graph_id: int) -> list[rows.NodeParameter]:
     found = {(n, name): value for n, name, value in walk.parameters}
     for n, conditional in walk.conditionals.items():
+        found[n, "conditional"] = conditional_type_name(conditional.type)
         found[n, "branches"] = str(conditional.size)
         found[n, "handle"] = str(conditional.handle)
     return [
