@@ -22,6 +22,8 @@ struct freed_record {
 #define ADDRESS_ROOM 8192
 static CUdeviceptr addresses[ADDRESS_ROOM];
 static size_t address_count;
+/* Frees are to be watched: switched on where no lock is held that a callback waits for. */
+static _Atomic bool frees_wanted;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic uint64_t watched; /* devices on which a graph allocates, a bit each */
@@ -35,6 +37,7 @@ void graph_memory_reset(void) {
     memset(last, 0, sizeof last);
     memset(addresses, 0, sizeof addresses);
     address_count = 0;
+    atomic_store(&frees_wanted, false);
     pthread_mutex_unlock(&lock);
 }
 
@@ -54,10 +57,9 @@ void graph_memory_watch(int device, CUdeviceptr address) {
         address_count += *slot == 0;
         *slot = address;
     }
-    first = first && address_count;
+    if (first && address_count)
+        atomic_store(&frees_wanted, true);
     pthread_mutex_unlock(&lock);
-    if (first)
-        calls_watch_frees();
     if (device >= 0 && device < MAX_DEVICES && cuda.DeviceGetGraphMemAttribute)
         atomic_fetch_or(&watched, 1ull << device);
 }
@@ -79,6 +81,8 @@ static void sample(int device) {
 /* Write down what has changed; asks the driver four times a device that is watched. */
 void graph_memory_sample(void) {
     uint64_t devices = atomic_load_explicit(&watched, memory_order_relaxed);
+    if (atomic_exchange(&frees_wanted, false))
+        calls_watch_frees();
     if (!devices)
         return;
     /* Whatever the driver thinks of asking while a stream is captured: it must break nothing. */

@@ -49,8 +49,9 @@ def give_up_contradicted(
     updated = _updated(contents)
     found: dict[int, int] = {}
     for exec_id, levels in nested.items():
+        check = _Check(levels, contents, kernels, updated=exec_id in updated)
         count = sum(
-            not _agrees(node, seen[exec_id << 32 | number], contents, kernels, exec_id in updated)
+            not check.agrees(node, seen[exec_id << 32 | number])
             for level in levels
             for number, node in _numbered(level)
             if exec_id << 32 | number in seen
@@ -85,21 +86,38 @@ def _numbered(level: FoldedGraph) -> list[tuple[int, rows.Node]]:
     return [(level.exec_ids[n], node) for n, node in level.nodes.items() if n in level.exec_ids]
 
 
-def _agrees(
-    node: rows.Node, record: np.void, contents: Contents, kernels: KernelTable, updated: bool
-) -> bool:
-    kind = int(record["type"])
-    if node.exec_node_id is None:
-        return False  # a node of this kind gets no record
-    if kind != node.type:
-        # The driver may run copies and memsets as kernels.
-        return kind == NodeType.KERNEL and node.type in (NodeType.MEMCPY, NodeType.MEMSET)
-    if kind != NodeType.KERNEL or updated:
-        return True
-    name = contents.strings.get(int(record["name"]))
-    known = kernels.mangled(node.function_id)
-    shape = [node.grid_x, node.grid_y, node.grid_z]
-    return (name is None or known in (None, "?", name)) and shape == record["grid"].tolist()
+class _Check:
+    """Compares records with the nodes of their number, for one executable."""
+
+    def __init__(
+        self, levels: list[FoldedGraph], contents: Contents, kernels: KernelTable, *, updated: bool
+    ) -> None:
+        self._contents = contents
+        self._kernels = kernels
+        self._updated = updated
+        self._grids = {_grid(node) for level in levels for node in level.nodes.values()}
+
+    def agrees(self, node: rows.Node, record: np.void) -> bool:
+        kind = int(record["type"])
+        if node.exec_node_id is None:
+            return False  # a node of this kind gets no record
+        if kind != node.type:
+            # The driver may run copies and memsets as kernels.
+            return kind == NodeType.KERNEL and node.type in (NodeType.MEMCPY, NodeType.MEMSET)
+        if kind != NodeType.KERNEL or self._updated:
+            return True
+        name = self._contents.strings.get(int(record["name"]))
+        known = self._kernels.mangled(node.function_id)
+        if name is not None and known not in (None, "?", name):
+            return False
+        # Another grid may come from an update that was not seen; one of another nested node's
+        # comes from that node.
+        grid = tuple(record["grid"].tolist())
+        return grid == _grid(node) or grid not in self._grids
+
+
+def _grid(node: rows.Node) -> tuple[int | None, ...]:
+    return node.grid_x, node.grid_y, node.grid_z
 
 
 def _forget(level: FoldedGraph) -> None:

@@ -172,12 +172,23 @@ def test_record_of_another_kernel_takes_the_times_from_nested_nodes(folded: Fold
     assert counts(recording) == [(3, 0)]
 
 
-def test_record_of_another_shape_contradicts_too(folded: Fold) -> None:
-    graph = graph_of([KERNEL, CONDITIONAL], [(0, 1)], 1, IF)
-    wrong = kernel(node=node_id(EXEC, 2), start=2_000, end=2_010, name=KERNEL_NAME, grid=(9, 1, 1))
-    recording = folded([*graph, launch_record(EXEC, 1, 100)], [work(EXEC, 0, 1, 1_000), wrong])
-    assert recording.fetch_measurements(1)
-    assert [g.name for g in recording.fetch_graphs()][-1] == "nodes of bodies"
+@pytest.mark.parametrize(("grid", "mismatched"), [(5, 1), (6, None), (9, None)])
+def test_grid_of_another_nested_node_contradicts(
+    folded: Fold, grid: int, mismatched: int | None
+) -> None:
+    """6 is the node's own; 9 is no node's: it was given new parameters, which gviz did not see."""
+    graph = [
+        *graph_records(1, EXEC, [KERNEL, CONDITIONAL], [(0, 1)]),
+        conditional_record(1, 1, IF),
+        *graph_records(3, EXEC, [KERNEL, KERNEL], [(0, 1)], parent=(1, 1), grids=(5, 6)),
+    ]
+    nested = [
+        kernel(node=node_id(EXEC, n), start=s, end=s + 9, name=KERNEL_NAME, grid=(x, 1, 1))
+        for n, s, x in ((2, 2_000, 5), (3, 3_000, grid))
+    ]
+    recording = folded([*graph, launch_record(EXEC, 1, 100)], [work(EXEC, 0, 1, 1_000), *nested])
+    measured = {m.name: m.value for m in recording.fetch_measurements(1)}
+    assert measured.get("nodes_mismatched") == mismatched
 
 
 def test_record_for_a_node_that_gets_none_contradicts(folded: Fold) -> None:
