@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from ctypes import byref, c_int, c_size_t, c_ulonglong, c_void_p
+from ctypes import byref, c_int, c_size_t, c_uint, c_ulonglong, c_void_p
 from typing import Any
 
 from contract.cases import Facts, spin
@@ -199,6 +199,39 @@ def captured_body(cuda: Driver, profile: Profile) -> Facts:
     return {"launches": 2}
 
 
+def captured_conditional(cuda: Driver, profile: Profile) -> Facts:
+    """An IF added to a stream's capture while it goes on, its body captured from another."""
+    stream, side = cuda.stream(), cuda.stream()
+    with profile():
+        cuda.begin_capture(stream)
+        cuda.launch("spin", spin(2), stream, grid=(1, 1, 1))
+        status, capture_id, graph = c_int(), c_ulonglong(), c_void_p()
+        before, kinds, count = c_void_p(), c_void_p(), c_size_t()
+        found = (byref(x) for x in (status, capture_id, graph, before, kinds, count))
+        cuda.call("cuStreamGetCaptureInfo_v3", c_void_p(stream), *found)
+        after = [c_void_p.from_address((before.value or 0) + 8 * i) for i in range(count.value)]
+        handles = [handle.value or 0 for handle in after]
+        node, (body,) = cuda.add_conditional(graph.value or 0, handles, IF, 1, 1)
+        following = (c_void_p * 1)(node)
+        replace = c_uint(1)  # CU_STREAM_SET_CAPTURE_DEPENDENCIES
+        cuda.call(
+            "cuStreamUpdateCaptureDependencies_v2",
+            c_void_p(stream),
+            following,
+            None,
+            c_size_t(1),
+            replace,
+        )
+        into = (c_void_p(body), None, None, c_size_t(0), c_int(1))
+        cuda.call("cuStreamBeginCaptureToGraph", c_void_p(side), *into)
+        cuda.launch("spin", spin(2), side, grid=(10, 1, 1))
+        cuda.launch("spin", spin(2), side, grid=(11, 1, 1))
+        cuda.call("cuStreamEndCapture", c_void_p(side), None)
+        cuda.launch("spin", spin(2), stream, grid=(2, 1, 1))
+        _launch(cuda, cuda.end_capture(stream), 2, stream)
+    return {"launches": 2}
+
+
 def body_before(cuda: Driver, profile: Profile) -> Facts:
     """A conditional node added before the profile; a child graph after it, instantiated inside."""
     stream = cuda.stream()
@@ -326,6 +359,7 @@ NESTED_PROGRAMS: dict[str, Callable[[Driver, Profile], Facts]] = {
         branch_first,
         branch_alone,
         captured_body,
+        captured_conditional,
         body_before,
         template_gone,
         programmatic,

@@ -216,13 +216,14 @@ class TestBodies:
         assert runs(recording, graph) == [Counter(taken)] * backend.run(program).facts["launches"]
         assert {x.ambiguous_count for x in recording.fetch_launches(graph.graph_id)} == {0}
 
-    def test_captured_body_is_a_body(self, record: Record, backend: Backend) -> None:
-        recording = record("captured_body")
+    @pytest.mark.parametrize("program", ["captured_body", "captured_conditional"])
+    def test_captured_body_is_a_body(self, record: Record, backend: Backend, program: str) -> None:
+        recording = record(program)
         (graph,) = top_graphs(recording)
         (body,) = bodies(recording, graph)
         assert grids(recording, body) == [10, 11]
         assert edges(recording, body) == {(0, 1)}
-        launches = backend.run("captured_body").facts["launches"]
+        launches = backend.run(program).facts["launches"]
         assert runs(recording, graph) == [Counter((1, 10, 11, 2))] * launches
 
     def test_bodies_of_a_node_added_before_are_known_from_records(
