@@ -17,7 +17,7 @@ from gviz.recording.table import column, table
 class Run:
     """One profiled process, or one import."""
 
-    run_id: int = column("ours, from 1")
+    run_id: int = column("ours, from 1", key="run")
     name: str = column("given by the user, else the script's or file's name")
     state: str = column(
         "recording, completed, or aborted (the process ended without closing the spool)"
@@ -46,7 +46,7 @@ class Run:
 class Device:
     """One GPU that the run used."""
 
-    run_id: int = column("the run")
+    run_id: int = column("the run", key="run")
     device_id: int = column("CUDA device ordinal in the process")
     name: str = column("as the driver names it")
     compute_capability: str | None = column("such as 9.0", default=None)
@@ -61,7 +61,7 @@ class Device:
 class Library:
     """Version of a library loaded in the run's process."""
 
-    run_id: int = column("the run")
+    run_id: int = column("the run", key="run")
     name: str = column("distribution name, such as torch")
     version: str = column("its version")
 
@@ -71,7 +71,7 @@ class Library:
 class Window:
     """An interval in which node times and stream operations were recorded."""
 
-    run_id: int = column("the run")
+    run_id: int = column("the run", key="run")
     window_id: int = column("from 0, in order of time")
     start_ns: int = column("activity kinds enabled")
     end_ns: int | None = column("activity kinds disabled; NULL: open when the process ended")
@@ -83,7 +83,7 @@ class Window:
 class Topology:
     """A shape shared by graphs: equal node types, names and edges are stored once."""
 
-    topology_id: int = column("ours, from 1")
+    topology_id: int = column("ours, from 1", key="topology")
     hash: str = column("SHA-256 (hex) over node types, kernel names and edges; names no address")
     node_count: int = column("nodes of this level, bodies excluded")
     edge_count: int = column("edges of this level")
@@ -98,7 +98,7 @@ class Topology:
 class Edge:
     """A dependency: to_node starts after from_node (or its port) allows it."""
 
-    topology_id: int = column("the topology")
+    topology_id: int = column("the topology", key="topology")
     from_node: int = column("node_id of the dependency")
     to_node: int = column("node_id of the dependent")
     type: int = column("CUgraphDependencyType: 0 default, 1 programmatic")
@@ -111,18 +111,20 @@ class Edge:
 class Graph:
     """A CUDA graph (template), or the body of a child graph or conditional node."""
 
-    graph_id: int = column("ours, from 1, unique in the file")
-    run_id: int = column("the run")
+    graph_id: int = column("ours, from 1, unique in the file", key="graph")
+    run_id: int = column("the run", key="run")
     name: str = column("shown name")
     origin: str = column(
         "capture, explicit (built node by node), late (instantiated before gviz attached: "
         "nodes known from their records only, edges unknown), body, dot"
     )
     cuda_graph_id: int | None = column("cuptiGetGraphId", default=None)
-    parent_graph_id: int | None = column("graph_id that holds the parent node", default=None)
+    parent_graph_id: int | None = column(
+        "graph_id that holds the parent node", default=None, key="graph"
+    )
     parent_node_id: int | None = column("child-graph or conditional node", default=None)
     branch: int | None = column("which body of a conditional node, from 0", default=None)
-    topology_id: int | None = column("NULL: edges unknown", default=None)
+    topology_id: int | None = column("NULL: edges unknown", default=None, key="topology")
     capture_start_ns: int | None = column("cuStreamBeginCapture", default=None)
     capture_end_ns: int | None = column("cuStreamEndCapture returned", default=None)
     capture_mode: int | None = column("0 global, 1 thread local, 2 relaxed", default=None)
@@ -135,8 +137,8 @@ class Graph:
 class KernelFunction:
     """A kernel: name and resources, shared by nodes and stream operations."""
 
-    function_id: int = column("ours, from 1, unique in the file")
-    run_id: int = column("the run")
+    function_id: int = column("ours, from 1, unique in the file", key="kernel_function")
+    run_id: int = column("the run", key="run")
     mangled_name: str = column("symbol as in the module")
     name: str = column("demangled; the symbol itself where it cannot be demangled")
     registers: int | None = column("registers a thread", default=None)
@@ -150,7 +152,7 @@ class KernelFunction:
 class Node:
     """A node of a graph."""
 
-    graph_id: int = column("the graph")
+    graph_id: int = column("the graph", key="graph")
     node_id: int = column("low 32 bits of cuptiGetGraphNodeId in the template graph")
     exec_node_id: int | None = column(
         "id of this node in the executable, as spans carry it; differs in bodies. "
@@ -158,7 +160,9 @@ class Node:
     )
     type: int = column("CUgraphNodeType; unknown numbers kept")
     name: str = column("short name shown: kernel name without parameters, MEMCPY DtoD, ...")
-    function_id: int | None = column("kernel_function of a kernel node", default=None)
+    function_id: int | None = column(
+        "kernel_function of a kernel node", default=None, key="kernel_function"
+    )
     device_id: int | None = column("device it runs on", default=None)
     grid_x: int | None = column("gridDim.x", default=None)
     grid_y: int | None = column("gridDim.y", default=None)
@@ -184,8 +188,8 @@ class Node:
     capture_stream_id: int | None = column("stream it was captured on (CUPTI id)", default=None)
     created_ns: int | None = column("when the node was created", default=None)
     created_thread_id: int | None = column("thread that created it", default=None)
-    nvtx_path_id: int | None = column("NVTX ranges open at creation", default=None)
-    stack_id: int | None = column("Python stack at creation", default=None)
+    nvtx_path_id: int | None = column("NVTX ranges open at creation", default=None, key="nvtx_path")
+    stack_id: int | None = column("Python stack at creation", default=None, key="stack")
     stack_reason: str | None = column("why there is no Python stack", default=None)
     not_timed_reason: str | None = column("why spans carry no time for it", default=None)
 
@@ -195,7 +199,7 @@ class Node:
 class Argument:
     """A parameter of a kernel node, as bytes."""
 
-    graph_id: int = column("the graph")
+    graph_id: int = column("the graph", key="graph")
     node_id: int = column("the kernel node")
     position: int = column("from 0")
     size_bytes: int = column("size")
@@ -211,9 +215,9 @@ class Argument:
 class GraphExec:
     """An executable (cudaGraphExec_t): one instantiation of a graph."""
 
-    graph_exec_id: int = column("ours, from 1, unique in the file")
-    run_id: int = column("the run")
-    graph_id: int = column("the template graph")
+    graph_exec_id: int = column("ours, from 1, unique in the file", key="graph_exec")
+    run_id: int = column("the run", key="run")
+    graph_id: int = column("the template graph", key="graph")
     cuda_exec_id: int = column("cuptiGetGraphExecId")
     instantiate_start_ns: int | None = column("call entered", default=None)
     instantiate_end_ns: int | None = column("call returned", default=None)
@@ -229,10 +233,10 @@ class GraphExec:
 class Launch:
     """One launch of a graph, or (side 'stream') the same work done once by stream calls."""
 
-    launch_id: int = column("ours, from 1, unique in the file")
-    run_id: int = column("the run")
-    graph_id: int = column("the template graph")
-    graph_exec_id: int | None = column("the executable; NULL on the stream side")
+    launch_id: int = column("ours, from 1, unique in the file", key="launch")
+    run_id: int = column("the run", key="run")
+    graph_id: int = column("the template graph", key="graph")
+    graph_exec_id: int | None = column("the executable; NULL on the stream side", key="graph_exec")
     side: str = column("graph or stream")
     ordinal: int = column("from 0, per graph and side, in time order")
     host_start_ns: int | None = column(
@@ -257,7 +261,7 @@ class Launch:
 class Span:
     """One execution of one node inside one graph launch (measured, CUPTI activity)."""
 
-    launch_id: int = column("the launch")
+    launch_id: int = column("the launch", key="launch")
     node_id: int = column("exec_node_id of the node")
     iteration: int = column("from 0; above 0 in loop bodies")
     start_ns: int = column("relative to launch.gpu_start_ns")
@@ -270,8 +274,8 @@ class Span:
 class StreamOperation:
     """A kernel, copy or memset that ran outside graphs inside a window."""
 
-    operation_id: int = column("ours, in order of GPU start within the run")
-    run_id: int = column("the run")
+    operation_id: int = column("ours, in order of GPU start within the run", key="stream_operation")
+    run_id: int = column("the run", key="run")
     type: int = column("CUgraphNodeType of the same work: 0 kernel, 1 memcpy, 2 memset")
     name: str = column("short name shown")
     start_ns: int = column("GPU start")
@@ -279,7 +283,7 @@ class StreamOperation:
     stream_id: int = column("CUPTI stream id")
     device_id: int = column("device ordinal")
     correlation_id: int = column("CUPTI correlation id")
-    function_id: int | None = column("kernel_function", default=None)
+    function_id: int | None = column("kernel_function", default=None, key="kernel_function")
     grid_x: int | None = column("gridDim.x", default=None)
     grid_y: int | None = column("gridDim.y", default=None)
     grid_z: int | None = column("gridDim.z", default=None)
@@ -292,7 +296,9 @@ class StreamOperation:
     host_start_ns: int | None = column("call entered", default=None)
     host_end_ns: int | None = column("call returned", default=None)
     thread_id: int | None = column("calling thread", default=None)
-    launch_id: int | None = column("stream-side launch it was matched into", default=None)
+    launch_id: int | None = column(
+        "stream-side launch it was matched into", default=None, key="launch"
+    )
     node_id: int | None = column("node of that launch's graph it was matched to", default=None)
 
 
@@ -301,7 +307,7 @@ class StreamOperation:
 class NodeStatistics:
     """Duration of a node over all recorded launches of its graph (derived from span)."""
 
-    graph_id: int = column("the top-level graph")
+    graph_id: int = column("the top-level graph", key="graph")
     node_id: int = column("exec_node_id")
     count: int = column("spans")
     total_ns: int = column("sum")
@@ -319,9 +325,11 @@ class NodeStatistics:
 class NvtxPath:
     """A stack of open NVTX ranges, as a tree: one row a range under its parent."""
 
-    nvtx_path_id: int = column("ours, from 1, unique in the file")
-    run_id: int = column("the run")
-    parent_id: int | None = column("the enclosing path; NULL at the outermost range")
+    nvtx_path_id: int = column("ours, from 1, unique in the file", key="nvtx_path")
+    run_id: int = column("the run", key="run")
+    parent_id: int | None = column(
+        "the enclosing path; NULL at the outermost range", key="nvtx_path"
+    )
     domain: str | None = column("NVTX domain; NULL: the default domain")
     text: str = column("message of the innermost range")
 
@@ -331,9 +339,9 @@ class NvtxPath:
 class NvtxRange:
     """One NVTX push/pop range on the host."""
 
-    nvtx_range_id: int = column("ours, unique in the file")
-    run_id: int = column("the run")
-    nvtx_path_id: int = column("its path")
+    nvtx_range_id: int = column("ours, unique in the file", key="nvtx_range")
+    run_id: int = column("the run", key="run")
+    nvtx_path_id: int = column("its path", key="nvtx_path")
     thread_id: int = column("operating system's thread id")
     start_ns: int = column("pushed")
     end_ns: int | None = column("popped; NULL: still open at the end")
@@ -344,9 +352,9 @@ class NvtxRange:
 class StackFrame:
     """A Python frame of a stack; depth 0 is the innermost."""
 
-    stack_id: int = column("ours, from 1, unique in the file")
+    stack_id: int = column("ours, from 1, unique in the file", key="stack")
     depth: int = column("0 is the innermost frame")
-    location_id: int = column("where")
+    location_id: int = column("where", key="location")
 
 
 @table("location", primary_key=("location_id",))
@@ -354,7 +362,7 @@ class StackFrame:
 class Location:
     """A line of Python code, with its text as it was when profiled."""
 
-    location_id: int = column("ours, from 1, unique in the file")
+    location_id: int = column("ours, from 1, unique in the file", key="location")
     file: str = column("co_filename")
     line: int = column("line number, from 1; 0: unknown")
     function: str = column("co_qualname")
@@ -366,15 +374,17 @@ class Location:
 class ApiCall:
     """A driver call of a graph's life: capture, instantiate, upload, update, destroy."""
 
-    api_call_id: int = column("ours, unique in the file")
-    run_id: int = column("the run")
+    api_call_id: int = column("ours, unique in the file", key="api_call")
+    run_id: int = column("the run", key="run")
     name: str = column("driver API name, such as cuGraphInstantiateWithFlags")
     start_ns: int = column("entered")
     end_ns: int = column("returned")
     thread_id: int = column("calling thread")
     result: int = column("CUresult; 0 is success")
-    graph_id: int | None = column("the graph it was about", default=None)
-    graph_exec_id: int | None = column("the executable it was about", default=None)
+    graph_id: int | None = column("the graph it was about", default=None, key="graph")
+    graph_exec_id: int | None = column(
+        "the executable it was about", default=None, key="graph_exec"
+    )
 
 
 @table("measurement", primary_key=("run_id", "name"), without_rowid=True)
@@ -382,7 +392,7 @@ class ApiCall:
 class Measurement:
     """What measuring cost, what was lost, and other single numbers of a run."""
 
-    run_id: int = column("the run")
+    run_id: int = column("the run", key="run")
     name: str = column("such as records_dropped, launch_event_cost_ns")
     value: float | None = column("the number; NULL: not measured, the note says why")
     unit: str = column("ns, records, bytes, fraction")
@@ -394,7 +404,7 @@ class Measurement:
 class Note:
     """A sentence about a run that its reader must know: what is missing, and why."""
 
-    note_id: int = column("ours, unique in the file")
-    run_id: int = column("the run")
+    note_id: int = column("ours, unique in the file", key="note")
+    run_id: int = column("the run", key="run")
     kind: str = column("warning, limit or information")
     text: str = column("the sentence")
