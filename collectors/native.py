@@ -11,7 +11,8 @@ from pathlib import Path
 from gviz.errors import CollectorError
 
 POLICY_FIRST, POLICY_EVERY, POLICY_ALL = 0, 1, 2
-_STACK_CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int32)
+#: The taker installed last, and those that a thread would not leave: C holds no reference.
+_takers: list[object] = []
 
 
 class _Options(ctypes.Structure):
@@ -80,8 +81,7 @@ def _library() -> ctypes.CDLL:
     ]
     library.gviz_stop.argtypes = [ctypes.c_double]
     library.gviz_append.argtypes = [ctypes.c_uint32, ctypes.c_char_p, ctypes.c_uint64]
-    library.gviz_set_stack_callback.argtypes = [ctypes.c_void_p]
-    library.gviz_set_stack_callback.restype = None
+    library.gviz_set_stack_taker.argtypes = [ctypes.c_void_p]
     library.gviz_nvtx_push.argtypes = [ctypes.c_char_p]
     library.gviz_nvtx_push.restype = None
     library.gviz_nvtx_pop.restype = None
@@ -127,14 +127,18 @@ def append(record_type: int, payload: bytes) -> None:
     _library().gviz_append(record_type, payload, len(payload))
 
 
-def set_stack_callback(take: Callable[[], int] | None) -> object:
-    """Install the taker of Python stacks; keep the returned object alive while installed."""
-    if take is None:
-        _library().gviz_set_stack_callback(None)
-        return None
-    callback = _STACK_CALLBACK(take)
-    _library().gviz_set_stack_callback(ctypes.cast(callback, ctypes.c_void_p))
-    return callback
+def set_stack_callback(take: Callable[[], int] | None) -> None:
+    """Install the taker of Python stacks, or with None take it away.
+
+    It is called on the program's threads, inside driver calls. What it raises is raised in the
+    main thread after the driver call: it must be the program's own.
+    """
+    left = _library().gviz_set_stack_taker(None)
+    if left:
+        _takers.clear()
+    if take is not None:
+        _takers.append(take)
+        _library().gviz_set_stack_taker(id(take))
 
 
 def nvtx_push(text: str) -> None:

@@ -43,7 +43,11 @@ class StackTaker:
             native.set_stack_callback(None)
 
     def take(self) -> int:
-        """Return the id of the calling thread's stack, or a reason below zero. Never raises."""
+        """Return the id of the calling thread's stack, or a reason below zero.
+
+        Raises nothing of its own, but what a signal handler of the program raises when Python
+        runs it here.
+        """
         try:
             if sys.is_finalizing():
                 return _REASON_SHUTDOWN
@@ -61,8 +65,10 @@ class StackTaker:
                 frame = frame.f_back
             found = self._ids.get(tuple(key))
             return found if found is not None else self._add(tuple(key), codes)
-        except BaseException:  # an exception must not reach the C code that called us
-            return _REASON_FAILED
+        except Exception as error:
+            if _is_of_gviz(error):
+                return _REASON_FAILED
+            raise
 
     def _add(self, key: tuple[int, ...], codes: list[CodeType]) -> int:
         self._codes.update((id(code), code) for code in codes)
@@ -76,6 +82,16 @@ class StackTaker:
         native.append(RecordType.STACK, json.dumps([stack_id, frames]).encode())
         self._ids[key] = stack_id
         return stack_id
+
+
+def _is_of_gviz(error: Exception) -> bool:
+    """Whether an exception began in code of gviz, and not in a handler that interrupted it."""
+    if isinstance(error, (MemoryError, RecursionError)):
+        return True
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is None or trace.tb_frame.f_code.co_filename.startswith(_OWN_FILES)
 
 
 def _frame(code: CodeType, lasti: int) -> tuple[str, int, str, str | None]:

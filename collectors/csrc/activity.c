@@ -18,7 +18,7 @@ static const int kinds[] = {ACTIVITY_CONCURRENT_KERNEL, ACTIVITY_MEMCPY, ACTIVIT
 #define KIND_COUNT (int)(sizeof kinds / sizeof *kinds)
 
 static _Atomic bool is_open;
-static pthread_mutex_t name_lock = PTHREAD_MUTEX_INITIALIZER;
+GVIZ_LOCK(name_lock);
 static const char **names; /* open addressing, power of two */
 static size_t name_count, name_room;
 static _Atomic uint64_t record_count, dropped_count, buffer_count;

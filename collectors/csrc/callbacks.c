@@ -6,7 +6,7 @@
 #define MAX_CONTEXTS 64
 
 static CUpti_SubscriberHandle subscriber;
-static pthread_mutex_t context_lock = PTHREAD_MUTEX_INITIALIZER;
+GVIZ_LOCK(context_lock);
 static CUcontext contexts[MAX_CONTEXTS];
 static uint32_t session; /* counts the recordings of this process */
 static _Atomic int captures; /* in progress, all threads */
@@ -210,6 +210,8 @@ static void operation(const CUpti_CallbackData *data, uint32_t cbid) {
     thread->call_has_stream = false;
     if (thread->created_node || !data->correlation_data || !activity_is_open())
         return; /* captured, or outside a window: no operation of its own */
+    if (*data->correlation_data == 0)
+        return; /* gviz attached while the call was under way */
     struct call_record record = {
         .call = cbid, .correlation = data->correlation_id,
         .start_ns = *data->correlation_data, .end_ns = end_ns,
@@ -291,11 +293,23 @@ static void resource(uint32_t cbid, const CUpti_ResourceData *data) {
     }
 }
 
+/* The first call of a thread in this recording. A call that was under way when the last one
+ * stopped left its marks. */
+static void thread_enters(struct thread_state *thread) {
+    thread->session = session;
+    thread->instantiating = false;
+    thread->instantiate_graph = NULL;
+    thread->call_has_stream = thread->created_node = false;
+    launch_forget_call();
+}
+
 static void on_callback(void *unused, int domain, uint32_t cbid, const void *data) {
     (void)unused;
     struct thread_state *thread = this_thread();
     if (!recording() || thread->inside || cbid >= CALL_ID_LIMIT)
         return;
+    if (thread->session != session)
+        thread_enters(thread);
     thread->inside++; /* our own driver calls must not come back here */
     if (domain == DOMAIN_DRIVER_API)
         driver_call(cbid, data);
@@ -357,3 +371,5 @@ void callbacks_stop(void) {
         cupti.cuptiUnsubscribe(subscriber);
     subscriber = NULL;
 }
+
+bool callbacks_active(void) { return subscriber != NULL; }

@@ -18,9 +18,9 @@
 struct options options = {POLICY_FIRST, 20, 20000, 512, 5000000000ull, 0.003};
 _Atomic int run_state = STATE_IDLE;
 
-static pthread_mutex_t control_lock = PTHREAD_MUTEX_INITIALIZER;
+GVIZ_LOCK(control_lock);
 static pthread_cond_t flush_signal;
-static pthread_mutex_t flush_lock = PTHREAD_MUTEX_INITIALIZER;
+GVIZ_LOCK(flush_lock);
 static pthread_t flush_thread;
 static bool flush_stop, flush_final_done, flush_running;
 static char cupti_path[3000];
@@ -61,6 +61,7 @@ void give_up(const char *why) {
     int recording_now = STATE_RECORDING;
     if (!atomic_compare_exchange_strong(&run_state, &recording_now, STATE_DETACHED))
         return;
+    spool_append_one(RECORD_STOPPED, why, strlen(why)); /* where there is a spool still */
     if (!atomic_exchange(&said_failure, 1))
         fprintf(stderr, "gviz: collecting stopped: %s; the program goes on, "
                         "what was recorded is kept\n", why);
@@ -84,6 +85,16 @@ static void synchronize_contexts(void) {
     }
 }
 
+/* give_up only says that nothing is recorded any more, for it is called with locks held. Here
+ * the program gets rid of what it would go on paying for. */
+static void detach_after_failure(void) {
+    if (!callbacks_active())
+        return;
+    window_finish();
+    activity_stop();
+    callbacks_stop();
+}
+
 static void *flush_main(void *unused) {
     (void)unused;
     this_thread()->inside = 1;
@@ -96,9 +107,14 @@ static void *flush_main(void *unused) {
         until.tv_sec += (time_t)(at / 1000000000ull);
         until.tv_nsec = (long)(at % 1000000000ull);
         pthread_cond_timedwait(&flush_signal, &flush_lock, &until);
-        if (flush_stop || !recording())
+        if (flush_stop)
             continue;
         pthread_mutex_unlock(&flush_lock);
+        if (!recording()) {
+            detach_after_failure();
+            pthread_mutex_lock(&flush_lock);
+            continue;
+        }
         if (!relaxed && context_at(0)) {
             set_relaxed_capture();
             relaxed = true;
@@ -126,7 +142,7 @@ static void *flush_main(void *unused) {
 /* Start the flush thread, once; called when the first context is seen. Before that there is
  * nothing to flush, and a program that forks is better off with a single thread. */
 void flush_start(void) {
-    static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
+    GVIZ_LOCK(once);
     pthread_mutex_lock(&once);
     if (flush_running) {
         pthread_mutex_unlock(&once);
@@ -171,7 +187,13 @@ static bool flush_finish(double seconds) {
 
 /* -- fork ----------------------------------------------------------------------------- */
 
+extern pthread_mutex_t *const __start_gviz_locks[] __attribute__((visibility("hidden")));
+extern pthread_mutex_t *const __stop_gviz_locks[] __attribute__((visibility("hidden")));
+
 static void in_forked_child(void) {
+    for (pthread_mutex_t *const *lock = __start_gviz_locks; lock < __stop_gviz_locks; lock++)
+        pthread_mutex_init(*lock, NULL);
+    *this_thread() = (struct thread_state){0}; /* this thread has another id here */
     /* The spool, CUPTI and the flush thread belong to the parent. */
     injection_wanted = false;
     atomic_store(&run_state, STATE_DETACHED);

@@ -21,7 +21,7 @@ struct time_record {
     uint64_t token, duration_ns;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+GVIZ_LOCK(lock);
 static struct pair *pool, *pending_first, *pending_last;
 static int pending_count;
 static uint64_t next_token = 1, allowed_from_ns, cost_count, thinned_count;

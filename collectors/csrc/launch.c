@@ -15,7 +15,7 @@ struct exec_state {
     bool late;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+GVIZ_LOCK(lock);
 /* By handle, open addressing: programs with a thousand executables launch them in turn. */
 static struct exec_state *execs;
 static size_t exec_count, exec_room; /* entries, removed ones included; a power of two */
@@ -112,9 +112,13 @@ void launch_reset(void) {
     pthread_mutex_unlock(&lock);
 }
 
+void launch_forget_call(void) { slot.start_ns = 0; }
+
+/* Also true when the driver does not say: it refuses for the legacy stream while a capture is
+ * under way that any use of that stream would break. */
 bool stream_is_capturing(CUstream stream) {
     int status = 0;
-    return cuda.StreamIsCapturing(stream, &status) == 0 && status != 0;
+    return cuda.StreamIsCapturing(stream, &status) != 0 || status != 0;
 }
 
 static bool wants_nodes(const struct exec_state *exec) {

@@ -19,6 +19,12 @@
 
 #define GVIZ_EXPORT __attribute__((visibility("default")))
 
+/* A lock. A forked child makes all of them new: in the parent, another thread may hold one. */
+#define GVIZ_LOCK(name)                                            \
+    static pthread_mutex_t name = PTHREAD_MUTEX_INITIALIZER;       \
+    static pthread_mutex_t *const name##_in_table                  \
+        __attribute__((section("gviz_locks"), used)) = &name
+
 /* ---- spool.c: the only way out -------------------------------------------------- */
 
 /* Record types. The payloads are described in gviz/spool/format.py. */
@@ -46,6 +52,7 @@ enum record_type {
     RECORD_NVTX_PATH = 26,
     RECORD_NVTX_RANGE = 27,
     RECORD_DOT = 28,        /* the driver's DOT text of a graph */
+    RECORD_STOPPED = 75,    /* why collecting stopped before its end; the last record */
 };
 
 struct slice {
@@ -84,6 +91,7 @@ extern _Atomic int run_state;
 /* What this thread is doing; see callbacks.c. */
 struct thread_state {
     uint32_t thread_id;
+    uint32_t session;         /* the recording that the rest is about */
     int inside;               /* our own driver calls are not to be recorded */
     bool instantiating;       /* nodes created now are the driver's copies */
     CUgraph instantiate_graph;
@@ -151,6 +159,7 @@ void call_name(uint32_t cbid);
 
 int callbacks_start(void);
 void callbacks_stop(void);
+bool callbacks_active(void);
 uint32_t stream_id_of(CUcontext context, CUstream stream, bool per_thread);
 bool captures_known(void); /* a capture is in progress on some thread */
 CUcontext context_at(int index); /* contexts seen, NULL past the end */
@@ -168,6 +177,7 @@ struct launch_slot {
 };
 
 void launch_reset(void);
+void launch_forget_call(void); /* of this thread: its end was not seen */
 void launch_enter(const CUpti_CallbackData *data, uint32_t cbid);
 void launch_exit(const CUpti_CallbackData *data, uint32_t cbid);
 void launch_exec_created(CUgraphExec exec, uint32_t exec_id, bool late);
@@ -206,6 +216,7 @@ void walk_device(CUcontext context);
 /* ---- nodes.c: when and where a node was created -------------------------------------- */
 
 typedef int32_t (*stack_callback)(void);
+GVIZ_EXPORT void gviz_set_stack_callback(stack_callback callback);
 void nodes_created(const CUpti_GraphData *data, CUcontext context);
 void nodes_cloned(const CUpti_GraphData *data);
 

@@ -29,7 +29,7 @@ struct range_record {
     uint64_t start_ns, end_ns;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+GVIZ_LOCK(lock);
 static struct path *paths; /* index = path id - 1 */
 static uint32_t path_count, path_room;
 static uint32_t *slots, slot_room;

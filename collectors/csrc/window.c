@@ -34,11 +34,11 @@ struct touched {
     CUstream stream;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+GVIZ_LOCK(lock);
 static struct touched streams[MAX_STREAMS]; /* on which work was launched in this window */
 static int stream_count;
 static uint32_t stream_changes;             /* a stream was used or destroyed */
-static bool closing;
+static bool closing, over; /* over: no window opens any more */
 static uint64_t closing_not_before_ns;
 static int wanted_in_flight, unwanted_launches;
 static _Atomic bool eager_left; /* budget for work outside graphs */
@@ -52,7 +52,7 @@ void window_reset(void) {
     eager_left = false;
     eager_seen = eager_charged = 0;
     eager_spent_ns = eager_last_ns = closing_not_before_ns = 0;
-    closing = false;
+    closing = over = false;
     closings = closing_wait_ns = 0;
     pthread_mutex_unlock(&lock);
 }
@@ -97,7 +97,8 @@ static bool finished(struct touched at, uint64_t until_ns) {
     if (cuda.CtxPushCurrent(at.context) != 0)
         return false;
     bool done = false;
-    if (cuda.EventCreate(&event, 2 /* CU_EVENT_DISABLE_TIMING */) == 0) {
+    /* Of captures that began before gviz attached, captures_known() does not know. */
+    if (!stream_is_capturing(at.stream) && cuda.EventCreate(&event, 2 /* CU_EVENT_DISABLE_TIMING */) == 0) {
         if (cuda.EventRecord(event, at.stream) == 0) {
             CUresult result;
             while ((result = cuda.EventQuery(event)) == 600 /* CUDA_ERROR_NOT_READY */ &&
@@ -157,7 +158,7 @@ static void close_when_quiet(void) {
 
 /* With the lock held. */
 static void open_window(uint32_t reason) {
-    if (!activity_is_open() && activity_open(reason) != 0) {
+    if (!activity_is_open() && !over && activity_open(reason) != 0) {
         note("warning", "node times could not be switched on; launches are timed as a whole");
         options.policy = POLICY_FIRST;
         options.policy_count = 0;
@@ -246,6 +247,7 @@ void window_finish(void) {
     pthread_mutex_lock(&lock);
     bool eager = eager_left;
     eager_left = false;
+    over = true; /* or a launch on another thread would open one that nobody closes */
     counter("window_closings", (double)closings, "number", "measured: attempts to close a window");
     counter("window_closing_wait_ns", (double)closing_wait_ns, "ns",
             "measured: host time spent waiting for work in flight before closing, total");

@@ -20,7 +20,8 @@ class Run:
     run_id: int = column("ours, from 1", key="run")
     name: str = column("given by the user, else the script's or file's name")
     state: str = column(
-        "recording, completed, or aborted (the process ended without closing the spool)"
+        "recording, completed, or aborted (the process ended without closing the spool, or "
+        "collecting stopped before its end: a note says why)"
     )
     source: str = column("what made it: profile, run (gviz run), import")
     command: str | None = column("the command line, shell-quoted", default=None)

@@ -145,6 +145,8 @@ class Contents:
 
     metadata: dict[str, Any] = field(default_factory=dict)
     ended: bool = False
+    #: Why collecting stopped before its end; "" when it did not.
+    stopped: str = ""
     notes: list[tuple[str, str]] = field(default_factory=list)
     counters: list[tuple[str, float, str, str]] = field(default_factory=list)
     devices: list[DeviceRecord] = field(default_factory=list)
@@ -202,6 +204,10 @@ def _meta(c: Contents, p: bytes) -> None:
 
 def _end(c: Contents, p: bytes) -> None:
     c.ended = True
+
+
+def _stopped(c: Contents, p: bytes) -> None:
+    c.stopped = c.stopped or _text(p)
 
 
 def _note(c: Contents, p: bytes) -> None:
@@ -344,4 +350,5 @@ _TAKERS: dict[int, Callable[[Contents, bytes], None]] = {
     RecordType.NVTX_PATH: _nvtx_path,
     RecordType.NVTX_RANGE: _nvtx_range,
     RecordType.DOT: _dot,
+    RecordType.STOPPED: _stopped,
 }

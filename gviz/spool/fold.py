@@ -182,7 +182,9 @@ class _Fold:
         given |= {
             "run_id": RUN_ID,
             "name": str(meta.get("name", self.spool.name.removesuffix(SPOOL_SUFFIX))),
-            "state": "completed" if self.contents.ended else "aborted",
+            "state": "completed"
+            if self.contents.ended and not self.contents.stopped
+            else "aborted",
             "source": str(meta.get("source", "profile")),
             "ended_ns": _integer(counters.get("ended_ns")),
             "exit_code": self.exit_code,
@@ -267,7 +269,12 @@ class _Fold:
         if "attached_ns" not in self.counters and not self.notes:
             self.notes.append(("information", "the program did not initialise CUDA"))
         self._measure_losses(graphs, launches)
-        if not self.contents.ended:
+        if self.contents.stopped:
+            self.notes.append(
+                ("warning", f"collecting stopped: {self.contents.stopped}; the program went on, "
+                            "what it did after that is missing")
+            )  # fmt: skip
+        elif not self.contents.ended:
             self.notes.append(
                 ("warning", "the process ended without closing the recording: it holds all up to "
                             "the last flush, at most half a second and the records of launches "
@@ -450,3 +457,7 @@ def _integer(value: float | None) -> int | None:
 
 def _text(value: float | None) -> str | None:
     return None if value is None else str(int(value))
+
+
+def _state(contents: Contents) -> str:
+    return "completed" if contents.ended and not contents.stopped else "aborted"

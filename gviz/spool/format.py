@@ -68,6 +68,7 @@ class RecordType(IntEnum):
     NVTX_PATH = 26
     NVTX_RANGE = 27
     DOT = 28
+    STOPPED = 75
 
 
 #: ordinal, major, minor, multiprocessors, max_threads, memory_bytes, bus id; then the name
