@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from gviz.collectors import metadata, native
+from gviz.collectors.graph_choice import GraphChoice
 from gviz.collectors.nvtx import NvtxHooks
 from gviz.collectors.options import ProfileOptions
 from gviz.collectors.stacks import StackTaker
@@ -37,6 +38,7 @@ class Session:
         self._given_metadata = metadata
         self.spool = spool_of(path).absolute()
         self._stacks = StackTaker()
+        self._choice = GraphChoice(options.graph)
         self._nvtx = NvtxHooks(self._note)
         self._writer: WriterProcess | None = None
         self._process_id = 0
@@ -61,6 +63,7 @@ class Session:
             if "GVIZ_CUPTI" in os.environ
             else (candidates[0].path if candidates else None)
         )
+        self._choice.install()
         why = native.start(self.spool, cupti, self.options.native(), at_init=at_init)
         self._open = True
         native.append(RecordType.META, json.dumps(self._metadata(), default=str).encode())
@@ -84,6 +87,7 @@ class Session:
             return  # nothing to do, or a forked child: the recording is the parent's
         self._open = False
         self._stacks.remove()
+        self._choice.remove()
         self._nvtx.remove()
         native.append(RecordType.META, json.dumps(metadata.libraries()).encode())
         native.stop(_FINISH_SECONDS)
@@ -102,6 +106,7 @@ class Session:
                 "name": self.options.name or self.path.stem,
                 "source": self._source,
                 "node_launches": str(self.options.node_launches),
+                "graph_pattern": self.options.graph,
             }
         )
 
