@@ -8,9 +8,12 @@ import sys
 from pathlib import Path
 
 from gviz.collectors import metadata, native
+from gviz.collectors.compiled_graphs import CompiledGraphHook
 from gviz.collectors.graph_choice import GraphChoice
+from gviz.collectors.imports import ImportWatch
 from gviz.collectors.nvtx import NvtxHooks
 from gviz.collectors.options import ProfileOptions
+from gviz.collectors.record_function import RecordFunctionHook
 from gviz.collectors.stacks import StackTaker
 from gviz.collectors.writer import WriterProcess
 from gviz.cupti_library import find_cupti
@@ -40,6 +43,9 @@ class Session:
         self._stacks = StackTaker()
         self._choice = GraphChoice(options.graph)
         self._nvtx = NvtxHooks(self._note)
+        self._imports = ImportWatch(self._note)
+        self._record_function = RecordFunctionHook(self._imports)
+        self._compiled_graphs = CompiledGraphHook(self._imports)
         self._writer: WriterProcess | None = None
         self._process_id = 0
         self._open = False
@@ -73,6 +79,8 @@ class Session:
             return
         self._stacks.install()
         self._nvtx.install()
+        self._record_function.install()
+        self._compiled_graphs.install()
 
     def abandon(self) -> None:
         """End after a start that failed half way: nothing stays attached or waits."""
@@ -88,6 +96,9 @@ class Session:
         self._open = False
         self._stacks.remove()
         self._choice.remove()
+        self._imports.remove()
+        self._compiled_graphs.remove()
+        self._record_function.remove()
         self._nvtx.remove()
         native.append(RecordType.META, json.dumps(metadata.libraries()).encode())
         native.stop(_FINISH_SECONDS)

@@ -81,12 +81,10 @@ def line_name(frames: Iterable[Frame]) -> str | None:
     GPU library; a stack that holds nothing else gives None, or "torch.compile".
     """
     files = [(str(f[0]), f) for f in frames]
-    own = [f for file, f in files if not (_INSTALLED.search(file) or _STANDARD_LIBRARY.search(file))]
-    others = [
-        f
-        for file, f in files
-        if _INSTALLED.search(file) and not _GPU_LIBRARIES.search(file)
+    own = [
+        f for file, f in files if not (_INSTALLED.search(file) or _STANDARD_LIBRARY.search(file))
     ]
+    others = [f for file, f in files if _INSTALLED.search(file) and not _GPU_LIBRARIES.search(file)]
     if own or others:
         return _describe((own or others)[0])
     return "torch.compile" if any(_TORCH_COMPILE.search(file) for file, _ in files) else None

@@ -279,9 +279,7 @@ class _Fold:
         for name, value, method in _launch_cost(launches.launches):
             self.measurements[name] = (value, "ns", method)
 
-    def _measure_losses(
-        self, graphs: Graphs, launches: FoldedLaunches, unwanted: set[int]
-    ) -> None:
+    def _measure_losses(self, graphs: Graphs, launches: FoldedLaunches, unwanted: set[int]) -> None:
         """Count launches made in windows whose node times did not arrive."""
         timed = {
             graph_id
@@ -292,7 +290,9 @@ class _Fold:
         bare = [
             launch
             for launch in launches.launches
-            if launch.node_level and not launch.span_count and launch.graph_id in timed
+            if launch.node_level
+            and not launch.span_count
+            and launch.graph_id in timed
             and launch.graph_exec_id not in unwanted
         ]
         missing = max(0, len(bare) - launches.impossible)
