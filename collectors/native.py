@@ -13,6 +13,9 @@ from gviz.errors import CollectorError
 POLICY_FIRST, POLICY_EVERY, POLICY_ALL = 0, 1, 2
 #: The taker installed last, and those that a thread would not leave: C holds no reference.
 _takers: list[object] = []
+_DECIDE_CALLBACK = ctypes.CFUNCTYPE(
+    ctypes.c_int32, ctypes.c_uint32, ctypes.c_char_p, ctypes.c_char_p
+)
 
 
 class _Options(ctypes.Structure):
@@ -82,6 +85,12 @@ def _library() -> ctypes.CDLL:
     library.gviz_stop.argtypes = [ctypes.c_double]
     library.gviz_append.argtypes = [ctypes.c_uint32, ctypes.c_char_p, ctypes.c_uint64]
     library.gviz_set_stack_taker.argtypes = [ctypes.c_void_p]
+    library.gviz_set_graph_pattern.argtypes = [ctypes.c_char_p]
+    library.gviz_set_graph_pattern.restype = None
+    library.gviz_set_decide_callback.argtypes = [ctypes.c_void_p]
+    library.gviz_set_decide_callback.restype = None
+    library.gviz_name_graphs.argtypes = [ctypes.c_uint32, ctypes.c_char_p]
+    library.gviz_name_graphs.restype = None
     library.gviz_nvtx_push.argtypes = [ctypes.c_char_p]
     library.gviz_nvtx_push.restype = None
     library.gviz_nvtx_pop.restype = None
@@ -139,6 +148,35 @@ def set_stack_callback(take: Callable[[], int] | None) -> None:
     if take is not None:
         _takers.append(take)
         _library().gviz_set_stack_taker(id(take))
+
+
+def set_graph_choice(
+    pattern: str | None, decide: Callable[[int, bytes, bytes], int] | None
+) -> object:
+    """Choose the graphs whose nodes are timed; keep the returned object alive while installed.
+
+    Parameters
+    ----------
+    pattern
+        A shell pattern of graph names; None: all graphs.
+    decide
+        Called on the thread that captures or instantiates a graph, with the kind of its given
+        name (a :class:`gviz.graph_name.NameKind`), that name and the open NVTX ranges: 1 wanted,
+        0 not, -1 cannot say. It must not raise.
+    """
+    library = _library()
+    library.gviz_set_graph_pattern(pattern.encode(errors="replace") if pattern else None)
+    if decide is None:
+        library.gviz_set_decide_callback(None)
+        return None
+    callback = _DECIDE_CALLBACK(decide)
+    library.gviz_set_decide_callback(ctypes.cast(callback, ctypes.c_void_p))
+    return callback
+
+
+def name_graphs(kind: int, name: str) -> None:
+    """Name the graphs that the calling thread makes from now on; an empty name ends that."""
+    _library().gviz_name_graphs(kind, name.encode(errors="replace"))
 
 
 def nvtx_push(text: str) -> None:

@@ -41,6 +41,9 @@ class profile:
         N), ``"every:K"`` or ``"all"``.
     eager_operations
         How many kernels, copies and memsets outside graphs are recorded at most.
+    graph
+        A shell pattern such as ``"decode*"``: only graphs whose name matches get node times.
+        Of the others nodes, edges and whole-launch times are recorded. None: all graphs.
     overwrite
         Replace an existing file.
 
@@ -66,6 +69,7 @@ class profile:
         name: str | None = None,
         node_launches: int | str = 20,
         eager_operations: int = 20_000,
+        graph: str | None = None,
         overwrite: bool = False,
     ) -> None:
         self.path = Path(path)
@@ -73,6 +77,7 @@ class profile:
             name=name,
             node_launches=node_launches,
             eager_operations=eager_operations,
+            graph=graph,
             overwrite=overwrite,
         )
         check_output(self.path, overwrite=overwrite)

@@ -8,8 +8,12 @@ import sys
 from pathlib import Path
 
 from gviz.collectors import metadata, native
+from gviz.collectors.compiled_graphs import CompiledGraphHook
+from gviz.collectors.graph_choice import GraphChoice
+from gviz.collectors.imports import ImportWatch
 from gviz.collectors.nvtx import NvtxHooks
 from gviz.collectors.options import ProfileOptions
+from gviz.collectors.record_function import RecordFunctionHook
 from gviz.collectors.stacks import StackTaker
 from gviz.collectors.writer import WriterProcess
 from gviz.cupti_library import find_cupti
@@ -37,7 +41,11 @@ class Session:
         self._given_metadata = metadata
         self.spool = spool_of(path).absolute()
         self._stacks = StackTaker()
+        self._choice = GraphChoice(options.graph)
         self._nvtx = NvtxHooks(self._note)
+        self._imports = ImportWatch(self._note)
+        self._record_function = RecordFunctionHook(self._imports)
+        self._compiled_graphs = CompiledGraphHook(self._imports)
         self._writer: WriterProcess | None = None
         self._process_id = 0
         self._open = False
@@ -61,6 +69,7 @@ class Session:
             if "GVIZ_CUPTI" in os.environ
             else (candidates[0].path if candidates else None)
         )
+        self._choice.install()
         why = native.start(self.spool, cupti, self.options.native(), at_init=at_init)
         self._open = True
         native.append(RecordType.META, json.dumps(self._metadata(), default=str).encode())
@@ -70,6 +79,8 @@ class Session:
             return
         self._stacks.install()
         self._nvtx.install()
+        self._record_function.install()
+        self._compiled_graphs.install()
 
     def abandon(self) -> None:
         """End after a start that failed half way: nothing stays attached or waits."""
@@ -84,6 +95,10 @@ class Session:
             return  # nothing to do, or a forked child: the recording is the parent's
         self._open = False
         self._stacks.remove()
+        self._choice.remove()
+        self._imports.remove()
+        self._compiled_graphs.remove()
+        self._record_function.remove()
         self._nvtx.remove()
         native.append(RecordType.META, json.dumps(metadata.libraries()).encode())
         native.stop(_FINISH_SECONDS)
@@ -102,6 +117,7 @@ class Session:
                 "name": self.options.name or self.path.stem,
                 "source": self._source,
                 "node_launches": str(self.options.node_launches),
+                "graph_pattern": self.options.graph,
             }
         )
 

@@ -94,6 +94,17 @@ def _is_of_gviz(error: Exception) -> bool:
     return trace is None or trace.tb_frame.f_code.co_filename.startswith(_OWN_FILES)
 
 
+def python_frames(frame: FrameType | None) -> list[tuple[str, int, str]]:
+    """Return file, line and function of a frame and its callers, innermost first, gviz left out."""
+    found = []
+    while frame is not None and len(found) < MAX_DEPTH:
+        if not frame.f_code.co_filename.startswith(_OWN_FILES):
+            file, line, function, _ = _frame(frame.f_code, frame.f_lasti)
+            found.append((file, line, function))
+        frame = frame.f_back
+    return found
+
+
 def _frame(code: CodeType, lasti: int) -> tuple[str, int, str, str | None]:
     """Return file, line, function and, for code that is in no file, the line's text."""
     line = code.co_firstlineno

@@ -117,14 +117,17 @@ static void life_enter(const CUpti_CallbackData *data, uint32_t cbid) {
     const void *const *params = data->params;
     struct thread_state *thread = this_thread();
     life_exec_id = 0;
+    bool has_stream;
     switch (calls[cbid].kind) {
     case CALL_BEGIN_CAPTURE:
+        origin_begin_capture(call_stream(cbid, params, &has_stream));
         if (atomic_fetch_add(&captures, 1) == 0)
             calls_watch_operations(true);
         break;
     case CALL_INSTANTIATE:
         thread->instantiate_graph = (CUgraph)params[1];
         thread->instantiating = true;
+        origin_instantiate(graph_id_of(thread->instantiate_graph));
         break;
     case CALL_UPLOAD:
     case CALL_EXEC_UPDATE:
@@ -161,14 +164,17 @@ static void life_exit(const CUpti_CallbackData *data, uint32_t cbid) {
         const char *name = data->function_name ? data->function_name : "";
         size_t mode_offset = strstr(name, "ToGraph") ? 40 : 8;
         memcpy(&record.mode, (const char *)data->params + mode_offset, sizeof record.mode);
-        if (result != 0)
+        if (result != 0) {
             end_of_capture();
+            origin_end_capture(stream, 0);
+        }
         break;
     }
     case CALL_END_CAPTURE: {
         CUgraph *graph = (CUgraph *)params[1];
         if (result == 0 && graph)
             record.graph_id = graph_id_of(*graph);
+        origin_end_capture(stream, record.graph_id);
         end_of_capture();
         break;
     }
@@ -176,6 +182,7 @@ static void life_exit(const CUpti_CallbackData *data, uint32_t cbid) {
         CUgraphExec *exec = (CUgraphExec *)params[0];
         this_thread()->instantiate_graph = NULL;
         this_thread()->instantiating = false;
+        origin_instantiated();
         record.graph_id = graph_id_of((CUgraph)params[1]);
         if (result == 0 && exec)
             record.exec_id = launch_exec_id(*exec);
@@ -285,6 +292,7 @@ static void resource(uint32_t cbid, const CUpti_ResourceData *data) {
         cupti.cuptiGetGraphExecId(graph->graph_exec, &exec_id);
         CUgraph template = thread->instantiate_graph ? thread->instantiate_graph : graph->graph;
         launch_exec_created(graph->graph_exec, exec_id, false);
+        origin_exec_created(graph->graph_exec, exec_id);
         walk_graph(template, exec_id);
         break;
     }

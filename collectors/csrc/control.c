@@ -220,6 +220,7 @@ static int attach_locked(void) {
     calls_find();
     walk_reset();
     launch_reset();
+    origin_reset();
     window_reset();
     if (callbacks_start() != 0)
         return -1;

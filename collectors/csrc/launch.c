@@ -13,6 +13,7 @@ struct exec_state {
     CUgraphExec handle;
     uint32_t exec_id, launches, recorded;
     bool late;
+    bool unwanted; /* its graph's name does not match the pattern asked for */
 };
 
 GVIZ_LOCK(lock);
@@ -71,7 +72,7 @@ static struct exec_state *exec_add(CUgraphExec handle, uint32_t exec_id, bool la
     if ((exec_count + 1) * 2 > exec_room && !execs_grow())
         return NULL;
     struct exec_state *at = exec_slot(execs, exec_room, handle);
-    *at = (struct exec_state){handle, exec_id, 0, 0, late};
+    *at = (struct exec_state){.handle = handle, .exec_id = exec_id, .late = late};
     exec_count++;
     return at;
 }
@@ -80,7 +81,7 @@ void launch_exec_created(CUgraphExec handle, uint32_t exec_id, bool late) {
     pthread_mutex_lock(&lock);
     struct exec_state *known = exec_find(handle);
     if (known) /* the handle of a destroyed executable, used again */
-        *known = (struct exec_state){handle, exec_id, 0, 0, late};
+        *known = (struct exec_state){.handle = handle, .exec_id = exec_id, .late = late};
     else
         exec_add(handle, exec_id, late);
     pthread_mutex_unlock(&lock);
@@ -91,6 +92,14 @@ void launch_exec_destroyed(CUgraphExec handle) {
     struct exec_state *known = exec_find(handle);
     if (known)
         known->handle = REMOVED;
+    pthread_mutex_unlock(&lock);
+}
+
+void launch_exec_unwanted(CUgraphExec handle) {
+    pthread_mutex_lock(&lock);
+    struct exec_state *known = exec_find(handle);
+    if (known)
+        known->unwanted = true;
     pthread_mutex_unlock(&lock);
 }
 
@@ -122,6 +131,8 @@ bool stream_is_capturing(CUstream stream) {
 }
 
 static bool wants_nodes(const struct exec_state *exec) {
+    if (exec->unwanted)
+        return false;
     switch (options.policy) {
     case POLICY_ALL:
         return true;
@@ -141,6 +152,8 @@ static bool exec_enter(CUgraphExec handle, uint32_t *exec_id, bool *late, uint32
         uint32_t id = 0;
         cupti.cuptiGetGraphExecId(handle, &id);
         exec = exec_add(handle, id, true);
+        if (exec)
+            exec->unwanted = !origin_wants_late();
     }
     bool wanted = exec && wants_nodes(exec);
     if (exec) {

@@ -53,6 +53,7 @@ enum record_type {
     RECORD_NVTX_RANGE = 27,
     RECORD_DOT = 28,        /* the driver's DOT text of a graph */
     RECORD_STOPPED = 75,    /* why collecting stopped before its end; the last record */
+    RECORD_GRAPH_ORIGIN = 70, /* where a graph was captured or instantiated */
 };
 
 struct slice {
@@ -182,6 +183,7 @@ void launch_enter(const CUpti_CallbackData *data, uint32_t cbid);
 void launch_exit(const CUpti_CallbackData *data, uint32_t cbid);
 void launch_exec_created(CUgraphExec exec, uint32_t exec_id, bool late);
 void launch_exec_destroyed(CUgraphExec exec);
+void launch_exec_unwanted(CUgraphExec exec); /* its nodes are not to be timed */
 uint32_t launch_exec_id(CUgraphExec exec);
 bool stream_is_capturing(CUstream stream);
 
@@ -219,11 +221,25 @@ typedef int32_t (*stack_callback)(void);
 GVIZ_EXPORT void gviz_set_stack_callback(stack_callback callback);
 void nodes_created(const CUpti_GraphData *data, CUcontext context);
 void nodes_cloned(const CUpti_GraphData *data);
+int32_t nodes_python_stack(void); /* of the calling thread: id > 0, else a reason */
+
+/* ---- origin.c: where graphs come from, and which are wanted ---------------------------- */
+
+void origin_reset(void);
+void origin_begin_capture(CUstream stream);
+void origin_end_capture(CUstream stream, uint32_t graph_id);
+void origin_instantiate(uint32_t graph_id);
+void origin_exec_created(CUgraphExec exec, uint32_t exec_id);
+void origin_instantiated(void);
+bool origin_wants_late(void); /* whether graphs without a known name get node times */
 
 /* ---- nvtx.c -------------------------------------------------------------------------- */
 
 void nvtx_reset(void);
 uint32_t nvtx_push(const char *domain, const char *text);
 void nvtx_pop(const char *domain);
+uint32_t nvtx_open_path(void); /* of the calling thread, 0: no range is open */
+/* The texts of a path joined with "/", cut to size. */
+void nvtx_path_text(uint32_t path, char *out, size_t size);
 
 #endif

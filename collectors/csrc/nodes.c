@@ -25,7 +25,7 @@ GVIZ_EXPORT void gviz_set_stack_callback(stack_callback callback) {
     atomic_store(&take_stack, callback);
 }
 
-static int32_t python_stack(void) {
+int32_t nodes_python_stack(void) {
     static void *(*thread_state)(void);
     static _Atomic int looked;
     stack_callback callback = atomic_load(&take_stack);
@@ -51,7 +51,7 @@ void nodes_created(const CUpti_GraphData *data, CUcontext context) {
         return;
     if (thread->call_has_stream)
         record.stream_id = stream_id_of(context, thread->call_stream, false);
-    record.stack = python_stack();
+    record.stack = nodes_python_stack();
     spool_append_one(RECORD_CREATED, &record, sizeof record);
 }
 

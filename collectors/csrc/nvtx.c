@@ -158,6 +158,24 @@ void nvtx_pop(const char *domain) {
     }
 }
 
+uint32_t nvtx_open_path(void) { return current()->nvtx_path; }
+
+void nvtx_path_text(uint32_t path, char *out, size_t size) {
+    uint32_t chain[MAX_OPEN];
+    int depth = 0;
+    size_t used = 0;
+    pthread_mutex_lock(&lock);
+    for (; path && path <= path_count && depth < MAX_OPEN; path = paths[path - 1].parent)
+        chain[depth++] = path;
+    out[0] = 0;
+    while (depth-- && used < size - 1) {
+        const char *text = strchr(paths[chain[depth] - 1].key, '\n') + 1;
+        int wrote = snprintf(out + used, size - used, "%s%s", used ? "/" : "", text);
+        used += wrote > 0 ? (size_t)wrote : 0;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
 GVIZ_EXPORT void gviz_nvtx_push(const char *text) { nvtx_push(NULL, text); }
 GVIZ_EXPORT void gviz_nvtx_pop(void) { nvtx_pop(NULL); }
 /* Open ranges of the calling thread: tells Python whether NVTX itself reaches us. */

@@ -53,6 +53,11 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         metavar="N",
         help="kernels, copies and memsets outside graphs recorded at most (default: 20000)",
     )
+    parser.add_argument(
+        "--graph",
+        metavar="NAME-PATTERN",
+        help="time the nodes of graphs whose name matches this shell pattern only",
+    )
     parser.add_argument("--overwrite", action="store_true", help="replace an existing recording")
     parser.add_argument("-m", dest="module", action="store_true", help="run a module, as python -m")
     parser.add_argument("program", metavar="SCRIPT | MODULE", help="what to run")
@@ -91,6 +96,7 @@ def _options(args: argparse.Namespace) -> ProfileOptions:
         name=args.name or Path(args.program).stem,
         node_launches=args.node_launches,
         eager_operations=args.eager_operations,
+        graph=args.graph,
         overwrite=args.overwrite,
     )
 

@@ -131,6 +131,15 @@ class Graph:
     capture_mode: int | None = column("0 global, 1 thread local, 2 relaxed", default=None)
     capture_thread_id: int | None = column("operating system's thread id", default=None)
     dot: bytes | None = column("DOT text as the driver printed it, zlib", default=None)
+    capture_stack_id: int | None = column(
+        "Python stack where the capture began; of graphs that were not captured while gviz "
+        "watched: where they were first instantiated",
+        default=None,
+        key="stack",
+    )
+    capture_nvtx_path_id: int | None = column(
+        "NVTX ranges open there", default=None, key="nvtx_path"
+    )
 
 
 @table("kernel_function", primary_key=("function_id",))

@@ -126,6 +126,21 @@ class CreatedRecord(NamedTuple):
     type: int
 
 
+class OriginRecord(NamedTuple):
+    """Where a graph's capture began, or where it was instantiated."""
+
+    graph_id: int
+    exec_id: int
+    kind: int
+    nvtx_path: int
+    stack: int
+    thread_id: int
+    flags: int
+    name_kind: int
+    time_ns: int
+    name: str
+
+
 @dataclass(slots=True)
 class GraphWalk:
     """One graph level as walked at one instantiation."""
@@ -165,6 +180,7 @@ class Contents:
     nvtx_paths: dict[int, tuple[int, str, str]] = field(default_factory=dict)
     nvtx_ranges: list[tuple[int, int, int, int]] = field(default_factory=list)
     dots: list[int] = field(default_factory=list)
+    origins: list[OriginRecord] = field(default_factory=list)
     unknown_records: int = 0
     _buffers: list[npt.NDArray[np.void]] = field(default_factory=list)
     _by_graph: dict[int, GraphWalk] = field(default_factory=dict)
@@ -326,6 +342,11 @@ def _dot(c: Contents, p: bytes) -> None:
     c.dots.append(int.from_bytes(p[:4], "little"))
 
 
+def _graph_origin(c: Contents, p: bytes) -> None:
+    fixed, name = f.GRAPH_ORIGIN.unpack_from(p), _text(p[f.GRAPH_ORIGIN.size :])
+    c.origins.append(OriginRecord(*fixed, name))
+
+
 _TAKERS: dict[int, Callable[[Contents, bytes], None]] = {
     RecordType.META: _meta,
     RecordType.END: _end,
@@ -351,4 +372,5 @@ _TAKERS: dict[int, Callable[[Contents, bytes], None]] = {
     RecordType.NVTX_RANGE: _nvtx_range,
     RecordType.DOT: _dot,
     RecordType.STOPPED: _stopped,
+    RecordType.GRAPH_ORIGIN: _graph_origin,
 }

@@ -24,6 +24,7 @@ from gviz.spool.format import PROBE_TEXT, SPOOL_SUFFIX, WINDOW_REASONS, spool_of
 from gviz.spool.graphs import GraphFolder, Graphs, operation_name
 from gviz.spool.kernels import KernelTable
 from gviz.spool.launches import FoldedLaunches, fold_launches
+from gviz.spool.origins import Origins, name_graphs
 from gviz.spool.reader import SpoolReader
 from gviz.spool.source import SourceLines
 from gviz.statistics import node_statistics
@@ -145,13 +146,14 @@ class _Fold:
         inside, outside = self._activities()
         folder = GraphFolder(self.contents, self.kernels, RUN_ID, self.spool)
         graphs = folder.fold()
+        inside = folder.origins.wanted(inside)
         _fill_copy_kinds(graphs, inside)
         launches = fold_launches(self.contents, inside, folder, self.kernels)
         operations = fold_operations(self.contents, outside, self.kernels, RUN_ID)
         first_stream = len(launches.launches) + 1
         operations, stream_launches = match_eager(operations, graphs, first_stream)
-        self._name_graphs(graphs)
-        self._measure(graphs, launches)
+        self._name_graphs(graphs, folder.origins)
+        self._measure(graphs, launches, folder.origins)
         self._write_run()
         self._write_graphs(graphs)
         self.writer.insert(*launches.launches, *stream_launches, *operations)
@@ -239,7 +241,7 @@ class _Fold:
                 number += 1
                 open_at = None
 
-    def _measure(self, graphs: Graphs, launches: FoldedLaunches) -> None:
+    def _measure(self, graphs: Graphs, launches: FoldedLaunches, origins: Origins) -> None:
         late = [g for g in graphs.levels.values() if g.row.origin == "late"]
         if late:
             self.notes.append(
@@ -268,7 +270,8 @@ class _Fold:
             self.notes.append(("warning", "nothing was recorded: the spool could not be written"))
         if "attached_ns" not in self.counters and not self.notes:
             self.notes.append(("information", "the program did not initialise CUDA"))
-        self._measure_losses(graphs, launches)
+        unwanted = {graphs.execs[i].graph_exec_id for i in origins.unwanted if i in graphs.execs}
+        self._measure_losses(graphs, launches, unwanted)
         if self.contents.stopped:
             self.notes.append(
                 ("warning", f"collecting stopped: {self.contents.stopped}; the program went on, "
@@ -283,7 +286,7 @@ class _Fold:
         for name, value, method in _launch_cost(launches.launches):
             self.measurements[name] = (value, "ns", method)
 
-    def _measure_losses(self, graphs: Graphs, launches: FoldedLaunches) -> None:
+    def _measure_losses(self, graphs: Graphs, launches: FoldedLaunches, unwanted: set[int]) -> None:
         """Count launches made in windows whose node times did not arrive."""
         timed = {
             graph_id
@@ -294,7 +297,10 @@ class _Fold:
         bare = [
             launch
             for launch in launches.launches
-            if launch.node_level and not launch.span_count and launch.graph_id in timed
+            if launch.node_level
+            and not launch.span_count
+            and launch.graph_id in timed
+            and launch.graph_exec_id not in unwanted
         ]
         missing = max(0, len(bare) - launches.impossible)
         self.measurements["launches_without_node_times"] = (
@@ -313,10 +319,13 @@ class _Fold:
 
     # -- graphs --------------------------------------------------------------------------
 
-    def _name_graphs(self, graphs: Graphs) -> None:
+    def _name_graphs(self, graphs: Graphs, origins: Origins) -> None:
         tops = [g for g in graphs.levels.values() if g.row.origin != "body"]
-        for number, level in enumerate(tops, start=1):
-            level.row = replace(level.row, name=f"graph {number}")
+        complaint = origins.complaint([g.row.name or "(no name)" for g in tops])
+        if complaint is not None:
+            self.notes.append(("warning", complaint))
+        for level, row in zip(tops, name_graphs([g.row for g in tops]), strict=True):
+            level.row = row
 
     def _write_graphs(self, graphs: Graphs) -> None:
         written: set[int] = set()

@@ -68,6 +68,7 @@ class RecordType(IntEnum):
     NVTX_PATH = 26
     NVTX_RANGE = 27
     DOT = 28
+    GRAPH_ORIGIN = 70
     STOPPED = 75
 
 
@@ -106,6 +107,12 @@ NVTX_RANGE = struct.Struct("<IIQQ")
 #: graph id, edge count; then count x (u32 from, u32 to, u8 from_port, u8 to_port, u8 type, u8)
 EDGES = struct.Struct("<II")
 
+#: graph id, exec id (0: its capture), kind, nvtx path, stack or reason, thread, flags, kind of
+#: the name, time_ns; then the name that the program or a framework gave
+GRAPH_ORIGIN = struct.Struct("<IIIIiIIIQ")
+
+ORIGIN_CAPTURE, ORIGIN_INSTANTIATE = 1, 2
+ORIGIN_UNWANTED = 1
 LAUNCH_NODE_LEVEL = 1
 LAUNCH_EVENTS = 2
 LAUNCH_LATE = 8

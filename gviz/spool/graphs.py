@@ -14,6 +14,7 @@ from gviz.recording import rows
 from gviz.spool.contents import Contents, GraphWalk, LifeRecord, NodeRecord
 from gviz.spool.format import NO_STREAM, STACK_REASONS
 from gviz.spool.kernels import KernelTable
+from gviz.spool.origins import Origins
 from gviz.topology import topology_hash
 
 #: CUmemorytype: host, device, array, unified. Unified addresses leave the direction open.
@@ -86,6 +87,7 @@ class GraphFolder:
         self._kernels = kernels
         self._spool = spool
         self._captures = _captures(contents)
+        self.origins = Origins(contents)
         self._lives: dict[int, list[LifeRecord]] = {}  # by executable
         for life in contents.lives:
             if life.result == 0:
@@ -130,10 +132,10 @@ class GraphFolder:
         begin, end = self._captures.get(walk.graph_id, (None, None))
         nested = walk.parent_graph_id != 0
         origin = "body" if nested else "capture" if end else "explicit"
-        return rows.Graph(
+        row = rows.Graph(
             graph_id=graph_id,
             run_id=self.graphs.run_id,
-            name=f"graph {graph_id}" if not nested else f"body of node {walk.parent_node_id}",
+            name=f"body of node {walk.parent_node_id}",
             origin=origin,
             cuda_graph_id=walk.graph_id,
             parent_graph_id=ids.get(walk.parent_graph_id) if nested else None,
@@ -145,6 +147,7 @@ class GraphFolder:
             capture_thread_id=begin.thread_id if begin else None,
             dot=self._dot(walk.graph_id),
         )
+        return row if nested else self.origins.applied(row)
 
     def _dot(self, cuda_graph_id: int) -> bytes | None:
         if cuda_graph_id not in self._contents.dots:
@@ -247,7 +250,7 @@ class GraphFolder:
         row = rows.Graph(
             graph_id=graph_id,
             run_id=self.graphs.run_id,
-            name=f"graph {graph_id}",
+            name="",
             origin="late",
         )
         self._add_known_by_records(row, nodes)
