@@ -29,7 +29,8 @@ _DISTRIBUTIONS = (
     "nvtx",
     "warp-lang",
 )
-_RANK_VARIABLES = ("RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PMI_RANK")
+#: The native library knows the same (csrc/process.c). LOCAL_RANK is a rank on one machine only.
+_RANK_VARIABLES = ("RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PMI_RANK", "LOCAL_RANK")
 #: git must not hold up the program's start.
 _GIT_SECONDS = 2.0
 
