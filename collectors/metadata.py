@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import shlex
-import socket
-import subprocess
 import sys
 import time
 
@@ -49,6 +47,8 @@ def process() -> dict[str, object]:
 
 def machine() -> dict[str, object]:
     """Return what another process on the machine, in the same folder, can find out as well."""
+    import socket
+
     return {"host": socket.gethostname(), **_git()}
 
 
@@ -85,6 +85,8 @@ def _rank() -> int | None:
 
 
 def _git() -> dict[str, object]:
+    import subprocess
+
     try:
         status = subprocess.run(
             ["git", "status", "--porcelain=v2", "--branch", "--untracked-files=no"],

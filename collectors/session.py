@@ -6,17 +6,20 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gviz.collectors import metadata, native
 from gviz.collectors.job import Job
 from gviz.collectors.nvtx import NvtxHooks
 from gviz.collectors.options import ProfileOptions
 from gviz.collectors.stacks import StackTaker
-from gviz.collectors.writer import WriterProcess
-from gviz.cupti_library import find_cupti
 from gviz.errors import CollectorError, RecordingError
 from gviz.spool.format import RecordType, spool_of
+
+# Every Python child of a program under gviz run imports this module: what it does not need there
+# is imported where it is used.
+if TYPE_CHECKING:
+    from gviz.collectors.writer import WriterProcess
 
 #: How long finishing waits for outstanding GPU work.
 _FINISH_SECONDS = 20.0
@@ -55,6 +58,8 @@ class Session:
         if self._job is None:
             _make_spool(self.spool)
         if own_writer:
+            from gviz.collectors.writer import WriterProcess
+
             self._writer = WriterProcess(
                 self.spool, self.path.absolute(), overwrite=self.options.overwrite
             )
@@ -125,6 +130,8 @@ class Session:
             return Path(os.environ["GVIZ_CUPTI"])
         if self._job is not None and self._job.prefix == sys.prefix:
             return self._job.cupti
+        from gviz.cupti_library import find_cupti
+
         candidates = find_cupti()
         return candidates[0].path if candidates else None
 

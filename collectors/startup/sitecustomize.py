@@ -35,11 +35,13 @@ def _forget() -> None:
 
 
 def _load_gviz(here: str) -> None:
-    """Import the gviz that this folder belongs to: another Python may have none."""
-    from importlib.util import module_from_spec, spec_from_file_location
-
+    """Import the gviz that this folder belongs to: another Python has none, or another version."""
     package = os.path.dirname(os.path.dirname(here))
     path = os.path.join(package, "__init__.py")
+    if os.path.basename(package) != "gviz" or not os.path.exists(path):
+        return  # an editable install: the import system knows where gviz is
+    from importlib.util import module_from_spec, spec_from_file_location
+
     spec = spec_from_file_location("gviz", path, submodule_search_locations=[package])
     assert spec is not None
     assert spec.loader is not None
@@ -50,10 +52,7 @@ def _load_gviz(here: str) -> None:
 
 def _attach(here: str) -> None:
     try:
-        try:
-            import gviz  # noqa: F401
-        except ModuleNotFoundError:
-            _load_gviz(here)
+        _load_gviz(here)
         from gviz.collectors.attach import attach_from_environment
 
         attach_from_environment()
