@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import shlex
-import socket
-import subprocess
 import sys
 import time
 
@@ -29,7 +27,8 @@ _DISTRIBUTIONS = (
     "nvtx",
     "warp-lang",
 )
-_RANK_VARIABLES = ("RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PMI_RANK")
+#: The native library knows the same (csrc/process.c). LOCAL_RANK is a rank on one machine only.
+_RANK_VARIABLES = ("RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PMI_RANK", "LOCAL_RANK")
 #: git must not hold up the program's start.
 _GIT_SECONDS = 2.0
 
@@ -48,6 +47,8 @@ def process() -> dict[str, object]:
 
 def machine() -> dict[str, object]:
     """Return what another process on the machine, in the same folder, can find out as well."""
+    import socket
+
     return {"host": socket.gethostname(), **_git()}
 
 
@@ -84,6 +85,8 @@ def _rank() -> int | None:
 
 
 def _git() -> dict[str, object]:
+    import subprocess
+
     try:
         status = subprocess.run(
             ["git", "status", "--porcelain=v2", "--branch", "--untracked-files=no"],

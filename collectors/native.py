@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gviz.errors import CollectorError
+
+if TYPE_CHECKING:
+    from gviz.collectors.job import Job
 
 POLICY_FIRST, POLICY_EVERY, POLICY_ALL = 0, 1, 2
 #: The taker installed last, and those that a thread would not leave: C holds no reference.
@@ -82,6 +87,16 @@ def _library() -> ctypes.CDLL:
         ctypes.POINTER(_Options),
         ctypes.c_int,
     ]
+    library.gviz_prepare.argtypes = [
+        ctypes.c_char_p,
+        ctypes.c_char_p,
+        ctypes.POINTER(_Options),
+        ctypes.c_int,
+        ctypes.c_int,
+        ctypes.c_int,
+    ]
+    library.gviz_parse_options.argtypes = [ctypes.c_char_p, ctypes.POINTER(_Options)]
+    library.gviz_parse_options.restype = None
     library.gviz_stop.argtypes = [ctypes.c_double]
     library.gviz_append.argtypes = [ctypes.c_uint32, ctypes.c_char_p, ctypes.c_uint64]
     library.gviz_set_stack_taker.argtypes = [ctypes.c_void_p]
@@ -103,6 +118,55 @@ def load() -> None:
     _library()
 
 
+def _structure(options: NativeOptions) -> _Options:
+    return _Options(*(getattr(options, name) for name, *_ in _Options._fields_))
+
+
+def options_text(options: NativeOptions) -> str:
+    """Return the options as text, for a process without Python (gviz_parse_options)."""
+    # A double by its bits: the program's locale may have a decimal comma.
+    parts = []
+    for name, kind, *_ in _Options._fields_:
+        value = getattr(options, name)
+        if kind is ctypes.c_double:
+            (value,) = struct.unpack("<Q", struct.pack("<d", value))
+        parts.append(f"{name}={value}")
+    return ";".join(parts)
+
+
+def parse_options(text: str) -> dict[str, int | float]:
+    """Return what the native library understands of :func:`options_text`, by field."""
+    found = _Options()
+    _library().gviz_parse_options(text.encode(), ctypes.byref(found))
+    return {name: getattr(found, name) for name, *_ in _Options._fields_}
+
+
+def prepare(job: Job, cupti: Path | None, options: NativeOptions) -> str | None:
+    """Have this process of ``gviz run`` write a spool of its own once the driver initialises.
+
+    The first process makes it at once. Returns as :func:`start` does.
+    """
+    status = _library().gviz_prepare(
+        str(job.spool).encode(),
+        str(cupti).encode() if cupti else b"",
+        ctypes.byref(_structure(options)),
+        job.parent,
+        int(job.follow),
+        int(job.is_first()),
+    )
+    return str(_library().gviz_error().decode(errors="replace")) if status < 0 else None
+
+
+def is_awaiting() -> bool:
+    """Whether this process is prepared and the driver has not initialised."""
+    return bool(_library().gviz_is_awaiting())
+
+
+def is_open() -> bool:
+    """Whether this process has a spool."""
+    return bool(_library().gviz_is_open())
+
+
 def start(spool: Path, cupti: Path | None, options: NativeOptions, *, at_init: bool) -> str | None:
     """Open the spool and attach, now or when the driver initialises.
 
@@ -112,14 +176,7 @@ def start(spool: Path, cupti: Path | None, options: NativeOptions, *, at_init: b
         None when recording (or waiting for the driver); else why nothing is recorded.
         The spool is open either way if it could be created.
     """
-    native = _Options(
-        options.policy,
-        options.policy_count,
-        options.eager_operations,
-        options.dot_nodes,
-        options.eager_ns,
-        options.event_cost_fraction,
-    )
+    native = _structure(options)
     path = str(cupti).encode() if cupti else b""
     if _library().gviz_start(str(spool).encode(), path, ctypes.byref(native), int(at_init)) == 0:
         return None

@@ -6,19 +6,24 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from gviz.collectors import metadata, native
 from gviz.collectors.compiled_graphs import CompiledGraphHook
 from gviz.collectors.graph_choice import GraphChoice
 from gviz.collectors.imports import ImportWatch
+from gviz.collectors.job import Job
 from gviz.collectors.nvtx import NvtxHooks
 from gviz.collectors.options import ProfileOptions
 from gviz.collectors.record_function import RecordFunctionHook
 from gviz.collectors.stacks import StackTaker
-from gviz.collectors.writer import WriterProcess
-from gviz.cupti_library import find_cupti
 from gviz.errors import CollectorError, RecordingError
 from gviz.spool.format import RecordType, spool_of
+
+# Every Python child of a program under gviz run imports this module: what it does not need there
+# is imported where it is used.
+if TYPE_CHECKING:
+    from gviz.collectors.writer import WriterProcess
 
 #: How long finishing waits for outstanding GPU work.
 _FINISH_SECONDS = 20.0
@@ -33,12 +38,12 @@ class Session:
         options: ProfileOptions,
         *,
         source: str = "profile",
-        metadata: dict[str, object] | None = None,
+        job: Job | None = None,
     ) -> None:
         self.path = path
         self.options = options
         self._source = source
-        self._given_metadata = metadata
+        self._job = job
         self.spool = spool_of(path).absolute()
         self._stacks = StackTaker()
         self._choice = GraphChoice(options.graph)
@@ -58,19 +63,19 @@ class Session:
         except CollectorError as error:
             print(f"gviz: nothing is recorded: {error}", file=sys.stderr)
             return
-        _make_spool(self.spool)
+        if self._job is None:
+            _make_spool(self.spool)
         if own_writer:
+            from gviz.collectors.writer import WriterProcess
+
             self._writer = WriterProcess(
                 self.spool, self.path.absolute(), overwrite=self.options.overwrite
             )
-        candidates = find_cupti()
-        cupti = (
-            Path(os.environ["GVIZ_CUPTI"])
-            if "GVIZ_CUPTI" in os.environ
-            else (candidates[0].path if candidates else None)
-        )
         self._choice.install()
-        why = native.start(self.spool, cupti, self.options.native(), at_init=at_init)
+        if self._job is not None:
+            why = native.prepare(self._job, self._cupti(), self.options.native())
+        else:
+            why = native.start(self.spool, self._cupti(), self.options.native(), at_init=at_init)
         self._open = True
         native.append(RecordType.META, json.dumps(self._metadata(), default=str).encode())
         if why is not None:
@@ -81,6 +86,20 @@ class Session:
         self._nvtx.install()
         self._record_function.install()
         self._compiled_graphs.install()
+
+    def begin_again_in_child(self) -> None:
+        """After fork(): a child of a process without CUDA may use it, and writes its own spool.
+
+        Where CUDA was in use already, the child cannot use it, and the recording is the parent's.
+        """
+        if not self._open or not native.is_awaiting():
+            return
+        self._process_id = os.getpid()
+        self._stacks.begin_again()
+        native.append(RecordType.META, json.dumps(self._metadata(), default=str).encode())
+        if (util := sys.modules.get("multiprocessing.util")) is not None:
+            # Its children leave by os._exit(): nothing registered with atexit runs.
+            util.register_after_fork(self, lambda session: _finish_last(util, session))
 
     def abandon(self) -> None:
         """End after a start that failed half way: nothing stays attached or waits."""
@@ -100,7 +119,8 @@ class Session:
         self._compiled_graphs.remove()
         self._record_function.remove()
         self._nvtx.remove()
-        native.append(RecordType.META, json.dumps(metadata.libraries()).encode())
+        if native.is_open():
+            native.append(RecordType.META, json.dumps(metadata.libraries()).encode())
         native.stop(_FINISH_SECONDS)
         if self._writer is not None:
             self._writer.wait()
@@ -109,7 +129,7 @@ class Session:
         native.append(RecordType.NOTE, f"{kind}\n{text}".encode())
 
     def _metadata(self) -> dict[str, object]:
-        given = metadata.machine() if self._given_metadata is None else self._given_metadata
+        given = metadata.machine() if self._job is None else dict(self._job.metadata)
         return (
             metadata.process()
             | given
@@ -120,6 +140,21 @@ class Session:
                 "graph_pattern": self.options.graph,
             }
         )
+
+    def _cupti(self) -> Path | None:
+        if "GVIZ_CUPTI" in os.environ:
+            return Path(os.environ["GVIZ_CUPTI"])
+        if self._job is not None and self._job.prefix == sys.prefix:
+            return self._job.cupti
+        from gviz.cupti_library import find_cupti
+
+        candidates = find_cupti()
+        return candidates[0].path if candidates else None
+
+
+def _finish_last(util: Any, session: Session) -> None:
+    """Finish after whatever else multiprocessing has to do at the end of this process."""
+    util.Finalize(None, session.finish, exitpriority=-1000)
 
 
 def _make_spool(spool: Path) -> None:

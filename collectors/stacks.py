@@ -42,6 +42,12 @@ class StackTaker:
         if self._callback is not None:
             native.set_stack_callback(None)
 
+    def begin_again(self) -> None:
+        """After fork(): the child's spool has none of the parent's stacks."""
+        self._ids.clear()
+        self._codes.clear()
+        self._numbers = itertools.count(1)
+
     def take(self) -> int:
         """Return the id of the calling thread's stack, or a reason below zero.
 

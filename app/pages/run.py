@@ -166,6 +166,7 @@ def _environment(view: RunView) -> Component:
         ("Command", run.command),
         ("Host", run.host),
         ("Process", run.process_id),
+        ("Rank", run.rank),
         ("Exit code", run.exit_code),
         ("gviz", run.gviz_version),
         ("Python", run.python_version),

@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #define FLUSH_INTERVAL_NS 500000000ull
+/* How long the end of a program without Python waits for outstanding GPU work. */
+#define EXIT_SECONDS 20.0
 
 struct options options = {POLICY_FIRST, 20, 20000, 512, 5000000000ull, 0.003};
 _Atomic int run_state = STATE_IDLE;
@@ -25,8 +27,12 @@ static pthread_t flush_thread;
 static bool flush_stop, flush_final_done, flush_running;
 static char cupti_path[3000];
 static char last_error[512];
-static bool injection_wanted; /* start when the driver initialises */
+static _Atomic bool injection_wanted; /* start when the driver initialises */
+static bool prepared; /* by Python, or by gviz_start: the environment is not asked */
+static bool from_environment; /* no Python part */
 static _Atomic int said_failure;
+
+GVIZ_EXPORT int gviz_stop(double seconds);
 
 struct thread_state *this_thread(void) {
     static __thread struct thread_state state;
@@ -195,13 +201,22 @@ static void in_forked_child(void) {
         pthread_mutex_init(*lock, NULL);
     *this_thread() = (struct thread_state){0}; /* this thread has another id here */
     /* The spool, CUPTI and the flush thread belong to the parent. */
-    injection_wanted = false;
-    atomic_store(&run_state, STATE_DETACHED);
+    bool again = injection_wanted && process_follows_children();
+    injection_wanted = again; /* without CUDA so far: the child may use it and be recorded itself */
+    atomic_store(&run_state, again ? STATE_IDLE : STATE_DETACHED);
     flush_running = false;
+    pthread_mutex_init(&control_lock, NULL); /* another thread may have held it */
     spool_abandon();
+    process_forked();
+    nvtx_forked();
 }
 
-static void register_fork_handler(void) { pthread_atfork(NULL, NULL, in_forked_child); }
+static void add_fork_handler(void) { pthread_atfork(NULL, NULL, in_forked_child); }
+
+static void register_fork_handler(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, add_fork_handler);
+}
 
 /* -- start and stop --------------------------------------------------------------------- */
 
@@ -257,8 +272,7 @@ GVIZ_EXPORT const char *gviz_error(void) { return last_error; }
  * instead of now. Returns 0 or -1 (gviz_error says why). */
 GVIZ_EXPORT int gviz_start(const char *spool, const char *cupti_library,
                            const struct options *wanted, int at_init) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, register_fork_handler);
+    register_fork_handler();
     pthread_mutex_lock(&control_lock);
     int result;
     last_error[0] = 0;
@@ -271,6 +285,7 @@ GVIZ_EXPORT int gviz_start(const char *spool, const char *cupti_library,
         options = *wanted;
         snprintf(cupti_path, sizeof cupti_path, "%s", cupti_library ? cupti_library : "");
         nvtx_reset();
+        prepared = true;
         injection_wanted = at_init != 0;
         result = at_init ? 0 : attach_locked();
     }
@@ -278,14 +293,85 @@ GVIZ_EXPORT int gviz_start(const char *spool, const char *cupti_library,
     return result;
 }
 
+/* Under gviz run: have this process record into a spool of its own from the driver's
+ * initialisation on. `first`: make the spool now, for a run is to be seen also without CUDA.
+ * Returns 0; 1 when this process records already (a program that embeds Python); or -1. */
+GVIZ_EXPORT int gviz_prepare(const char *job, const char *cupti_library,
+                             const struct options *wanted, int parent, int follow, int first) {
+    register_fork_handler();
+    pthread_mutex_lock(&control_lock);
+    int result = 0;
+    last_error[0] = 0;
+    atomic_store(&said_failure, 0);
+    if (from_environment && recording()) {
+        result = 1;
+    } else if (recording() || (prepared && injection_wanted)) {
+        result = fail("a profile is active in this process already");
+    } else {
+        options = *wanted;
+        snprintf(cupti_path, sizeof cupti_path, "%s", cupti_library ? cupti_library : "");
+        process_set_job(job, parent, follow != 0);
+        prepared = true;
+        from_environment = false;
+        injection_wanted = true;
+        if (first && process_open(false, true) != 0 && errno) {
+            result = fail("cannot write the spool %s: %s", job, strerror(errno));
+            injection_wanted = false;
+        }
+    }
+    pthread_mutex_unlock(&control_lock);
+    return result;
+}
+
+/* With the lock held. */
+static void ask_environment(void) {
+    if (prepared || injection_wanted || atomic_load(&run_state) != STATE_IDLE)
+        return;
+    if (!process_from_environment(&options, cupti_path, sizeof cupti_path))
+        return;
+    register_fork_handler();
+    prepared = from_environment = true;
+    injection_wanted = true;
+}
+
+/* NVTX came before CUDA, in a process without Python: keep its ranges for the spool to come. */
+void await_injection(void) {
+    /* A library that CUPTI loads while we attach may use NVTX: then nothing is left to ask. */
+    if (pthread_mutex_trylock(&control_lock) != 0)
+        return;
+    ask_environment();
+    pthread_mutex_unlock(&control_lock);
+}
+
+bool awaiting_injection(void) { return atomic_load(&injection_wanted); }
+GVIZ_EXPORT int gviz_is_awaiting(void) { return awaiting_injection(); }
+
+/* Runs after what the program gave to atexit() once CUDA was in use. Python's part, where there
+ * is one, has closed the spool before, unless C code ended the process. */
+static void at_exit(void) {
+    if (spool_is_open())
+        gviz_stop(EXIT_SECONDS);
+}
+
 /* The driver calls this while it initialises, when CUDA_INJECTION64_PATH names this library. */
 GVIZ_EXPORT int InitializeInjection(void) {
     pthread_mutex_lock(&control_lock);
+    ask_environment();
     if (injection_wanted) {
         injection_wanted = false;
-        if (attach_locked() != 0) {
-            note("warning", "nothing was recorded: %s", last_error);
-            fprintf(stderr, "gviz: nothing is recorded: %s\n", last_error);
+        if (!spool_is_open() && process_has_job() && process_open(from_environment, false) != 0) {
+            if (errno)
+                fprintf(stderr, "gviz: nothing is recorded: cannot write a spool: %s\n",
+                        strerror(errno));
+        } else {
+            if (from_environment)
+                nodes_without_stacks(process_stack_reason());
+            if (attach_locked() != 0) {
+                note("warning", "nothing was recorded: %s", last_error);
+                fprintf(stderr, "gviz: nothing is recorded: %s\n", last_error);
+            }
+            if (process_has_job())
+                atexit(at_exit);
         }
     }
     pthread_mutex_unlock(&control_lock);
@@ -316,6 +402,7 @@ GVIZ_EXPORT int gviz_stop(double seconds) {
     }
     spool_append_one(RECORD_END, "", 0);
     spool_close();
+    process_forget();
     pthread_mutex_unlock(&control_lock);
     return state;
 }
@@ -324,5 +411,10 @@ GVIZ_EXPORT int gviz_state(void) { return atomic_load(&run_state); }
 
 /* Python's records: metadata, stacks, notes. Returns 0 or -1. */
 GVIZ_EXPORT int gviz_append(uint32_t type, const void *data, uint64_t size) {
+    if (awaiting_injection() && !spool_is_open())
+        return process_keep(type, data, (size_t)size);
     return spool_append_one(type, data, (size_t)size);
 }
+
+/* Whether there is a spool: a process that does not use CUDA has none to describe itself in. */
+GVIZ_EXPORT int gviz_is_open(void) { return spool_is_open(); }

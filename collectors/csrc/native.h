@@ -68,6 +68,7 @@ void spool_abandon(void);
 /* Append one record made of up to several pieces. Returns 0, or -1 when the disk is full. */
 int spool_append(uint32_t type, const struct slice *slices, int count);
 int spool_append_one(uint32_t type, const void *data, size_t size);
+bool spool_is_open(void);
 const char *spool_directory(void);
 uint64_t spool_bytes(void);
 
@@ -108,6 +109,8 @@ uint64_t now_ns(void);
 static inline bool recording(void) {
     return atomic_load_explicit(&run_state, memory_order_acquire) == STATE_RECORDING;
 }
+bool awaiting_injection(void); /* prepared, and the driver has not initialised yet */
+void await_injection(void);
 void flush_start(void);
 /* Keep CUPTI's own words for gviz_error; always returns -1. */
 int cupti_failed(const char *call, CUptiResult result);
@@ -115,6 +118,20 @@ int cupti_failed(const char *call, CUptiResult result);
 void give_up(const char *why);
 void note(const char *kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void counter(const char *name, double value, const char *unit, const char *method);
+
+/* ---- process.c: the processes of gviz run ------------------------------------------ */
+
+void process_set_job(const char *directory, int parent, bool follow);
+bool process_has_job(void);
+bool process_follows_children(void);
+bool process_from_environment(struct options *wanted, char *cupti, size_t size);
+int process_open(bool describe_it, bool at_once);
+int process_keep(uint32_t type, const void *data, size_t size);
+void process_forget(void);
+void process_forked(void);
+uint64_t process_start_ticks(void);
+int32_t process_stack_reason(void);
+bool symbol_exists(const char *name); /* load.c */
 
 /* ---- activity.c ------------------------------------------------------------------ */
 
@@ -232,10 +249,13 @@ void origin_instantiate(uint32_t graph_id);
 void origin_exec_created(CUgraphExec exec, uint32_t exec_id);
 void origin_instantiated(void);
 bool origin_wants_late(void); /* whether graphs without a known name get node times */
+void nodes_without_stacks(int32_t reason);
 
 /* ---- nvtx.c -------------------------------------------------------------------------- */
 
 void nvtx_reset(void);
+void nvtx_forked(void);
+void nvtx_write_paths(void);
 uint32_t nvtx_push(const char *domain, const char *text);
 void nvtx_pop(const char *domain);
 uint32_t nvtx_open_path(void); /* of the calling thread, 0: no range is open */

@@ -12,6 +12,8 @@
 
 #define MAX_OPEN 256
 #define MAX_TEXT 512
+/* Kept while there is no spool yet: a process that never uses CUDA must not pile them up. */
+#define MAX_WAITING_PATHS 10000
 
 struct path {
     uint32_t parent;
@@ -77,7 +79,8 @@ static uint32_t path_of(uint32_t parent, const char *domain, const char *text) {
     snprintf(key, sizeof key, "%.100s\n%.*s", domain ? domain : "", MAX_TEXT, text);
     pthread_mutex_lock(&lock);
     uint32_t id = 0;
-    if (path_count < path_room || grow()) {
+    bool room = spool_is_open() || path_count < MAX_WAITING_PATHS;
+    if (room && (path_count < path_room || grow())) {
         uint32_t at = slot_of(parent, key);
         id = slots[at];
         char *copy = id ? NULL : strdup(key);
@@ -106,6 +109,28 @@ void nvtx_reset(void) {
     pthread_mutex_unlock(&lock);
 }
 
+/* After fork(): the ranges are the parent's. Another thread may have been at the tables, so they
+ * are left where they are. */
+void nvtx_forked(void) {
+    pthread_mutex_init(&lock, NULL);
+    paths = NULL;
+    slots = NULL;
+    path_count = path_room = slot_room = 0;
+    generation++;
+}
+
+/* The spool was made after the first ranges were opened. */
+void nvtx_write_paths(void) {
+    pthread_mutex_lock(&lock);
+    for (uint32_t id = 1; id <= path_count; id++) {
+        const struct path *path = &paths[id - 1];
+        struct slice slices[] = {{&id, sizeof id}, {&path->parent, sizeof path->parent},
+                                 {path->key, strlen(path->key)}};
+        spool_append(RECORD_NVTX_PATH, slices, 3);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
 /* -- push and pop --------------------------------------------------------------------------- */
 
 static struct thread_state *current(void) {
@@ -119,7 +144,7 @@ static struct thread_state *current(void) {
 }
 
 /* Recording, or waiting for the driver to initialise: clocks may not be there yet. */
-static bool listening(void) { return spool_bytes() > 0; }
+static bool listening(void) { return spool_bytes() > 0 || awaiting_injection(); }
 
 static uint64_t range_time(void) { return recording() ? now_ns() : 0; }
 
@@ -284,6 +309,7 @@ GVIZ_EXPORT int InitializeInjectionNvtx2(get_export_table get_table) {
     const struct callback_table *callbacks = get_table ? get_table(EXPORT_CALLBACKS) : NULL;
     if (!callbacks)
         return 0;
+    await_injection();
     install(callbacks, MODULE_CORE, core, sizeof core / sizeof *core);
     install(callbacks, MODULE_CORE2, core2, sizeof core2 / sizeof *core2);
     return 1;

@@ -26,7 +26,8 @@ struct segment_header {
     uint64_t capacity;
     _Atomic uint64_t committed; /* offset past the last whole record */
     uint64_t process_id;
-    uint64_t reserved[3];
+    uint64_t process_start;     /* clock ticks after boot; 0: not known */
+    uint64_t reserved[2];
 };
 
 struct record_header {
@@ -81,6 +82,7 @@ static int open_segment(uint64_t bytes) {
     segment->index = next_index++;
     segment->capacity = bytes;
     segment->process_id = (uint64_t)getpid();
+    segment->process_start = process_start_ticks();
     atomic_store(&segment->committed, sizeof *segment);
     memcpy(segment->magic, "GVIZSPL1", 8);
     return 0;
@@ -100,10 +102,13 @@ static void close_segment(struct segment_header *old, uint64_t bytes) {
 int spool_open(const char *where) {
     if (strlen(where) >= sizeof directory)
         return -1;
+    pthread_mutex_lock(&lock);
     strcpy(directory, where);
     next_index = 0;
     total_bytes = 0;
-    return open_segment(SEGMENT_BYTES);
+    int result = open_segment(SEGMENT_BYTES);
+    pthread_mutex_unlock(&lock);
+    return result;
 }
 
 void spool_close(void) {
@@ -118,6 +123,13 @@ void spool_abandon(void) {
     if (segment)
         munmap(segment, capacity);
     segment = NULL;
+}
+
+bool spool_is_open(void) {
+    pthread_mutex_lock(&lock);
+    bool is_open = segment != NULL;
+    pthread_mutex_unlock(&lock);
+    return is_open;
 }
 
 const char *spool_directory(void) { return directory; }

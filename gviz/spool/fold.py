@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -13,14 +12,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gviz.errors import SpoolError
 from gviz.node_type import NodeType
 from gviz.recording import rows
 from gviz.recording.table import table_of
 from gviz.recording.writer import RecordingWriter
 from gviz.spool.contents import Contents
 from gviz.spool.eager import fold_operations, match_eager
-from gviz.spool.format import PROBE_TEXT, SPOOL_SUFFIX, WINDOW_REASONS, spool_of
+from gviz.spool.format import PROBE_TEXT, SPOOL_SUFFIX, WINDOW_REASONS
 from gviz.spool.graphs import GraphFolder, Graphs, operation_name
 from gviz.spool.kernels import KernelTable
 from gviz.spool.launches import FoldedLaunches, fold_launches
@@ -40,60 +38,6 @@ def read_contents(spool: Path) -> Contents:
     for record in SpoolReader(spool).records():
         contents.add(record)
     return contents
-
-
-def fold_left_over(path: str | Path) -> Path:
-    """Fold the spool that a killed program left behind, and remove it.
-
-    Parameters
-    ----------
-    path
-        The spool directory, or the recording that it would have become.
-
-    Returns
-    -------
-    Path
-        The recording.
-
-    Raises
-    ------
-    SpoolError
-        If it is no spool, a damaged one, or that of a program that is still running.
-    RecordingError
-        If the recording exists or cannot be written.
-    """
-    path = Path(path)
-    spool = path if path.is_dir() else spool_of(path)
-    if not spool.name.endswith(SPOOL_SUFFIX):
-        raise SpoolError(f"{spool} is not a spool: its name does not end in {SPOOL_SUFFIX}")
-    output = spool.with_name(spool.name.removesuffix(SPOOL_SUFFIX))
-    contents = read_contents(spool)
-    _require_left_over(contents, spool)
-    fold(contents, spool, output)
-    discard(spool)
-    return output
-
-
-def _require_left_over(contents: Contents, spool: Path) -> None:
-    """Raise SpoolError when the spool holds nothing, or its program may still append to it."""
-    if not contents.metadata:
-        raise SpoolError(f"{spool} holds no records of gviz; remove it")
-    process = contents.metadata.get("process_id")
-    here = contents.metadata.get("host", socket.gethostname()) == socket.gethostname()
-    if here and process and not contents.ended and _is_running(int(process)):
-        raise SpoolError(
-            f"{spool} belongs to process {process}, which is still running; the recording "
-            "appears when that ends"
-        )
-
-
-def _is_running(process: int) -> bool:
-    """Whether a process exists that still runs: a zombie waits only to be asked how it ended."""
-    try:
-        status = Path(f"/proc/{process}/stat").read_text()
-    except OSError:
-        return False
-    return status.rpartition(")")[2].split()[0] not in ("Z", "X")
 
 
 def discard(spool: Path) -> None:

@@ -12,6 +12,7 @@ offset  type  segment header
 16      u64   capacity in bytes
 24      u64   committed: offset past the last whole record
 32      u64   process id
+40      u64   start of that process, in clock ticks since boot; 0: not known
 ======  ====  ==========================================================
 
 A record is ``u32 type, u32 size`` and ``size`` bytes of payload. The fixed parts of the
@@ -28,6 +29,9 @@ from pathlib import Path
 MAGIC = b"GVIZSPL1"
 VERSION = 1
 SEGMENT_HEADER = struct.Struct("<8sIIQQQ24x")
+#: Process id and start, at offset 32 of a segment.
+SEGMENT_OWNER = struct.Struct("<QQ")
+SEGMENT_OWNER_OFFSET = 32
 RECORD_HEADER = struct.Struct("<II")
 SEGMENT_SUFFIX = ".segment"
 #: Directory of a recording's spool: the recording's path with this appended.
@@ -124,4 +128,6 @@ STACK_REASONS = {
     -1: "created on a thread without Python frames, such as autograd's backward thread",
     -2: "the interpreter was shutting down",
     -3: "taking the stack failed",
+    -4: "not a Python program",
+    -5: "gviz's Python part was not loaded: PYTHONPATH was replaced or ignored (python -E, -I, -S)",
 }

@@ -17,6 +17,7 @@ from gviz.collectors.stacks import MAX_DEPTH, StackTaker
 from gviz.spool.format import STACK_REASONS, RecordType
 
 NO_FRAMES, SHUTDOWN, FAILED = -1, -2, -3
+NOT_PYTHON, UNPREPARED = -4, -5
 
 Frames = list[list[object]]
 
@@ -186,7 +187,23 @@ def test_interpreter_at_its_end_is_a_reason(
 
 
 def test_every_reason_has_a_sentence() -> None:
-    assert {NO_FRAMES, SHUTDOWN, FAILED, 0} == set(STACK_REASONS)
+    assert {NO_FRAMES, SHUTDOWN, FAILED, NOT_PYTHON, UNPREPARED, 0} == set(STACK_REASONS)
+
+
+def test_child_begins_with_no_stacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers: list[int] = []
+    monkeypatch.setattr(native, "append", lambda _, p: numbers.append(json.loads(p)[0]))
+    taker = StackTaker()
+
+    def take() -> int:
+        return taker.take()
+
+    taken = []
+    for _ in range(2):
+        taken += [take() for _ in range(2)]
+        taker.begin_again()
+    assert taken == [1, 1, 1, 1]
+    assert numbers == [1, 1]
 
 
 def test_two_threads_at_once_get_different_ids(monkeypatch: pytest.MonkeyPatch) -> None:
