@@ -36,6 +36,11 @@ def attach_from_environment() -> None:
     atexit.register(session.finish)
 
 
+def running_session() -> Session | None:
+    """Return the recording of ``gviz run`` in this process, or None."""
+    return _session
+
+
 def recording_path() -> Path | None:
     """Return what ``gviz run`` records this process into, or None."""
     return _session.path if _session is not None else None

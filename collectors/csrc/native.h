@@ -46,6 +46,7 @@ enum record_type {
     RECORD_NVTX_PATH = 26,
     RECORD_NVTX_RANGE = 27,
     RECORD_DOT = 28,        /* the driver's DOT text of a graph */
+    RECORD_PERIOD = 60,     /* gviz begins or ends to record, and why */
 };
 
 struct slice {
@@ -74,9 +75,15 @@ struct options {
     uint32_t dot_nodes;          /* DOT text is kept for graphs up to this many nodes */
     uint64_t eager_ns;           /* eager budget, nanoseconds of activity */
     double event_cost_fraction;  /* share of wall time that launch events may take */
+    uint64_t delay_ns;           /* from attaching to the first period, see pause.c */
+    uint64_t duration_ns;        /* of a period, 0: to the end */
+    uint32_t max_launches;       /* of a period, 0: no limit */
+    int32_t toggle_signal;       /* starts and ends a period, 0: none does */
+    uint32_t paused;             /* the first period waits for a call or the signal */
 };
 
-enum run_state { STATE_IDLE = 0, STATE_RECORDING = 1, STATE_DETACHED = 2 };
+/* LEFT: another profiler has CUPTI, the spool is open. */
+enum run_state { STATE_IDLE = 0, STATE_RECORDING = 1, STATE_DETACHED = 2, STATE_LEFT = 3 };
 
 extern struct options options;
 extern _Atomic int run_state;
@@ -107,11 +114,36 @@ void give_up(const char *why);
 void note(const char *kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void counter(const char *name, double value, const char *unit, const char *method);
 
+/* ---- pause.c: when the user wants a recording -------------------------------------- */
+
+enum period_reason {
+    PERIOD_ATTACHED = 1, PERIOD_DELAY, PERIOD_CALL, PERIOD_SIGNAL, PERIOD_RETURNED,
+    PERIOD_DURATION, PERIOD_LAUNCHES, PERIOD_LEFT, PERIOD_END,
+};
+
+bool paused(void);
+uint32_t period_number(void);
+bool pause_admits(bool *last);
+void pause_after_last(void);
+void pause_tick(void);
+uint64_t pause_due_ns(uint64_t most);
+void pause_take_signal(bool keep);
+void pause_attached(bool again);
+void pause_leave(const char *profiler);
+void pause_finish(void);
+void pause_forked(void);
+
+/* ---- leave.c: leaving CUPTI to another profiler ------------------------------------- */
+
+void leave(const char *profiler, double seconds);
+
 /* ---- activity.c ------------------------------------------------------------------ */
 
-int activity_start(void);
+int activity_start(bool again);
 void activity_flush(void);
 void activity_stop(void);
+/* After activity_stop: have CUPTI hand back every buffer, for another profiler brings its own. */
+void activity_give_back(void);
 int activity_open(uint32_t reason);
 void activity_close(void);
 bool activity_is_open(void);
@@ -144,6 +176,7 @@ void calls_find(void);
 /* Enable the callbacks of launches, copies and memsets (expensive outside windows). */
 void calls_watch_operations(bool on);
 int calls_watch_graphs(bool on);
+void calls_watch_launches(bool on);
 CUstream call_stream(uint32_t cbid, const void *params, bool *has_stream);
 void call_name(uint32_t cbid);
 
@@ -154,6 +187,7 @@ void callbacks_stop(void);
 uint32_t stream_id_of(CUcontext context, CUstream stream, bool per_thread);
 bool captures_known(void); /* a capture is in progress on some thread */
 CUcontext context_at(int index); /* contexts seen, NULL past the end */
+void contexts_forget(void);
 
 /* ---- launch.c: graph launches ------------------------------------------ */
 
@@ -165,9 +199,11 @@ struct launch_slot {
     uint32_t stream_id;
     uint32_t flags;
     bool wanted;
+    bool last; /* of its period */
 };
 
 void launch_reset(void);
+bool launches_under_way(void); /* entered in a period, and not returned */
 void launch_enter(const CUpti_CallbackData *data, uint32_t cbid);
 void launch_exit(const CUpti_CallbackData *data, uint32_t cbid);
 void launch_exec_created(CUgraphExec exec, uint32_t exec_id, bool late);
@@ -179,9 +215,12 @@ bool stream_is_capturing(CUstream stream);
 
 enum window_reason { WINDOW_EAGER = 1, WINDOW_LAUNCHES = 2 };
 
-void window_reset(void);
-void window_start(void);
+void window_reset(bool again);
 void window_finish(void);
+/* A period begins or ends: budgets start anew, or nothing is wanted any more. */
+void window_resume(void);
+void window_pause(void);
+void window_close(void); /* if what was launched in it has finished, or soon does */
 void window_launch(bool wanted, CUcontext context, CUstream stream);
 void window_launched(bool wanted);
 void window_operation(CUcontext context, CUstream stream, bool has_stream);
@@ -194,8 +233,9 @@ bool events_wanted(uint64_t time_ns);
 void *events_begin(CUcontext context, CUstream stream, uint64_t *token);
 void events_end(void *pair, CUstream stream, bool launched);
 void events_poll(void);
+int events_pending(void);
 void events_forget(CUcontext context);
-void events_stop(void);
+void events_stop(bool at_end);
 
 /* ---- walk.c: a graph's nodes and edges ---------------------------------------------- */
 

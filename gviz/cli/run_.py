@@ -15,7 +15,7 @@ from types import FrameType
 
 from gviz.collectors import metadata, native
 from gviz.collectors.attach import VARIABLE
-from gviz.collectors.options import ProfileOptions
+from gviz.collectors.options import ProfileOptions, parse_signal
 from gviz.errors import CollectorError, UsageError
 from gviz.recording.output import check_output
 from gviz.spool.contents import Contents
@@ -53,11 +53,46 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         metavar="N",
         help="kernels, copies and memsets outside graphs recorded at most (default: 20000)",
     )
+    _add_periods(parser)
     parser.add_argument("--overwrite", action="store_true", help="replace an existing recording")
     parser.add_argument("-m", dest="module", action="store_true", help="run a module, as python -m")
     parser.add_argument("program", metavar="SCRIPT | MODULE", help="what to run")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
     parser.set_defaults(run=run)
+
+
+def _add_periods(parser: argparse.ArgumentParser) -> None:
+    """Add what says when to record."""
+    parser.add_argument(
+        "--delay",
+        type=float,
+        default=0.0,
+        metavar="SECONDS",
+        help="record from so long after the program's first use of CUDA on",
+    )
+    parser.add_argument(
+        "--duration",
+        type=float,
+        metavar="SECONDS",
+        help="record for so long (default: to the end)",
+    )
+    parser.add_argument(
+        "--max-launches",
+        type=int,
+        metavar="N",
+        help="record so many graph launches (default: all)",
+    )
+    parser.add_argument(
+        "--paused",
+        action="store_true",
+        help="do not record until gviz.start() or the signal",
+    )
+    parser.add_argument(
+        "--toggle-signal",
+        metavar="SIGNAL",
+        help="a signal, such as SIGUSR2, that starts and stops recording; it may be sent to gviz "
+        "run itself",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -73,7 +108,7 @@ def run(args: argparse.Namespace) -> int:
             f"({os.environ['CUDA_INJECTION64_PATH']}); run without it"
         )
     child = _start(args, options, output)
-    return _attend(child, output, overwrite=args.overwrite)
+    return _attend(child, output, options)
 
 
 def _check_program(args: argparse.Namespace) -> None:
@@ -91,6 +126,11 @@ def _options(args: argparse.Namespace) -> ProfileOptions:
         name=args.name or Path(args.program).stem,
         node_launches=args.node_launches,
         eager_operations=args.eager_operations,
+        delay_s=args.delay,
+        duration_s=args.duration,
+        max_launches=args.max_launches,
+        paused=args.paused,
+        toggle_signal=args.toggle_signal,
         overwrite=args.overwrite,
     )
 
@@ -117,13 +157,16 @@ def _start(
     return subprocess.Popen(command, env=environment)
 
 
-def _attend(child: subprocess.Popen[bytes], output: Path, *, overwrite: bool) -> int:
+def _attend(child: subprocess.Popen[bytes], output: Path, options: ProfileOptions) -> int:
     """Follow the child's spool until it ends, fold it, and end as the child did."""
 
     def forward(number: int, frame: FrameType | None) -> None:
         child.send_signal(number)
 
-    previous = {number: signal.signal(number, forward) for number in _FORWARDED}
+    forwarded = set(_FORWARDED)
+    if options.toggle_signal is not None:
+        forwarded.add(parse_signal(options.toggle_signal))
+    previous = {number: signal.signal(number, forward) for number in forwarded}
     previous[signal.SIGINT] = signal.signal(signal.SIGINT, signal.SIG_IGN)
     spool = spool_of(output)
     try:
@@ -131,7 +174,7 @@ def _attend(child: subprocess.Popen[bytes], output: Path, *, overwrite: bool) ->
             time.sleep(_POLL_SECONDS)
         if spool.is_dir():
             contents = gather(SpoolReader(spool), lambda _: child.poll() is not None)
-            _write(contents, spool, output, child.returncode, overwrite=overwrite)
+            _write(contents, spool, output, child.returncode, overwrite=options.overwrite)
         else:
             print(
                 f"gviz: {output} was not written: the program ended before gviz attached",

@@ -68,6 +68,7 @@ class RecordType(IntEnum):
     NVTX_PATH = 26
     NVTX_RANGE = 27
     DOT = 28
+    PERIOD = 60
 
 
 #: ordinal, major, minor, multiprocessors, max_threads, memory_bytes, bus id; then the name
@@ -105,10 +106,25 @@ NVTX_RANGE = struct.Struct("<IIQQ")
 #: graph id, edge count; then count x (u32 from, u32 to, u8 from_port, u8 to_port, u8 type, u8)
 EDGES = struct.Struct("<II")
 
+#: time_ns, begins (1) or ends (0), reason; then the name of the profiler CUPTI was left to
+PERIOD = struct.Struct("<QII")
+
 LAUNCH_NODE_LEVEL = 1
 LAUNCH_EVENTS = 2
 LAUNCH_LATE = 8
 WINDOW_REASONS = {1: "eager", 2: "launches"}
+#: Why a period begins or ends (``enum period_reason`` in native.h).
+PERIOD_REASONS = {
+    1: "attached",
+    2: "delay",
+    3: "call",
+    4: "signal",
+    5: "returned",
+    6: "duration",
+    7: "launches",
+    8: "left",
+    9: "end",
+}
 
 #: Why a node has no Python stack, by the number stored in its place.
 STACK_REASONS = {
