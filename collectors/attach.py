@@ -26,6 +26,11 @@ def attach_from_environment() -> None:
     os.register_at_fork(after_in_child=session.begin_again_in_child)
 
 
+def running_session() -> Session | None:
+    """Return the recording of ``gviz run`` in this process, or None."""
+    return _session
+
+
 def recording_path() -> Path | None:
     """Return what ``gviz run`` records this process into, or None."""
     return _session.path if _session is not None else None

@@ -19,6 +19,7 @@ OWN_VARIABLES = (
     "GVIZ_PARENT",  # process id of gviz run: its own child is the first process
     "GVIZ_FOLLOW",  # 1: also children of the program
     "GVIZ_OPTIONS",  # of the native library, as text
+    "GVIZ_GRAPH",  # shell pattern of the graphs whose nodes are timed, for a process without Python
     "GVIZ_META",  # JSON, metadata for a process without Python
     "GVIZ_CUPTI_FOUND",  # where gviz run found CUPTI
     "GVIZ_PYTHONPATH",  # PYTHONPATH as the user set it
@@ -72,6 +73,8 @@ class Job:
             "GVIZ_META": json.dumps(dict(self.metadata), default=str),
             "GVIZ_CUPTI_FOUND": str(self.cupti or ""),
         }
+        if self.options.graph is not None:
+            environment["GVIZ_GRAPH"] = self.options.graph
         environment.setdefault("NVTX_INJECTION64_PATH", library)
         rest = base.get("PYTHONPATH")
         if rest is not None:

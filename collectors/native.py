@@ -31,6 +31,11 @@ class _Options(ctypes.Structure):
         ("dot_nodes", ctypes.c_uint32),
         ("eager_ns", ctypes.c_uint64),
         ("event_cost_fraction", ctypes.c_double),
+        ("delay_ns", ctypes.c_uint64),
+        ("duration_ns", ctypes.c_uint64),
+        ("max_launches", ctypes.c_uint32),
+        ("toggle_signal", ctypes.c_int32),
+        ("paused", ctypes.c_uint32),
     ]
 
 
@@ -49,6 +54,14 @@ class NativeOptions:
         The driver's DOT text is kept for graphs up to this many nodes.
     event_cost_fraction
         Share of wall time (0..1) that recording the events around launches may take on the host.
+    delay_ns
+        From attaching to the first period.
+    duration_ns, max_launches
+        What ends a period; 0: nothing.
+    toggle_signal
+        Number of the signal that begins and ends periods; 0: none.
+    paused
+        The first period waits for :func:`resume` or the signal.
     """
 
     policy: int = POLICY_FIRST
@@ -60,6 +73,11 @@ class NativeOptions:
     # Host share. On the GPU a pair of events costs a 13 us launch about twice its host time
     # (H100, launches back to back), so this keeps both together below 1%.
     event_cost_fraction: float = 0.003
+    delay_ns: int = 0
+    duration_ns: int = 0
+    max_launches: int = 0
+    toggle_signal: int = 0
+    paused: bool = False
 
 
 def library_path() -> Path | None:
@@ -98,6 +116,9 @@ def _library() -> ctypes.CDLL:
     library.gviz_parse_options.argtypes = [ctypes.c_char_p, ctypes.POINTER(_Options)]
     library.gviz_parse_options.restype = None
     library.gviz_stop.argtypes = [ctypes.c_double]
+    library.gviz_leave.argtypes = [ctypes.c_char_p, ctypes.c_double]
+    library.gviz_set_holder.argtypes = [ctypes.c_char_p]
+    library.gviz_set_holder.restype = None
     library.gviz_append.argtypes = [ctypes.c_uint32, ctypes.c_char_p, ctypes.c_uint64]
     library.gviz_set_stack_taker.argtypes = [ctypes.c_void_p]
     library.gviz_set_graph_pattern.argtypes = [ctypes.c_char_p]
@@ -130,7 +151,7 @@ def options_text(options: NativeOptions) -> str:
         value = getattr(options, name)
         if kind is ctypes.c_double:
             (value,) = struct.unpack("<Q", struct.pack("<d", value))
-        parts.append(f"{name}={value}")
+        parts.append(f"{name}={int(value)}")
     return ";".join(parts)
 
 
@@ -186,6 +207,44 @@ def start(spool: Path, cupti: Path | None, options: NativeOptions, *, at_init: b
 def stop(seconds: float) -> None:
     """Stop recording, waiting up to ``seconds`` for outstanding GPU work; close the spool."""
     _library().gviz_stop(seconds)
+
+
+def resume() -> None:
+    """Begin a period of recording, unless one is going on."""
+    _library().gviz_resume()
+
+
+def pause() -> None:
+    """End the period of recording; waits for the work of an open window, 2 s at most."""
+    _library().gviz_pause()
+
+
+def is_on() -> bool:
+    """Whether a period of recording is going on."""
+    return bool(_library().gviz_is_on())
+
+
+def leave(profiler: str, seconds: float) -> bool:
+    """Leave CUPTI to another profiler, waiting up to ``seconds`` for work in flight.
+
+    Returns
+    -------
+    bool
+        Whether CUPTI was gviz's, or would have been when the driver initialises.
+    """
+    return bool(_library().gviz_leave(profiler.encode(), seconds))
+
+
+def take_back() -> str | None:
+    """Take CUPTI again after :func:`leave`; return None, or why it cannot be had."""
+    if _library().gviz_return() == 0:
+        return None
+    return str(_library().gviz_error().decode(errors="replace"))
+
+
+def set_holder(text: str) -> None:
+    """Say who holds CUPTI and what to do, for the case that another profiler does."""
+    _library().gviz_set_holder(text.encode())
 
 
 def append(record_type: int, payload: bytes) -> None:

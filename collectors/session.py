@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from gviz.collectors.imports import ImportWatch
 from gviz.collectors.job import Job
 from gviz.collectors.nvtx import NvtxHooks
 from gviz.collectors.options import ProfileOptions
+from gviz.collectors.others import OtherProfilers, holder
 from gviz.collectors.record_function import RecordFunctionHook
 from gviz.collectors.stacks import StackTaker
 from gviz.errors import CollectorError, RecordingError
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
 #: How long finishing waits for outstanding GPU work.
 _FINISH_SECONDS = 20.0
+#: How long leaving CUPTI to another profiler waits for it.
+_LEAVE_SECONDS = 2.0
 
 
 class Session:
@@ -51,6 +55,12 @@ class Session:
         self._imports = ImportWatch(self._note)
         self._record_function = RecordFunctionHook(self._imports)
         self._compiled_graphs = CompiledGraphHook(self._imports)
+        self._others = OtherProfilers(self.leave_cupti, self.return_to_cupti)
+        self._left_to: str | None = None
+        #: Called with why CUPTI was left: what records from then on (a collector's name), or None.
+        self.successor: Callable[[str], str | None] | None = None
+        #: Called before CUPTI is taken again.
+        self.end_successor: Callable[[], None] | None = None
         self._writer: WriterProcess | None = None
         self._process_id = 0
         self._open = False
@@ -72,6 +82,7 @@ class Session:
                 self.spool, self.path.absolute(), overwrite=self.options.overwrite
             )
         self._choice.install()
+        native.set_holder(holder(own_library=str(native.library_path())))
         if self._job is not None:
             why = native.prepare(self._job, self._cupti(), self.options.native())
         else:
@@ -86,6 +97,7 @@ class Session:
         self._nvtx.install()
         self._record_function.install()
         self._compiled_graphs.install()
+        self._others.install()
 
     def begin_again_in_child(self) -> None:
         """After fork(): a child of a process without CUDA may use it, and writes its own spool.
@@ -113,6 +125,7 @@ class Session:
         if not self._open or os.getpid() != self._process_id:
             return  # nothing to do, or a forked child: the recording is the parent's
         self._open = False
+        self._others.remove()
         self._stacks.remove()
         self._choice.remove()
         self._imports.remove()
@@ -124,6 +137,50 @@ class Session:
         native.stop(_FINISH_SECONDS)
         if self._writer is not None:
             self._writer.wait()
+
+    def resume(self) -> None:
+        """Begin a period of recording, unless one is going on."""
+        if self._open and os.getpid() == self._process_id:
+            native.resume()
+
+    def pause(self) -> None:
+        """End the period of recording."""
+        if self._open and os.getpid() == self._process_id:
+            native.pause()
+
+    # -- other profilers -------------------------------------------------------------------
+
+    def leave_cupti(self, profiler: str) -> None:
+        """Leave CUPTI to a profiler that is about to start; the spool stays open.
+
+        Says so once. ``successor`` takes over where there is one; else nothing is seen until
+        :meth:`return_to_cupti`, or to the end.
+        """
+        if os.getpid() != self._process_id or not native.leave(profiler, _LEAVE_SECONDS):
+            return
+        self._left_to = profiler
+        why = f"{profiler} started, and CUPTI serves one profiler a process"
+        follower = self.successor(why) if self.successor is not None else None
+        then = (
+            f"the {follower} collector goes on"
+            if follower is not None
+            else "what the program does from here on is not recorded"
+        )
+        self._note(f"{why}: gviz left CUPTI to it; {then}", kind="warning")
+        print(f"gviz: {profiler} starts, so gviz leaves CUPTI to it: {then}", file=sys.stderr)
+
+    def return_to_cupti(self, profiler: str) -> None:
+        """Take CUPTI again after the profiler that it was left to has ended, if it let go."""
+        if self._left_to != profiler or os.getpid() != self._process_id:
+            return
+        why = native.take_back()
+        if why is not None:
+            self._note(f"{profiler} ended, but keeps CUPTI: {why}", kind="limit")
+            return
+        self._left_to = None
+        if self.end_successor is not None:
+            self.end_successor()
+        print(f"gviz: {profiler} has ended: gviz records again", file=sys.stderr)
 
     def _note(self, text: str, kind: str = "limit") -> None:
         native.append(RecordType.NOTE, f"{kind}\n{text}".encode())

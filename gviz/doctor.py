@@ -37,7 +37,7 @@ _INIT_CAUSES = {
     999: ("the driver reports an unknown error", "look for 'NVRM' in the kernel's log (dmesg)"),
 }
 #: Environment variables that load a tool into every CUDA program, and whose they are.
-_TOOL_VARIABLES = {
+TOOL_VARIABLES = {
     "CUDA_INJECTION64_PATH": "a CUDA injection library",
     "NVTX_INJECTION64_PATH": "an NVTX injection library",
     "NSYS_PROFILING_SESSION_ID": "Nsight Systems",
@@ -247,10 +247,10 @@ def check_subscriber(answers: DriverAnswers) -> Finding:
 def check_environment(environment: Mapping[str, str]) -> Finding:
     """Judge whether the environment loads another profiler into CUDA programs."""
     name = "other profilers"
-    found = [variable for variable in _TOOL_VARIABLES if environment.get(variable)]
+    found = [variable for variable in TOOL_VARIABLES if environment.get(variable)]
     if not found:
         return Finding(name, Status.OK, "the environment loads none")
-    listed = ", ".join(f"{variable} ({_TOOL_VARIABLES[variable]})" for variable in found)
+    listed = ", ".join(f"{variable} ({TOOL_VARIABLES[variable]})" for variable in found)
     return Finding(
         name,
         Status.WARNING,

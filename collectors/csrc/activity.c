@@ -150,11 +150,13 @@ void activity_close(void) {
     spool_append_one(RECORD_WINDOW, &record, sizeof record);
 }
 
-int activity_start(void) {
+int activity_start(bool again) {
     atomic_store(&is_open, false);
-    atomic_store(&record_count, 0);
-    atomic_store(&dropped_count, 0);
-    atomic_store(&buffer_count, 0);
+    if (!again) {
+        atomic_store(&record_count, 0);
+        atomic_store(&dropped_count, 0);
+        atomic_store(&buffer_count, 0);
+    }
     CUptiResult result = cupti.cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed);
     return result == 0 ? 0 : cupti_failed("cuptiActivityRegisterCallbacks", result);
 }
@@ -176,3 +178,5 @@ void activity_stop(void) {
     cupti.cuptiActivityFlushAll(0);
     names_forget();
 }
+
+void activity_give_back(void) { cupti.cuptiActivityFlushAll(1 /* FLUSH_FORCED */); }

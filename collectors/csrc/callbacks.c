@@ -75,6 +75,12 @@ CUcontext context_at(int index) {
     return context;
 }
 
+void contexts_forget(void) {
+    pthread_mutex_lock(&context_lock);
+    memset(contexts, 0, sizeof contexts);
+    pthread_mutex_unlock(&context_lock);
+}
+
 /* Asking CUPTI takes longer than the rest of a launch callback: the last answer is kept, until
  * a stream is destroyed and its handle can come to mean another. */
 uint32_t stream_id_of(CUcontext context, CUstream stream, bool per_thread) {
@@ -144,7 +150,12 @@ static void life_enter(const CUpti_CallbackData *data, uint32_t cbid) {
 }
 
 static void end_of_capture(void) {
-    if (atomic_fetch_sub(&captures, 1) == 1)
+    int before = atomic_load(&captures);
+    do {
+        if (before == 0)
+            return; /* it began before gviz attached */
+    } while (!atomic_compare_exchange_weak(&captures, &before, before - 1));
+    if (before == 1)
         calls_watch_operations(false);
 }
 
@@ -345,20 +356,33 @@ int calls_watch_graphs(bool on) {
     return result;
 }
 
-/* Counted: a capture and an eager window may both ask for them. */
+static void watch(uint8_t kind, bool on) {
+    for (uint32_t id = 1; id < CALL_ID_LIMIT; id++)
+        if (calls[id].kind == kind)
+            cupti.cuptiEnableCallback(on, subscriber, DOMAIN_DRIVER_API, id);
+}
+
+void calls_watch_launches(bool on) { watch(CALL_GRAPH_LAUNCH, on); }
+
+/* Counted: a capture and an eager window may both ask for them. Two threads may be in here: each
+ * ends with what the count says at its end, so that they end with the same. */
 void calls_watch_operations(bool on) {
     int before = atomic_fetch_add(&operations_watched, on ? 1 : -1);
     if (on ? before != 0 : before != 1)
         return;
-    for (uint32_t id = 1; id < CALL_ID_LIMIT; id++)
-        if (calls[id].kind == CALL_OPERATION)
-            cupti.cuptiEnableCallback(on, subscriber, DOMAIN_DRIVER_API, id);
+    bool wanted;
+    do {
+        wanted = atomic_load(&operations_watched) > 0;
+        watch(CALL_OPERATION, wanted);
+    } while (wanted != (atomic_load(&operations_watched) > 0));
 }
 
 int callbacks_start(void) {
     CUptiResult result = cupti.cuptiSubscribe(&subscriber, on_callback, NULL);
-    if (result != 0)
+    if (result != 0) {
+        subscriber = NULL;
         return cupti_failed("cuptiSubscribe", result);
+    }
     session++;
     memset(contexts, 0, sizeof contexts);
     atomic_store(&captures, 0);

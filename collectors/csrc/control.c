@@ -17,7 +17,8 @@
 /* How long the end of a program without Python waits for outstanding GPU work. */
 #define EXIT_SECONDS 20.0
 
-struct options options = {POLICY_FIRST, 20, 20000, 512, 5000000000ull, 0.003};
+struct options options = {.policy_count = 20, .eager_operations = 20000, .dot_nodes = 512,
+                          .eager_ns = 5000000000ull, .event_cost_fraction = 0.003};
 _Atomic int run_state = STATE_IDLE;
 
 GVIZ_LOCK(control_lock);
@@ -26,10 +27,12 @@ GVIZ_LOCK(flush_lock);
 static pthread_t flush_thread;
 static bool flush_stop, flush_final_done, flush_running;
 static char cupti_path[3000];
-static char last_error[512];
 static _Atomic bool injection_wanted; /* start when the driver initialises */
 static bool prepared; /* by Python, or by gviz_start: the environment is not asked */
 static bool from_environment; /* no Python part */
+static char last_error[1024];
+static char holder[512]; /* who holds CUPTI where another does, and what to do */
+static bool left_before_attaching;
 static _Atomic int said_failure;
 
 GVIZ_EXPORT int gviz_stop(double seconds);
@@ -109,7 +112,7 @@ static void *flush_main(void *unused) {
     while (!flush_stop) {
         struct timespec until;
         clock_gettime(CLOCK_MONOTONIC, &until);
-        uint64_t at = (uint64_t)until.tv_nsec + FLUSH_INTERVAL_NS;
+        uint64_t at = (uint64_t)until.tv_nsec + pause_due_ns(FLUSH_INTERVAL_NS);
         until.tv_sec += (time_t)(at / 1000000000ull);
         until.tv_nsec = (long)(at % 1000000000ull);
         pthread_cond_timedwait(&flush_signal, &flush_lock, &until);
@@ -129,6 +132,7 @@ static void *flush_main(void *unused) {
             activity_flush();
             events_poll();
         }
+        pause_tick();
         pthread_mutex_lock(&flush_lock);
     }
     pthread_mutex_unlock(&flush_lock);
@@ -162,6 +166,7 @@ void flush_start(void) {
     flush_stop = flush_final_done = false;
     flush_running = pthread_create(&flush_thread, NULL, flush_main, NULL) == 0;
     pthread_mutex_unlock(&once);
+    pause_tick(); /* what was due before there was a thread */
     if (flush_running)
         pthread_setname_np(flush_thread, "gviz-flush");
     else
@@ -205,7 +210,7 @@ static void in_forked_child(void) {
     injection_wanted = again; /* without CUDA so far: the child may use it and be recorded itself */
     atomic_store(&run_state, again ? STATE_IDLE : STATE_DETACHED);
     flush_running = false;
-    pthread_mutex_init(&control_lock, NULL); /* another thread may have held it */
+    pause_forked();
     spool_abandon();
     process_forked();
     nvtx_forked();
@@ -228,18 +233,20 @@ static int fail(const char *format, ...) {
     return -1;
 }
 
-static int attach_locked(void) {
+/* `again`: in the same recording, after CUPTI was left. */
+static int attach_locked(bool again) {
     char why[400];
     if (cuda_load(why, sizeof why) != 0 || cupti_load(cupti_path, why, sizeof why) != 0)
         return fail("%s", why);
     calls_find();
-    walk_reset();
+    if (!again)
+        walk_reset();
     launch_reset();
     origin_reset();
-    window_reset();
+    window_reset(again);
     if (callbacks_start() != 0)
         return -1;
-    if (activity_start() != 0) {
+    if (activity_start(again) != 0) {
         callbacks_stop();
         return -1;
     }
@@ -250,10 +257,11 @@ static int attach_locked(void) {
     counter("cupti_version", version, "number", "measured: cuptiGetVersion");
     counter("driver_version", driver, "number", "measured: cuDriverGetVersion");
     counter("attached_ns", (double)now_ns(), "ns", "measured: cuptiGetTimestamp");
+    pause_take_signal(false);
+    pause_attached(again);
     atomic_store_explicit(&run_state, STATE_RECORDING, memory_order_release);
     if (context_at(0)) /* attached late */
         flush_start();
-    window_start();
     return 0;
 }
 
@@ -261,8 +269,8 @@ int cupti_failed(const char *call, CUptiResult result) {
     const char *text = NULL;
     cupti.cuptiGetResultString(result, &text);
     if (result == 39)
-        return fail("another profiler holds CUPTI in this process (%s: %s); "
-                    "run without it", call, text ? text : "?");
+        return fail("another profiler holds CUPTI in this process (%s: %s); %s",
+                    call, text ? text : "?", holder[0] ? holder : "run without it");
     return fail("%s failed: %s (%d)", call, text ? text : "?", result);
 }
 
@@ -287,7 +295,8 @@ GVIZ_EXPORT int gviz_start(const char *spool, const char *cupti_library,
         nvtx_reset();
         prepared = true;
         injection_wanted = at_init != 0;
-        result = at_init ? 0 : attach_locked();
+        pause_take_signal(at_init != 0);
+        result = at_init ? 0 : attach_locked(false);
     }
     pthread_mutex_unlock(&control_lock);
     return result;
@@ -366,7 +375,7 @@ GVIZ_EXPORT int InitializeInjection(void) {
         } else {
             if (from_environment)
                 nodes_without_stacks(process_stack_reason());
-            if (attach_locked() != 0) {
+            if (attach_locked(false) != 0) {
                 note("warning", "nothing was recorded: %s", last_error);
                 fprintf(stderr, "gviz: nothing is recorded: %s\n", last_error);
             }
@@ -381,17 +390,20 @@ GVIZ_EXPORT int InitializeInjection(void) {
 /* Stop recording: wait up to `seconds` for outstanding GPU work, detach, close the spool. */
 GVIZ_EXPORT int gviz_stop(double seconds) {
     pthread_mutex_lock(&control_lock);
-    injection_wanted = false;
+    injection_wanted = left_before_attaching = false;
     int state = atomic_load(&run_state);
-    if (state == STATE_RECORDING) {
+    pause_finish();
+    if (state == STATE_RECORDING || state == STATE_LEFT) {
         window_finish();
         if (!flush_finish(seconds))
             note("warning", "the GPU was still busy %.0f s after the end: the last launches "
                             "are missing or incomplete", seconds);
         activity_counters();
-        activity_stop();
-        callbacks_stop();
-        events_stop();
+        if (state == STATE_RECORDING) {
+            activity_stop();
+            callbacks_stop();
+        }
+        events_stop(true);
         counter("ended_ns", (double)now_ns(), "ns", "measured: cuptiGetTimestamp");
         counter("spool_bytes", (double)spool_bytes(), "bytes", "measured: bytes appended");
         atomic_store(&run_state, STATE_IDLE);
@@ -405,6 +417,40 @@ GVIZ_EXPORT int gviz_stop(double seconds) {
     process_forget();
     pthread_mutex_unlock(&control_lock);
     return state;
+}
+
+/* Leave CUPTI to a profiler that is about to start, waiting up to `seconds` for work in flight;
+ * the spool stays open. Returns 1 if CUPTI was gviz's, or would have been. */
+GVIZ_EXPORT int gviz_leave(const char *profiler, double seconds) {
+    pthread_mutex_lock(&control_lock);
+    int left = injection_wanted || recording();
+    if (recording())
+        leave(profiler, seconds);
+    left_before_attaching = injection_wanted;
+    injection_wanted = false;
+    pthread_mutex_unlock(&control_lock);
+    return left;
+}
+
+/* Take CUPTI again after it was left. Returns 0, or -1: gviz_error says why it cannot be had. */
+GVIZ_EXPORT int gviz_return(void) {
+    pthread_mutex_lock(&control_lock);
+    int result = -1;
+    last_error[0] = 0;
+    if (atomic_load(&run_state) == STATE_LEFT)
+        result = attach_locked(true);
+    else if (left_before_attaching)
+        result = attach_locked(false);
+    else
+        fail("CUPTI was not left");
+    left_before_attaching = left_before_attaching && result != 0;
+    pthread_mutex_unlock(&control_lock);
+    return result;
+}
+
+/* A sentence about who holds CUPTI, for the case that another does. */
+GVIZ_EXPORT void gviz_set_holder(const char *text) {
+    snprintf(holder, sizeof holder, "%s", text ? text : "");
 }
 
 GVIZ_EXPORT int gviz_state(void) { return atomic_load(&run_state); }

@@ -24,7 +24,7 @@ struct time_record {
 GVIZ_LOCK(lock);
 static struct pair *pool, *pending_first, *pending_last;
 static int pending_count;
-static uint64_t next_token = 1, allowed_from_ns, cost_count, thinned_count;
+static uint64_t next_token = 1, allowed_from_ns, cost_count, thinned_count, lost_count;
 static uint64_t cost_least_ns = UINT64_MAX;
 static double cost_typical_ns;
 
@@ -178,6 +178,13 @@ void events_poll(void) {
     }
 }
 
+int events_pending(void) {
+    pthread_mutex_lock(&lock);
+    int count = pending_count;
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
 static void drop(struct pair **list, CUcontext context) {
     while (*list) {
         struct pair *pair = *list;
@@ -204,17 +211,24 @@ void events_forget(CUcontext context) {
     pthread_mutex_unlock(&lock);
 }
 
-void events_stop(void) {
-    pthread_mutex_lock(&lock);
+static void write_counters(void) {
     if (cost_count)
         counter("launch_event_cost_ns", cost_typical_ns, "ns",
                 "measured: host time of the two event records around a launch, typical");
     counter("launches_timed_by_events", (double)cost_count, "number", "measured");
     counter("launches_thinned", (double)thinned_count, "number",
             "measured: launches left without events to keep their cost below the limit");
-    if (pending_count)
-        counter("launch_times_lost", pending_count, "number",
+    if (lost_count)
+        counter("launch_times_lost", (double)lost_count, "number",
                 "measured: launches whose events had not finished at the end");
+}
+
+/* `at_end`: of the recording; else CUPTI is left, and the counts go on. */
+void events_stop(bool at_end) {
+    pthread_mutex_lock(&lock);
+    lost_count += (uint64_t)pending_count;
+    if (at_end)
+        write_counters();
     CUcontext popped;
     for (struct pair *pair = pool; pair; pair = pair->next) {
         if (cuda.CtxPushCurrent(pair->context) != 0)
@@ -227,7 +241,9 @@ void events_stop(void) {
     drop(&pending_first, NULL);
     pending_last = NULL;
     pending_count = 0;
-    allowed_from_ns = cost_count = thinned_count = 0;
-    cost_least_ns = UINT64_MAX;
+    if (at_end) {
+        allowed_from_ns = cost_count = thinned_count = lost_count = 0;
+        cost_least_ns = UINT64_MAX;
+    }
     pthread_mutex_unlock(&lock);
 }

@@ -11,9 +11,10 @@ enum { LAUNCH_NODE_LEVEL = 1, LAUNCH_EVENTS = 2, LAUNCH_CAPTURED = 4, LAUNCH_LAT
 
 struct exec_state {
     CUgraphExec handle;
-    uint32_t exec_id, launches, recorded;
+    uint32_t exec_id, launches, recorded; /* in this period */
     bool late;
     bool unwanted; /* its graph's name does not match the pattern asked for */
+    uint32_t period;
 };
 
 GVIZ_LOCK(lock);
@@ -21,6 +22,7 @@ GVIZ_LOCK(lock);
 static struct exec_state *execs;
 static size_t exec_count, exec_room; /* entries, removed ones included; a power of two */
 static __thread struct launch_slot slot;
+static _Atomic int under_way;
 
 struct launch_record {
     uint32_t exec_id, correlation;
@@ -118,6 +120,7 @@ void launch_reset(void) {
     free(execs);
     execs = NULL;
     exec_count = exec_room = 0;
+    atomic_store(&under_way, 0);
     pthread_mutex_unlock(&lock);
 }
 
@@ -125,6 +128,8 @@ void launch_forget_call(void) { slot.start_ns = 0; }
 
 /* Also true when the driver does not say: it refuses for the legacy stream while a capture is
  * under way that any use of that stream would break. */
+bool launches_under_way(void) { return atomic_load(&under_way) > 0; }
+
 bool stream_is_capturing(CUstream stream) {
     int status = 0;
     return cuda.StreamIsCapturing(stream, &status) != 0 || status != 0;
@@ -145,7 +150,8 @@ static bool wants_nodes(const struct exec_state *exec) {
 
 /* -- launches ------------------------------------------------------------------------------------ */
 
-static bool exec_enter(CUgraphExec handle, uint32_t *exec_id, bool *late, uint32_t *earlier) {
+static bool exec_enter(CUgraphExec handle, bool admitted, uint32_t *exec_id, bool *late,
+                       uint32_t *earlier) {
     pthread_mutex_lock(&lock);
     struct exec_state *exec = exec_find(handle);
     if (!exec) { /* instantiated before gviz attached */
@@ -155,7 +161,11 @@ static bool exec_enter(CUgraphExec handle, uint32_t *exec_id, bool *late, uint32
         if (exec)
             exec->unwanted = !origin_wants_late();
     }
-    bool wanted = exec && wants_nodes(exec);
+    if (exec && exec->period != period_number()) {
+        exec->period = period_number();
+        exec->launches = exec->recorded = 0;
+    }
+    bool wanted = exec && admitted && wants_nodes(exec);
     if (exec) {
         exec->recorded += wanted;
         *earlier = exec->launches++;
@@ -179,13 +189,23 @@ void launch_enter(const CUpti_CallbackData *data, uint32_t cbid) {
         slot.flags = LAUNCH_CAPTURED;
         return;
     }
+    atomic_fetch_add(&under_way, 1); /* before it is asked whether this is a period */
+    bool admitted = pause_admits(&slot.last);
+    if (!admitted) {
+        window_launch(false, data->context, stream); /* to close it */
+        if (!activity_is_open()) { /* else it is recorded by CUPTI in any case */
+            atomic_fetch_sub(&under_way, 1);
+            return;
+        }
+    }
     uint32_t earlier = 0;
-    slot.wanted = exec_enter((CUgraphExec)params[0], &slot.exec_id, &late, &earlier);
+    slot.wanted = exec_enter((CUgraphExec)params[0], admitted, &slot.exec_id, &late, &earlier);
     bool timed = earlier < ALWAYS_TIMED_LAUNCHES || events_wanted(time);
     /* Asked only where an event could end up in a capture that gviz did not see begin: it costs
      * as much as the rest of this function. */
     timed = timed && !stream_is_capturing(stream);
-    window_launch(slot.wanted, data->context, stream);
+    if (admitted)
+        window_launch(slot.wanted, data->context, stream);
     slot.stream_id = stream_id_of(data->context, stream, calls[cbid].per_thread);
     bool open = activity_is_open();
     slot.flags = (open ? LAUNCH_NODE_LEVEL : 0) | (late ? LAUNCH_LATE : 0);
@@ -209,6 +229,7 @@ void launch_exit(const CUpti_CallbackData *data, uint32_t cbid) {
         slot.flags |= LAUNCH_EVENTS;
     }
     window_launched(slot.wanted);
+    atomic_fetch_sub(&under_way, 1);
     struct launch_record record = {
         .exec_id = slot.exec_id, .correlation = data->correlation_id,
         .start_ns = slot.start_ns, .end_ns = end_ns, .thread_id = this_thread()->thread_id,
@@ -217,4 +238,6 @@ void launch_exit(const CUpti_CallbackData *data, uint32_t cbid) {
     slot.start_ns = 0;
     call_name(cbid);
     spool_append_one(RECORD_LAUNCH, &record, sizeof record);
+    if (slot.last)
+        pause_after_last();
 }

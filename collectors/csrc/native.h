@@ -52,8 +52,9 @@ enum record_type {
     RECORD_NVTX_PATH = 26,
     RECORD_NVTX_RANGE = 27,
     RECORD_DOT = 28,        /* the driver's DOT text of a graph */
-    RECORD_STOPPED = 75,    /* why collecting stopped before its end; the last record */
+    RECORD_PERIOD = 60,     /* gviz begins or ends to record, and why */
     RECORD_GRAPH_ORIGIN = 70, /* where a graph was captured or instantiated */
+    RECORD_STOPPED = 75,    /* why collecting stopped before its end; the last record */
 };
 
 struct slice {
@@ -83,9 +84,15 @@ struct options {
     uint32_t dot_nodes;          /* DOT text is kept for graphs up to this many nodes */
     uint64_t eager_ns;           /* eager budget, nanoseconds of activity */
     double event_cost_fraction;  /* share of wall time that launch events may take */
+    uint64_t delay_ns;           /* from attaching to the first period, see pause.c */
+    uint64_t duration_ns;        /* of a period, 0: to the end */
+    uint32_t max_launches;       /* of a period, 0: no limit */
+    int32_t toggle_signal;       /* starts and ends a period, 0: none does */
+    uint32_t paused;             /* the first period waits for a call or the signal */
 };
 
-enum run_state { STATE_IDLE = 0, STATE_RECORDING = 1, STATE_DETACHED = 2 };
+/* LEFT: another profiler has CUPTI, the spool is open. */
+enum run_state { STATE_IDLE = 0, STATE_RECORDING = 1, STATE_DETACHED = 2, STATE_LEFT = 3 };
 
 extern struct options options;
 extern _Atomic int run_state;
@@ -132,12 +139,36 @@ void process_forked(void);
 uint64_t process_start_ticks(void);
 int32_t process_stack_reason(void);
 bool symbol_exists(const char *name); /* load.c */
+/* ---- pause.c: when the user wants a recording -------------------------------------- */
+
+enum period_reason {
+    PERIOD_ATTACHED = 1, PERIOD_DELAY, PERIOD_CALL, PERIOD_SIGNAL, PERIOD_RETURNED,
+    PERIOD_DURATION, PERIOD_LAUNCHES, PERIOD_LEFT, PERIOD_END,
+};
+
+bool paused(void);
+uint32_t period_number(void);
+bool pause_admits(bool *last);
+void pause_after_last(void);
+void pause_tick(void);
+uint64_t pause_due_ns(uint64_t most);
+void pause_take_signal(bool keep);
+void pause_attached(bool again);
+void pause_leave(const char *profiler);
+void pause_finish(void);
+void pause_forked(void);
+
+/* ---- leave.c: leaving CUPTI to another profiler ------------------------------------- */
+
+void leave(const char *profiler, double seconds);
 
 /* ---- activity.c ------------------------------------------------------------------ */
 
-int activity_start(void);
+int activity_start(bool again);
 void activity_flush(void);
 void activity_stop(void);
+/* After activity_stop: have CUPTI hand back every buffer, for another profiler brings its own. */
+void activity_give_back(void);
 int activity_open(uint32_t reason);
 void activity_close(void);
 bool activity_is_open(void);
@@ -170,6 +201,7 @@ void calls_find(void);
 /* Enable the callbacks of launches, copies and memsets (expensive outside windows). */
 void calls_watch_operations(bool on);
 int calls_watch_graphs(bool on);
+void calls_watch_launches(bool on);
 CUstream call_stream(uint32_t cbid, const void *params, bool *has_stream);
 void call_name(uint32_t cbid);
 
@@ -181,6 +213,7 @@ bool callbacks_active(void);
 uint32_t stream_id_of(CUcontext context, CUstream stream, bool per_thread);
 bool captures_known(void); /* a capture is in progress on some thread */
 CUcontext context_at(int index); /* contexts seen, NULL past the end */
+void contexts_forget(void);
 
 /* ---- launch.c: graph launches ------------------------------------------ */
 
@@ -192,10 +225,12 @@ struct launch_slot {
     uint32_t stream_id;
     uint32_t flags;
     bool wanted;
+    bool last; /* of its period */
 };
 
 void launch_reset(void);
 void launch_forget_call(void); /* of this thread: its end was not seen */
+bool launches_under_way(void); /* entered in a period, and not returned */
 void launch_enter(const CUpti_CallbackData *data, uint32_t cbid);
 void launch_exit(const CUpti_CallbackData *data, uint32_t cbid);
 void launch_exec_created(CUgraphExec exec, uint32_t exec_id, bool late);
@@ -208,9 +243,12 @@ bool stream_is_capturing(CUstream stream);
 
 enum window_reason { WINDOW_EAGER = 1, WINDOW_LAUNCHES = 2 };
 
-void window_reset(void);
-void window_start(void);
+void window_reset(bool again);
 void window_finish(void);
+/* A period begins or ends: budgets start anew, or nothing is wanted any more. */
+void window_resume(void);
+void window_pause(void);
+void window_close(void); /* if what was launched in it has finished, or soon does */
 void window_launch(bool wanted, CUcontext context, CUstream stream);
 void window_launched(bool wanted);
 void window_operation(CUcontext context, CUstream stream, bool has_stream);
@@ -223,8 +261,9 @@ bool events_wanted(uint64_t time_ns);
 void *events_begin(CUcontext context, CUstream stream, uint64_t *token);
 void events_end(void *pair, CUstream stream, bool launched);
 void events_poll(void);
+int events_pending(void);
 void events_forget(CUcontext context);
-void events_stop(void);
+void events_stop(bool at_end);
 
 /* ---- walk.c: a graph's nodes and edges ---------------------------------------------- */
 
@@ -242,6 +281,7 @@ int32_t nodes_python_stack(void); /* of the calling thread: id > 0, else a reaso
 
 /* ---- origin.c: where graphs come from, and which are wanted ---------------------------- */
 
+GVIZ_EXPORT void gviz_set_graph_pattern(const char *text);
 void origin_reset(void);
 void origin_begin_capture(CUstream stream);
 void origin_end_capture(CUstream stream, uint32_t graph_id);

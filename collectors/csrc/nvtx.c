@@ -177,7 +177,7 @@ void nvtx_pop(const char *domain) {
     thread->nvtx_depth = depth - 1;
     uint32_t top = thread->nvtx_depth < MAX_OPEN ? thread->nvtx_depth : MAX_OPEN;
     thread->nvtx_path = top ? open_ranges[top - 1].path : 0;
-    if (recording() && range.start_ns) {
+    if (recording() && range.start_ns && !paused()) {
         struct range_record record = {range.path, thread->thread_id, range.start_ns, now_ns()};
         spool_append_one(RECORD_NVTX_RANGE, &record, sizeof record);
     }

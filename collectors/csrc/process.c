@@ -279,6 +279,11 @@ static const struct field {
     {"dot_nodes", KIND_UINT32, offsetof(struct options, dot_nodes)},
     {"eager_ns", KIND_UINT64, offsetof(struct options, eager_ns)},
     {"event_cost_fraction", KIND_DOUBLE, offsetof(struct options, event_cost_fraction)},
+    {"delay_ns", KIND_UINT64, offsetof(struct options, delay_ns)},
+    {"duration_ns", KIND_UINT64, offsetof(struct options, duration_ns)},
+    {"max_launches", KIND_UINT32, offsetof(struct options, max_launches)},
+    {"toggle_signal", KIND_UINT32, offsetof(struct options, toggle_signal)},
+    {"paused", KIND_UINT32, offsetof(struct options, paused)},
 };
 
 static void set_field(struct options *to, const char *name, size_t length, const char *value) {
@@ -320,6 +325,7 @@ bool process_from_environment(struct options *wanted, char *cupti, size_t size) 
         return false;
     }
     gviz_parse_options(text, wanted);
+    gviz_set_graph_pattern(getenv("GVIZ_GRAPH"));
     const char *library = getenv("GVIZ_CUPTI");
     if (!library)
         library = getenv("GVIZ_CUPTI_FOUND");

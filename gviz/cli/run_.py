@@ -16,7 +16,7 @@ import gviz
 from gviz.cli.program import command_of, default_name
 from gviz.collectors import metadata, native
 from gviz.collectors.job import OWN_VARIABLES, Job
-from gviz.collectors.options import ProfileOptions
+from gviz.collectors.options import ProfileOptions, parse_signal
 from gviz.cupti_library import find_cupti
 from gviz.errors import CollectorError, RecordingError, UsageError
 from gviz.recording.output import check_output
@@ -59,6 +59,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         metavar="NAME-PATTERN",
         help="time the nodes of graphs whose name matches this shell pattern only",
     )
+    _add_periods(parser)
     parser.add_argument("--overwrite", action="store_true", help="replace an existing recording")
     parser.add_argument(
         "--no-children",
@@ -69,6 +70,40 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument("program", metavar="PROGRAM | MODULE", help="what to run")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
     parser.set_defaults(run=run)
+
+
+def _add_periods(parser: argparse.ArgumentParser) -> None:
+    """Add what says when to record."""
+    parser.add_argument(
+        "--delay",
+        type=float,
+        default=0.0,
+        metavar="SECONDS",
+        help="record from so long after the program's first use of CUDA on",
+    )
+    parser.add_argument(
+        "--duration",
+        type=float,
+        metavar="SECONDS",
+        help="record for so long (default: to the end)",
+    )
+    parser.add_argument(
+        "--max-launches",
+        type=int,
+        metavar="N",
+        help="record so many graph launches (default: all)",
+    )
+    parser.add_argument(
+        "--paused",
+        action="store_true",
+        help="do not record until gviz.start() or the signal",
+    )
+    parser.add_argument(
+        "--toggle-signal",
+        metavar="SIGNAL",
+        help="a signal, such as SIGUSR2, that starts and stops recording; it may be sent to gviz "
+        "run itself",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -85,7 +120,7 @@ def run(args: argparse.Namespace) -> int:
             f"gviz: gviz run records into {outer.output}; nothing is written to {output}",
             file=sys.stderr,
         )
-        return _attend(_start(command, dict(os.environ)), None, output, overwrite=False)
+        return _attend(_start(command, dict(os.environ)), None, output, options)
     _check_injection()
     job = _job(options, output, follow=not args.no_children)
     try:
@@ -93,7 +128,7 @@ def run(args: argparse.Namespace) -> int:
     except BaseException:
         JobSpools(job.spool).discard()
         raise
-    return _attend(child, JobSpools(job.spool), output, overwrite=args.overwrite)
+    return _attend(child, JobSpools(job.spool), output, options)
 
 
 def _check_injection() -> None:
@@ -121,6 +156,11 @@ def _options(args: argparse.Namespace) -> ProfileOptions:
         node_launches=args.node_launches,
         eager_operations=args.eager_operations,
         graph=args.graph,
+        delay_s=args.delay,
+        duration_s=args.duration,
+        max_launches=args.max_launches,
+        paused=args.paused,
+        toggle_signal=args.toggle_signal,
         overwrite=args.overwrite,
     )
 
@@ -166,14 +206,17 @@ def _start(command: list[str], environment: dict[str, str]) -> subprocess.Popen[
 
 
 def _attend(
-    child: subprocess.Popen[bytes], job: JobSpools | None, output: Path, *, overwrite: bool
+    child: subprocess.Popen[bytes], job: JobSpools | None, output: Path, options: ProfileOptions
 ) -> int:
     """Follow the job's spools until the program ends, fold them, and end as the program did."""
 
     def forward(number: int, frame: FrameType | None) -> None:
         child.send_signal(number)
 
-    previous = {number: signal.signal(number, forward) for number in _FORWARDED}
+    forwarded = set(_FORWARDED)
+    if options.toggle_signal is not None:
+        forwarded.add(parse_signal(options.toggle_signal))
+    previous = {number: signal.signal(number, forward) for number in forwarded}
     previous[signal.SIGINT] = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         if job is None:
@@ -181,7 +224,7 @@ def _attend(
         else:
             job.follow(lambda: child.poll() is not None)
             job.settle(_SETTLE_SECONDS)
-            _write(job, child, output, overwrite=overwrite)
+            _write(job, child, output, overwrite=options.overwrite)
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)

@@ -138,6 +138,10 @@ class Recording:
         """Return the library versions of a run."""
         return self._fetch(rows.Library, "WHERE run_id=? ORDER BY name", run_id)
 
+    def fetch_periods(self, run_id: int) -> list[rows.Period]:
+        """Return the periods of a run in order of time."""
+        return self._fetch(rows.Period, "WHERE run_id=? ORDER BY period_id", run_id)
+
     def fetch_windows(self, run_id: int) -> list[rows.Window]:
         """Return the recording windows of a run, in order of time."""
         return self._fetch(rows.Window, "WHERE run_id=? ORDER BY window_id", run_id)

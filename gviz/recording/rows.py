@@ -79,6 +79,30 @@ class Window:
     reason: str = column("why it was opened: eager, launches")
 
 
+@table("period", primary_key=("run_id", "period_id"), without_rowid=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Period:
+    """An interval in which gviz recorded: all of the run, unless it was asked for less of it.
+
+    Between periods launches are neither timed nor counted and no window is open. Graphs made
+    then are known, unless the period before ended with ``left``.
+    """
+
+    run_id: int = column("the run", key="run")
+    period_id: int = column("from 0, in order of time")
+    start_ns: int = column("when it began")
+    end_ns: int | None = column("when it ended; NULL: the process ended in it", default=None)
+    start_reason: str = column(
+        "attached, delay, call (start() was called), signal, returned (CUPTI was free again)"
+    )
+    end_reason: str | None = column(
+        "end (of the recording), duration, launches (as many as asked for), call (stop() was "
+        "called), signal, left (another profiler took CUPTI)",
+        default=None,
+    )
+    left_to: str | None = column("the profiler that CUPTI was left to", default=None)
+
+
 @table("topology", primary_key=("topology_id",))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topology:

@@ -31,6 +31,15 @@ class DeviceRecord(NamedTuple):
     name: str
 
 
+class PeriodRecord(NamedTuple):
+    """gviz begins or ends to record; ``profiler``: whom CUPTI was left to."""
+
+    time_ns: int
+    begins: int
+    reason: int
+    profiler: str
+
+
 class LifeRecord(NamedTuple):
     """A driver call of a graph's life."""
 
@@ -166,6 +175,7 @@ class Contents:
     counters: list[tuple[str, float, str, str]] = field(default_factory=list)
     devices: list[DeviceRecord] = field(default_factory=list)
     windows: list[tuple[int, int, int]] = field(default_factory=list)
+    periods: list[PeriodRecord] = field(default_factory=list)
     strings: dict[int, str] = field(default_factory=dict)
     functions: dict[int, FunctionRecord] = field(default_factory=dict)
     call_names: dict[int, str] = field(default_factory=dict)
@@ -244,6 +254,10 @@ def _device(c: Contents, p: bytes) -> None:
 
 def _window(c: Contents, p: bytes) -> None:
     c.windows.append(f.WINDOW.unpack(p))
+
+
+def _period(c: Contents, p: bytes) -> None:
+    c.periods.append(PeriodRecord(*f.PERIOD.unpack_from(p), _text(p[f.PERIOD.size :])))
 
 
 def _buffer(c: Contents, p: bytes) -> None:
@@ -373,4 +387,5 @@ _TAKERS: dict[int, Callable[[Contents, bytes], None]] = {
     RecordType.DOT: _dot,
     RecordType.STOPPED: _stopped,
     RecordType.GRAPH_ORIGIN: _graph_origin,
+    RecordType.PERIOD: _period,
 }

@@ -23,6 +23,7 @@ from gviz.spool.graphs import GraphFolder, Graphs, operation_name
 from gviz.spool.kernels import KernelTable
 from gviz.spool.launches import FoldedLaunches, fold_launches
 from gviz.spool.origins import Origins, name_graphs
+from gviz.spool.periods import fold_periods
 from gviz.spool.reader import SpoolReader
 from gviz.spool.source import SourceLines
 from gviz.statistics import node_statistics
@@ -146,6 +147,9 @@ class _Fold:
         for name, version in meta.get("libraries", {}).items():
             self.writer.insert(rows.Library(run_id=RUN_ID, name=name, version=version))
         self._write_windows()
+        periods = fold_periods(self.contents, RUN_ID)
+        self.writer.insert(*periods.rows)
+        self.notes += periods.notes
         for number, (kind, text) in enumerate(self.notes, start=1):
             self.writer.insert(rows.Note(note_id=number, run_id=RUN_ID, kind=kind, text=text))
         for name, (value, unit, method) in sorted(self.measurements.items()):

@@ -72,6 +72,7 @@ class RecordType(IntEnum):
     NVTX_PATH = 26
     NVTX_RANGE = 27
     DOT = 28
+    PERIOD = 60
     GRAPH_ORIGIN = 70
     STOPPED = 75
 
@@ -117,10 +118,25 @@ GRAPH_ORIGIN = struct.Struct("<IIIIiIIIQ")
 
 ORIGIN_CAPTURE, ORIGIN_INSTANTIATE = 1, 2
 ORIGIN_UNWANTED = 1
+#: time_ns, begins (1) or ends (0), reason; then the name of the profiler CUPTI was left to
+PERIOD = struct.Struct("<QII")
+
 LAUNCH_NODE_LEVEL = 1
 LAUNCH_EVENTS = 2
 LAUNCH_LATE = 8
 WINDOW_REASONS = {1: "eager", 2: "launches"}
+#: Why a period begins or ends (``enum period_reason`` in native.h).
+PERIOD_REASONS = {
+    1: "attached",
+    2: "delay",
+    3: "call",
+    4: "signal",
+    5: "returned",
+    6: "duration",
+    7: "launches",
+    8: "left",
+    9: "end",
+}
 
 #: Why a node has no Python stack, by the number stored in its place.
 STACK_REASONS = {

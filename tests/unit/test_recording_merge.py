@@ -26,7 +26,7 @@ FOREIGN_IDS = {
     "stream_id", "capture_stream_id", "correlation_id",
 }  # fmt: skip
 #: Numbers from 0 within their run.
-COUNTED_IN_THE_RUN = {"window_id"}
+COUNTED_IN_THE_RUN = {"window_id", "period_id"}
 
 
 @pytest.fixture
