@@ -106,6 +106,7 @@ static void *flush_main(void *unused) {
         if (context_at(0)) {
             activity_flush();
             events_poll();
+            watch_poll(false);
         }
         pthread_mutex_lock(&flush_lock);
     }
@@ -115,6 +116,7 @@ static void *flush_main(void *unused) {
         synchronize_contexts();
         activity_flush();
         events_poll();
+        watch_poll(true);
     }
     pthread_mutex_lock(&flush_lock);
     flush_final_done = true;
@@ -176,6 +178,7 @@ static void in_forked_child(void) {
     injection_wanted = false;
     atomic_store(&run_state, STATE_DETACHED);
     flush_running = false;
+    watch_abandon();
     spool_abandon();
 }
 
@@ -191,9 +194,9 @@ static int fail(const char *format, ...) {
     return -1;
 }
 
-static int attach_locked(void) {
+static int attach_cupti(void) {
     char why[400];
-    if (cuda_load(why, sizeof why) != 0 || cupti_load(cupti_path, why, sizeof why) != 0)
+    if (cupti_load(cupti_path, why, sizeof why) != 0)
         return fail("%s", why);
     calls_find();
     walk_reset();
@@ -216,6 +219,25 @@ static int attach_locked(void) {
     if (context_at(0)) /* attached late */
         flush_start();
     window_start();
+    return 0;
+}
+
+static int attach_locked(void) {
+    char why[600];
+    if (cuda_load(why, sizeof why) != 0)
+        return fail("%s", why);
+    if (watch_wanted()) {
+        watch_start("asked for", true);
+        return 0;
+    }
+    if (attach_cupti() == 0)
+        return 0;
+    if (!watch_may_follow())
+        return -1;
+    snprintf(why, sizeof why, "CUPTI cannot be used (%s)", last_error);
+    watch_start(why, true);
+    fprintf(stderr, "gviz: %s; graphs of PyTorch and CuPy, and those given to gviz.watch, are "
+                    "recorded without it\n", why);
     return 0;
 }
 
@@ -255,6 +277,23 @@ GVIZ_EXPORT int gviz_start(const char *spool, const char *cupti_library,
     return result;
 }
 
+/* Go on without CUPTI in the recording in hand, after CUPTI was left. Returns 0 or -1. */
+GVIZ_EXPORT int gviz_start_events(const char *why) {
+    pthread_mutex_lock(&control_lock);
+    int result = 0;
+    char missing[400];
+    if (atomic_load(&run_state) == STATE_RECORDING)
+        result = fail("another collector measures");
+    else if (!spool_is_open())
+        result = fail("no recording is open");
+    else if (cuda_load(missing, sizeof missing) != 0)
+        result = fail("%s", missing);
+    else
+        watch_start(why, false);
+    pthread_mutex_unlock(&control_lock);
+    return result;
+}
+
 /* The driver calls this while it initialises, when CUDA_INJECTION64_PATH names this library. */
 GVIZ_EXPORT int InitializeInjection(void) {
     pthread_mutex_lock(&control_lock);
@@ -275,13 +314,15 @@ GVIZ_EXPORT int gviz_stop(double seconds) {
     injection_wanted = false;
     int state = atomic_load(&run_state);
     if (state == STATE_RECORDING) {
-        window_finish();
+        if (!watching())
+            window_finish();
         if (!flush_finish(seconds))
             note("warning", "the GPU was still busy %.0f s after the end: the last launches "
                             "are missing or incomplete", seconds);
         activity_counters();
         activity_stop();
         callbacks_stop();
+        watch_stop();
         events_stop();
         counter("ended_ns", (double)now_ns(), "ns", "measured: cuptiGetTimestamp");
         counter("spool_bytes", (double)spool_bytes(), "bytes", "measured: bytes appended");
@@ -289,6 +330,7 @@ GVIZ_EXPORT int gviz_stop(double seconds) {
     } else if (state == STATE_DETACHED) {
         flush_finish(seconds);
         callbacks_stop();
+        watch_stop();
         atomic_store(&run_state, STATE_IDLE);
     }
     spool_append_one(RECORD_END, "", 0);

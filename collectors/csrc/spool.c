@@ -98,6 +98,13 @@ void spool_abandon(void) {
     segment = NULL;
 }
 
+bool spool_is_open(void) {
+    pthread_mutex_lock(&lock);
+    bool open = segment != NULL;
+    pthread_mutex_unlock(&lock);
+    return open;
+}
+
 const char *spool_directory(void) { return directory; }
 uint64_t spool_bytes(void) { return total_bytes; }
 
