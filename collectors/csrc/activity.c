@@ -161,9 +161,14 @@ int activity_start(bool again) {
     return result == 0 ? 0 : cupti_failed("cuptiActivityRegisterCallbacks", result);
 }
 
-void activity_flush(void) { cupti.cuptiActivityFlushAll(0); }
+void activity_flush(void) {
+    if (!watching())
+        cupti.cuptiActivityFlushAll(0);
+}
 
 void activity_counters(void) {
+    if (watching())
+        return;
     counter("activity_records", (double)atomic_load(&record_count), "records",
             "measured: records in completed buffers");
     counter("activity_records_dropped", (double)atomic_load(&dropped_count), "records",
@@ -175,7 +180,7 @@ void activity_counters(void) {
 void activity_stop(void) {
     if (activity_is_open())
         activity_close();
-    cupti.cuptiActivityFlushAll(0);
+    activity_flush();
     names_forget();
 }
 

@@ -35,7 +35,7 @@ static __thread uint32_t life_exec_id;
 
 /* -- contexts ------------------------------------------------------------------------- */
 
-static void context_add(CUcontext context) {
+void context_add(CUcontext context) {
     if (!context)
         return;
     bool added = false;
@@ -68,17 +68,17 @@ static void context_remove(CUcontext context) {
     events_forget(context);
 }
 
+void contexts_forget(void) {
+    pthread_mutex_lock(&context_lock);
+    memset(contexts, 0, sizeof contexts);
+    pthread_mutex_unlock(&context_lock);
+}
+
 CUcontext context_at(int index) {
     pthread_mutex_lock(&context_lock);
     CUcontext context = index < MAX_CONTEXTS ? contexts[index] : NULL;
     pthread_mutex_unlock(&context_lock);
     return context;
-}
-
-void contexts_forget(void) {
-    pthread_mutex_lock(&context_lock);
-    memset(contexts, 0, sizeof contexts);
-    pthread_mutex_unlock(&context_lock);
 }
 
 /* Asking CUPTI takes longer than the rest of a launch callback: the last answer is kept, until

@@ -131,6 +131,7 @@ static void *flush_main(void *unused) {
         if (context_at(0)) {
             activity_flush();
             events_poll();
+            watch_poll(false);
         }
         pause_tick();
         pthread_mutex_lock(&flush_lock);
@@ -141,6 +142,7 @@ static void *flush_main(void *unused) {
         synchronize_contexts();
         activity_flush();
         events_poll();
+        watch_poll(true);
     }
     pthread_mutex_lock(&flush_lock);
     flush_final_done = true;
@@ -211,6 +213,7 @@ static void in_forked_child(void) {
     atomic_store(&run_state, again ? STATE_IDLE : STATE_DETACHED);
     flush_running = false;
     pause_forked();
+    watch_abandon();
     spool_abandon();
     process_forked();
     nvtx_forked();
@@ -234,9 +237,9 @@ static int fail(const char *format, ...) {
 }
 
 /* `again`: in the same recording, after CUPTI was left. */
-static int attach_locked(bool again) {
+static int attach_cupti(bool again) {
     char why[400];
-    if (cuda_load(why, sizeof why) != 0 || cupti_load(cupti_path, why, sizeof why) != 0)
+    if (cupti_load(cupti_path, why, sizeof why) != 0)
         return fail("%s", why);
     calls_find();
     if (!again)
@@ -262,6 +265,27 @@ static int attach_locked(bool again) {
     atomic_store_explicit(&run_state, STATE_RECORDING, memory_order_release);
     if (context_at(0)) /* attached late */
         flush_start();
+    return 0;
+}
+
+static int attach_locked(bool again) {
+    char why[1200];
+    if (cuda_load(why, sizeof why) != 0)
+        return fail("%s", why);
+    if (again)
+        return attach_cupti(true);
+    if (watch_wanted()) {
+        watch_start("asked for", true);
+        return 0;
+    }
+    if (attach_cupti(false) == 0)
+        return 0;
+    if (!watch_may_follow())
+        return -1;
+    snprintf(why, sizeof why, "CUPTI cannot be used (%s)", last_error);
+    watch_start(why, true);
+    fprintf(stderr, "gviz: %s; graphs of PyTorch and CuPy, and those given to gviz.watch, are "
+                    "recorded without it\n", why);
     return 0;
 }
 
@@ -332,6 +356,23 @@ GVIZ_EXPORT int gviz_prepare(const char *job, const char *cupti_library,
     return result;
 }
 
+/* Go on without CUPTI in the recording in hand, after CUPTI was left. Returns 0 or -1. */
+GVIZ_EXPORT int gviz_start_events(const char *why) {
+    pthread_mutex_lock(&control_lock);
+    int result = 0;
+    char missing[400];
+    if (atomic_load(&run_state) == STATE_RECORDING)
+        result = fail("another collector measures");
+    else if (!spool_is_open())
+        result = fail("no recording is open");
+    else if (cuda_load(missing, sizeof missing) != 0)
+        result = fail("%s", missing);
+    else
+        watch_start(why, false);
+    pthread_mutex_unlock(&control_lock);
+    return result;
+}
+
 /* With the lock held. */
 static void ask_environment(void) {
     if (prepared || injection_wanted || atomic_load(&run_state) != STATE_IDLE)
@@ -394,15 +435,17 @@ GVIZ_EXPORT int gviz_stop(double seconds) {
     int state = atomic_load(&run_state);
     pause_finish();
     if (state == STATE_RECORDING || state == STATE_LEFT) {
-        window_finish();
+        if (!watching())
+            window_finish();
         if (!flush_finish(seconds))
             note("warning", "the GPU was still busy %.0f s after the end: the last launches "
                             "are missing or incomplete", seconds);
         activity_counters();
-        if (state == STATE_RECORDING) {
+        if (state == STATE_RECORDING && !watching()) {
             activity_stop();
             callbacks_stop();
         }
+        watch_stop();
         events_stop(true);
         counter("ended_ns", (double)now_ns(), "ns", "measured: cuptiGetTimestamp");
         counter("spool_bytes", (double)spool_bytes(), "bytes", "measured: bytes appended");
@@ -410,6 +453,7 @@ GVIZ_EXPORT int gviz_stop(double seconds) {
     } else if (state == STATE_DETACHED) {
         flush_finish(seconds);
         callbacks_stop();
+        watch_stop();
         atomic_store(&run_state, STATE_IDLE);
     }
     spool_append_one(RECORD_END, "", 0);

@@ -52,6 +52,10 @@ enum record_type {
     RECORD_NVTX_PATH = 26,
     RECORD_NVTX_RANGE = 27,
     RECORD_DOT = 28,        /* the driver's DOT text of a graph */
+    RECORD_NODE_TIMES = 50,  /* node times of one launch, by events */
+    RECORD_CALIBRATION = 51, /* what two events around a node measure beside it */
+    RECORD_COLLECTOR = 52,   /* what measures from here on, and why */
+    RECORD_REFUSED = 53,     /* why no copy may take a graph's place */
     RECORD_PERIOD = 60,     /* gviz begins or ends to record, and why */
     RECORD_GRAPH_ORIGIN = 70, /* where a graph was captured or instantiated */
     RECORD_STOPPED = 75,    /* why collecting stopped before its end; the last record */
@@ -213,6 +217,7 @@ bool callbacks_active(void);
 uint32_t stream_id_of(CUcontext context, CUstream stream, bool per_thread);
 bool captures_known(void); /* a capture is in progress on some thread */
 CUcontext context_at(int index); /* contexts seen, NULL past the end */
+void context_add(CUcontext context);
 void contexts_forget(void);
 
 /* ---- launch.c: graph launches ------------------------------------------ */
@@ -270,6 +275,87 @@ void events_stop(bool at_end);
 void walk_reset(void);
 void walk_graph(CUgraph graph, uint32_t exec_id);
 void walk_device(CUcontext context);
+
+/* ---- ids.c: what stands in for CUPTI where it is not used ------------------------------ */
+
+void ids_take_over(void);
+uint32_t ids_next(void);
+void ids_learn_graph(CUgraph graph, uint32_t graph_id);
+void ids_learn_node(CUgraphNode node, uint32_t graph_id, uint32_t node_id);
+void ids_forget(void);
+
+/* ---- level.c: a graph and its child graphs, as they were when it was handed over --------- */
+
+/* One graph level. Nodes stand in the order of their ids. */
+struct level {
+    CUgraph graph;
+    uint32_t graph_id;
+    size_t count, edge_count;
+    CUgraphNode *nodes;
+    int *types;
+    bool *timeable;          /* events may stand around it */
+    struct level **children; /* of child-graph nodes, else NULL */
+};
+
+struct level *level_read(CUgraph graph, int depth);
+struct level *level_in_clone(const struct level *original, CUgraph clone, bool check);
+void level_free(struct level *level);
+void level_learn(const struct level *level);
+size_t level_edges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, EdgeData *data, size_t count);
+size_t level_nodes(const struct level *level);
+/* Why no instrumented copy may take this graph's place, or NULL. */
+const char *level_obstacle(const struct level *level, int device);
+
+/* ---- copy.c: the instrumented copy ------------------------------------------------------- */
+
+struct timed_node {
+    uint32_t graph_id, node_id;
+    int type;
+    CUevent before, after;
+};
+
+struct copy {
+    CUgraph graph;
+    CUgraphExec exec;
+    struct timed_node *timed;
+    size_t timed_count;
+    CUevent start, end;      /* on the stream, around the launch */
+    bool lost;               /* launched, but nothing says when it ends: not to be used again */
+};
+
+struct node_time {
+    uint32_t graph_id, node_id;
+    uint64_t start_ns;       /* from the launch's start event to the event before the node */
+    uint64_t between_ns;     /* from there to the event after it */
+};
+
+struct copy *copy_make(CUgraph graph, struct level *level, uint64_t flags, size_t first, size_t last);
+int copy_launch(struct copy *copy, CUstream stream);
+bool copy_finished(struct copy *copy);
+bool copy_read(struct copy *copy, struct node_time *times, uint64_t *extent_ns);
+void copy_free(struct copy *copy);
+const char *copy_error(void);
+int relax_capture(int mode);
+
+/* ---- calibrate.c --------------------------------------------------------------------------- */
+
+bool calibrate(CUcontext context, int device, bool last_chance);
+bool calibrate_known(int device);
+uint64_t calibrate_position(CUcontext context, int device, CUevent event);
+void calibrate_reset(void);
+
+/* ---- watch.c: graphs that Python hands over, and their launches ------------------------------ */
+
+enum collector { COLLECTOR_AUTO = 0, COLLECTOR_CUPTI = 1, COLLECTOR_EVENTS = 2,
+                 COLLECTOR_TOPOLOGY = 3 };
+
+bool watch_wanted(void);     /* events or topology were asked for */
+bool watch_may_follow(void); /* after a CUPTI that failed */
+void watch_start(const char *why, bool fresh);
+void watch_poll(bool last);
+void watch_stop(void);
+void watch_abandon(void);
+bool watching(void);
 
 /* ---- nodes.c: when and where a node was created -------------------------------------- */
 

@@ -50,7 +50,7 @@ struct known_graph {
 
 typedef int32_t (*decide_callback)(uint32_t name_kind, const char *name, const char *nvtx);
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+GVIZ_LOCK(lock);
 static struct capture *captures_open;
 static struct known_graph *graphs;
 static size_t graph_count, graph_room; /* a power of two */

@@ -24,7 +24,7 @@ struct period_record {
     uint32_t on, reason; /* then the name of the profiler that CUPTI is left to */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+GVIZ_LOCK(lock);
 static _Atomic bool on;
 static _Atomic uint32_t number;            /* of the period, from 1 */
 static _Atomic uint32_t launches_admitted; /* in this period */

@@ -33,7 +33,7 @@ struct kept {
 static char job[2900];
 static pid_t job_parent;    /* gviz run itself; its own child is the first process */
 static bool follow_children;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+GVIZ_LOCK(lock);
 static struct kept *kept_first, **kept_end = &kept_first;
 static size_t kept_bytes;
 

@@ -123,6 +123,7 @@
     X(723, cuGraphAddNode_v2) \
     X(724, cuGraphGetEdges_v2) \
     X(727, cuGraphAddDependencies_v2) \
+    X(728, cuGraphRemoveDependencies_v2) \
     X(729, cuStreamGetCaptureInfo_v3) \
     X(731, cuStreamUpdateCaptureDependencies_v2) \
     X(733, cuFuncGetParamInfo) \

@@ -192,7 +192,9 @@ void launch_exec(struct exec *exec, struct stream *stream) {
     struct launch launch = {exec, stream, fake_allocate(exec->queue_count, sizeof(uint64_t)),
                             current_correlation_id()};
     uint64_t base_ns = earliest_start_ns(stream);
-    stream->tail_ns = run_steps(&launch, (struct range){0, exec->step_count}, base_ns, false);
+    if (exec->tail_ns > base_ns) /* launches of one executable never overlap */
+        base_ns = exec->tail_ns;
+    exec->tail_ns = stream->tail_ns = run_steps(&launch, (struct range){0, exec->step_count}, base_ns, false);
     free(launch.queue_tails);
 }
 

@@ -120,6 +120,7 @@ struct exec {
     size_t step_count;
     uint32_t *queue_stream_ids;
     size_t queue_count;
+    uint64_t tail_ns; /* when its last launch ends */
 };
 
 struct event {

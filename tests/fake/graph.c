@@ -200,6 +200,38 @@ EXPORT CUresult cuGraphAddDependencies_v2(CUgraph graph, const CUgraphNode *from
            add_edges(graph, from, to, data, count), graph, from, to, data, count);
 }
 
+static CUresult remove_edges(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
+                             const CUgraphEdgeData *data, size_t count) {
+    if (!fake_is(graph, OBJECT_GRAPH) || (count && (!from || !to)))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (has_type(graph, NODE_MEM_ALLOC) || has_type(graph, NODE_MEM_FREE))
+        return CUDA_ERROR_NOT_SUPPORTED;
+    for (size_t i = 0; i < count; i++) {
+        size_t at = 0;
+        while (at < graph->edge_count && (graph->edges[at].from != from[i] || graph->edges[at].to != to[i]))
+            at++;
+        if (at == graph->edge_count ||
+            (data && memcmp(&data[i], &graph->edges[at].data, sizeof *data) != 0))
+            return CUDA_ERROR_INVALID_VALUE;
+        memmove(&graph->edges[at], &graph->edges[at + 1],
+                (--graph->edge_count - at) * sizeof *graph->edges);
+    }
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuGraphRemoveDependencies_v2(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
+                                             const CUgraphEdgeData *data, size_t count) {
+    TRACED(cuGraphRemoveDependencies_v2,
+           {
+               CUgraph a;
+               const CUgraphNode *b;
+               const CUgraphNode *c;
+               const CUgraphEdgeData *d;
+               size_t e;
+           },
+           remove_edges(graph, from, to, data, count), graph, from, to, data, count);
+}
+
 EXPORT CUresult cuGraphNodeGetType(CUgraphNode node, int *type) {
     TRACED(cuGraphNodeGetType, { CUgraphNode a; int *b; },
            fake_is(node, OBJECT_NODE) && type ? (*type = node->work.type, CUDA_SUCCESS)

@@ -85,6 +85,12 @@ EXPORT CUresult cuGraphInstantiateWithParams(CUgraphExec *exec, CUgraph graph,
            instantiate_with_params(exec, graph, params), exec, graph, params);
 }
 
+EXPORT CUresult cuGraphExecGetFlags(CUgraphExec exec, uint64_t *flags) {
+    /* Not in the table of callbacks: nothing watches it. */
+    return fake_is(exec, OBJECT_EXEC) && flags ? (*flags = exec->flags, CUDA_SUCCESS)
+                                               : CUDA_ERROR_INVALID_VALUE;
+}
+
 static CUresult upload(CUgraphExec exec, CUstream stream) {
     if (!fake_is(exec, OBJECT_EXEC))
         return CUDA_ERROR_INVALID_VALUE;
