@@ -34,6 +34,7 @@ def gather(reader: SpoolReader, over: Callable[[Contents], bool]) -> Contents:
             contents.add(record)
         if not (last or over(contents)):
             time.sleep(_POLL_SECONDS)
+    contents.finish()
     return contents
 
 

@@ -1,0 +1,79 @@
+"""What node level costs: each executable's launches with and without it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from gviz.recording import rows
+from gviz.recording.int_column import decode
+from gviz.spool.graphs import Graphs
+from gviz.spool.launch_stream import LaunchStream
+from gviz.spool.launches import FoldedLaunches
+
+IntArray = npt.NDArray[np.int64]
+
+_MEASURED = (
+    "measured: median over launches after the executable's first; on the GPU between two events "
+    "around the launch, on the host from the call's entry to its return"
+)
+
+
+def launch_costs(
+    launches: FoldedLaunches, stream: LaunchStream, graphs: Graphs
+) -> Iterator[rows.LaunchCost]:
+    """Yield a row with and one without node level for each executable that has node times.
+
+    Launches beyond the run's first million, which are only binned, do not count.
+    """
+    by_exec: dict[int, list[rows.Launch]] = {}
+    for launch in launches.launches:
+        by_exec.setdefault(launch.graph_exec_id or 0, []).append(launch)
+    packed: dict[int, list[tuple[IntArray, ...]]] = {}
+    for block in stream.blocks:
+        names = ("host_start", "host_duration", "event_duration", "node_level")
+        columns = tuple(decode(block.columns[name]) for name in names)
+        packed.setdefault(graphs.execs[block.exec_id].graph_exec_id, []).append(columns)
+    for exec_id in sorted(set(by_exec) | set(packed)):
+        table = np.concatenate(
+            [_of_rows(by_exec.get(exec_id, [])), *map(np.stack, packed.get(exec_id, []))], axis=1
+        )
+        # The first launch uploads the graph.
+        later = table[:, np.argsort(table[0], kind="stable")[1:]]
+        if (later[3] == 1).any():
+            yield from (_cost(exec_id, level, later) for level in (0, 1))
+
+
+def _of_rows(launches: list[rows.Launch]) -> IntArray:
+    found = [
+        (
+            launch.host_start_ns or 0,
+            (launch.host_end_ns or 0) - (launch.host_start_ns or 0),
+            -1 if launch.event_duration_ns is None else launch.event_duration_ns,
+            launch.node_level,
+        )
+        for launch in launches
+    ]
+    return np.array(found, np.int64).reshape(len(found), 4).T
+
+
+def _cost(exec_id: int, level: int, launches: IntArray) -> rows.LaunchCost:
+    mine = launches[:, launches[3] == level]
+    host, event = mine[1], mine[2][mine[2] >= 0]
+    which = "with node level" if level else "without node level"
+    method = _MEASURED
+    if not mine.shape[1]:
+        method = f"not measured: after its first launch the executable has none {which}"
+    elif not len(event):
+        method = f"not measured: no launch {which} was timed by events"
+    return rows.LaunchCost(
+        graph_exec_id=exec_id,
+        node_level=level,
+        count=len(event),
+        gpu_median_ns=float(np.median(event)) if len(event) else None,
+        host_count=len(host),
+        host_median_ns=float(np.median(host)) if len(host) else None,
+        method=method,
+    )
