@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -10,11 +11,12 @@ import numpy.typing as npt
 from gviz.recording import rows
 from gviz.recording.int_column import decode
 from gviz.spool.graphs import Graphs
-from gviz.spool.launch_stream import LaunchStream
+from gviz.spool.launch_stream import Block, LaunchStream
 from gviz.spool.launches import FoldedLaunches
 
 IntArray = npt.NDArray[np.int64]
 
+_COLUMNS = ("host_start", "host_duration", "event_duration", "node_level")
 _MEASURED = (
     "measured: median over launches after the executable's first; on the GPU between two events "
     "around the launch, on the host from the call's entry to its return"
@@ -31,19 +33,33 @@ def launch_costs(
     by_exec: dict[int, list[rows.Launch]] = {}
     for launch in launches.launches:
         by_exec.setdefault(launch.graph_exec_id or 0, []).append(launch)
-    packed: dict[int, list[tuple[IntArray, ...]]] = {}
+    packed: dict[int, list[Block]] = {}
     for block in stream.blocks:
-        names = ("host_start", "host_duration", "event_duration", "node_level")
-        columns = tuple(decode(block.columns[name]) for name in names)
-        packed.setdefault(graphs.execs[block.exec_id].graph_exec_id, []).append(columns)
+        packed.setdefault(graphs.execs[block.exec_id].graph_exec_id, []).append(block)
     for exec_id in sorted(set(by_exec) | set(packed)):
-        table = np.concatenate(
-            [_of_rows(by_exec.get(exec_id, [])), *map(np.stack, packed.get(exec_id, []))], axis=1
-        )
-        # The first launch uploads the graph.
-        later = table[:, np.argsort(table[0], kind="stable")[1:]]
-        if (later[3] == 1).any():
-            yield from (_cost(exec_id, level, later) for level in (0, 1))
+        # One executable at a time: its columns of a million launches take 32 MB.
+        found = _columns(by_exec.get(exec_id, []), packed.get(exec_id, []))
+        if (found.node_level == 1).any():
+            yield from (_cost(exec_id, level, found) for level in (0, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class _Launches:
+    """An executable's launches after its first, which uploads the graph; -1: not timed."""
+
+    host_ns: IntArray
+    event_ns: IntArray
+    node_level: IntArray
+
+
+def _columns(launches: list[rows.Launch], blocks: list[Block]) -> _Launches:
+    table = _of_rows(launches)
+    called, host, event, level = (
+        np.concatenate([own, *(decode(block.columns[name]) for block in blocks)])
+        for own, name in zip(table, _COLUMNS, strict=True)
+    )
+    level[np.argmin(called)] = -1
+    return _Launches(host, event, level)
 
 
 def _of_rows(launches: list[rows.Launch]) -> IntArray:
@@ -59,12 +75,13 @@ def _of_rows(launches: list[rows.Launch]) -> IntArray:
     return np.array(found, np.int64).reshape(len(found), 4).T
 
 
-def _cost(exec_id: int, level: int, launches: IntArray) -> rows.LaunchCost:
-    mine = launches[:, launches[3] == level]
-    host, event = mine[1], mine[2][mine[2] >= 0]
+def _cost(exec_id: int, level: int, launches: _Launches) -> rows.LaunchCost:
+    mine = launches.node_level == level
+    host = launches.host_ns[mine]
+    event = launches.event_ns[mine & (launches.event_ns >= 0)]
     which = "with node level" if level else "without node level"
     method = _MEASURED
-    if not mine.shape[1]:
+    if not len(host):
         method = f"not measured: after its first launch the executable has none {which}"
     elif not len(event):
         method = f"not measured: no launch {which} was timed by events"

@@ -90,11 +90,11 @@ def columns(launches: LaunchArrays) -> dict[str, list[int]]:
 @pytest.fixture(scope="module", params=NAMES)
 def golden(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[Path, list[Record]]]:
+) -> tuple[Path, list[Record]]:
     folder = tmp_path_factory.mktemp(request.param)
     with tarfile.open(FOLDER / f"{request.param}{SUFFIX}") as tar:
         tar.extractall(folder / "x.gviz-spool", filter="data")
-    yield folder, list(SpoolReader(folder / "x.gviz-spool").records())
+    return folder, list(SpoolReader(folder / "x.gviz-spool").records())
 
 
 @pytest.mark.parametrize("seed", [1, 2])
