@@ -96,9 +96,9 @@ def measure(folder: Path, launches: int, nodes: int, node_launches: str) -> dict
     from gviz.recording.reader import Recording
 
     output = folder / "long.gviz"
+    shape = ("--launches", str(launches), "--nodes", str(nodes), "--node-launches", node_launches)
     done = subprocess.run(
-        [sys.executable, "-P", __file__, _PROGRAM, str(output), "--launches", str(launches)]
-        + ["--nodes", str(nodes), "--node-launches", node_launches],
+        [sys.executable, "-P", __file__, _PROGRAM, str(output), *shape],
         env={**build_fakes(folder).environment(), "PYTHONPATH": os.pathsep.join(
             filter(None, [str(_TESTS), os.environ.get("PYTHONPATH")]))},
         stdout=subprocess.PIPE,
