@@ -20,7 +20,7 @@ from gviz.app.node_facts import (
 )
 from gviz.app.node_origin import stack_view
 from gviz.app.node_times import eager_facts, histogram, time_facts
-from gviz.app.quantity import counted, duration, microseconds, percent
+from gviz.app.quantity import MISSING, counted, duration, microseconds, percent, sentence
 from gviz.app.shell import facts
 from gviz.node_type import node_type_name, not_timed_reason
 from gviz.recording import rows
@@ -115,7 +115,17 @@ def _times(library: Library, file: str, view: GraphView, node: rows.Node) -> lis
     pairs = time_facts(found, view.share_of_launch(node.node_id))
     chart = histogram(spans, node.name)
     return [
-        _section("Time", facts([*pairs, *eager_facts(eager, found.median_ns)])),
+        _section(
+            "Time",
+            html.Div(
+                [
+                    facts([*pairs, *eager_facts(eager, found.median_ns)]),
+                    None
+                    if view.inflation is None
+                    else html.P(sentence(view.inflation.to_text()), className="gv-muted"),
+                ]
+            ),
+        ),
         _section("Distribution over launches", chart) if chart is not None else None,
     ]
 
@@ -128,7 +138,7 @@ def _nested_time(view: GraphView, node: rows.Node) -> Component | None:
         [
             (
                 "Body, a launch",
-                duration(total / len(view.recorded_launches)),
+                duration(total / view.timed_count) if view.timed_count else MISSING,
                 "Derived: times of the nodes inside, all iterations, mean over recorded launches",
             ),
             (
@@ -146,7 +156,7 @@ def _why_untimed(view: GraphView, node: rows.Node) -> str:
         return f"Not timed: {reason}."
     if view.root.origin == "dot":
         return "No times: this graph was imported from a DOT dump, which carries none."
-    if not view.recorded_launches:
+    if not view.timed_count:
         return "No times: no launch of this graph was recorded with node times."
     return "No times: this node did not run in any recorded launch."
 

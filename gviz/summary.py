@@ -5,21 +5,15 @@ The field names below are the keys of ``gviz info --json``; docs/info.md lists t
 
 from __future__ import annotations
 
-import statistics
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from gviz.launch_time import event_durations
+from gviz.launch_time import event_durations, inflation
 from gviz.node_type import node_type_name
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.recording.schema import SCHEMA_VERSION
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
 
 #: How many of a graph's slowest nodes are listed unless asked otherwise.
 SLOWEST_COUNT = 10
@@ -83,6 +77,8 @@ class GraphSummary:
     capture_ns: int | None
     execs: tuple[ExecSummary, ...]
     launches: tuple[LaunchSummary, ...]
+    launch_costs: tuple[rows.LaunchCost, ...]
+    inflation: str | None
     node_time_ns: int | None
     slowest_nodes: tuple[SlowNode, ...]
 
@@ -202,6 +198,7 @@ def _summarize_graph(
     levels = [graph, *bodies]
     nodes = [node for level in levels for node in recording.fetch_nodes(level.graph_id)]
     times = recording.fetch_statistics(graph.graph_id)
+    cost = inflation(recording, graph.graph_id)
     sides = (_summarize_launches(recording, graph.graph_id, s) for s in ("graph", "stream"))
     return GraphSummary(
         graph_id=graph.graph_id,
@@ -214,6 +211,8 @@ def _summarize_graph(
         capture_ns=_difference(graph.capture_start_ns, graph.capture_end_ns),
         execs=tuple(_summarize_exec(e) for e in recording.fetch_graph_execs(graph.graph_id)),
         launches=tuple(side for side in sides if side is not None),
+        launch_costs=tuple(recording.fetch_launch_costs(graph.graph_id)),
+        inflation=None if cost is None else cost.to_text(),
         node_time_ns=sum(t.total_ns for t in times) if times else None,
         slowest_nodes=_find_slowest(nodes, times, functions, slowest),
     )
@@ -252,9 +251,9 @@ def _summarize_launches(recording: Recording, graph_id: int, side: str) -> Launc
         side=side,
         count=count,
         with_node_times=with_node_times,
-        gpu_median_ns=_median(recording.fetch_launch_durations(graph_id, side, "gpu")),
-        event_median_ns=_median(event_durations(recording, graph_id, side)[0]),
-        host_median_ns=_median(recording.fetch_launch_durations(graph_id, side, "host")),
+        gpu_median_ns=recording.fetch_weighted_durations(graph_id, side, "gpu").median_ns(),
+        event_median_ns=event_durations(recording, graph_id, side)[0].median_ns(),
+        host_median_ns=recording.fetch_weighted_durations(graph_id, side, "host").median_ns(),
     )
 
 
@@ -318,7 +317,3 @@ def _summarize_windows(windows: list[rows.Window]) -> WindowSummary:
 
 def _difference(start_ns: int | None, end_ns: int | None) -> int | None:
     return None if start_ns is None or end_ns is None else end_ns - start_ns
-
-
-def _median(durations_ns: npt.NDArray[np.int64]) -> float | None:
-    return float(statistics.median(durations_ns.tolist())) if len(durations_ns) else None

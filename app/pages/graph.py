@@ -16,7 +16,7 @@ from gviz.app.inspector import render_inspector
 from gviz.app.library import Library
 from gviz.app.pages.run import measurement_name, measurement_text
 from gviz.app.pages.runs import NODE_TIME_METHOD
-from gviz.app.quantity import counted, duration, integer
+from gviz.app.quantity import counted, duration, integer, sentence
 from gviz.app.shell import aria, facts
 from gviz.app.table import render_table
 from gviz.recording import rows
@@ -84,7 +84,7 @@ def render_graph(
 def _graph_facts(view: GraphView) -> Component:
     times = view.launch_times
     edges = "unknown" if view.edge_count is None else integer(view.edge_count)
-    recorded = len(view.recorded_launches)
+    recorded = view.timed_count
     return facts(
         [
             ("Nodes", integer(len(view.nodes)), "Of this level"),
@@ -124,7 +124,7 @@ def _graph_facts(view: GraphView) -> Component:
 def _how_measured(view: GraphView, measurements: Sequence[rows.Measurement]) -> Component:
     """Return a popover: the collector, why, and what measuring cost and lost."""
     run = view.run
-    recorded = len(view.recorded_launches)
+    recorded = view.timed_count
     sentences = [
         f"Node times: {counted(recorded, 'launch', 'launches')} of {integer(view.launch_count)} "
         f"recorded by {run.collector or 'an unknown collector'}"
@@ -133,6 +133,7 @@ def _how_measured(view: GraphView, measurements: Sequence[rows.Measurement]) -> 
         if recorded
         else _no_times(view),
         f"Launch GPU time: {view.launch_times.method}.",
+        *([] if view.inflation is None else [f"{sentence(view.inflation.to_text())}."]),
     ]
     lines = [(measurement_name(m), measurement_text(m), m.method) for m in measurements]
     return html.Details(

@@ -8,6 +8,10 @@ enum { LAUNCH_NODE_LEVEL = 1, LAUNCH_EVENTS = 2, LAUNCH_CAPTURED = 4, LAUNCH_LAT
 /* So many launches of each executable get events whatever they cost: a short run would
  * otherwise end with hardly any. */
 #define ALWAYS_TIMED_LAUNCHES 5
+/* Under "all", this launch of each executable and those after it are left plain, and timed as a
+ * whole: without them nobody could say how much longer the others take for being recorded. */
+#define PLAIN_FROM 50
+#define PLAIN_LAUNCHES 5
 
 struct exec_state {
     CUgraphExec handle;
@@ -126,13 +130,19 @@ void launch_reset(void) {
 
 void launch_forget_call(void) { slot.start_ns = 0; }
 
-/* Also true when the driver does not say: it refuses for the legacy stream while a capture is
- * under way that any use of that stream would break. */
 bool launches_under_way(void) { return atomic_load(&under_way) > 0; }
 
+/* Also true when the driver does not say: it refuses for the legacy stream while a capture is
+ * under way that any use of that stream would break. */
 bool stream_is_capturing(CUstream stream) {
     int status = 0;
     return cuda.StreamIsCapturing(stream, &status) != 0 || status != 0;
+}
+
+/* Whether a launch, given how many came before it, is one of those left plain. */
+static bool is_plain(uint32_t earlier) {
+    return options.policy == POLICY_ALL && earlier >= PLAIN_FROM &&
+           earlier < PLAIN_FROM + PLAIN_LAUNCHES;
 }
 
 static bool wants_nodes(const struct exec_state *exec) {
@@ -140,7 +150,7 @@ static bool wants_nodes(const struct exec_state *exec) {
         return false;
     switch (options.policy) {
     case POLICY_ALL:
-        return true;
+        return !is_plain(exec->launches);
     case POLICY_EVERY:
         return exec->launches % options.policy_count == 0;
     default:
@@ -200,7 +210,9 @@ void launch_enter(const CUpti_CallbackData *data, uint32_t cbid) {
     }
     uint32_t earlier = 0;
     slot.wanted = exec_enter((CUgraphExec)params[0], admitted, &slot.exec_id, &late, &earlier);
-    bool timed = earlier < ALWAYS_TIMED_LAUNCHES || events_wanted(time);
+    bool timed = earlier < ALWAYS_TIMED_LAUNCHES || is_plain(earlier) || events_wanted(time);
+    if (is_plain(earlier))
+        window_close_soon();
     /* Asked only where an event could end up in a capture that gviz did not see begin: it costs
      * as much as the rest of this function. */
     timed = timed && !stream_is_capturing(stream);

@@ -256,6 +256,7 @@ void window_pause(void);
 void window_close(void); /* if what was launched in it has finished, or soon does */
 void window_launch(bool wanted, CUcontext context, CUstream stream);
 void window_launched(bool wanted);
+void window_close_soon(void);
 void window_operation(CUcontext context, CUstream stream, bool has_stream);
 void window_operation_done(uint64_t start_ns);
 void window_stream_destroyed(CUcontext context, CUstream stream);

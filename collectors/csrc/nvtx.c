@@ -15,6 +15,9 @@
 /* Kept while there is no spool yet: a process that never uses CUDA must not pile them up. */
 #define MAX_WAITING_PATHS 10000
 
+/* Texts that name a step or a request are new every time: their table must not grow for ever. */
+#define MAX_PATHS 65536
+
 struct path {
     uint32_t parent;
     char *key; /* domain, newline, text */
@@ -36,6 +39,7 @@ static struct path *paths; /* index = path id - 1 */
 static uint32_t path_count, path_room;
 static uint32_t *slots, slot_room;
 static uint32_t generation;
+static bool said_full;
 static __thread struct open_range open_ranges[MAX_OPEN];
 static __thread uint32_t thread_generation;
 
@@ -80,7 +84,13 @@ static uint32_t path_of(uint32_t parent, const char *domain, const char *text) {
     pthread_mutex_lock(&lock);
     uint32_t id = 0;
     bool room = spool_is_open() || path_count < MAX_WAITING_PATHS;
-    if (room && (path_count < path_room || grow())) {
+    if (path_count == MAX_PATHS) {
+        id = slots[slot_of(parent, key)];
+        if (!id && !said_full)
+            note("limit", "%d different NVTX texts were seen: further ones are not recorded",
+                 MAX_PATHS);
+        said_full = said_full || !id;
+    } else if (room && (path_count < path_room || grow())) {
         uint32_t at = slot_of(parent, key);
         id = slots[at];
         char *copy = id ? NULL : strdup(key);
@@ -105,6 +115,7 @@ void nvtx_reset(void) {
     paths = NULL;
     slots = NULL;
     path_count = path_room = slot_room = 0;
+    said_full = false;
     generation++;
     pthread_mutex_unlock(&lock);
 }
@@ -155,7 +166,9 @@ uint32_t nvtx_push(const char *domain, const char *text) {
     uint32_t depth = thread->nvtx_depth++;
     if (depth < MAX_OPEN) {
         uint32_t path = path_of(thread->nvtx_path, domain, text ? text : "");
-        open_ranges[depth] = (struct open_range){path, range_time(), domain};
+        uint64_t time = path ? range_time() : 0; /* 0: the range is not recorded */
+        path = path ? path : thread->nvtx_path;
+        open_ranges[depth] = (struct open_range){path, time, domain};
         thread->nvtx_path = path;
     }
     return depth;

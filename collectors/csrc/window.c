@@ -168,6 +168,13 @@ static void open_window(uint32_t reason) {
     }
 }
 
+/* Let the next launch that is not wanted close the window, eager budget or not. */
+void window_close_soon(void) {
+    pthread_mutex_lock(&lock);
+    unwanted_launches = LAUNCHES_UNTIL_CLOSING;
+    pthread_mutex_unlock(&lock);
+}
+
 /* A launch is about to be made. */
 void window_launch(bool wanted, CUcontext context, CUstream stream) {
     if (!wanted && !activity_is_open())

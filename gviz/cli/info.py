@@ -133,6 +133,8 @@ def _render_graph(graph: GraphSummary, width: int) -> Iterator[str]:
     )
     yield from _wrapped(list(_describe_life(graph)), width, indent=4)
     yield from _wrapped([_describe_launches(side) for side in graph.launches], width, indent=4)
+    if graph.inflation is not None:
+        yield from _wrapped([graph.inflation], width, indent=4)
     if graph.slowest_nodes:
         yield ""
         yield _render_slowest(graph, width)

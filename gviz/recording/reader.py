@@ -8,10 +8,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gviz.errors import RecordingError
 from gviz.recording import rows
+from gviz.recording.all_launches import (
+    ROW_COLUMNS,
+    LaunchArrays,
+    Measure,
+    WeightedDurations,
+    merge_launches,
+    weigh,
+)
+from gviz.recording.int_column import decode
 from gviz.recording.schema import APPLICATION_ID, SCHEMA_VERSION
 from gviz.recording.table import table_of
 
@@ -23,11 +32,7 @@ if TYPE_CHECKING:
 
 _R = TypeVar("_R")
 _SQLITE_MAGIC = b"SQLite format 3\x00"
-_LAUNCH_DURATIONS = {
-    "host": "(host_end_ns - host_start_ns)",
-    "gpu": "(gpu_end_ns - gpu_start_ns)",
-    "event": "event_duration_ns",
-}
+_OF_GRAPH = "graph_exec_id IN (SELECT graph_exec_id FROM graph_exec WHERE graph_id=?)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,15 +203,34 @@ class Recording:
         return self._fetch(rows.GraphExec, "WHERE graph_id=? ORDER BY graph_exec_id", graph_id)
 
     def fetch_launches(self, graph_id: int, side: str = "graph") -> list[rows.Launch]:
-        """Return the launches of a graph on one side ('graph' or 'stream'), in time order."""
+        """Return the launches of a graph that have a row, in time order.
+
+        On one side, 'graph' or 'stream'. In long runs most have none: see
+        :meth:`fetch_launch_arrays`.
+        """
         tail = "WHERE graph_id=? AND side=? ORDER BY ordinal"
         return self._fetch(rows.Launch, tail, graph_id, side)
 
     def count_launches(self, graph_id: int, side: str = "graph") -> tuple[int, int]:
-        """Return how many launches a side has, and how many of them have node times."""
+        """Return how many launches a side has, and how many of them have node times.
+
+        All launches count, also those of long runs that have no row.
+        """
         sql = "SELECT count(*), total(node_level) FROM launch WHERE graph_id=? AND side=?"
         ((count, with_node_times),) = self._execute(sql, graph_id, side)
+        if side == "graph":
+            for block in self._fetch_blocks(graph_id):
+                count += block.count
+                with_node_times += int(decode(block.node_level).sum())
+            for bin_ in self._fetch_bins(graph_id, "host"):
+                count += bin_.count
+                with_node_times += bin_.count * bin_.node_level
         return int(count), int(with_node_times)
+
+    def fetch_launch_costs(self, graph_id: int) -> list[rows.LaunchCost]:
+        """Return what launches of a graph's executables take with and without node times."""
+        tail = f"WHERE {_OF_GRAPH} ORDER BY graph_exec_id, node_level"
+        return self._fetch(rows.LaunchCost, tail, graph_id)
 
     def fetch_launch(self, launch_id: int) -> rows.Launch:
         """Return one launch; RecordingError if there is none of that id."""
@@ -294,15 +318,25 @@ class Recording:
         (durations,) = self._arrays(1, sql, node_id, graph_id)
         return durations
 
+    def fetch_launch_arrays(self, graph_id: int, side: str = "graph") -> LaunchArrays:
+        """Return the launches of one side that are known one by one, in time order.
+
+        These are all of a run's first million, with a row in table launch or without.
+        """
+        sql = (
+            f"SELECT {', '.join(ROW_COLUMNS)} FROM launch WHERE graph_id=? AND side=? "
+            "ORDER BY ordinal"
+        )
+        blocks = self._fetch_blocks(graph_id) if side == "graph" else []
+        return merge_launches(self._execute(sql, graph_id, side), blocks)
+
     def fetch_launch_durations(
-        self,
-        graph_id: int,
-        side: str,
-        measure: Literal["host", "gpu", "event"],
-        *,
-        undisturbed: bool = False,
+        self, graph_id: int, side: str, measure: Measure, *, undisturbed: bool = False
     ) -> IntArray:
         """Return one duration of each launch on a side that has it, in time order (int64, ns).
+
+        Launches beyond the run's first million are not among them: see
+        :meth:`fetch_weighted_durations`.
 
         Parameters
         ----------
@@ -315,16 +349,30 @@ class Recording:
             Leave out the first launch, which uploads the graph, and launches whose node
             times were recorded.
         """
-        duration = _LAUNCH_DURATIONS[measure]
-        sql = (
-            f"SELECT {duration} FROM launch WHERE graph_id=? AND side=? "
-            f"AND {duration} IS NOT NULL {'AND node_level=0 AND ordinal>0' if undisturbed else ''} "
-            "ORDER BY ordinal"
+        launches = self.fetch_launch_arrays(graph_id, side)
+        return launches.durations(measure, undisturbed=undisturbed)
+
+    def fetch_weighted_durations(
+        self, graph_id: int, side: str, measure: Measure, *, undisturbed: bool = False
+    ) -> WeightedDurations:
+        """Return one duration of all launches on a side, binned ones within 1%.
+
+        Parameters are those of :meth:`fetch_launch_durations`.
+        """
+        bins = self._fetch_bins(graph_id, measure) if side == "graph" else []
+        return weigh(
+            self.fetch_launch_durations(graph_id, side, measure, undisturbed=undisturbed),
+            [bin_ for bin_ in bins if not (undisturbed and bin_.node_level)],
         )
-        (durations,) = self._arrays(1, sql, graph_id, side)
-        return durations
 
     # -- inner -----------------------------------------------------------------------
+
+    def _fetch_blocks(self, graph_id: int) -> list[rows.LaunchBlock]:
+        return self._fetch(rows.LaunchBlock, f"WHERE {_OF_GRAPH} ORDER BY block", graph_id)
+
+    def _fetch_bins(self, graph_id: int, measure: Measure) -> list[rows.LaunchBin]:
+        tail = f"WHERE {_OF_GRAPH} AND measure=? ORDER BY start_ns"
+        return self._fetch(rows.LaunchBin, tail, graph_id, measure)
 
     def _fetch(self, row: type[_R], tail: str, *parameters: Any) -> list[_R]:
         names = _names(row)

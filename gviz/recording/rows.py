@@ -265,7 +265,10 @@ class GraphExec:
 @table("launch", primary_key=("launch_id",), indexes=(("graph_id", "side", "ordinal"),))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """One launch of a graph, or (side 'stream') the same work done once by stream calls."""
+    """One launch of a graph, or (side 'stream') the same work done once by stream calls.
+
+    In long runs most launches have no row here: they are in launch_block and launch_bin.
+    """
 
     launch_id: int = column("ours, from 1, unique in the file", key="launch")
     run_id: int = column("the run", key="run")
@@ -288,6 +291,70 @@ class Launch:
         default=None,
     )
     span_count: int = column("spans stored for it", default=0)
+
+
+@table("launch_block", primary_key=("graph_exec_id", "block"), without_rowid=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchBlock:
+    """Launches of an executable that have no row in launch, as columns in order of arrival.
+
+    Long runs only. The blobs hold integers, in the format of gviz/recording/int_column.py.
+    """
+
+    graph_exec_id: int = column("the executable", key="graph_exec")
+    block: int = column("from 0, in order of arrival")
+    count: int = column("launches in it")
+    first_start_ns: int = column("earliest call in it")
+    host_start: bytes = column("cuGraphLaunch entered, ns")
+    host_duration: bytes = column("until the call returned, ns")
+    event_duration: bytes = column("GPU time between two events around the launch, ns; -1: none")
+    gpu_start: bytes = column("first node's start after host_start, ns; 0 without node times")
+    gpu_duration: bytes = column("first node's start to last node's end, ns; -1: no node times")
+    thread_id: bytes = column("calling thread")
+    stream_id: bytes = column("launch stream (CUPTI id); -1: unknown")
+    node_level: bytes = column("1: node times were recorded for it")
+
+
+@table(
+    "launch_bin",
+    primary_key=("graph_exec_id", "measure", "node_level", "start_ns"),
+    without_rowid=True,
+)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchBin:
+    """Launches beyond the run's first million, counted by when they were called.
+
+    The bins of a run are equally long: measurement launch_bin_interval_ns says how long.
+    """
+
+    graph_exec_id: int = column("the executable", key="graph_exec")
+    measure: str = column(
+        "host (the call), event (between two events) or gpu (first node to last node)"
+    )
+    node_level: int = column("1: node times were recorded")
+    start_ns: int = column("launches called from here on")
+    count: int = column("launches that have this measure")
+    total_ns: int = column("sum of their durations")
+    min_ns: int = column("shortest")
+    max_ns: int = column("longest")
+    bucket: bytes = column(
+        "buckets in use, of a logarithmic histogram (gviz/sketch.py): integers as in launch_block"
+    )
+    bucket_count: bytes = column("durations in each of them; a bucket's value is within 1%")
+
+
+@table("launch_cost", primary_key=("graph_exec_id", "node_level"), without_rowid=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchCost:
+    """What a launch of an executable takes with and without node times: what recording costs."""
+
+    graph_exec_id: int = column("the executable", key="graph_exec")
+    node_level: int = column("0: no node times were taken, 1: they were")
+    count: int = column("launches timed by events; the first one, which uploads, is left out")
+    gpu_median_ns: float | None = column("median time between the events; NULL: none, see method")
+    host_count: int = column("launch calls behind host_median_ns")
+    host_median_ns: float | None = column("median duration of the call; NULL: none, see method")
+    method: str = column("how it was measured, or why it was not")
 
 
 @table("span", primary_key=("launch_id", "node_id", "iteration"), without_rowid=True)
@@ -339,19 +406,32 @@ class StreamOperation:
 @table("node_statistics", primary_key=("graph_id", "node_id"), without_rowid=True)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeStatistics:
-    """Duration of a node over all recorded launches of its graph (derived from span)."""
+    """Duration of a node over all recorded launches of its graph (derived from span).
+
+    In long runs also from launches without a row: the quantiles of such nodes come from a
+    histogram of all their durations (quantile_error_fraction).
+    """
 
     graph_id: int = column("the top-level graph", key="graph")
     node_id: int = column("exec_node_id")
-    count: int = column("spans")
+    count: int = column("executions with a time")
     total_ns: int = column("sum")
     median_ns: float = column("median duration")
     p5_ns: float = column("5th percentile, linear interpolation")
     p95_ns: float = column("95th percentile, linear interpolation")
     min_ns: int = column("shortest")
     max_ns: int = column("longest")
-    mad_ns: float = column("median absolute deviation")
-    start_median_ns: float = column("median start after the launch's first span start")
+    mad_ns: float | None = column(
+        "median absolute deviation, over those of the executions that are rows of span"
+    )
+    start_median_ns: float | None = column(
+        "median start after the launch's first span start, over rows of span"
+    )
+    streamed_count: int = column("executions that are no row of span; counted above", default=0)
+    quantile_error_fraction: float | None = column(
+        "median_ns, p5_ns and p95_ns are within this share of the value at their rank; NULL: exact",
+        default=None,
+    )
 
 
 @table("nvtx_path", primary_key=("nvtx_path_id",))

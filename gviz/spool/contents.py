@@ -12,10 +12,17 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.errors import SpoolError
+from gviz.node_type import TIMED_TYPES, NodeType
 from gviz.spool import format as f
-from gviz.spool.activity import ACTIVITY, decode_buffer, join
+from gviz.spool.activity import decode_buffer
+from gviz.spool.activity_stream import ActivityStream, GraphTimes
 from gviz.spool.format import RecordType
+from gviz.spool.launch_stream import LaunchStream
 from gviz.spool.reader import Record
+from gviz.spool.retention import Retention
+
+#: NVTX ranges kept; those beyond are counted.
+MOST_NVTX_RANGES = 100_000
 
 
 class DeviceRecord(NamedTuple):
@@ -54,20 +61,6 @@ class LifeRecord(NamedTuple):
     flags: int
     stream_id: int
     mode: int
-
-
-class LaunchRecord(NamedTuple):
-    """A cuGraphLaunch call."""
-
-    exec_id: int
-    correlation: int
-    start_ns: int
-    end_ns: int
-    thread_id: int
-    result: int
-    stream_id: int
-    flags: int
-    token: int
 
 
 class CallRecord(NamedTuple):
@@ -165,7 +158,12 @@ class GraphWalk:
 
 @dataclass(slots=True)
 class Contents:
-    """Everything a spool told, in order of arrival."""
+    """Everything a spool told, in order of arrival; of long runs what ``limits`` keep.
+
+    Call :meth:`finish` after the last record.
+    """
+
+    limits: Retention = field(default_factory=Retention)
 
     metadata: dict[str, Any] = field(default_factory=dict)
     ended: bool = False
@@ -181,8 +179,6 @@ class Contents:
     call_names: dict[int, str] = field(default_factory=dict)
     calls: list[CallRecord] = field(default_factory=list)
     lives: list[LifeRecord] = field(default_factory=list)
-    launches: list[LaunchRecord] = field(default_factory=list)
-    launch_times: dict[int, int] = field(default_factory=dict)
     walks: list[GraphWalk] = field(default_factory=list)
     created: dict[int, CreatedRecord] = field(default_factory=dict)
     clones: dict[int, int] = field(default_factory=dict)
@@ -192,12 +188,39 @@ class Contents:
     dots: list[int] = field(default_factory=list)
     origins: list[OriginRecord] = field(default_factory=list)
     unknown_records: int = 0
-    _buffers: list[npt.NDArray[np.void]] = field(default_factory=list)
+    nvtx_ranges_left_out: int = 0
+    launch_stream: LaunchStream = field(init=False)
+    activity_stream: ActivityStream = field(init=False)
+    #: CUDA's ids of the executables whose nodes were not to be timed.
+    unwanted_execs: set[int] = field(default_factory=set)
     _by_graph: dict[int, GraphWalk] = field(default_factory=dict)
+    _by_exec: dict[int, list[GraphWalk]] = field(default_factory=dict)
+    _graph_times: dict[int, GraphTimes] = field(default_factory=dict)
 
-    def activities(self) -> npt.NDArray[np.void]:
-        """Return every activity record (dtype ACTIVITY), ordered by start."""
-        return join(self._buffers) if self._buffers else np.zeros(0, ACTIVITY)
+    def __post_init__(self) -> None:
+        self.launch_stream = LaunchStream(self.limits, self._timed_nodes)
+        self.activity_stream = ActivityStream(self.launch_stream, self._times_of)
+
+    def finish(self) -> None:
+        """Say that no record follows: what waited for more is settled."""
+        self.activity_stream.settle(last=True)
+        self.launch_stream.finish()
+
+    def _times_of(self, exec_id: int) -> GraphTimes | None:
+        """Return what is known of an executable's graph; None: instantiated before gviz."""
+        if exec_id not in self._graph_times and exec_id in self._by_exec:
+            walks = self._by_exec[exec_id]
+            types = [node.type for walk in walks for node in walk.nodes]
+            timed = sum(kind in TIMED_TYPES for kind in types)
+            # An untaken body gives no record, a loop many.
+            known = NodeType.CONDITIONAL not in types
+            self._graph_times[exec_id] = GraphTimes(walks[0].edges, timed if known else None)
+        return self._graph_times.get(exec_id)
+
+    def _timed_nodes(self, exec_id: int) -> int:
+        """Return how many nodes of an executable get a time, bodies included, once each."""
+        walks = self._by_exec.get(exec_id, ())
+        return sum(node.type in TIMED_TYPES for walk in walks for node in walk.nodes)
 
     def add(self, record: Record) -> None:
         """Take one record in. A record of an unknown type is counted, not refused.
@@ -261,7 +284,11 @@ def _period(c: Contents, p: bytes) -> None:
 
 
 def _buffer(c: Contents, p: bytes) -> None:
-    c._buffers.append(decode_buffer(p))
+    records = decode_buffer(p)
+    if c.unwanted_execs:
+        exec_ids = (records["graph_node_id"] >> np.uint64(32)).astype(np.int64)
+        records = records[~np.isin(exec_ids, sorted(c.unwanted_execs))]
+    c.activity_stream.add(records)
 
 
 def _string(c: Contents, p: bytes) -> None:
@@ -281,12 +308,13 @@ def _call_name(c: Contents, p: bytes) -> None:
 
 
 def _launch(c: Contents, p: bytes) -> None:
-    c.launches.append(LaunchRecord(*f.LAUNCH.unpack(p)))
+    c.launch_stream.add(p)
+    if c.launch_stream.overfull:
+        c.activity_stream.settle()
 
 
 def _launch_time(c: Contents, p: bytes) -> None:
-    token, duration = f.LAUNCH_TIME.unpack(p)
-    c.launch_times[token] = duration
+    c.launch_stream.add_time(*f.LAUNCH_TIME.unpack(p))
 
 
 def _graph(c: Contents, p: bytes) -> None:
@@ -294,6 +322,7 @@ def _graph(c: Contents, p: bytes) -> None:
     walk = GraphWalk(graph_id, exec_id, parent_graph, parent_node)
     c.walks.append(walk)
     c._by_graph[graph_id] = walk
+    c._by_exec.setdefault(exec_id, []).append(walk)
 
 
 def _node(c: Contents, p: bytes) -> None:
@@ -349,7 +378,10 @@ def _nvtx_path(c: Contents, p: bytes) -> None:
 
 
 def _nvtx_range(c: Contents, p: bytes) -> None:
-    c.nvtx_ranges.append(f.NVTX_RANGE.unpack(p))
+    if len(c.nvtx_ranges) < MOST_NVTX_RANGES:
+        c.nvtx_ranges.append(f.NVTX_RANGE.unpack(p))
+    else:
+        c.nvtx_ranges_left_out += 1
 
 
 def _dot(c: Contents, p: bytes) -> None:
@@ -358,7 +390,10 @@ def _dot(c: Contents, p: bytes) -> None:
 
 def _graph_origin(c: Contents, p: bytes) -> None:
     fixed, name = f.GRAPH_ORIGIN.unpack_from(p), _text(p[f.GRAPH_ORIGIN.size :])
-    c.origins.append(OriginRecord(*fixed, name))
+    origin = OriginRecord(*fixed, name)
+    c.origins.append(origin)
+    if origin.exec_id and origin.flags & f.ORIGIN_UNWANTED:
+        c.unwanted_execs.add(origin.exec_id)
 
 
 _TAKERS: dict[int, Callable[[Contents, bytes], None]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,13 @@ from gviz.spool.eager import fold_operations, match_eager
 from gviz.spool.format import PROBE_TEXT, SPOOL_SUFFIX, WINDOW_REASONS
 from gviz.spool.graphs import GraphFolder, Graphs, operation_name
 from gviz.spool.kernels import KernelTable
-from gviz.spool.launches import FoldedLaunches, fold_launches
+from gviz.spool.launch_cost import launch_costs
+from gviz.spool.launches import FoldedLaunches, Spans, fold_launches
+from gviz.spool.long_run import bin_rows, block_rows, remarks, statistics_rows
 from gviz.spool.origins import Origins, name_graphs
 from gviz.spool.periods import fold_periods
 from gviz.spool.reader import SpoolReader
 from gviz.spool.source import SourceLines
-from gviz.statistics import node_statistics
 
 RUN_ID = 1
 #: Counters that stand in the run's row, not among its measurements.
@@ -62,6 +63,7 @@ def fold(
     RecordingError
         If ``output`` exists (and not ``overwrite``) or cannot be written.
     """
+    contents.finish()
     with RecordingWriter(output, overwrite=overwrite) as writer:
         _Fold(contents, spool, writer, exit_code).run()
     return output
@@ -89,10 +91,10 @@ class _Fold:
     def run(self) -> None:
         """Write every table."""
         inside, outside = self._activities()
+        stream = self.contents.launch_stream
         folder = GraphFolder(self.contents, self.kernels, RUN_ID, self.spool)
         graphs = folder.fold()
-        inside = folder.origins.wanted(inside)
-        _fill_copy_kinds(graphs, inside)
+        _fill_copy_kinds(graphs, self.contents.activity_stream.samples)
         launches = fold_launches(self.contents, inside, folder, self.kernels)
         operations = fold_operations(self.contents, outside, self.kernels, RUN_ID)
         first_stream = len(launches.launches) + 1
@@ -102,20 +104,22 @@ class _Fold:
         self._write_run()
         self._write_graphs(graphs)
         self.writer.insert(*launches.launches, *stream_launches, *operations)
+        self.writer.insert(*block_rows(stream, graphs), *bin_rows(stream, graphs))
+        self.writer.insert(*launch_costs(launches, stream, graphs))
         self._write_spans(launches, graphs)
         self._write_host(graphs)
         self.writer.insert(*self.kernels.rows())
 
     def _activities(self) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void]]:
-        everything = self.contents.activities()
+        activities = self.contents.activity_stream
         # start == end == 0 means "no time available" (cupti_activity.h).
-        valid = (everything["start_ns"] > 0) & (everything["end_ns"] >= everything["start_ns"])
         self.measurements["activity_records_invalid"] = (
-            float((~valid).sum()), "records", "measured: records without a usable time, left out",
+            float(activities.invalid), "records",
+            "measured: records without a usable time, left out",
         )  # fmt: skip
-        everything = everything[valid]
-        in_graph = everything["graph_node_id"] != 0
-        return everything[in_graph], everything[~in_graph]
+        for remark in remarks(self.contents):
+            self.measurements[remark.name] = (remark.value, remark.unit, remark.method)
+        return activities.spans(), activities.operations()
 
     # -- the run -------------------------------------------------------------------------
 
@@ -197,13 +201,14 @@ class _Fold:
                           "nodes are known from recorded launches only, their edges are unknown; "
                           "attach before the graph is made to see them")
             )  # fmt: skip
-        if launches.homeless_records:
+        homeless = launches.homeless_records + self.contents.activity_stream.homeless
+        if homeless:
             self.measurements["records_without_launch"] = (
-                float(launches.homeless_records), "records",
+                float(homeless), "records",
                 "measured: graph records whose launch was not seen, left out",
             )  # fmt: skip
         self.measurements["launches_with_impossible_times"] = (
-            float(launches.impossible), "number",
+            float(launches.impossible + self.contents.activity_stream.impossible), "number",
             "derived: launches whose node times contradict the graph's dependencies, left out",
         )  # fmt: skip
         if self.contents.unknown_records:
@@ -218,7 +223,9 @@ class _Fold:
             self.notes.append(("warning", "nothing was recorded: the spool could not be written"))
         if "attached_ns" not in self.counters and not self.notes:
             self.notes.append(("information", "the program did not initialise CUDA"))
-        unwanted = {graphs.execs[i].graph_exec_id for i in origins.unwanted if i in graphs.execs}
+        unwanted = {
+            graphs.execs[i].graph_exec_id for i in self.contents.unwanted_execs if i in graphs.execs
+        }
         self._measure_losses(graphs, launches, unwanted)
         if self.contents.stopped:
             self.notes.append(
@@ -231,14 +238,12 @@ class _Fold:
                             "the last flush, at most half a second and the records of launches "
                             "then unfinished are missing")
             )  # fmt: skip
-        for name, value, method in _launch_cost(launches.launches):
-            self.measurements[name] = (value, "ns", method)
 
     def _measure_losses(self, graphs: Graphs, launches: FoldedLaunches, unwanted: set[int]) -> None:
         """Count launches made in windows whose node times did not arrive."""
         timed = {
             graph_id
-            for graph_id in {launch.graph_id for launch in launches.launches}
+            for graph_id in {row.graph_id for row in graphs.execs.values()}
             for level in graphs.family(graph_id)
             if any(node.not_timed_reason is None for node in level.nodes.values())
         }
@@ -250,17 +255,23 @@ class _Fold:
             and launch.graph_id in timed
             and launch.graph_exec_id not in unwanted
         ]
-        missing = max(0, len(bare) - launches.impossible)
+        stream, activities = self.contents.launch_stream, self.contents.activity_stream
+        bare_count = len(bare) + sum(
+            count
+            for exec_id, count in stream.without_nodes.items()
+            if graphs.execs[exec_id].graph_id in timed
+        )
+        missing = max(0, bare_count - launches.impossible - activities.impossible)
         self.measurements["launches_without_node_times"] = (
             float(missing),
             "number",
             "derived: launches made inside windows of which no node record arrived",
         )
         times = [launch.gpu_end_ns for launch in launches.launches if launch.gpu_end_ns]
-        calls = [launch.host_end_ns for launch in launches.launches if launch.host_end_ns]
-        if not self.contents.ended and times and calls:
+        last_gpu = max([*times, stream.last_gpu_ns])
+        if not self.contents.ended and last_gpu and stream.last_call_ns:
             self.measurements["lost_tail_ns"] = (
-                float(max(0, max(calls) - max(times))),
+                float(max(0, stream.last_call_ns - last_gpu)),
                 "ns",
                 "derived: from the end of the last recorded node to the last launch call seen",
             )
@@ -294,9 +305,14 @@ class _Fold:
         graph_of = np.zeros(len(launches.launches) + 1, np.int64)
         for launch in launches.launches:
             graph_of[launch.launch_id] = launch.graph_id
-        for graph_id, mine in spans.by_graph(graph_of):
-            statistics = node_statistics(mine.node_id, mine.duration_ns, mine.start_ns)
-            self.writer.insert_tuples(rows.NodeStatistics, statistics.to_tuples(graph_id))
+        streamed = self.contents.activity_stream.nodes
+        by_graph: dict[int, Spans | None] = dict(spans.by_graph(graph_of))
+        execs = {group >> 32 for group in streamed.groups.tolist()}
+        for graph_id in {graphs.execs[e].graph_id for e in execs if e in graphs.execs}:
+            by_graph.setdefault(graph_id, None)
+        for graph_id, mine in sorted(by_graph.items()):
+            found = statistics_rows(graph_id, mine, streamed, graphs)
+            self.writer.insert_tuples(rows.NodeStatistics, found)
 
     # -- the host ------------------------------------------------------------------------
 
@@ -363,11 +379,9 @@ class _Fold:
             )
 
 
-def _fill_copy_kinds(graphs: Graphs, activities: npt.NDArray[np.void]) -> None:
-    """Take the direction of copies between unified addresses from their records."""
-    copies = activities[activities["type"] == NodeType.MEMCPY]
-    ids, first = np.unique(copies["graph_node_id"], return_index=True)
-    kinds = dict(zip(ids.tolist(), copies["copy_kind"][first].tolist(), strict=True))
+def _fill_copy_kinds(graphs: Graphs, samples: Mapping[int, np.void]) -> None:
+    """Take the direction of copies between unified addresses from records of them."""
+    kinds = {node: int(record["copy_kind"]) for node, record in samples.items()}
     for exec_id, execution in graphs.execs.items():
         for level in graphs.family(execution.graph_id):
             for node_id, node in level.nodes.items():
@@ -378,34 +392,11 @@ def _fill_copy_kinds(graphs: Graphs, activities: npt.NDArray[np.void]) -> None:
                     )
 
 
-def _launch_cost(launches: Iterable[rows.Launch]) -> list[tuple[str, float, str]]:
-    """Compare whole-launch times with and without node level, graph by graph."""
-    by_graph: dict[int, dict[int, list[int]]] = {}
-    for launch in launches:
-        # The first launch uploads the graph and is left out.
-        if launch.event_duration_ns is not None and launch.ordinal > 0:
-            sides = by_graph.setdefault(launch.graph_id, {0: [], 1: []})
-            sides[launch.node_level].append(launch.event_duration_ns)
-    found = []
-    for graph_id, sides in by_graph.items():
-        for level, name in ((1, "with"), (0, "without")):
-            if sides[level]:
-                found.append(
-                    (
-                        f"graph_{graph_id}_launch_{name}_node_times_ns",
-                        float(np.median(sides[level])),
-                        f"measured: median, events around launches, n = {len(sides[level])}",
-                    )
-                )
-    return found
-
-
 def _last_moment(contents: Contents) -> int:
     """Return the latest host time that the spool tells, in nanoseconds."""
     ended = [int(value) for name, value, _, _ in contents.counters if name == "ended_ns"]
     times = [c.time_ns for c in contents.created.values()]
-    times += [launch.end_ns for launch in contents.launches[-1:]]
-    return max([*ended, *times], default=0)
+    return max([*ended, *times, contents.launch_stream.last_call_ns], default=0)
 
 
 def _integer(value: float | None) -> int | None:

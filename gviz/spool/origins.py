@@ -6,13 +6,10 @@ import shlex
 from dataclasses import replace
 from pathlib import PurePath
 
-import numpy as np
-import numpy.typing as npt
-
 from gviz import graph_name
 from gviz.recording import rows
 from gviz.spool.contents import Contents, OriginRecord
-from gviz.spool.format import ORIGIN_CAPTURE, ORIGIN_UNWANTED
+from gviz.spool.format import ORIGIN_CAPTURE
 
 
 class Origins:
@@ -27,10 +24,6 @@ class Origins:
             # before gviz attached, after its first instantiation.
             if known is None or (origin.kind == ORIGIN_CAPTURE != known.kind):
                 self._made[origin.graph_id] = origin
-        #: CUDA's ids of the executables whose nodes were not to be timed.
-        self.unwanted = {
-            o.exec_id for o in contents.origins if o.exec_id and o.flags & ORIGIN_UNWANTED
-        }
 
     def applied(self, row: rows.Graph) -> rows.Graph:
         """Return a top-level graph's row with its base name ("" where nothing is known)."""
@@ -44,13 +37,6 @@ class Origins:
             capture_stack_id=origin.stack if known else None,
             capture_nvtx_path_id=origin.nvtx_path or None,
         )
-
-    def wanted(self, activities: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
-        """Return the records of graph nodes without those of unwanted executables."""
-        if not self.unwanted:
-            return activities
-        exec_ids = (activities["graph_node_id"] >> np.uint64(32)).astype(np.int64)
-        return activities[~np.isin(exec_ids, sorted(self.unwanted))]
 
     def complaint(self, names: list[str]) -> str | None:
         """Return what to tell when none of the graphs' base names matches the pattern given."""

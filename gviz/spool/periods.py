@@ -49,7 +49,7 @@ def _notes(periods: Sequence[rows.Period], contents: Contents) -> list[Note]:
     attached, ended = times.get("attached_ns"), times.get("ended_ns")
     if attached is None or not (periods or ended):
         return []
-    if not periods and (contents.launches or contents.windows):
+    if not periods and (contents.launch_stream.rows or contents.windows):
         return []  # a spool of a gviz that had no periods
     if not periods:
         return [("limit", "recording never began: neither the delay passed nor start() or the "

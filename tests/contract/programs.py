@@ -296,6 +296,26 @@ def repeated(cuda: Driver, profile: Profile) -> Facts:
     return {"launches": 10, "nodes": 4}
 
 
+def many(cuda: Driver, profile: Profile) -> Facts:
+    """A graph of one short kernel, launched thousands of times, a hundred in flight."""
+    stream, launches = cuda.stream(), 5_000
+    with profile():
+        graph_exec = cuda.instantiate(build_shape(cuda, GRAPH_SHAPES["single"]))
+        for i in range(launches):
+            cuda.launch_graph(graph_exec, stream)
+            if i % 100 == 99:
+                cuda.wait(stream)
+    return {"launches": launches, "nodes": 1}
+
+
+def dozens(cuda: Driver, profile: Profile) -> Facts:
+    """A chain of three kernels, launched 80 times, each waited for."""
+    stream = cuda.stream()
+    with profile():
+        launch_times(cuda, build_shape(cuda, GRAPH_SHAPES["chain"]), 80, stream)
+    return {"launches": 80, "nodes": 4}
+
+
 def queued(cuda: Driver, profile: Profile) -> Facts:
     """Twelve launches in flight at once, waited for at the end only."""
     stream = cuda.stream()
@@ -404,6 +424,8 @@ PROGRAMS: dict[str, Callable[[Driver, Profile], Facts]] = {
         captured_launch,
         failed_capture,
         repeated,
+        many,
+        dozens,
         queued,
         late,
         updated,

@@ -71,6 +71,17 @@ def test_records_without_times_are_left_out_and_counted(fake: Backend) -> None:
         assert (spans.duration_ns > 0).all()
 
 
+def test_records_that_end_before_they_start_are_left_out_and_counted(fake: Backend) -> None:
+    outcome = fake.run("repeated", environment={"FAKE_BACKWARD_RECORDS": "6"})
+    assert measurement(outcome, "activity_records_invalid") == 6
+    with outcome.recording() as recording:
+        (graph,) = recording.fetch_graphs()
+        spans = recording.fetch_graph_spans(graph.graph_id)
+        assert len(spans) == 4 * 10 - 6
+        assert (spans.duration_ns > 0).all()
+        assert min(s.min_ns for s in recording.fetch_statistics(graph.graph_id)) > 0
+
+
 def test_loop_body_has_an_iteration_a_record(fake: Backend) -> None:
     # On a real GPU a kernel ends the loop; the fake counts.
     outcome = fake.run("loop", environment={"FAKE_WHILE_ITERATIONS": "10"})
