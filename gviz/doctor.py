@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from gviz.cupti_library import CuptiCandidate
+from gviz.cupti_problems import Concerns, problems_of
 from gviz.driver_probe import DriverAnswers
 
 #: ``CUptiResult`` of cuptiSubscribe when another tool holds CUPTI (cupti_result.h).
@@ -123,6 +124,7 @@ def diagnose(facts: Facts) -> Diagnosis:
             check_driver(facts.driver),
             check_native_library(facts.native_library, facts.native_error, facts.compiler),
             check_cupti(facts.cupti, facts.driver),
+            check_cupti_problems(facts.driver.cupti_version),
             check_subscriber(facts.driver),
             check_environment(facts.environment),
             check_permission(facts.admin_only_counters),
@@ -217,6 +219,22 @@ def check_cupti(candidates: tuple[CuptiCandidate, ...], answers: DriverAnswers) 
             "update the driver, or install the CUPTI of its CUDA version",
         )
     return Finding(name, Status.OK, text)
+
+
+def check_cupti_problems(version: int | None) -> Finding:
+    """Name what is known to be wrong with this version of CUPTI."""
+    name = "known problems of CUPTI"
+    if version is None:
+        return Finding(name, Status.INFORMATION, "CUPTI did not say its version")
+    found = problems_of(version)
+    if not found:
+        return Finding(name, Status.OK, "none of this version is known")
+    serious = any(problem.concerns is Concerns.ALL for problem in found)
+    return Finding(
+        name,
+        Status.WARNING if serious else Status.INFORMATION,
+        "; ".join(f"{p.concerns.value}: {p.text} ({p.source})" for p in found),
+    )
 
 
 def check_subscriber(answers: DriverAnswers) -> Finding:

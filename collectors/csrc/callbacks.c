@@ -384,6 +384,8 @@ int callbacks_start(void) {
         return cupti_failed("cuptiSubscribe", result);
     }
     session++;
+    counter("recording_number", session, "number",
+            "measured: which recording of this process it is; CUPTI was subscribed to so often");
     memset(contexts, 0, sizeof contexts);
     atomic_store(&captures, 0);
     atomic_store(&operations_watched, 0);

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gviz.cupti_problems import problems_in
 from gviz.node_type import NodeType
 from gviz.recording import rows
 from gviz.recording.table import table_of
@@ -223,6 +224,13 @@ class _Fold:
             self.notes.append(("warning", "nothing was recorded: the spool could not be written"))
         if "attached_ns" not in self.counters and not self.notes:
             self.notes.append(("information", "the program did not initialise CUDA"))
+        for problem in problems_in(
+            _integer(self.counters.get("cupti_version")),
+            recording_number=int(self.counters.get("recording_number") or 1),
+            records=self.counters.get("activity_records") or 0,
+            invalid=self.contents.activity_stream.invalid,
+        ):
+            self.notes.append(("limit", f"{problem.text} ({problem.source})"))
         unwanted = {
             graphs.execs[i].graph_exec_id for i in self.contents.unwanted_execs if i in graphs.execs
         }

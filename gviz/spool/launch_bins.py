@@ -64,7 +64,7 @@ class LaunchBins:
         interval = called_ns // self.interval_ns
         columns = np.stack((exec_id, node_level, interval), axis=1)
         distinct, place = np.unique(columns, axis=0, return_inverse=True)
-        ids = [self._id(BinKey(*row, number)) for row in distinct.tolist()]
+        ids = [self._id(BinKey(row[0], row[1], row[2], number)) for row in distinct.tolist()]
         self._sketch.add(np.array(ids, np.int64)[place.reshape(-1)], duration_ns)
         while len(self._ids) > MOST_BINS and self.interval_ns < _LONGEST_INTERVAL_NS:
             self._widen()

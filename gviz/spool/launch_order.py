@@ -39,13 +39,13 @@ def launch_ordinals(
     for at in mine.values():
         found[at] = np.arange(len(at))
     for block in stream.blocks:
-        at = mine.get(graphs.execs[block.exec_id].graph_id)
-        if at is None:
-            continue
-        called = np.sort(decode(block.columns["host_start"]))
-        found[at] += np.searchsorted(called, starts[at])
+        rows = mine.get(graphs.execs[block.exec_id].graph_id)
+        if rows is not None:
+            called = np.sort(decode(block.columns["host_start"]))
+            found[rows] += np.searchsorted(called, starts[rows])
     for bin_ in stream.bins.bins():
-        at = mine.get(graphs.execs[bin_.key.exec_id].graph_id)
-        if at is not None and bin_.key.measure == 0:
-            found[at[starts[at] > bin_.start_ns]] += int(bin_.histogram.count.sum())
+        rows = mine.get(graphs.execs[bin_.key.exec_id].graph_id)
+        if rows is not None and bin_.key.measure == 0:
+            later = rows[starts[rows] > bin_.start_ns]
+            found[later] += int(bin_.histogram.count.sum())
     return found.tolist()

@@ -316,6 +316,29 @@ def dozens(cuda: Driver, profile: Profile) -> Facts:
     return {"launches": 80, "nodes": 4}
 
 
+def many_texts(cuda: Driver, profile: Profile) -> Facts:
+    """More different NVTX texts than are recorded, then a node under one that is."""
+    from gviz.collectors import native
+
+    texts, stream = 70_000, cuda.stream()
+    with profile():
+        cuda.synchronize()
+        native.nvtx_push("outer")
+        for i in range(texts):
+            native.nvtx_push(f"step {i}")
+            native.nvtx_pop()
+        native.nvtx_push("beyond")
+        graph = cuda.graph()
+        cuda.add_kernel(graph, [], "spin", spin(2))
+        native.nvtx_pop()
+        native.nvtx_push("step 0")
+        cuda.add_kernel(graph, [], "spin", spin(2))
+        native.nvtx_pop()
+        native.nvtx_pop()
+        launch_times(cuda, graph, 1, stream)
+    return {"texts": texts, "launches": 1}
+
+
 def queued(cuda: Driver, profile: Profile) -> Facts:
     """Twelve launches in flight at once, waited for at the end only."""
     stream = cuda.stream()
@@ -426,6 +449,7 @@ PROGRAMS: dict[str, Callable[[Driver, Profile], Facts]] = {
         repeated,
         many,
         dozens,
+        many_texts,
         queued,
         late,
         updated,

@@ -91,3 +91,19 @@ class TestLongRun:
         assert "has none without node level" in without.method
         assert with_.host_count == 9
         assert with_.count >= 4
+
+    def test_texts_that_never_end_do_not_grow_for_ever(self, record: Record) -> None:
+        recording = record("many_texts")
+        paths = recording.fetch_nvtx_paths(RUN)
+        assert 65_000 < len(paths) <= 65_536
+        (graph,) = top_graphs(recording)
+        beyond, known = recording.fetch_nodes(graph.graph_id)
+        assert paths[beyond.nvtx_path_id or 0].text == "outer"
+        assert paths[known.nvtx_path_id or 0].text == "step 0"
+        ranges = recording.fetch_nvtx_ranges(RUN)
+        assert {r.nvtx_path_id for r in ranges} <= set(paths)
+        texts = [paths[r.nvtx_path_id].text for r in ranges]
+        assert texts.count("step 0") == 2
+        assert texts.count("outer") == 1
+        notes = [note.text for note in recording.fetch_notes(RUN)]
+        assert sum("different NVTX texts" in text for text in notes) == 1
