@@ -9,6 +9,7 @@ import ctypes
 import itertools
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -22,7 +23,7 @@ from typing import Any
 
 from contract import driver, programs
 from contract.cases import GRAPH_SHAPES, Facts, build_shape, spin
-from contract.driver import Driver, Handle
+from contract.driver import Arguments, Driver, Handle
 from contract.programs import Profile, launch_times
 
 _FOREIGN = Path(__file__).parent / "foreign_threads.c"
@@ -89,6 +90,88 @@ def two_threads(cuda: Driver, profile: Profile) -> Facts:
 
         _in_threads(cuda, [lambda: work(0), lambda: work(1)])
     return {"launches": 100, "nodes": 4}
+
+
+# -- kernels of all names --------------------------------------------------------------------------
+
+#: Names that compilers give: templates reach thousands of characters.
+LONG_NAMES = (
+    b"k" * 4000,
+    b"_Z3995" + b"x" * 3995 + b"v",
+    b"_ZN" + b"4part" * 700 + b"3endEv",
+    b"_Z" + b"9" * 60 + b"k",
+)
+#: Names that a symbol table may hold but no PTX can.
+ODD_NAMES = (
+    b"caf\xe9_\xff\xfe_kernel",
+    b"\xc3\xa9t\xc3\xa9_\xe2\x82\xac",
+    b"\xed\xa0\x80surrogate",
+    b'<script>alert&amp;"quoted"\\n|',
+    b"bell\x07\x1b[31m",
+)
+
+
+def named(cuda: Driver, profile: Profile, names: tuple[bytes, ...] = LONG_NAMES) -> Facts:
+    """Kernels of these names, once on a stream and captured."""
+    cuda.load_kernels(names)
+    stream = cuda.stream()
+    with profile():
+        for _ in range(2):
+            for name in names:
+                cuda.launch(name.decode("latin-1"), Arguments(), stream)
+            cuda.wait(stream)
+        cuda.begin_capture(stream)
+        for name in names:
+            cuda.launch(name.decode("latin-1"), Arguments(), stream)
+        launch_times(cuda, cuda.end_capture(stream), 3, stream)
+    return {"names": [name.decode("utf-8", "replace") for name in names], "launches": 3}
+
+
+def oddly_named(cuda: Driver, profile: Profile) -> Facts:
+    """The same with bytes that are no text, which only the fake takes."""
+    return named(cuda, profile, LONG_NAMES + ODD_NAMES)
+
+
+# -- large graphs --------------------------------------------------------------------------------
+
+
+def large(cuda: Driver, profile: Profile, size: int = 50_000) -> Facts:
+    """A captured chain of many nodes, launched three times.
+
+    Returns
+    -------
+    Facts
+        Peak memory of this process (bytes), and CPU time (s) of its own and of the writer's.
+    """
+    stream = cuda.stream()
+    with profile():
+        launch_times(cuda, capture_chain(cuda, stream, size), 3, stream)
+    own, writer = (resource.getrusage(w) for w in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return {
+        "nodes": size,
+        "launches": 3,
+        "peak_bytes": own.ru_maxrss * 1024,
+        "own_s": own.ru_utime + own.ru_stime,
+        "writer_s": writer.ru_utime + writer.ru_stime,
+    }
+
+
+def tenth(cuda: Driver, profile: Profile) -> Facts:
+    """The same with a tenth of the nodes."""
+    return large(cuda, profile, 5000)
+
+
+def growing(cuda: Driver, profile: Profile) -> Facts:
+    """Graphs of 30,000 nodes, of which the spool takes several segments; the results are right."""
+    stream = cuda.stream()
+    work = programs._Axpy(cuda)
+    with profile():
+        for _ in range(2):
+            launch_times(cuda, capture_chain(cuda, stream, 15_000), 2, stream)
+        work.enqueue(stream)
+        cuda.wait(stream)
+        launch_times(cuda, build_shape(cuda, GRAPH_SHAPES["diamond"]), 2, stream)
+    return {"result": work.result(), "nodes": 15_000}
 
 
 # -- threads -------------------------------------------------------------------------------------
@@ -377,6 +460,11 @@ STRESS: dict[str, Callable[[Driver, Profile], Facts]] = {
     for f in (
         two_streams,
         two_threads,
+        named,
+        oddly_named,
+        growing,
+        large,
+        tenth,
         captures_and_launches,
         foreign_threads,
         gil_stress,

@@ -5,9 +5,12 @@ The same class runs on the fake driver everywhere and on a real GPU with ``-m gp
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 from contract.backend import Backend, Outcome
-from contract.recorded import RUN, launch_ids, span_counts, top_graphs
+from contract.recorded import RUN, edges, launch_ids, span_counts, top_graphs
 
 from gviz.recording import rows
 from gviz.recording.reader import Recording
@@ -149,6 +152,24 @@ class TestStress:
                 # The last launches may come after the end of the recording.
                 counts = span_counts(recording, graph)
                 assert {counts[i, n] for i in ids[:-2] for n in range(4)} == {1}
+
+    def test_graph_of_50000_nodes(self, backend: Backend, gviz: Callable[..., Any]) -> None:
+        outcome, plain = stress(backend, "large"), stress(backend, "large", "none")
+        tenth, plain_tenth = stress(backend, "tenth"), stress(backend, "tenth", "none")
+        facts = outcome.facts
+        with outcome.recording() as recording:
+            (graph,) = top_graphs(recording)
+            assert_whole(recording, graph, facts["nodes"], facts["launches"])
+            assert len(edges(recording, graph)) == facts["nodes"] - 1
+        # Ten times the nodes take about ten times as long: nothing grows with their square.
+        assert facts["writer_s"] < 25 * max(tenth.facts["writer_s"], 0.3)
+        cost_s = facts["own_s"] - plain.facts["own_s"]
+        cost_of_tenth_s = tenth.facts["own_s"] - plain_tenth.facts["own_s"]
+        assert cost_s < 25 * max(cost_of_tenth_s, 0.1)
+        assert facts["peak_bytes"] - plain.facts["peak_bytes"] < 64 << 20
+        info = gviz("info", outcome.output)
+        assert info.returncode == 0, info.stderr
+        assert "50,000" in info.stdout
 
     @pytest.mark.parametrize("program", ["raising_handlers", "forks", "gil_stress"])
     def test_program_ends_well_without_gviz_too(self, backend: Backend, program: str) -> None:
