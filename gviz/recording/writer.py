@@ -96,6 +96,10 @@ class RecordingWriter:
         self._db.execute(f"DETACH {SOURCE}")
         self._db.execute("BEGIN")
 
+    def set_mode(self, mode: int) -> None:
+        """Give the recording these permission bits instead of the process's usual ones."""
+        self._part.chmod(mode)
+
     def finish(self) -> Path:
         """Commit, close and move the recording to its place; return that place."""
         self._db.execute("COMMIT")
