@@ -139,8 +139,12 @@ static bool exec_enter(CUgraphExec handle, uint32_t *exec_id, bool *late, uint32
     struct exec_state *exec = exec_find(handle);
     if (!exec) { /* instantiated before gviz attached */
         uint32_t id = 0;
+        /* CUPTI is asked without the lock: one of its callbacks may wait for it. */
+        pthread_mutex_unlock(&lock);
         cupti.cuptiGetGraphExecId(handle, &id);
-        exec = exec_add(handle, id, true);
+        pthread_mutex_lock(&lock);
+        exec = exec_find(handle);
+        exec = exec ? exec : exec_add(handle, id, true);
     }
     bool wanted = exec && wants_nodes(exec);
     if (exec) {
