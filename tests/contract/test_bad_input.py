@@ -125,6 +125,7 @@ def test_full_disk_stops_the_recording_and_not_the_program(
     environment = {"LD_PRELOAD": str(full_disk), "SEGMENTS_LEFT": str(segments)}
     outcome = run_stress(backend, "growing", environment=environment)
     assert outcome.facts["result"] == _RESULT
+    assert outcome.facts["cupti_is_free"], "the program pays no longer for what is not kept"
     (line,) = outcome.stderr.splitlines()
     assert line.startswith("gviz: collecting stopped: the spool cannot grow: No space left")
     with outcome.recording() as recording:
