@@ -31,16 +31,18 @@ class StackTaker:
         self._ids: dict[tuple[int, ...], int] = {}
         self._codes: dict[int, CodeType] = {}  # kept alive, so that an identity stays one
         self._numbers = itertools.count(1)
-        self._callback: object = None
+        self._installed = False
 
     def install(self) -> None:
         """Have the native library ask for a stack at every node."""
-        self._callback = native.set_stack_callback(self.take)
+        native.set_stack_callback(self.take)
+        self._installed = True
 
     def remove(self) -> None:
         """Take the callback away."""
-        if self._callback is not None:
+        if self._installed:
             native.set_stack_callback(None)
+            self._installed = False
 
     def begin_again(self) -> None:
         """After fork(): the child's spool has none of the parent's stacks."""

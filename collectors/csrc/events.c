@@ -125,7 +125,9 @@ void events_end(void *opaque, CUstream stream, bool launched) {
     double counted = (double)(pair->cost_ns < limit ? pair->cost_ns : limit);
     cost_total_ns += (uint64_t)counted;
     cost_typical_ns = cost_count == 1 ? counted : cost_typical_ns + (counted - cost_typical_ns) / 16;
-    allowed_from_ns = end + (uint64_t)(cost_typical_ns / options.event_cost_fraction);
+    __atomic_store_n(&allowed_from_ns,
+                     end + (uint64_t)(cost_typical_ns / options.event_cost_fraction),
+                     __ATOMIC_RELAXED);
     pthread_mutex_unlock(&lock);
 }
 
@@ -221,7 +223,7 @@ static void write_counters(void) {
         counter("launch_event_cost_ns", cost_typical_ns, "ns",
                 "measured: host time of the two event records around a launch, typical");
     counter("launches_timed_by_events", (double)cost_count, "number", "measured");
-    counter("launches_thinned", (double)thinned_count, "number",
+    counter("launches_thinned", (double)__atomic_load_n(&thinned_count, __ATOMIC_RELAXED), "number",
             "measured: launches left without events to keep their cost below the limit");
     counter("launch_event_share_limit", options.event_cost_fraction, "fraction",
             "rule: a launch has no events while their host time would be above this share of wall "
@@ -242,22 +244,25 @@ void events_stop(bool at_end) {
     lost_count += (uint64_t)pending_count;
     if (at_end)
         write_counters();
+    struct pair *unused = pool;
+    pool = NULL;
+    drop(&pending_first, NULL);
+    pending_last = NULL;
+    pending_count = 0;
+    if (at_end) {
+        __atomic_store_n(&allowed_from_ns, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&thinned_count, 0, __ATOMIC_RELAXED);
+        cost_count = lost_count = first_launch_ns = cost_total_ns = 0;
+        cost_least_ns = UINT64_MAX;
+    }
+    pthread_mutex_unlock(&lock);
     CUcontext popped;
-    for (struct pair *pair = pool; pair; pair = pair->next) {
+    for (struct pair *pair = unused; pair; pair = pair->next) {
         if (cuda.CtxPushCurrent(pair->context) != 0)
             continue;
         cuda.EventDestroy(pair->start);
         cuda.EventDestroy(pair->end);
         cuda.CtxPopCurrent(&popped);
     }
-    drop(&pool, NULL);
-    drop(&pending_first, NULL);
-    pending_last = NULL;
-    pending_count = 0;
-    if (at_end) {
-        allowed_from_ns = cost_count = thinned_count = lost_count = 0;
-        first_launch_ns = cost_total_ns = 0;
-        cost_least_ns = UINT64_MAX;
-    }
-    pthread_mutex_unlock(&lock);
+    drop(&unused, NULL);
 }

@@ -166,10 +166,14 @@ static bool exec_enter(CUgraphExec handle, bool admitted, uint32_t *exec_id, boo
     struct exec_state *exec = exec_find(handle);
     if (!exec) { /* instantiated before gviz attached */
         uint32_t id = 0;
+        /* CUPTI is asked without the lock: one of its callbacks may wait for it. */
+        pthread_mutex_unlock(&lock);
         cupti.cuptiGetGraphExecId(handle, &id);
-        exec = exec_add(handle, id, true);
-        if (exec)
-            exec->unwanted = !origin_wants_late();
+        bool unwanted = !origin_wants_late();
+        pthread_mutex_lock(&lock);
+        exec = exec_find(handle);
+        if (!exec && (exec = exec_add(handle, id, true)))
+            exec->unwanted = unwanted;
     }
     if (exec && exec->period != period_number()) {
         exec->period = period_number();

@@ -40,6 +40,7 @@ static struct segment_header *segment;
 static uint64_t capacity;
 static uint32_t next_index;
 static uint64_t total_bytes;
+static char why_closed[LAST_WORDS_BYTES / 2]; /* with the lock held; "": nothing went wrong */
 
 /* Reserved, not sparse: on a full disk a sparse mapping would kill the program (SIGBUS). Signals
  * wait meanwhile: they would interrupt the call; and beyond RLIMIT_FSIZE the kernel sends SIGXFSZ,
@@ -106,6 +107,7 @@ int spool_open(const char *where) {
     strcpy(directory, where);
     next_index = 0;
     total_bytes = 0;
+    why_closed[0] = 0;
     int result = open_segment(SEGMENT_BYTES);
     pthread_mutex_unlock(&lock);
     return result;
@@ -152,15 +154,15 @@ static void write_record(uint32_t type, uint64_t size, const struct slice *slice
 }
 
 /* With the lock held. When there is no next segment, say so at the end of this one, which is
- * the last: `why` is of LAST_WORDS_BYTES / 2. */
-static int next_segment(uint64_t record_bytes, char *why) {
+ * the last. */
+static int next_segment(uint64_t record_bytes) {
     struct segment_header *old = segment;
     uint64_t old_capacity = capacity;
     uint64_t need = record_bytes + sizeof(struct segment_header) + LAST_WORDS_BYTES;
     int result = open_segment(need > SEGMENT_BYTES ? need : SEGMENT_BYTES);
     if (result != 0) {
-        snprintf(why, LAST_WORDS_BYTES / 2, "the spool cannot grow: %s", strerror(errno));
-        struct slice words = {why, strlen(why)};
+        snprintf(why_closed, sizeof why_closed, "the spool cannot grow: %s", strerror(errno));
+        struct slice words = {why_closed, strlen(why_closed)};
         write_record(RECORD_STOPPED, words.size, &words, 1);
         segment = NULL;
     }
@@ -169,7 +171,7 @@ static int next_segment(uint64_t record_bytes, char *why) {
 }
 
 int spool_append(uint32_t type, const struct slice *slices, int count) {
-    char why[LAST_WORDS_BYTES / 2] = "the spool is closed";
+    char why[sizeof why_closed] = "";
     uint64_t size = 0;
     for (int i = 0; i < count; i++)
         size += slices[i].size;
@@ -180,11 +182,13 @@ int spool_append(uint32_t type, const struct slice *slices, int count) {
         goto out;
     if (atomic_load_explicit(&segment->committed, memory_order_relaxed) + whole >
             capacity - LAST_WORDS_BYTES &&
-        next_segment(whole, why) != 0)
+        next_segment(whole) != 0)
         goto out;
     write_record(type, size, slices, count);
     result = 0;
 out:
+    if (result != 0)
+        snprintf(why, sizeof why, "%s", why_closed[0] ? why_closed : "the spool is closed");
     pthread_mutex_unlock(&lock);
     if (result != 0 && recording())
         give_up(why);

@@ -96,11 +96,17 @@ class RecordingWriter:
         self._db.execute(f"DETACH {SOURCE}")
         self._db.execute("BEGIN")
 
+    def set_mode(self, mode: int) -> None:
+        """Give the recording these permission bits instead of the process's usual ones."""
+        self._part.chmod(mode)
+
     def finish(self) -> Path:
         """Commit, close and move the recording to its place; return that place."""
         self._db.execute("COMMIT")
         self._db.execute("ANALYZE")
         self._db.close()
+        if self.path.exists():
+            _sync(self._part)  # what is replaced may be the only copy
         os.replace(self._part, self.path)
         return self.path
 
@@ -134,6 +140,15 @@ class RecordingWriter:
             raise RecordingError(
                 f"cannot write {self.path}: {failure}; make room and try again"
             ) from failure
+
+
+def _sync(path: Path) -> None:
+    """Wait until a file's content would outlast a power failure."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _uri(path: Path) -> str:

@@ -247,8 +247,28 @@ def _text(payload: bytes) -> str:
     return payload.decode("utf-8", "replace")
 
 
+def _json(payload: bytes) -> Any:
+    """Return a JSON value whose texts can be stored.
+
+    Python reads bytes of file names and arguments that are no UTF-8 as lone surrogates, which
+    have no encoding; here they become escapes.
+    """
+    value = json.loads(payload)
+    return _storable(value) if b"\\ud" in payload else value
+
+
+def _storable(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, list):
+        return [_storable(v) for v in value]
+    if isinstance(value, dict):
+        return {_storable(k): _storable(v) for k, v in value.items()}
+    return value
+
+
 def _meta(c: Contents, p: bytes) -> None:
-    c.metadata |= json.loads(p)
+    c.metadata |= _json(p)
 
 
 def _end(c: Contents, p: bytes) -> None:
@@ -367,7 +387,7 @@ def _cloned(c: Contents, p: bytes) -> None:
 
 
 def _stack(c: Contents, p: bytes) -> None:
-    stack_id, frames = json.loads(p)
+    stack_id, frames = _json(p)
     c.stacks[stack_id] = frames
 
 

@@ -158,11 +158,11 @@ static void mark_ancestors(const struct graph *graph, struct node *const *nodes,
         marked[nodes[i]->id] = true;
     /* Ids grow along every captured edge, so one pass from the last edge backwards is enough
      * once edges are taken in order of their dependent. */
-    for (size_t id = graph->node_count; id-- > 0;)
-        if (marked[id])
-            for (size_t e = 0; e < graph->edge_count; e++)
-                if (graph->edges[e].to->id == id)
-                    marked[graph->edges[e].from->id] = true;
+    struct edge_index index = index_edges(graph);
+    for (size_t id = graph->next_node_id; id-- > 0;)
+        for (size_t e = index.first[id]; marked[id] && e < index.first[id + 1]; e++)
+            marked[index.edges[e]->from->id] = true;
+    free_index(index);
 }
 
 static bool is_joined(const struct capture *capture) {

@@ -20,10 +20,12 @@ static void number_nodes(struct graph *graph, uint32_t *next) {
 static size_t plan_node(struct exec *exec, struct node *node, const size_t *step_of, size_t root_queue,
                         bool *root_taken);
 
+static struct edge_index incoming; /* the edges of the graph in hand, under the lock */
+
 /* Whether every dependency of the node has its step. */
-static bool is_ready(const struct graph *graph, const struct node *node, const size_t *step_of) {
-    for (size_t i = 0; i < graph->edge_count; i++)
-        if (graph->edges[i].to == node && step_of[graph->edges[i].from->id] == SIZE_MAX)
+static bool is_ready(const struct node *node, const size_t *step_of) {
+    for (size_t i = incoming.first[node->id]; i < incoming.first[node->id + 1]; i++)
+        if (step_of[incoming.edges[i]->from->id] == SIZE_MAX)
             return false;
     return true;
 }
@@ -32,12 +34,14 @@ static void plan_graph(struct exec *exec, struct graph *graph, size_t root_queue
     size_t *step_of = fake_allocate(graph->next_node_id, sizeof *step_of);
     size_t planned = 0;
     bool root_taken = false;
+    struct edge_index outer = incoming;
+    incoming = index_edges(graph);
     memset(step_of, 0xff, graph->next_node_id * sizeof *step_of);
     for (bool progress = true; planned < graph->node_count && progress;) {
         progress = false;
         for (size_t i = 0; i < graph->node_count; i++) {
             struct node *node = graph->nodes[i];
-            if (step_of[node->id] != SIZE_MAX || !is_ready(graph, node, step_of))
+            if (step_of[node->id] != SIZE_MAX || !is_ready(node, step_of))
                 continue;
             step_of[node->id] = plan_node(exec, node, step_of, root_queue, &root_taken);
             planned++;
@@ -45,6 +49,8 @@ static void plan_graph(struct exec *exec, struct graph *graph, size_t root_queue
         }
     }
     free(step_of);
+    free_index(incoming);
+    incoming = outer;
 }
 
 /* A node goes on in the queue of the first dependency that no other dependent has followed. */
@@ -67,11 +73,9 @@ static size_t choose_queue(struct exec *exec, const struct step *step, size_t ro
 static size_t plan_node(struct exec *exec, struct node *node, const size_t *step_of, size_t root_queue,
                         bool *root_taken) {
     struct step step = {.node = node};
-    const struct graph *graph = node->graph;
-    for (size_t i = 0; i < graph->edge_count; i++)
-        if (graph->edges[i].to == node)
-            step.after = fake_append(step.after, step.after_count++, sizeof(size_t),
-                                &step_of[graph->edges[i].from->id]);
+    for (size_t i = incoming.first[node->id]; i < incoming.first[node->id + 1]; i++)
+        step.after = fake_append(step.after, step.after_count++, sizeof(size_t),
+                                 &step_of[incoming.edges[i]->from->id]);
     step.queue = choose_queue(exec, &step, root_queue, root_taken);
     step.bodies = fake_allocate(node->body_count, sizeof *step.bodies);
     size_t index = exec->step_count;

@@ -76,6 +76,7 @@ struct node {
     struct work work;
     struct graph **bodies; /* child graph (one) or branches of a conditional */
     size_t body_count;
+    size_t edges_in; /* edges that were ever added to it */
 };
 
 struct graph {
@@ -303,6 +304,14 @@ struct node *add_node(struct graph *graph, struct node *const *dependencies, con
                       size_t dependency_count, const struct work *work);
 CUresult add_edge(struct graph *graph, struct node *from, struct node *to, CUgraphEdgeData data);
 bool has_type(const struct graph *graph, int type); /* at any depth */
+/* A graph's edges by the node they lead to: those to the node of id n are edges[first[n]] up to
+ * edges[first[n + 1]], in order of creation. Large graphs must not take quadratic time. */
+struct edge_index {
+    size_t *first;
+    const struct edge **edges;
+};
+struct edge_index index_edges(const struct graph *graph);
+void free_index(struct edge_index index);
 
 /* -- clone.c ---------------------------------------------------------------------------------- */
 struct graph *clone_graph(struct graph *original, uint32_t id, bool tell_clones);

@@ -21,12 +21,14 @@ static bool is_valid(const struct graph *graph, bool in_conditional) {
 static bool has_cycle(const struct graph *graph) {
     size_t done = 0;
     bool *finished = fake_allocate(graph->next_node_id, sizeof *finished);
+    struct edge_index index = index_edges(graph);
     for (bool progress = true; progress;) {
         progress = false;
         for (size_t i = 0; i < graph->node_count; i++) {
-            bool ready = !finished[graph->nodes[i]->id];
-            for (size_t e = 0; ready && e < graph->edge_count; e++)
-                ready = graph->edges[e].to != graph->nodes[i] || finished[graph->edges[e].from->id];
+            uint32_t id = graph->nodes[i]->id;
+            bool ready = !finished[id];
+            for (size_t e = index.first[id]; ready && e < index.first[id + 1]; e++)
+                ready = finished[index.edges[e]->from->id];
             if (ready) {
                 finished[graph->nodes[i]->id] = progress = true;
                 done++;
@@ -34,6 +36,7 @@ static bool has_cycle(const struct graph *graph) {
         }
     }
     free(finished);
+    free_index(index);
     return done < graph->node_count;
 }
 

@@ -157,7 +157,7 @@ def _small_strategy(hint: Any, key: str | None) -> st.SearchStrategy[Any]:
     return _strategy(hint)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(recordings=_small_recordings())
 def test_merged_runs_come_back_equal_up_to_ids(recordings: list[list[Any]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
