@@ -1,8 +1,8 @@
 """Names of the graphs that ``torch.compile(mode="reduce-overhead")`` captures.
 
 Below torch.compile a graph is captured far from the user's code, and a function compiled for
-three shapes has three graphs. PyTorch's own object for a graph, ``CUDAGraphNode``, knows the inputs:
-while it records, the graph is named after the user's function and the shapes it was given.
+three shapes has three graphs. PyTorch's own object for a graph, ``CUDAGraphNode``, knows the
+inputs: while it records, the graph is named after the user's function and the shapes given.
 """
 
 from __future__ import annotations

@@ -135,6 +135,11 @@ class profile:
             _release()
 
 
+def active_recording() -> Path | None:
+    """Return what this process is recorded into right now, by a profile or gviz run, or None."""
+    return _active.path if _active is not None else recording_path()
+
+
 def _release() -> None:
     global _active
     with _active_lock:
