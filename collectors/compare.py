@@ -1,4 +1,11 @@
-"""``gviz.compare_stream``: the same work by stream calls and as a graph, measured and compared."""
+"""``gviz.compare_stream``: the same work by stream calls and as a graph, measured and compared.
+
+The function is called ``warmup`` times, then ``launches`` times timed with nothing recording, then
+about as often again while node times are recorded. It is captured once; the graph is launched as
+often with node times, and at last, with nothing recording, timed. Every repetition starts on an
+idle GPU. Inside an active profile (or under ``gviz run``) everything goes into that recording, in ranges
+called after ``name``.
+"""
 
 from __future__ import annotations
 
@@ -40,26 +47,19 @@ def compare_stream(
     strict: bool = False,
     overwrite: bool = False,
 ) -> StreamComparison:
-    """Run a function by stream calls and as a graph, and compare times and results.
-
-    The function is called ``warmup`` times, then ``launches`` times timed, then as often again
-    while node times are recorded; it is captured once, and the graph launched as often. Each
-    repetition starts on an idle GPU. Inside an active profile (or under ``gviz run``) everything
-    goes into that recording, in ranges called after ``name``.
+    """Run a function by stream calls and as a graph; compare times and results.
 
     Parameters
     ----------
     function
         Called without arguments. Its work must be capturable: inputs stay where they are, nothing
-        waits for the GPU. What it returns is compared (arrays, nested in tuples, lists, mappings
-        or dataclasses).
+        waits for the GPU. What it returns is compared: arrays, nested in any way.
     warmup
-        Calls before anything is measured, from 0. ``capture="auto"`` makes one more.
+        Calls before anything is measured, from 0; ``capture="auto"`` makes one more.
     launches
         Repetitions of each measurement, from 1.
     capture
-        Who captures: ``"torch"`` (torch.cuda.graph), ``"cupy"`` (stream capture), or ``"auto"``:
-        by the function's results, its allocations, the libraries loaded.
+        Who captures: ``"torch"``, ``"cupy"``, or ``"auto"``: whose arrays it returns or allocates.
     path
         The recording to write; None: a temporary file, which is kept.
     name
@@ -67,14 +67,9 @@ def compare_stream(
     rtol, atol
         Results a (stream) and b (graph) agree if ``abs(a - b) <= atol + rtol * abs(a)``.
     strict
-        Raise CollectorError when the results differ.
+        Raise when the results differ.
     overwrite
         Replace an existing file.
-
-    Returns
-    -------
-    StreamComparison
-        Times in nanoseconds, whether the results agree, the recording's path; ``print`` it.
 
     Raises
     ------
@@ -87,44 +82,24 @@ def compare_stream(
 
     Examples
     --------
-    >>> import torch, gviz                                              # doctest: +SKIP
-    >>> x = torch.randn(8, 64, device="cuda")                           # doctest: +SKIP
-    >>> print(gviz.compare_stream(lambda: x.relu().sum(), name="relu")) # doctest: +SKIP
+    >>> x = torch.randn(8, 64, device="cuda")                      # doctest: +SKIP
+    >>> print(gviz.compare_stream(lambda: x.relu(), name="relu"))  # doctest: +SKIP
     """
+    _check_counts(warmup, launches)
+    if path is not None and active_recording() is None:
+        check_output(Path(path), overwrite=overwrite)  # before the function is called
+    work = _Comparison(choose(capture, function), function, name or _name_of(function), launches)
+    result = work.compare(warmup, path, (rtol, atol), overwrite=overwrite)
+    if strict and result.agrees is False:
+        differences = "; ".join(result.differences)
+        raise CollectorError(f"{result.name} gives other results as a graph: {differences}")
+    return result
+
+
+def _check_counts(warmup: int, launches: int) -> None:
     for what, value, least in (("warmup", warmup, 0), ("launches", launches, 1)):
         if value < least:
             raise UsageError(f"{what} is {value}; give a number from {least}")
-    shown = name or _name_of(function)
-    outer = active_recording()
-    if outer is None and path is not None:
-        check_output(Path(path), overwrite=overwrite)  # before the function is called
-    library = choose(capture, function)
-    work = _Comparison(library, function, shown, launches)
-    with library.scope():
-        for _ in range(warmup):
-            function()
-        work.measure_stream()
-        if outer is None:
-            recording = profile(
-                path or Path(tempfile.mkdtemp(prefix="gviz-")) / f"{_slug(shown)}.gviz",
-                name=shown,
-                node_launches=launches + 1,
-                eager_operations=_EAGER_OPERATIONS,
-                overwrite=overwrite,
-            )
-            with recording:
-                work.run(rtol, atol)
-        else:
-            work.notes.append("timed inside an active profile, which may slow both sides")
-            work.run(rtol, atol)
-        work.measure_graph()
-    result = work.result(outer or recording.path, finished=outer is None)
-    if strict and result.agrees is False:
-        raise CollectorError(
-            f"{shown} gives other results as a graph: {'; '.join(result.differences)}; the "
-            f"recording is {result.path}"
-        )
-    return result
 
 
 @dataclass(slots=True)
@@ -141,6 +116,36 @@ class _Comparison:
     differences: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     _launch: Callable[[], Any] | None = None
+
+    def compare(
+        self,
+        warmup: int,
+        path: str | PathLike[str] | None,
+        tolerances: tuple[float, float],
+        *,
+        overwrite: bool,
+    ) -> StreamComparison:
+        """Measure and record both sides, here or into the recording that is active."""
+        outer = active_recording()
+        with self.library.scope():
+            for _ in range(warmup):
+                self.function()
+            self.measure_stream()
+            if outer is None:
+                recording = profile(
+                    path or Path(tempfile.mkdtemp(prefix="gviz-")) / f"{_slug(self.name)}.gviz",
+                    name=self.name,
+                    node_launches=self.launches + 1,
+                    eager_operations=_EAGER_OPERATIONS,
+                    overwrite=overwrite,
+                )
+                with recording:
+                    self.run(*tolerances)
+            else:
+                self.notes.append("timed inside an active profile, which may slow both sides")
+                self.run(*tolerances)
+            self.measure_graph()
+        return self.result(outer or recording.path, finished=outer is None)
 
     def measure_stream(self) -> None:
         """Time the function, nothing being recorded."""

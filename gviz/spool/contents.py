@@ -338,7 +338,7 @@ def _dot(c: Contents, p: bytes) -> None:
 
 def _graph_origin(c: Contents, p: bytes) -> None:
     fixed, name = f.GRAPH_ORIGIN.unpack_from(p), _text(p[f.GRAPH_ORIGIN.size :])
-    c.origins.append(OriginRecord(*fixed, name))
+    c.origins.append(OriginRecord._make((*fixed, name)))
 
 
 _TAKERS: dict[int, Callable[[Contents, bytes], None]] = {
