@@ -3,8 +3,8 @@
 The function is called ``warmup`` times, then ``launches`` times timed with nothing recording, then
 about as often again while node times are recorded. It is captured once; the graph is launched as
 often with node times, and at last, with nothing recording, timed. Every repetition starts on an
-idle GPU. Inside an active profile (or under ``gviz run``) everything goes into that recording, in ranges
-called after ``name``.
+idle GPU. Inside an active profile (or under ``gviz run``) everything goes into that recording, in
+ranges called after ``name``.
 """
 
 from __future__ import annotations

@@ -294,12 +294,6 @@ def test_record_function_goes_through_the_compilers_as_before(tmp_path: Path) ->
         assert {"decorated", "inside"} <= texts, "the eager calls"
 
 
-def test_jax_graphs_are_named_after_the_line_or_numbered(record: Record) -> None:
-    names = [g.name for g in launched(record("jax"))]
-    assert names
-    assert all(name for name in names)
-
-
 # -- one graph of several -------------------------------------------------------------------
 
 _TWO = """
