@@ -50,7 +50,7 @@ class CompiledGraphHook:
             self._original = None
 
     def _wrap(self, module: ModuleType) -> None:
-        node_class: Any = module.CUDAGraphNode  # type: ignore[attr-defined]
+        node_class: Any = module.CUDAGraphNode
         record = node_class._record
         name_of = self._name
 

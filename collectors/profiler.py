@@ -212,6 +212,11 @@ def _session() -> Session | None:
     return active._session if active is not None else running_session()
 
 
+def active_recording() -> Path | None:
+    """Return what this process is recorded into right now, by a profile or gviz run, or None."""
+    return _active.path if _active is not None else recording_path()
+
+
 def _release() -> None:
     global _active
     with _active_lock:

@@ -45,9 +45,9 @@ class RecordFunctionHook:
             self._originals = None
 
     def _wrap(self, module: ModuleType) -> None:
-        torch_class: Any = module.record_function  # type: ignore[attr-defined]
+        torch_class: Any = module.record_function
         enter, leave = torch_class.__enter__, torch_class.__exit__
-        torch: Any = module.torch  # type: ignore[attr-defined]
+        torch: Any = module.torch
         if importlib.util.find_spec("torch.compiler") is None:
             raise CollectorError("this PyTorch is too old; ranges need 2.1 or newer")
         pushed, popped = self._pushed, self._popped

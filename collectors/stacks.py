@@ -104,7 +104,7 @@ def _is_of_gviz(error: Exception) -> bool:
 
 def python_frames(frame: FrameType | None) -> list[tuple[str, int, str]]:
     """Return file, line and function of a frame and its callers, innermost first, gviz left out."""
-    found = []
+    found: list[tuple[str, int, str]] = []
     while frame is not None and len(found) < MAX_DEPTH:
         if not frame.f_code.co_filename.startswith(_OWN_FILES):
             file, line, function, _ = _frame(frame.f_code, frame.f_lasti)

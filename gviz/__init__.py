@@ -9,13 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["GvizError", "__version__", "profile", "start", "stop"]
+__all__ = ["GvizError", "__version__", "compare_stream", "profile", "start", "stop"]
 
 if TYPE_CHECKING:
+    from gviz.collectors.compare import compare_stream
     from gviz.collectors.profiler import profile, start, stop
     from gviz.errors import GvizError
 
 _LAZY = {
+    "compare_stream": "gviz.collectors.compare",
     "profile": "gviz.collectors.profiler",
     "start": "gviz.collectors.profiler",
     "stop": "gviz.collectors.profiler",

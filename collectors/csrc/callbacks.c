@@ -126,7 +126,9 @@ static void life_enter(const CUpti_CallbackData *data, uint32_t cbid) {
     bool has_stream;
     switch (calls[cbid].kind) {
     case CALL_BEGIN_CAPTURE:
-        origin_begin_capture(call_stream(cbid, params, &has_stream));
+        origin_begin_capture(call_stream(cbid, params, &has_stream),
+                             data->function_name && strstr(data->function_name, "ToGraph")
+                                 ? graph_id_of((CUgraph)params[1]) : 0);
         if (atomic_fetch_add(&captures, 1) == 0)
             calls_watch_operations(true);
         break;
@@ -177,7 +179,7 @@ static void life_exit(const CUpti_CallbackData *data, uint32_t cbid) {
         memcpy(&record.mode, (const char *)data->params + mode_offset, sizeof record.mode);
         if (result != 0) {
             end_of_capture();
-            origin_end_capture(stream, 0);
+            origin_end_capture(stream, false, 0);
         }
         break;
     }
@@ -185,7 +187,7 @@ static void life_exit(const CUpti_CallbackData *data, uint32_t cbid) {
         CUgraph *graph = (CUgraph *)params[1];
         if (result == 0 && graph)
             record.graph_id = graph_id_of(*graph);
-        origin_end_capture(stream, record.graph_id);
+        origin_end_capture(stream, result == 0, record.graph_id);
         end_of_capture();
         break;
     }

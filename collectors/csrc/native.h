@@ -370,8 +370,8 @@ int32_t nodes_python_stack(void); /* of the calling thread: id > 0, else a reaso
 
 GVIZ_EXPORT void gviz_set_graph_pattern(const char *text);
 void origin_reset(void);
-void origin_begin_capture(CUstream stream);
-void origin_end_capture(CUstream stream, uint32_t graph_id);
+void origin_begin_capture(CUstream stream, uint32_t into_graph_id);
+void origin_end_capture(CUstream stream, bool succeeded, uint32_t graph_id);
 void origin_instantiate(uint32_t graph_id);
 void origin_exec_created(CUgraphExec exec, uint32_t exec_id);
 void origin_instantiated(void);

@@ -208,8 +208,9 @@ static struct capture *capture_take(CUstream stream) {
     return found;
 }
 
-/* A capture is about to begin; the stack is taken now, no lock of the driver is held yet. */
-void origin_begin_capture(CUstream stream) {
+/* A capture is about to begin; the stack is taken now, no lock of the driver is held yet.
+ * Graph 0: the driver makes one. */
+void origin_begin_capture(CUstream stream, uint32_t into_graph_id) {
     free(capture_take(stream)); /* its end was not seen */
     size_t length = strlen(next_name);
     struct capture *capture = malloc(sizeof *capture + length + 1);
@@ -219,6 +220,7 @@ void origin_begin_capture(CUstream stream) {
     capture->owner = owner_of(stream);
     memcpy(capture->name, next_name, length + 1);
     capture->record = origin_here(ORIGIN_CAPTURE, true);
+    capture->record.graph_id = into_graph_id;
     capture->decision = decide_by_name(&capture->record, capture->name, 0);
     pthread_mutex_lock(&lock);
     capture->next = captures_open;
@@ -226,12 +228,14 @@ void origin_begin_capture(CUstream stream) {
     pthread_mutex_unlock(&lock);
 }
 
-/* It ended; graph 0: it failed, or did not begin. */
-void origin_end_capture(CUstream stream, uint32_t graph_id) {
+/* It ended; graph 0: the program did not ask which graph it was. */
+void origin_end_capture(CUstream stream, bool succeeded, uint32_t graph_id) {
     struct capture *capture = capture_take(stream);
     if (!capture)
         return;
-    if (graph_id) {
+    if (!graph_id)
+        graph_id = capture->record.graph_id;
+    if (succeeded && graph_id) {
         capture->record.graph_id = graph_id;
         origin_write(&capture->record, capture->name);
         pthread_mutex_lock(&lock);

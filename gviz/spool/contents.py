@@ -410,7 +410,7 @@ def _dot(c: Contents, p: bytes) -> None:
 
 def _graph_origin(c: Contents, p: bytes) -> None:
     fixed, name = f.GRAPH_ORIGIN.unpack_from(p), _text(p[f.GRAPH_ORIGIN.size :])
-    origin = OriginRecord(*fixed, name)
+    origin = OriginRecord._make((*fixed, name))
     c.origins.append(origin)
     if origin.exec_id and origin.flags & f.ORIGIN_UNWANTED:
         c.unwanted_execs.add(origin.exec_id)

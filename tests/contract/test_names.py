@@ -91,12 +91,16 @@ def run(backend: Backend, tmp_path: Path) -> Iterator[Run]:
     """Run the program under gviz.profile with given options; open its recording."""
     opened: list[Recording] = []
 
-    def record(options: str = "{}", *more: str) -> Recording:
+    def record(
+        options: str = "{}", *more: str, text: str = PROGRAM, command: tuple[str, ...] = ()
+    ) -> Recording:
         program, output = tmp_path / "program.py", tmp_path / "out.gviz"
-        program.write_text(PROGRAM)
+        program.write_text(text)
         path = os.pathsep.join(filter(None, [str(_TESTS), os.environ.get("PYTHONPATH")]))
+        if command:
+            command = (*command, "-o", str(output))
         done = subprocess.run(
-            [sys.executable, "-P", str(program), str(output), options, *more],
+            [sys.executable, "-P", *command, str(program), str(output), options, *more],
             env={**backend.environment, "PYTHONPATH": path},
             capture_output=True,
             text=True,
@@ -110,6 +114,31 @@ def run(backend: Backend, tmp_path: Path) -> Iterator[Run]:
     yield record
     for recording in opened:
         recording.close()
+
+
+#: A capture into a graph that is there, ended without asking which graph it was.
+INTO_GRAPH = """
+import sys
+from ctypes import c_int, c_size_t, c_void_p
+from contract.driver import Driver
+from contract.cases import spin
+import gviz
+
+cuda = Driver()
+stream = cuda.stream()
+with gviz.profile(sys.argv[1]):
+    graph = cuda.graph()
+    code = cuda.library.cuStreamBeginCaptureToGraph(
+        c_void_p(stream), c_void_p(graph), None, None, c_size_t(0), c_int(1)
+    )
+    assert code == 0, code
+    cuda.launch("spin", spin(2), stream)
+    code = cuda.library.cuStreamEndCapture(c_void_p(stream), None)
+    assert code == 0, code
+    graph_exec = cuda.instantiate(graph)
+    cuda.launch_graph(graph_exec, stream)
+    cuda.wait(stream)
+"""
 
 
 class TestNames:
@@ -130,6 +159,18 @@ class TestNames:
             "decode",
             "framework's",
         ]
+
+    def test_capture_into_a_graph_names_it(self, run: Run) -> None:
+        (graph,) = top_graphs(run(text=INTO_GRAPH))
+        line = 1 + INTO_GRAPH.splitlines().index(
+            "    code = cuda.library.cuStreamBeginCaptureToGraph("
+        )
+        assert graph.name == f"program.py:{line}"
+
+    def test_graph_is_chosen_under_gviz_run(self, run: Run) -> None:
+        recording = run(command=("-m", "gviz", "run", "--graph", "decode*"))
+        found = [g.name for g in top_graphs(recording) if span_counts(recording, g)]
+        assert found == ["decode/attention", "decode"]
 
     def test_graphs_lead_to_the_source_of_their_capture(self, run: Run) -> None:
         recording = run()

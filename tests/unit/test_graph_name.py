@@ -11,11 +11,7 @@ _USER = ("/home/me/decode.py", 120, "Model.forward")
 
 #: (what is known, frames, the name)
 LINES = [
-    (
-        "library frames above the user's",
-        [(_TORCH, 1, "capture_begin"), _USER],
-        "decode.py:120 Model.forward",
-    ),
+    ("library above the user", [(_TORCH, 1, "begin"), _USER], "decode.py:120 Model.forward"),
     ("module level", [("/home/me/run.py", 3, "<module>")], "run.py:3"),
     ("nested function", [("/home/me/run.py", 3, "main.<locals>.step")], "run.py:3 step"),
     ("lambda", [("/home/me/run.py", 3, "main.<locals>.<lambda>")], "run.py:3 lambda"),
