@@ -22,6 +22,7 @@
 struct period_record {
     uint64_t time_ns;
     uint32_t on, reason; /* then the name of the profiler that CUPTI is left to */
+    /* Outside a period: attached and waiting, left, or back without a period. */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -195,6 +196,8 @@ void pause_attached(bool again) {
     if (again) {
         if (interrupted)
             begin(PERIOD_RETURNED);
+        else
+            write_period(now_ns(), false, PERIOD_RETURNED, "");
     } else {
         atomic_store(&on, false);
         atomic_store(&number, 0);
@@ -203,6 +206,8 @@ void pause_attached(bool again) {
                      options.delay_ns && !options.paused ? monotonic_ns() + options.delay_ns : 0);
         if (!options.delay_ns && !options.paused)
             begin(PERIOD_ATTACHED);
+        else
+            write_period(now_ns(), false, PERIOD_ATTACHED, "");
     }
     interrupted = false;
     settle();
@@ -211,7 +216,10 @@ void pause_attached(bool again) {
 /* CUPTI is about to be left to another profiler. */
 void pause_leave(const char *profiler) {
     interrupted = !paused();
-    end(PERIOD_LEFT, profiler);
+    if (interrupted)
+        end(PERIOD_LEFT, profiler);
+    else
+        write_period(now_ns(), false, PERIOD_LEFT, profiler);
 }
 
 void pause_finish(void) {

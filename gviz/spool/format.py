@@ -106,7 +106,8 @@ NVTX_RANGE = struct.Struct("<IIQQ")
 #: graph id, edge count; then count x (u32 from, u32 to, u8 from_port, u8 to_port, u8 type, u8)
 EDGES = struct.Struct("<II")
 
-#: time_ns, begins (1) or ends (0), reason; then the name of the profiler CUPTI was left to
+#: time_ns, begins (1) or ends (0), reason; then the name of the profiler CUPTI was left to.
+#: Outside a period too, with 0: attached and waiting, CUPTI left, CUPTI taken again
 PERIOD = struct.Struct("<QII")
 
 LAUNCH_NODE_LEVEL = 1
