@@ -125,6 +125,7 @@ PERIOD_REASONS = {
     7: "launches",
     8: "left",
     9: "end",
+    10: "followed",
 }
 
 #: Why a node has no Python stack, by the number stored in its place.

@@ -11,6 +11,9 @@ from gviz.spool.format import PERIOD_REASONS
 
 Note = tuple[str, str]
 
+#: Time without a recording below this is the change itself, and not worth a word.
+_SHORTEST_NS = 1_000_000
+
 
 @dataclass(frozen=True, slots=True)
 class FoldedPeriods:
@@ -60,14 +63,14 @@ def _notes(records: Sequence[PeriodRecord], ended_ns: int | None) -> Iterator[No
             "recording never began: neither did a delay pass nor came start() or the signal; "
             "graphs are known, launches are not",
         )
-    elif waiting:
+    elif waiting >= _SHORTEST_NS:
         yield (
             "limit",
             f"recorded in {count} period{'' if count == 1 else 's'} of {recorded / 1e9:.3f} s in "
             f"all; in the other {waiting / 1e9:.3f} s launches were neither timed nor counted, "
             "and the graphs made then are known",
         )
-    if left:
+    if left >= _SHORTEST_NS:
         profilers = ", ".join(dict.fromkeys(r.profiler for r in records if r.profiler))
         yield (
             "limit",

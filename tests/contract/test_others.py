@@ -336,6 +336,26 @@ with gviz.profile("x.gviz") as profile:
     ]
 
 
+def test_delay_that_passes_while_left_costs_no_time(fake: Backend, folder: Path) -> None:
+    text = """
+import jax
+with gviz.profile("x.gviz", delay_s=0.3):
+    graph_exec = chain()
+    launch(graph_exec, 1)
+    jax.profiler.start_trace("folder")
+    before = time.process_time()
+    time.sleep(1.5)
+    print(time.process_time() - before < 0.3)
+    jax.profiler.stop_trace()
+    time.sleep(0.8)
+    launch(graph_exec, 2)
+"""
+    process = run_script(fake, folder, script(text))
+    assert (process.returncode, process.stdout) == (0, "True\n"), process.stderr
+    assert periods(folder / "x.gviz") == [("delay", "end", None)]
+    assert counts(folder / "x.gviz") == [2]
+
+
 # -- who holds CUPTI -----------------------------------------------------------------------------
 
 NSYS = "7f00 r-xp /opt/nvidia/nsight-systems/2025.3/target-linux-x64/libToolsInjection64.so\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import signal
 import subprocess
@@ -428,3 +429,75 @@ def test_senseless_options_are_one_sentence(
     assert process.returncode == 2
     assert message in process.stderr
     assert len(process.stderr.splitlines()) == 1
+
+
+# -- many threads --------------------------------------------------------------------------------
+
+CROWD = """
+import threading
+from contract.cases import spin
+over = threading.Event()
+failures = []
+def guarded(work):
+    def run():
+        try:
+            cuda.make_current()
+            work(cuda.stream())
+        except BaseException as error:
+            failures.append(error)
+    return threading.Thread(target=run)
+def launching(mine):
+    graph_exec = cuda.instantiate(build_shape(cuda, GRAPH_SHAPES["chain"]))
+    while not over.is_set():
+        for _ in range(3):
+            cuda.launch_graph(graph_exec, mine)
+        cuda.wait(mine)
+def capturing(mine):
+    while not over.is_set():
+        cuda.begin_capture(mine)
+        for _ in range(4):
+            cuda.launch("spin", spin(2), mine)
+        graph_exec = cuda.instantiate(cuda.end_capture(mine))
+        cuda.launch_graph(graph_exec, mine)
+        cuda.wait(mine)
+        cuda.destroy_exec(graph_exec)
+def eager(mine):
+    while not over.is_set():
+        cuda.launch("spin", spin(2), mine)
+        cuda.wait(mine)
+threads = [guarded(work) for work in (launching, launching, capturing, eager)]
+with gviz.profile("x.gviz", node_launches=5, toggle_signal="SIGUSR2") as profile:
+    for thread in threads:
+        thread.start()
+    for i in range(25):
+        time.sleep(0.01)
+        profile.stop()
+        time.sleep(0.005)
+        if i % 6 == 0:
+            os.kill(os.getpid(), signal.SIGUSR2)
+        profile.start()
+    over.set()
+    for thread in threads:
+        thread.join()
+print(failures)
+"""
+
+
+def test_periods_change_while_threads_launch_and_capture(backend: Backend, tmp_path: Path) -> None:
+    process = done(run_script(backend, tmp_path, PREAMBLE + CROWD))
+    assert process.stdout == "[]\n", process.stdout
+    path = tmp_path / "x.gviz"
+    found = periods(path)
+    assert len(found) >= 25
+    for before, after in itertools.pairwise(found):
+        assert before.end_ns is not None
+        assert before.start_ns <= before.end_ns <= after.start_ns
+    with Recording(path) as recording:
+        measured = {m.name: m.value for m in recording.fetch_measurements(RUN)}
+        assert measured["launches_without_node_times"] == 0
+        assert measured["launches_with_impossible_times"] == 0
+        assert "records_without_launch" not in measured
+        for graph in recording.fetch_graphs():
+            assert graph.origin in ("explicit", "capture")
+            for launch in recording.fetch_launches(graph.graph_id):
+                assert launch.span_count in (0, 4)
