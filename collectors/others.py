@@ -86,6 +86,18 @@ def _jax_is_tracing(modules: Mapping[str, Any]) -> bool:
     return getattr(state, "profile_session", None) is not None
 
 
+def _safe(tell: Callable[[str], None]) -> Callable[[str], None]:
+    """Return ``tell`` so that it cannot fail: it is called inside the program's calls."""
+
+    def told(profiler: str) -> None:
+        try:
+            tell(profiler)
+        except Exception as error:
+            print(f"gviz: giving way to {profiler} failed: {error}", file=sys.stderr)
+
+    return told
+
+
 class OtherProfilers:
     """Tells when torch.profiler or jax.profiler is about to start, while installed.
 
@@ -102,8 +114,8 @@ class OtherProfilers:
     """
 
     def __init__(self, leave: Callable[[str], None], ended: Callable[[str], None]) -> None:
-        self._leave = leave
-        self._ended = ended
+        self._leave = _safe(leave)
+        self._ended = _safe(ended)
         self._restore: list[Callable[[], object]] = []
 
     def install(self) -> None:

@@ -16,7 +16,7 @@ from gviz.collectors.imports import ImportWatch
 from gviz.collectors.job import Job
 from gviz.collectors.nvtx import NvtxHooks
 from gviz.collectors.options import ProfileOptions
-from gviz.collectors.others import OtherProfilers, holder
+from gviz.collectors.others import JAX, OtherProfilers, holder
 from gviz.collectors.record_function import RecordFunctionHook
 from gviz.collectors.stacks import StackTaker
 from gviz.errors import CollectorError, RecordingError
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _FINISH_SECONDS = 20.0
 #: How long leaving CUPTI to another profiler waits for it.
 _LEAVE_SECONDS = 2.0
+_UNSEEN = "what the program does from here on is not recorded"
 
 
 class Session:
@@ -57,10 +58,8 @@ class Session:
         self._compiled_graphs = CompiledGraphHook(self._imports)
         self._others = OtherProfilers(self.leave_cupti, self.return_to_cupti)
         self._left_to: str | None = None
-        #: Called with why CUPTI was left: what records from then on (a collector's name), or None.
-        self.successor: Callable[[str], str | None] | None = None
-        #: Called before CUPTI is taken again.
-        self.end_successor: Callable[[], None] | None = None
+        #: Takes over after CUPTI was left, told why; returns whether it does.
+        self.successor: Callable[[str], bool] | None = getattr(self, "start_events", None)
         self._writer: WriterProcess | None = None
         self._process_id = 0
         self._open = False
@@ -151,21 +150,22 @@ class Session:
     # -- other profilers -------------------------------------------------------------------
 
     def leave_cupti(self, profiler: str) -> None:
-        """Leave CUPTI to a profiler that is about to start; the spool stays open.
+        """Leave CUPTI to a profiler that is about to start; the spool stays open. Says so once.
 
-        Says so once. ``successor`` takes over where there is one; else nothing is seen until
-        :meth:`return_to_cupti`, or to the end.
+        JAX's profiler lets CUPTI go when its trace is over: see :meth:`return_to_cupti`. After
+        others ``successor`` takes over, where there is one.
         """
-        if os.getpid() != self._process_id or not native.leave(profiler, _LEAVE_SECONDS):
+        if self._left_to is not None or os.getpid() != self._process_id:
+            return
+        if not native.leave(profiler, _LEAVE_SECONDS):
             return
         self._left_to = profiler
         why = f"{profiler} started, and CUPTI serves one profiler a process"
-        follower = self.successor(why) if self.successor is not None else None
-        then = (
-            f"the {follower} collector goes on"
-            if follower is not None
-            else "what the program does from here on is not recorded"
-        )
+        then = _UNSEEN
+        if profiler == JAX:
+            then = "nothing is recorded until that has ended"
+        elif self._is_followed(why):
+            then = "the events collector goes on"
         self._note(f"{why}: gviz left CUPTI to it; {then}", kind="warning")
         print(f"gviz: {profiler} starts, so gviz leaves CUPTI to it: {then}", file=sys.stderr)
 
@@ -174,13 +174,18 @@ class Session:
         if self._left_to != profiler or os.getpid() != self._process_id:
             return
         why = native.take_back()
-        if why is not None:
-            self._note(f"{profiler} ended, but keeps CUPTI: {why}", kind="limit")
+        if why is None:
+            self._left_to = None
+            print(f"gviz: {profiler} has ended: gviz records again", file=sys.stderr)
             return
-        self._left_to = None
-        if self.end_successor is not None:
-            self.end_successor()
-        print(f"gviz: {profiler} has ended: gviz records again", file=sys.stderr)
+        followed = self._is_followed(f"{profiler} ended, but keeps CUPTI")
+        then = "the events collector goes on" if followed else _UNSEEN
+        self._note(f"{profiler} ended, but keeps CUPTI ({why}): {then}", kind="warning")
+        print(f"gviz: {profiler} has ended, but keeps CUPTI: {then}", file=sys.stderr)
+
+    def _is_followed(self, why: str) -> bool:
+        wanted = self.options.collector != "cupti"
+        return wanted and self.successor is not None and self.successor(why)
 
     def _note(self, text: str, kind: str = "limit") -> None:
         native.append(RecordType.NOTE, f"{kind}\n{text}".encode())

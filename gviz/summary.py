@@ -116,6 +116,7 @@ class RunSummary:
     graphs: tuple[GraphSummary, ...]
     stream_operations: StreamSummary | None
     windows: WindowSummary
+    periods: tuple[rows.Period, ...]
     measurements: tuple[rows.Measurement, ...]
     notes: tuple[rows.Note, ...]
 
@@ -168,6 +169,7 @@ def _summarize_run(recording: Recording, run: rows.Run, slowest: int) -> RunSumm
         ),
         stream_operations=_summarize_stream(recording.fetch_run_stream_operations(run.run_id)),
         windows=_summarize_windows(recording.fetch_windows(run.run_id)),
+        periods=tuple(recording.fetch_periods(run.run_id)),
         measurements=tuple(recording.fetch_measurements(run.run_id)),
         notes=tuple(recording.fetch_notes(run.run_id)),
     )

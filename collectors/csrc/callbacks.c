@@ -359,6 +359,8 @@ int calls_watch_graphs(bool on) {
 }
 
 static void watch(uint8_t kind, bool on) {
+    if (!subscriber)
+        return; /* left to another profiler, or another collector measures */
     for (uint32_t id = 1; id < CALL_ID_LIMIT; id++)
         if (calls[id].kind == kind)
             cupti.cuptiEnableCallback(on, subscriber, DOMAIN_DRIVER_API, id);

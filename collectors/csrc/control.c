@@ -261,7 +261,7 @@ static int attach_cupti(bool again) {
     counter("driver_version", driver, "number", "measured: cuDriverGetVersion");
     counter("attached_ns", (double)now_ns(), "ns", "measured: cuptiGetTimestamp");
     pause_take_signal(false);
-    pause_attached(again);
+    pause_attached(again ? PERIOD_RETURNED : PERIOD_ATTACHED);
     atomic_store_explicit(&run_state, STATE_RECORDING, memory_order_release);
     if (context_at(0)) /* attached late */
         flush_start();

@@ -18,7 +18,8 @@ static bool drain(double seconds) {
     cuda.ThreadExchangeStreamCaptureMode(&mode);
     window_close();
     events_poll();
-    while ((activity_is_open() || events_pending()) && now_ns() < until_ns) {
+    /* While a capture is under way no window closes, and this thread may be the one that captures. */
+    while ((activity_is_open() || events_pending()) && !captures_known() && now_ns() < until_ns) {
         nanosleep(&pause, NULL);
         window_close();
         events_poll();

@@ -148,6 +148,7 @@ bool symbol_exists(const char *name); /* load.c */
 enum period_reason {
     PERIOD_ATTACHED = 1, PERIOD_DELAY, PERIOD_CALL, PERIOD_SIGNAL, PERIOD_RETURNED,
     PERIOD_DURATION, PERIOD_LAUNCHES, PERIOD_LEFT, PERIOD_END,
+    PERIOD_FOLLOWED, /* another collector goes on after CUPTI was left */
 };
 
 bool paused(void);
@@ -157,7 +158,8 @@ void pause_after_last(void);
 void pause_tick(void);
 uint64_t pause_due_ns(uint64_t most);
 void pause_take_signal(bool keep);
-void pause_attached(bool again);
+/* `reason`: ATTACHED; or RETURNED, FOLLOWED in a recording that is under way. */
+void pause_attached(enum period_reason reason);
 void pause_leave(const char *profiler);
 void pause_finish(void);
 void pause_forked(void);

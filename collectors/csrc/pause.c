@@ -18,7 +18,9 @@
 /* How long a call waits for another thread that is putting a change into effect. The flush thread
  * does what is left to do. */
 #define LOCK_SECONDS 2
+#define LEAST_WAIT_NS 1000000
 
+/* Also written outside periods (`on` 0): attached and waiting, CUPTI left, CUPTI taken again. */
 struct period_record {
     uint64_t time_ns;
     uint32_t on, reason; /* then the name of the profiler that CUPTI is left to */
@@ -126,14 +128,17 @@ void pause_tick(void) {
     pthread_mutex_unlock(&lock);
 }
 
-/* Nanoseconds until a timer is due, at most `most`. */
+/* Nanoseconds until a timer is due, at most `most`; never none, for a timer that is due may have
+ * to wait for another thread. */
 uint64_t pause_due_ns(uint64_t most) {
+    if (!recording())
+        return most;
     uint64_t time = monotonic_ns();
     uint64_t timers[] = {atomic_load(&starts_at_ns), atomic_load(&ends_at_ns)};
     for (int i = 0; i < 2; i++) {
         uint64_t left = timers[i] > time ? timers[i] - time : 0;
         if (timers[i] && left < most)
-            most = left;
+            most = left > LEAST_WAIT_NS ? left : LEAST_WAIT_NS;
     }
     return most;
 }
@@ -188,13 +193,15 @@ static void release_signal(void) {
 
 /* -- the life of a recording ----------------------------------------------------------------------------- */
 
-/* Attached: decide whether the first period begins. `again`: CUPTI was left in between. */
-void pause_attached(bool again) {
+/* A collector is attached: decide whether a period begins. */
+void pause_attached(enum period_reason reason) {
     launches_watched = true; /* with the other calls */
     closing_watched = false;
-    if (again) {
+    if (reason != PERIOD_ATTACHED) {
         if (interrupted)
-            begin(PERIOD_RETURNED);
+            begin(reason);
+        else
+            write_period(now_ns(), false, reason, "");
     } else {
         atomic_store(&on, false);
         atomic_store(&number, 0);
@@ -203,6 +210,8 @@ void pause_attached(bool again) {
                      options.delay_ns && !options.paused ? monotonic_ns() + options.delay_ns : 0);
         if (!options.delay_ns && !options.paused)
             begin(PERIOD_ATTACHED);
+        else
+            write_period(now_ns(), false, PERIOD_ATTACHED, "");
     }
     interrupted = false;
     settle();
@@ -211,7 +220,10 @@ void pause_attached(bool again) {
 /* CUPTI is about to be left to another profiler. */
 void pause_leave(const char *profiler) {
     interrupted = !paused();
-    end(PERIOD_LEFT, profiler);
+    if (interrupted)
+        end(PERIOD_LEFT, profiler);
+    else
+        write_period(now_ns(), false, PERIOD_LEFT, profiler);
 }
 
 void pause_finish(void) {

@@ -200,6 +200,7 @@ def _render_trust(summary: RunSummary, width: int) -> Iterator[str]:
     if run.collector is not None:
         reason = f" ({run.collector_reason})" if run.collector_reason else ""
         lines.append(f"collector: {run.collector}{reason}")
+    lines += _describe_periods(summary)
     if summary.windows.count:
         count = format_count(summary.windows.count, "window")
         lines.append(f"node times were recorded in {count}, {format_ns(summary.windows.total_ns)}")
@@ -210,6 +211,20 @@ def _render_trust(summary: RunSummary, width: int) -> Iterator[str]:
     if lines:
         yield "  how it was measured"
         yield from _wrapped(lines, width, indent=4)
+
+
+def _describe_periods(summary: RunSummary) -> Iterator[str]:
+    """Yield a line a period, unless the run was recorded from its start to its end."""
+    if [(p.start_reason, p.end_reason) for p in summary.periods] == [("attached", "end")]:
+        return
+    for period in summary.periods:
+        length = "unknown length" if period.end_ns is None else None
+        length = length or format_ns((period.end_ns or 0) - period.start_ns)
+        end = f"{period.end_reason} to {period.left_to}" if period.left_to else period.end_reason
+        yield (
+            f"period {period.period_id}: {length}; began: {period.start_reason}, "
+            f"ended: {end or 'with the process'}"
+        )
 
 
 def _wrapped(lines: list[str], width: int, indent: int = 2) -> Iterator[str]:

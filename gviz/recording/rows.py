@@ -93,7 +93,8 @@ class Period:
     start_ns: int = column("when it began")
     end_ns: int | None = column("when it ended; NULL: the process ended in it", default=None)
     start_reason: str = column(
-        "attached, delay, call (start() was called), signal, returned (CUPTI was free again)"
+        "attached, delay, call (start() was called), signal, returned (CUPTI was free again), "
+        "followed (another collector went on after CUPTI was left)"
     )
     end_reason: str | None = column(
         "end (of the recording), duration, launches (as many as asked for), call (stop() was "

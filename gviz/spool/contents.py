@@ -300,7 +300,8 @@ def _window(c: Contents, p: bytes) -> None:
 
 
 def _period(c: Contents, p: bytes) -> None:
-    c.periods.append(PeriodRecord(*f.PERIOD.unpack_from(p), _text(p[f.PERIOD.size :])))
+    time_ns, begins, reason = f.PERIOD.unpack_from(p)
+    c.periods.append(PeriodRecord(time_ns, begins, reason, _text(p[f.PERIOD.size :])))
 
 
 def _buffer(c: Contents, p: bytes) -> None:

@@ -118,7 +118,8 @@ GRAPH_ORIGIN = struct.Struct("<IIIIiIIIQ")
 
 ORIGIN_CAPTURE, ORIGIN_INSTANTIATE = 1, 2
 ORIGIN_UNWANTED = 1
-#: time_ns, begins (1) or ends (0), reason; then the name of the profiler CUPTI was left to
+#: time_ns, begins (1) or ends (0), reason; then the name of the profiler CUPTI was left to.
+#: Outside a period too, with 0: attached and waiting, CUPTI left, CUPTI taken again
 PERIOD = struct.Struct("<QII")
 
 LAUNCH_NODE_LEVEL = 1
@@ -136,6 +137,7 @@ PERIOD_REASONS = {
     7: "launches",
     8: "left",
     9: "end",
+    10: "followed",
 }
 
 #: Why a node has no Python stack, by the number stored in its place.

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from gviz.recording import rows
-from gviz.spool.contents import Contents
+from gviz.spool.contents import Contents, PeriodRecord
 from gviz.spool.format import PERIOD_REASONS
 
 Note = tuple[str, str]
+
+#: Time without a recording below this is the change itself, and not worth a word.
+_SHORTEST_NS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +26,9 @@ class FoldedPeriods:
 def fold_periods(contents: Contents, run_id: int) -> FoldedPeriods:
     """Return the periods of a spool. A spool of an older gviz has none."""
     found: list[rows.Period] = []
-    for record in sorted(contents.periods, key=lambda record: record.time_ns):
-        reason = PERIOD_REASONS.get(record.reason, f"reason {record.reason}")
+    records = sorted(contents.periods, key=lambda record: record.time_ns)
+    for record in records:
+        reason = _reason(record)
         if record.begins:
             found.append(
                 rows.Period(
@@ -41,47 +45,55 @@ def fold_periods(contents: Contents, run_id: int) -> FoldedPeriods:
                 end_reason=reason,
                 left_to=record.profiler or None,
             )
-    return FoldedPeriods(tuple(found), tuple(_notes(found, contents)))
+    ended = [int(value) for name, value, _, _ in contents.counters if name == "ended_ns"]
+    return FoldedPeriods(tuple(found), tuple(_notes(records, ended[-1] if ended else None)))
 
 
-def _notes(periods: Sequence[rows.Period], contents: Contents) -> list[Note]:
-    times = {name: int(value) for name, value, _, _ in reversed(contents.counters)}
-    attached, ended = times.get("attached_ns"), times.get("ended_ns")
-    if attached is None or not (periods or ended):
-        return []
-    if not periods and (contents.launch_stream.rows or contents.windows):
-        return []  # a spool of a gviz that had no periods
-    if not periods:
-        return [("limit", "recording never began: neither the delay passed nor start() or the "
-                          "signal came; graphs are known, launches are not")]  # fmt: skip
-    ends = [p.end_ns for p in periods]
-    asleep = _gaps(periods, attached, ended, left=False)
-    notes: list[Note] = []
-    if asleep:
-        recorded = sum(e - p.start_ns for p, e in zip(periods, ends, strict=True) if e is not None)
-        times_text = "1 period" if len(periods) == 1 else f"{len(periods)} periods"
-        notes.append(
-            ("limit", f"recorded in {times_text} of {recorded / 1e9:.3f} s in all; in the other "
-                      f"{asleep / 1e9:.3f} s launches were neither timed nor counted, and the "
-                      "graphs made then are known")
-        )  # fmt: skip
-    blind = _gaps(periods, attached, ended, left=True)
-    if blind:
-        profilers = ", ".join(dict.fromkeys(p.left_to for p in periods if p.left_to))
-        notes.append(
-            ("limit", f"for {blind / 1e9:.3f} s CUPTI was left to {profilers}: of launches and "
-                      "graphs made then nothing was seen through it")
-        )  # fmt: skip
-    return notes
+def _reason(record: PeriodRecord) -> str:
+    return PERIOD_REASONS.get(record.reason, f"reason {record.reason}")
 
 
-def _gaps(periods: Sequence[rows.Period], attached: int, ended: int | None, *, left: bool) -> int:
-    """Return the nanoseconds outside periods: those in which CUPTI was left, or the others."""
-    total = 0 if left else periods[0].start_ns - attached
-    if periods[0].start_reason == "attached":
-        total = 0
-    starts = [p.start_ns for p in periods[1:]] + ([ended] if ended is not None else [])
-    for period, start in zip(periods, starts, strict=False):
-        if period.end_ns is not None and (period.end_reason == "left") == left:
-            total += start - period.end_ns if period.end_reason != "end" else 0
-    return total
+def _notes(records: Sequence[PeriodRecord], ended_ns: int | None) -> Iterator[Note]:
+    """Yield what was not recorded, and why, given the records in order of time."""
+    recorded, waiting, left = _lengths(records, ended_ns)
+    count = sum(record.begins for record in records)
+    if records and not count:
+        yield (
+            "limit",
+            "recording never began: neither did a delay pass nor came start() or the signal; "
+            "graphs are known, launches are not",
+        )
+    elif waiting >= _SHORTEST_NS:
+        yield (
+            "limit",
+            f"recorded in {count} period{'' if count == 1 else 's'} of {recorded / 1e9:.3f} s in "
+            f"all; in the other {waiting / 1e9:.3f} s launches were neither timed nor counted, "
+            "and the graphs made then are known",
+        )
+    if left >= _SHORTEST_NS:
+        profilers = ", ".join(dict.fromkeys(r.profiler for r in records if r.profiler))
+        yield (
+            "limit",
+            f"for {left / 1e9:.3f} s CUPTI was left to {profilers}: of launches and graphs made "
+            "then nothing was seen through it",
+        )
+
+
+def _lengths(records: Sequence[PeriodRecord], ended_ns: int | None) -> tuple[int, int, int]:
+    """Return the nanoseconds recorded, not recorded, and left to another profiler.
+
+    What follows the last record of a process that was killed is not counted.
+    """
+    lengths = {"recorded": 0, "waiting": 0, "left": 0}
+    times = [record.time_ns for record in records[1:]]
+    times += [ended_ns] if ended_ns is not None else []
+    for record, until in zip(records, times, strict=False):
+        reason = _reason(record)
+        if record.begins:
+            kind = "recorded"
+        elif reason == "end":
+            continue
+        else:
+            kind = "left" if reason == "left" else "waiting"
+        lengths[kind] += until - record.time_ns
+    return lengths["recorded"], lengths["waiting"], lengths["left"]

@@ -190,6 +190,16 @@ static CUptiResult enable(int kind, bool on) {
     return CUPTI_SUCCESS;
 }
 
+/* For tests: how many activity kinds are enabled. */
+EXPORT int fake_enabled_kinds(void) {
+    int count = 0;
+    pthread_mutex_lock(&lock);
+    for (int kind = 1; kind < KIND_COUNT; kind++)
+        count += enabled[kind];
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
 EXPORT CUptiResult cuptiActivityEnable(int kind) { return enable(kind, true); }
 
 EXPORT CUptiResult cuptiActivityDisable(int kind) { return enable(kind, false); }

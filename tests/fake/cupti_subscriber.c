@@ -117,6 +117,19 @@ EXPORT CUptiResult cuptiEnableCallback(uint32_t on, struct subscriber *subscribe
     return CUPTI_SUCCESS;
 }
 
+/* For tests: how many callbacks of a domain are enabled, -1 without a subscriber. */
+EXPORT int fake_enabled_callbacks(int domain) {
+    int count = 0;
+    for (size_t cbid = 1; cbid < CBID_COUNT; cbid++)
+        count += enabled[domain][cbid];
+    return subscribed ? count : -1;
+}
+
+/* For tests: whether one callback is enabled. */
+EXPORT int fake_is_enabled(int domain, uint32_t cbid) {
+    return cbid < CBID_COUNT && enabled[domain][cbid];
+}
+
 EXPORT CUptiResult cuptiEnableDomain(uint32_t on, struct subscriber *subscriber, int domain) {
     if (!is_subscriber(subscriber) || domain <= 0 || domain >= DOMAIN_COUNT)
         return CUPTI_ERROR_INVALID_PARAMETER;
