@@ -184,6 +184,7 @@ static void in_forked_child(void) {
     atomic_store(&run_state, again ? STATE_IDLE : STATE_DETACHED);
     flush_running = false;
     pthread_mutex_init(&control_lock, NULL); /* another thread may have held it */
+    *this_thread() = (struct thread_state){0}; /* the thread has another id here */
     spool_abandon();
     process_forked();
     nvtx_forked();

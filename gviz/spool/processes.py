@@ -91,9 +91,9 @@ class ProcessSpool:
         return not self.contents.ended and host == socket.gethostname() and self.owner.is_running()
 
     def is_of_use(self) -> bool:
-        """Whether it tells more than that a launcher ran, which used no CUDA itself."""
-        used = any(name == "attached_ns" for name, *_ in self.contents.counters)
-        return used or bool(self.contents.notes) or self.failure is not None
+        """Whether it tells more than that a launcher ran, which used no GPU itself."""
+        used = self.contents.devices or self.contents.walks or self.contents.launches
+        return bool(used or self.contents.notes) or self.failure is not None
 
     def remove(self) -> None:
         """Remove it, but no other process's."""

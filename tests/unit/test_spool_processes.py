@@ -22,7 +22,6 @@ from gviz.spool.processes import JobSpools, Owner
 
 #: Above what Linux gives out (PID_MAX_LIMIT, 2^22): no process of this machine.
 A, B, C = 5_000_010, 5_000_020, 5_000_030
-ATTACHED = b"attached_ns\n1\nns\nmeasured: test"
 
 
 @pytest.fixture
@@ -68,7 +67,6 @@ def write(
     meta |= {"started_ns": started, **told}
     writer.append(RecordType.META, json.dumps(meta).encode())
     if cuda:
-        writer.append(RecordType.COUNTER, ATTACHED)
         for kind, payload in [*name_records(), *graph_records(1, 2, [0])]:
             writer.append(kind, payload)
     if ended:
