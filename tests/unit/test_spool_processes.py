@@ -199,6 +199,19 @@ class TestRecording:
         assert names(output) == ["train", f"train pid {child.pid}"]
         assert not job.exists()
 
+    def test_process_that_has_just_begun_is_not_taken_away(
+        self, job: Path, output: Path, running: int
+    ) -> None:
+        write(job, A)
+        found = read(job)
+        (job / "late").mkdir()  # after the last look
+        new = job / f"{running}-1"
+        new.mkdir()
+        (new / "000000.segment").write_bytes(bytes(1 << 12))  # no header yet
+        assert found.write(output)
+        assert sorted(os.listdir(job)) == sorted(["late", "recorded", new.name])
+        assert [p.directory for p in read(job).growing()] == [new]
+
     def test_left_over_beside_another_recording_is_not_added_to_it(
         self, job: Path, output: Path
     ) -> None:
