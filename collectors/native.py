@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -145,13 +144,12 @@ def _structure(options: NativeOptions) -> _Options:
 
 def options_text(options: NativeOptions) -> str:
     """Return the options as text, for a process without Python (gviz_parse_options)."""
-    # A double by its bits: the program's locale may have a decimal comma.
+    whole = bytes(_structure(options))
     parts = []
-    for name, kind, *_ in _Options._fields_:
-        value = getattr(options, name)
-        if kind is ctypes.c_double:
-            (value,) = struct.unpack("<Q", struct.pack("<d", value))
-        parts.append(f"{name}={int(value)}")
+    for name, *_ in _Options._fields_:
+        field = getattr(_Options, name)
+        value = int.from_bytes(whole[field.offset : field.offset + field.size], "little")
+        parts.append(f"{name}:{field.offset}:{field.size}={value}")
     return ";".join(parts)
 
 

@@ -346,6 +346,7 @@ GVIZ_EXPORT int gviz_prepare(const char *job, const char *cupti_library,
         process_set_job(job, parent, follow != 0);
         prepared = true;
         from_environment = false;
+        pause_take_signal(true);
         injection_wanted = true;
         if (first && process_open(false, true) != 0 && errno) {
             result = fail("cannot write the spool %s: %s", job, strerror(errno));
@@ -381,6 +382,7 @@ static void ask_environment(void) {
         return;
     register_fork_handler();
     prepared = from_environment = true;
+    pause_take_signal(true);
     injection_wanted = true;
 }
 

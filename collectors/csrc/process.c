@@ -265,51 +265,17 @@ int process_open(bool describe_it, bool at_once) {
 
 /* -- without Python: options from the environment ---------------------------------------------------- */
 
-enum kind { KIND_UINT32, KIND_UINT64, KIND_DOUBLE };
-
-/* Every field of struct options, by the name it has in collectors/native.py. */
-static const struct field {
-    const char *name;
-    enum kind kind;
-    size_t offset;
-} fields[] = {
-    {"policy", KIND_UINT32, offsetof(struct options, policy)},
-    {"policy_count", KIND_UINT32, offsetof(struct options, policy_count)},
-    {"eager_operations", KIND_UINT32, offsetof(struct options, eager_operations)},
-    {"dot_nodes", KIND_UINT32, offsetof(struct options, dot_nodes)},
-    {"eager_ns", KIND_UINT64, offsetof(struct options, eager_ns)},
-    {"event_cost_fraction", KIND_DOUBLE, offsetof(struct options, event_cost_fraction)},
-    {"delay_ns", KIND_UINT64, offsetof(struct options, delay_ns)},
-    {"duration_ns", KIND_UINT64, offsetof(struct options, duration_ns)},
-    {"max_launches", KIND_UINT32, offsetof(struct options, max_launches)},
-    {"toggle_signal", KIND_UINT32, offsetof(struct options, toggle_signal)},
-    {"paused", KIND_UINT32, offsetof(struct options, paused)},
-};
-
-static void set_field(struct options *to, const char *name, size_t length, const char *value) {
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        const struct field *field = &fields[i];
-        if (strlen(field->name) != length || strncmp(field->name, name, length) != 0)
-            continue;
-        void *at = (char *)to + field->offset;
-        if (field->kind == KIND_UINT32)
-            *(uint32_t *)at = (uint32_t)strtoul(value, NULL, 10);
-        else if (field->kind == KIND_UINT64)
-            *(uint64_t *)at = strtoull(value, NULL, 10);
-        else { /* bits, not digits: the program may have set a locale with a decimal comma */
-            uint64_t bits = strtoull(value, NULL, 10);
-            memcpy(at, &bits, sizeof bits);
-        }
-    }
-}
-
-/* "name=value;name=value;...": what native.options_text of Python wrote. */
+/* "name:offset:size=value;...": what native.options_text of Python wrote of struct options. A
+ * value is the field's bits as a number: the program's locale may have a decimal comma. */
 GVIZ_EXPORT void gviz_parse_options(const char *text, struct options *to) {
     while (text && *text) {
-        const char *equals = strchr(text, '='), *end = strchrnul(text, ';');
-        if (equals && equals < end)
-            set_field(to, text, (size_t)(equals - text), equals + 1);
-        text = *end ? end + 1 : end;
+        unsigned offset, size;
+        unsigned long long value;
+        if (sscanf(text, "%*[^:]:%u:%u=%llu", &offset, &size, &value) == 3 &&
+            size <= sizeof value && offset <= sizeof *to - size)
+            memcpy((char *)to + offset, &value, size); /* little endian */
+        text = strchrnul(text, ';');
+        text += *text != 0;
     }
 }
 

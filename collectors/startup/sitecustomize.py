@@ -24,14 +24,15 @@ def _step_aside(here: str) -> None:
 
 def _forget() -> None:
     """Leave nothing of gviz to the program's children."""
-    original = os.environ.pop("GVIZ_PYTHONPATH", None)
+    from gviz.collectors.job import OWN_VARIABLES
+
+    original = os.environ.get("GVIZ_PYTHONPATH")
     if original is None:
         os.environ.pop("PYTHONPATH", None)
     else:
         os.environ["PYTHONPATH"] = original
-    for name in [name for name in os.environ if name.startswith("GVIZ_")]:
-        if name not in ("GVIZ_CUPTI", "GVIZ_KEEP_SPOOL"):  # the user's
-            del os.environ[name]
+    for name in OWN_VARIABLES:
+        os.environ.pop(name, None)
 
 
 def _load_gviz(here: str) -> None:
@@ -56,6 +57,8 @@ def _attach(here: str) -> None:
         from gviz.collectors.attach import attach_from_environment
 
         attach_from_environment()
+        if os.environ.get("GVIZ_FOLLOW") != "1":
+            _forget()
     except Exception as error:  # the program must run whatever happens here
         print(f"gviz: Python stacks are not recorded: {error}", file=sys.stderr)
 
@@ -63,6 +66,4 @@ def _attach(here: str) -> None:
 _here = os.path.dirname(os.path.abspath(__file__))
 if os.environ.get("GVIZ_RUN"):
     _attach(_here)
-    if os.environ.get("GVIZ_FOLLOW") != "1":
-        _forget()
 _step_aside(_here)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import socket
 import time
 from collections import Counter
@@ -67,7 +66,7 @@ class ProcessSpool:
 
     def read(self) -> None:
         """Take in what was appended since the last call."""
-        if self.failure is not None:
+        if self.failure is not None or self.contents.ended:
             return
         try:
             self._reader = self._reader or SpoolReader(self.directory)
@@ -82,6 +81,9 @@ class ProcessSpool:
         with (self.directory / f"{0:06d}{f.SEGMENT_SUFFIX}").open("rb") as file:
             header = file.read(f.SEGMENT_HEADER.size).ljust(f.SEGMENT_HEADER.size, b"\0")
         written, start = f.SEGMENT_OWNER.unpack_from(header, f.SEGMENT_OWNER_OFFSET)
+        if not written and not self.is_top:  # just made: named <process id>-<start>
+            named = self.directory.name.partition("-")[0]
+            return Owner(int(named) if named.isdecimal() else 0)
         told = int(self.contents.metadata.get("process_id") or written)
         return Owner(told, start if told == written else 0)
 
@@ -91,9 +93,9 @@ class ProcessSpool:
         return not self.contents.ended and host == socket.gethostname() and self.owner.is_running()
 
     def is_of_use(self) -> bool:
-        """Whether it tells more than that a launcher ran, which used no CUDA itself."""
-        used = any(name == "attached_ns" for name, *_ in self.contents.counters)
-        return used or bool(self.contents.notes) or self.failure is not None
+        """Whether it tells more than that a launcher ran, which used no GPU itself."""
+        used = self.contents.devices or self.contents.walks or self.contents.launches
+        return bool(used or self.contents.notes) or self.failure is not None
 
     def remove(self) -> None:
         """Remove it, but no other process's."""
@@ -298,10 +300,11 @@ class JobSpools:
             self._known.pop(process.directory)
         if os.environ.get("GVIZ_KEEP_SPOOL"):
             return
-        if self._known:
+        (self.directory / _RECORDED).unlink(missing_ok=True)
+        try:
+            self.directory.rmdir()
+        except OSError:  # a process still runs, or has just begun
             (self.directory / _RECORDED).touch()
-        else:
-            shutil.rmtree(self.directory)
 
     def discard(self) -> None:
         """Remove the directory of a job in which no process used CUDA."""

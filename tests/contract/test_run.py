@@ -151,7 +151,7 @@ def test_interrupt_reaches_the_program_and_keeps_the_recording(
     ready(run)
     os.killpg(run.pid, signal.SIGINT)  # as the terminal does on Ctrl-C
     _, stderr = run.communicate(timeout=60)
-    assert run.returncode == -signal.SIGINT
+    assert run.returncode == -signal.SIGINT, stderr
     assert "KeyboardInterrupt" in stderr
     state, recorded = launches_of(output)
     assert state == "completed"

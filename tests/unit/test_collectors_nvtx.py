@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -103,8 +104,10 @@ def notes() -> list[str]:
 
 
 @pytest.fixture
-def hooks(library: Library, notes: list[str]) -> NvtxHooks:
-    return NvtxHooks(notes.append)
+def hooks(library: Library, notes: list[str]) -> Iterator[NvtxHooks]:
+    hooks = NvtxHooks(notes.append)
+    yield hooks
+    hooks.remove()  # the environment is the whole session's
 
 
 def add(monkeypatch: pytest.MonkeyPatch, module: ModuleType) -> Any:

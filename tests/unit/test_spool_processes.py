@@ -22,7 +22,6 @@ from gviz.spool.processes import JobSpools, Owner
 
 #: Above what Linux gives out (PID_MAX_LIMIT, 2^22): no process of this machine.
 A, B, C = 5_000_010, 5_000_020, 5_000_030
-ATTACHED = b"attached_ns\n1\nns\nmeasured: test"
 
 
 @pytest.fixture
@@ -68,7 +67,6 @@ def write(
     meta |= {"started_ns": started, **told}
     writer.append(RecordType.META, json.dumps(meta).encode())
     if cuda:
-        writer.append(RecordType.COUNTER, ATTACHED)
         for kind, payload in [*name_records(), *graph_records(1, 2, [0])]:
             writer.append(kind, payload)
     if ended:
@@ -200,6 +198,19 @@ class TestRecording:
         add_left_over(output)
         assert names(output) == ["train", f"train pid {child.pid}"]
         assert not job.exists()
+
+    def test_process_that_has_just_begun_is_not_taken_away(
+        self, job: Path, output: Path, running: int
+    ) -> None:
+        write(job, A)
+        found = read(job)
+        (job / "late").mkdir()  # after the last look
+        new = job / f"{running}-1"
+        new.mkdir()
+        (new / "000000.segment").write_bytes(bytes(1 << 12))  # no header yet
+        assert found.write(output)
+        assert sorted(os.listdir(job)) == sorted(["late", "recorded", new.name])
+        assert [p.directory for p in read(job).growing()] == [new]
 
     def test_left_over_beside_another_recording_is_not_added_to_it(
         self, job: Path, output: Path
