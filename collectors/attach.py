@@ -24,13 +24,12 @@ def attach_from_environment() -> None:
     if text is None:
         return
     given: dict[str, Any] = json.loads(text)
+    options = ProfileOptions.from_json(given["options"])
     session = Session(
-        Path(given["output"]),
-        ProfileOptions.from_json(given["options"]),
-        source="run",
-        metadata=given["metadata"],
+        Path(given["output"]), options, source="run", metadata=given["metadata"]
     )
-    session.start(at_init=True, own_writer=False)
+    # CUPTI is attached by the driver when it starts; without CUPTI there is nothing to wait for.
+    session.start(at_init=options.collector in ("auto", "cupti"), own_writer=False)
     _session = session
     # Registered before the program's own handlers, so it runs after them.
     atexit.register(session.finish)

@@ -41,6 +41,10 @@ class profile:
         N), ``"every:K"`` or ``"all"``.
     eager_operations
         How many kernels, copies and memsets outside graphs are recorded at most.
+    collector
+        What measures: ``"cupti"``; ``"events"``, without CUPTI, for graphs of PyTorch and CuPy
+        and those given to ``gviz.watch``; ``"topology"``, the same without node times; ``"auto"``:
+        CUPTI if it can be had, else events.
     overwrite
         Replace an existing file.
 
@@ -56,7 +60,8 @@ class profile:
     Notes
     -----
     A machine without a GPU, a missing CUPTI, or a CUPTI that another profiler holds do not
-    raise: one line on stderr says so, the body runs, and the recording says why it is empty.
+    raise: one line on stderr says so, the body runs, and the recording says what measured, and
+    why.
     """
 
     def __init__(
@@ -66,6 +71,7 @@ class profile:
         name: str | None = None,
         node_launches: int | str = 20,
         eager_operations: int = 20_000,
+        collector: str = "auto",
         overwrite: bool = False,
     ) -> None:
         self.path = Path(path)
@@ -73,6 +79,7 @@ class profile:
             name=name,
             node_launches=node_launches,
             eager_operations=eager_operations,
+            collector=collector,
             overwrite=overwrite,
         )
         check_output(self.path, overwrite=overwrite)

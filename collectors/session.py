@@ -7,10 +7,11 @@ import os
 import sys
 from pathlib import Path
 
-from gviz.collectors import metadata, native
+from gviz.collectors import metadata, native, watch_native
 from gviz.collectors.nvtx import NvtxHooks
 from gviz.collectors.options import ProfileOptions
 from gviz.collectors.stacks import StackTaker
+from gviz.collectors.watching import Watching
 from gviz.collectors.writer import WriterProcess
 from gviz.cupti_library import find_cupti
 from gviz.errors import CollectorError, RecordingError
@@ -38,6 +39,7 @@ class Session:
         self.spool = spool_of(path).absolute()
         self._stacks = StackTaker()
         self._nvtx = NvtxHooks(self._note)
+        self._watching = Watching()
         self._writer: WriterProcess | None = None
         self._process_id = 0
         self._open = False
@@ -61,6 +63,7 @@ class Session:
             if "GVIZ_CUPTI" in os.environ
             else (candidates[0].path if candidates else None)
         )
+        watch_native.want_collector(self.options.collector)
         why = native.start(self.spool, cupti, self.options.native(), at_init=at_init)
         self._open = True
         native.append(RecordType.META, json.dumps(self._metadata(), default=str).encode())
@@ -70,6 +73,30 @@ class Session:
             return
         self._stacks.install()
         self._nvtx.install()
+        measures = watch_native.collector()
+        # Before the driver starts nobody knows yet whether CUPTI can be had.
+        if measures in ("events", "topology") or (at_init and self.options.collector == "auto"):
+            self._watching.install()
+
+    def start_events(self, why: str) -> bool:
+        """Go on without CUPTI, after it was left in the middle of the recording.
+
+        Parameters
+        ----------
+        why
+            What the recording gives as the reason, such as ``torch.profiler started``.
+
+        Returns
+        -------
+        bool
+            Whether the events collector measures now; else a note says why not.
+        """
+        failure = watch_native.start_events(why)
+        if failure is not None:
+            self._note(f"nothing was recorded after CUPTI was left: {failure}", kind="warning")
+            return False
+        self._watching.go_on_without_cupti()
+        return True
 
     def abandon(self) -> None:
         """End after a start that failed half way: nothing stays attached or waits."""
@@ -83,6 +110,7 @@ class Session:
         if not self._open or os.getpid() != self._process_id:
             return  # nothing to do, or a forked child: the recording is the parent's
         self._open = False
+        self._watching.remove()
         self._stacks.remove()
         self._nvtx.remove()
         native.append(RecordType.META, json.dumps(metadata.libraries()).encode())

@@ -9,14 +9,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["GvizError", "__version__", "profile"]
+__all__ = ["GvizError", "__version__", "profile", "watch"]
 
 if TYPE_CHECKING:
     from gviz.collectors.profiler import profile
+    from gviz.collectors.watch import watch
     from gviz.errors import GvizError
 
 _LAZY = {
     "profile": "gviz.collectors.profiler",
+    "watch": "gviz.collectors.watch",
     "GvizError": "gviz.errors",
 }
 

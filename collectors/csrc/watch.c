@@ -487,11 +487,11 @@ GVIZ_EXPORT int gviz_launch_begin(int id, CUstream stream) {
 
 /* Called after the caller's own launch, with its CUresult. */
 GVIZ_EXPORT void gviz_launch_end(int result) {
-    uint64_t end_ns = now_ns();
     CUcontext popped;
     struct watch *watch = slot.watch;
     if (!watch)
         return;
+    uint64_t end_ns = now_ns();
     slot.watch = NULL;
     if (slot.event_pair && cuda.CtxPushCurrent(watch->context) == 0) {
         events_end(slot.event_pair, slot.stream, result == 0);
@@ -504,11 +504,9 @@ GVIZ_EXPORT void gviz_launch_end(int result) {
 
 /* Launch an executable whose launches nobody else makes; returns the CUresult. */
 GVIZ_EXPORT int gviz_launch(int id, CUgraphExec exec, CUstream stream) {
-    if (!cuda.GraphLaunch) {
-        char why[400];
-        if (cuda_load(why, sizeof why) != 0 || !cuda.GraphLaunch)
-            return 999; /* CUDA_ERROR_UNKNOWN */
-    }
+    char why[400];
+    if (!cuda.GraphLaunch && (cuda_load(why, sizeof why) != 0 || !cuda.GraphLaunch))
+        return 999; /* CUDA_ERROR_UNKNOWN */
     if (gviz_launch_begin(id, stream))
         return 0;
     int result = cuda.GraphLaunch(exec, stream);

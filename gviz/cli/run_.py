@@ -15,7 +15,7 @@ from types import FrameType
 
 from gviz.collectors import metadata, native
 from gviz.collectors.attach import VARIABLE
-from gviz.collectors.options import ProfileOptions
+from gviz.collectors.options import COLLECTORS, ProfileOptions
 from gviz.errors import CollectorError, UsageError
 from gviz.recording.output import check_output
 from gviz.spool.contents import Contents
@@ -52,6 +52,12 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         default=20_000,
         metavar="N",
         help="kernels, copies and memsets outside graphs recorded at most (default: 20000)",
+    )
+    parser.add_argument(
+        "--collector",
+        choices=COLLECTORS,
+        default="auto",
+        help="what measures (default: auto, CUPTI if it can be had, else events)",
     )
     parser.add_argument("--overwrite", action="store_true", help="replace an existing recording")
     parser.add_argument("-m", dest="module", action="store_true", help="run a module, as python -m")
@@ -91,6 +97,7 @@ def _options(args: argparse.Namespace) -> ProfileOptions:
         name=args.name or Path(args.program).stem,
         node_launches=args.node_launches,
         eager_operations=args.eager_operations,
+        collector=args.collector,
         overwrite=args.overwrite,
     )
 

@@ -126,6 +126,30 @@ class CreatedRecord(NamedTuple):
     type: int
 
 
+class NodeTimesRecord(NamedTuple):
+    """The events of one launch that an instrumented copy made; ``times`` has dtype NODE_TIME."""
+
+    correlation: int
+    exec_id: int
+    slices: int
+    device_id: int
+    position_ns: int
+    extent_ns: int
+    times: npt.NDArray[np.void]
+
+
+class CalibrationRecord(NamedTuple):
+    """What two events around a node of a type measure beside the node."""
+
+    device_id: int
+    type: int
+    bias_ns: int
+    spread_ns: int
+    raw_ns: int
+    reference_ns: int
+    samples: int
+
+
 @dataclass(slots=True)
 class GraphWalk:
     """One graph level as walked at one instantiation."""
@@ -163,6 +187,11 @@ class Contents:
     nvtx_paths: dict[int, tuple[int, str, str]] = field(default_factory=dict)
     nvtx_ranges: list[tuple[int, int, int, int]] = field(default_factory=list)
     dots: list[int] = field(default_factory=list)
+    node_times: list[NodeTimesRecord] = field(default_factory=list)
+    calibrations: list[CalibrationRecord] = field(default_factory=list)
+    collectors: list[tuple[str, str]] = field(default_factory=list)
+    #: why nodes of a graph are not timed, by the graph's id
+    refusals: dict[int, str] = field(default_factory=dict)
     unknown_records: int = 0
     _buffers: list[npt.NDArray[np.void]] = field(default_factory=list)
     _by_graph: dict[int, GraphWalk] = field(default_factory=dict)
@@ -320,6 +349,26 @@ def _dot(c: Contents, p: bytes) -> None:
     c.dots.append(int.from_bytes(p[:4], "little"))
 
 
+def _node_times(c: Contents, p: bytes) -> None:
+    correlation, exec_id, count, *rest = f.NODE_TIMES.unpack_from(p)
+    times = np.frombuffer(p, f.NODE_TIME, count, f.NODE_TIMES.size)
+    c.node_times.append(NodeTimesRecord(correlation, exec_id, *rest, times))
+
+
+def _calibration(c: Contents, p: bytes) -> None:
+    c.calibrations.append(CalibrationRecord(*f.CALIBRATION.unpack(p)))
+
+
+def _collector(c: Contents, p: bytes) -> None:
+    name, _, why = _text(p).partition("\n")
+    c.collectors.append((name, why))
+
+
+def _refused(c: Contents, p: bytes) -> None:
+    graph_id, _exec_id = f.REFUSED.unpack_from(p)
+    c.refusals[graph_id] = _text(p[f.REFUSED.size :])
+
+
 _TAKERS: dict[int, Callable[[Contents, bytes], None]] = {
     RecordType.META: _meta,
     RecordType.END: _end,
@@ -344,4 +393,8 @@ _TAKERS: dict[int, Callable[[Contents, bytes], None]] = {
     RecordType.NVTX_PATH: _nvtx_path,
     RecordType.NVTX_RANGE: _nvtx_range,
     RecordType.DOT: _dot,
+    RecordType.NODE_TIMES: _node_times,
+    RecordType.CALIBRATION: _calibration,
+    RecordType.COLLECTOR: _collector,
+    RecordType.REFUSED: _refused,
 }

@@ -25,6 +25,8 @@ import struct
 from enum import IntEnum
 from pathlib import Path
 
+import numpy as np
+
 MAGIC = b"GVIZSPL1"
 VERSION = 1
 SEGMENT_HEADER = struct.Struct("<8sIIQQQ24x")
@@ -68,6 +70,10 @@ class RecordType(IntEnum):
     NVTX_PATH = 26
     NVTX_RANGE = 27
     DOT = 28
+    NODE_TIMES = 50
+    CALIBRATION = 51
+    COLLECTOR = 52
+    REFUSED = 53
 
 
 #: ordinal, major, minor, multiprocessors, max_threads, memory_bytes, bus id; then the name
@@ -102,12 +108,24 @@ CLONED = struct.Struct("<QQ")
 NVTX_PATH = struct.Struct("<II")
 #: path, thread, start_ns, end_ns
 NVTX_RANGE = struct.Struct("<IIQQ")
+#: correlation, exec id, count, slices, device, host time of the start event (0: unknown),
+#: ns from the start to the end event; then count x NODE_TIME
+NODE_TIMES = struct.Struct("<4Ii4xQQ")
+#: graph, node, ns from the start event to the event before it, ns from there to the one after
+NODE_TIME = np.dtype([("graph", "<u4"), ("node", "<u4"), ("start", "<u8"), ("between", "<u8")])
+#: device, node type, bias_ns, spread_ns, raw_ns, reference_ns, samples
+CALIBRATION = struct.Struct("<iiqqqqI4x")
+#: graph id, exec id; then why nodes of the graph are not timed
+REFUSED = struct.Struct("<II")
 #: graph id, edge count; then count x (u32 from, u32 to, u8 from_port, u8 to_port, u8 type, u8)
 EDGES = struct.Struct("<II")
 
 LAUNCH_NODE_LEVEL = 1
 LAUNCH_EVENTS = 2
 LAUNCH_LATE = 8
+LAUNCH_COPY = 16
+#: Ids of graphs and executables above this are gviz's own: CUPTI was not there to number them.
+OWN_IDS = 1 << 30
 WINDOW_REASONS = {1: "eager", 2: "launches"}
 
 #: Why a node has no Python stack, by the number stored in its place.

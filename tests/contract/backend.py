@@ -58,6 +58,7 @@ class Backend:
         collector: str = "gviz",
         *,
         environment: Mapping[str, str] | None = None,
+        measured_by: str | None = None,
         **options: Any,
     ) -> Outcome:
         """Run a program in a process of its own.
@@ -68,10 +69,14 @@ class Backend:
             As programs.py takes them.
         environment
             Added to the environment.
+        measured_by
+            gviz.profile's ``collector``.
         options
             Arguments of gviz.profile.
         """
         settings = dict(sorted((environment or {}).items()))
+        if measured_by is not None:
+            options["collector"] = measured_by
         key = json.dumps([program, collector, settings, options])
         if key not in self._done:
             self._done[key] = self._run(program, collector, settings, options)
