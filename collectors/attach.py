@@ -25,9 +25,7 @@ def attach_from_environment() -> None:
         return
     given: dict[str, Any] = json.loads(text)
     options = ProfileOptions.from_json(given["options"])
-    session = Session(
-        Path(given["output"]), options, source="run", metadata=given["metadata"]
-    )
+    session = Session(Path(given["output"]), options, source="run", metadata=given["metadata"])
     # CUPTI is attached by the driver when it starts; without CUPTI there is nothing to wait for.
     session.start(at_init=options.collector in ("auto", "cupti"), own_writer=False)
     _session = session

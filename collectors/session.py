@@ -78,7 +78,7 @@ class Session:
         if measures in ("events", "topology") or (at_init and self.options.collector == "auto"):
             self._watching.install()
 
-    def start_events(self, why: str) -> bool:
+    def start_events(self, why: str) -> str | None:
         """Go on without CUPTI, after it was left in the middle of the recording.
 
         Parameters
@@ -88,15 +88,20 @@ class Session:
 
         Returns
         -------
-        bool
-            Whether the events collector measures now; else a note says why not.
+        str or None
+            The collector that measures now; None: none can, and a note says why.
         """
         failure = watch_native.start_events(why)
         if failure is not None:
             self._note(f"nothing was recorded after CUPTI was left: {failure}", kind="warning")
-            return False
+            return None
         self._watching.go_on_without_cupti()
-        return True
+        return watch_native.collector()
+
+    def end_events(self) -> None:
+        """Stop what :meth:`start_events` began, before CUPTI is taken again."""
+        self._watching.remove()
+        watch_native.end_events()
 
     def abandon(self) -> None:
         """End after a start that failed half way: nothing stays attached or waits."""

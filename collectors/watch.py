@@ -70,7 +70,7 @@ class Watched:
         finally:
             watch_native.launch_end(code)
 
-    # -- which handles ----------------------------------------------------------------------------
+    # -- which handles -----------------------------------------------------------------------
 
     def _resolve(self) -> None:
         """Find out what was given: handles, or an object that launches itself."""
@@ -160,7 +160,7 @@ def watch(graph: Any = None, *, graph_exec: Any = None, unchanged: bool = False)
     return Watched(graph, graph_exec, unchanged=unchanged)
 
 
-# -- frameworks, known by their modules: none is imported here ---------------------------------------
+# -- frameworks, known by their modules: none is imported here ------------------------------
 
 
 def _framework(graph: Any) -> str | None:

@@ -35,7 +35,7 @@ class CupyPatch:
         """Wrap begin_capture and end_capture."""
         streams = getattr(getattr(module, "cuda", None), "stream", None)
         found = getattr(streams, "_BaseStream", None)
-        if found is None:
+        if found is None or self._wrappers:  # still being imported, or reloaded
             return
         self._class, self._cupy = found, module
         for name in ("begin_capture", "end_capture"):
@@ -130,9 +130,7 @@ class WatchedCupyGraph:
         result = self._gviz_graph.upload(stream)
         if self._gviz_watching.is_on():
             call = "cuGraphUpload (cupy.cuda.Graph.upload)"
-            guarded(
-                self._gviz_watching.life, call, self._gviz_watch, start, time.time_ns()
-            )
+            guarded(self._gviz_watching.life, call, self._gviz_watch, start, time.time_ns())
         return result
 
     def __getattr__(self, name: str) -> Any:

@@ -22,7 +22,8 @@ def _library() -> ctypes.CDLL:
     library.gviz_watch_exec.restype = None
     library.gviz_watch_refuse.argtypes = [ctypes.c_int, ctypes.c_char_p]
     library.gviz_watch_refuse.restype = None
-    library.gviz_watch_ids.argtypes = [ctypes.c_int] + 2 * [ctypes.POINTER(ctypes.c_uint32)]
+    number = ctypes.POINTER(ctypes.c_uint32)
+    library.gviz_watch_ids.argtypes = [ctypes.c_int, number, number]
     library.gviz_launch_begin.argtypes = [ctypes.c_int, ctypes.c_void_p]
     library.gviz_launch_end.argtypes = [ctypes.c_int]
     library.gviz_launch_end.restype = None
@@ -33,6 +34,7 @@ def _library() -> ctypes.CDLL:
     library.gviz_limit_slice.argtypes = [ctypes.c_uint32]
     library.gviz_limit_slice.restype = None
     library.gviz_start_events.argtypes = [ctypes.c_char_p]
+    library.gviz_end_events.restype = None
     return library
 
 
@@ -52,6 +54,11 @@ def start_events(why: str) -> str | None:
     if _library().gviz_start_events(why.encode(errors="replace")) == 0:
         return None
     return native.error()
+
+
+def end_events() -> None:
+    """Stop measuring without CUPTI; the recording stays open."""
+    _library().gviz_end_events()
 
 
 def watch_graph(graph: int, why_not: str | None = None) -> int:

@@ -73,12 +73,12 @@ class TorchPatch:
         self._states: dict[int, _State] = {}
         self._why_not: str | None = None
 
-    # -- on and off ----------------------------------------------------------------------------
+    # -- on and off --------------------------------------------------------------------------
 
     def install(self, module: ModuleType) -> None:
         """Wrap the methods."""
         found = getattr(getattr(module, "cuda", None), "CUDAGraph", None)
-        if found is None:
+        if found is None or self._wrappers:  # still being imported, or reloaded
             return
         self._torch, self._class = module, found
         self._why_not = self._check_version()
@@ -126,7 +126,7 @@ class TorchPatch:
 
         return call
 
-    # -- a graph's life ---------------------------------------------------------------------------
+    # -- a graph's life ----------------------------------------------------------------------
 
     def _capture_begin(self, original: Callable[..., Any], graph: Any, *a: Any, **k: Any) -> Any:
         start = time.time_ns()
@@ -224,7 +224,7 @@ class TorchPatch:
             guarded(self._watching.life, call, state.watch, start, time.time_ns())
         return result
 
-    # -- what lets a graph change behind our back ---------------------------------------------------
+    # -- what lets a graph change behind our back --------------------------------------------
 
     def _raw_cuda_graph(self, original: Callable[..., Any], graph: Any, *a: Any, **k: Any) -> Any:
         state = self._states.get(id(graph))
@@ -250,7 +250,7 @@ class TorchPatch:
             guarded(watch_native.refuse, state.watch, "it was given a random generator")
         return result
 
-    # -- replaying -----------------------------------------------------------------------------------
+    # -- replaying ---------------------------------------------------------------------------
 
     def _replay(self, original: Callable[..., Any], graph: Any, *a: Any, **k: Any) -> Any:
         state = self._states.get(id(graph)) or guarded(self._adopt, graph)

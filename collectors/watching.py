@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any, Protocol
 
 from gviz.collectors import native, watch_native
-from gviz.collectors.late_import import LateImport
+from gviz.collectors.import_hook import on_import
 from gviz.spool import format as f
 from gviz.spool.format import RecordType
 
@@ -38,7 +38,7 @@ class Watching:
 
     def __init__(self) -> None:
         self._patches: list[Patch] = []
-        self._late: list[LateImport] = []
+        self._waiting: list[Callable[[], None]] = []
         self._decided: bool | None = None
         self._process_id = os.getpid()
         self._calls: dict[str, int] = {}
@@ -55,9 +55,7 @@ class Watching:
         _current = self
         for name, patch in (("torch", TorchPatch(self)), ("cupy", CupyPatch(self))):
             self._patches.append(patch)
-            late = LateImport(name, patch.install)
-            self._late.append(late)
-            late.install()
+            self._waiting.append(on_import(name, patch.install))
 
     def remove(self) -> None:
         """Take every patch away."""
@@ -65,12 +63,12 @@ class Watching:
         if _current is self:
             _current = None
         self._decided = False
-        for late in self._late:
-            late.remove()
+        for end in self._waiting:
+            end()
         for patch in self._patches:
             patch.remove()
         self._patches.clear()
-        self._late.clear()
+        self._waiting.clear()
 
     def is_on(self) -> bool:
         """Whether graphs are to be handed over. Once CUPTI measures, the patches go away."""

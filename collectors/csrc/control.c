@@ -294,6 +294,17 @@ GVIZ_EXPORT int gviz_start_events(const char *why) {
     return result;
 }
 
+/* Stop measuring without CUPTI; the spool stays open, for CUPTI to be taken again. */
+GVIZ_EXPORT void gviz_end_events(void) {
+    pthread_mutex_lock(&control_lock);
+    if (watching()) {
+        watch_poll(true);
+        watch_stop();
+        atomic_store(&run_state, STATE_LEFT);
+    }
+    pthread_mutex_unlock(&control_lock);
+}
+
 /* The driver calls this while it initialises, when CUDA_INJECTION64_PATH names this library. */
 GVIZ_EXPORT int InitializeInjection(void) {
     pthread_mutex_lock(&control_lock);

@@ -81,7 +81,8 @@ struct options {
     double event_cost_fraction;  /* share of wall time that launch events may take */
 };
 
-enum run_state { STATE_IDLE = 0, STATE_RECORDING = 1, STATE_DETACHED = 2 };
+/* LEFT: another profiler has CUPTI, the spool is open. */
+enum run_state { STATE_IDLE = 0, STATE_RECORDING = 1, STATE_DETACHED = 2, STATE_LEFT = 3 };
 
 extern struct options options;
 extern _Atomic int run_state;

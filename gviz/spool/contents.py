@@ -350,9 +350,9 @@ def _dot(c: Contents, p: bytes) -> None:
 
 
 def _node_times(c: Contents, p: bytes) -> None:
-    correlation, exec_id, count, *rest = f.NODE_TIMES.unpack_from(p)
-    times = np.frombuffer(p, f.NODE_TIME, count, f.NODE_TIMES.size)
-    c.node_times.append(NodeTimesRecord(correlation, exec_id, *rest, times))
+    v = f.NODE_TIMES.unpack_from(p)
+    times = np.frombuffer(p, f.NODE_TIME, v[2], f.NODE_TIMES.size)
+    c.node_times.append(NodeTimesRecord(v[0], v[1], v[3], v[4], v[5], v[6], times))
 
 
 def _calibration(c: Contents, p: bytes) -> None:

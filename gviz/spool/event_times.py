@@ -54,7 +54,8 @@ def fit_to_events(contents: Contents, graphs: Graphs) -> None:
                     node,
                     not_timed_reason=reason,
                     exec_node_id=exec_node_id if reason is None else None,
-                    stack_reason=node.stack_reason and "the creation of nodes is not seen without CUPTI",
+                    stack_reason=node.stack_reason
+                    and "the creation of nodes is not seen without CUPTI",
                 )
 
 
@@ -70,9 +71,7 @@ def _reason(node: rows.Node, programmatic: set[int], refusal: str | None) -> str
     return None
 
 
-def add_event_times(
-    contents: Contents, graphs: Graphs, folded: FoldedLaunches
-) -> FoldedLaunches:
+def add_event_times(contents: Contents, graphs: Graphs, folded: FoldedLaunches) -> FoldedLaunches:
     """Return the launches with the spans that instrumented copies measured."""
     if not contents.node_times:
         return folded

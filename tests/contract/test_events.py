@@ -267,9 +267,7 @@ class TestEvents:
         nodes = [recording.fetch_spans(x.launch_id).node_id.tolist() for x in timed]
         cycle = [[0, 1, 2], [3, 4, 5], [6, 7]]
         assert nodes == [cycle[i % 3] for i in range(LAUNCHES - 1)]
-        for node, asked in zip(
-            recording.fetch_nodes(graph.graph_id), facts["spins"], strict=True
-        ):
+        for node, asked in zip(recording.fetch_nodes(graph.graph_id), facts["spins"], strict=True):
             typical = float(np.median(durations_us(recording, node, graph.graph_id)))
             assert typical == pytest.approx(asked, abs=SLACK_NS / 1e3)
         for launch in timed:  # a slice's place is the whole launch's
