@@ -240,6 +240,19 @@ class TestEvents:
                 assert recording.fetch_spans(launch.launch_id).node_id.tolist() == [0, 3]
             assert len(copies(recording, graph)) == 5
 
+    def test_recording_goes_on_without_cupti(self, fake: Backend) -> None:
+        environment = {"FAKE_CUPTI_TAKEN": "1"}
+        outcome = fake.run("watched_switch", environment=environment, measured_by="cupti")
+        assert outcome.returncode == 0, outcome.stderr
+        assert outcome.facts["result"] == fake.run("watched_switch", "none").facts["result"]
+        with outcome.recording() as recording:
+            (run,) = recording.fetch_runs()
+            assert (run.collector, run.collector_reason) == ("events", "CUPTI was left")
+            assert run.state == "completed"
+            (graph,) = top_graphs(recording)
+            assert len(recording.fetch_launches(graph.graph_id)) == outcome.facts["launches"]
+            assert len(copies(recording, graph)) == outcome.facts["launches"] - 1
+
     # -- shapes ----------------------------------------------------------------------------------
 
     def test_nodes_of_child_graphs_are_timed(self, record: Record, backend: Backend) -> None:

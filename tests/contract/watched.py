@@ -6,9 +6,11 @@ its launches, so that a launch too many, too few, or with other parameters shows
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from ctypes import byref, c_float, c_int, c_size_t, c_uint, c_ulonglong, c_void_p
+from pathlib import Path
 from typing import Any
 
 from contract.cases import GRAPH_SHAPES, Facts, build_shape, spin
@@ -236,7 +238,146 @@ def watched_in_capture(cuda: Driver, profile: Profile) -> Facts:
     return {"refused": refused, "status": status.value, "end": end, "launches": 4}
 
 
+def watched_switch(cuda: Driver, profile: Profile) -> Facts:
+    """A recording that goes on without CUPTI in its middle, and stops doing so."""
+    import gviz
+
+    stream, work = cuda.stream(), Sum(cuda)
+    with profile() as active:
+        graph = cuda.graph()
+        work.add(graph, [])
+        graph_exec = cuda.instantiate(graph)
+        launcher = gviz.watch(graph, graph_exec=graph_exec, unchanged=True)
+        session = getattr(active, "_session", None)
+        for phase in range(3):
+            if phase == 1 and session is not None:
+                assert session.start_events("CUPTI was left") == "events"
+            if phase == 2 and session is not None:
+                session.end_events()
+            for _ in range(5):
+                launcher.launch(stream)
+                cuda.wait(stream)
+        result = work.result()
+    return {"result": result, "launches": 5}
+
+
+# -- frameworks: stand-ins, for a program of the contract runs where there is none -----------------
+
+
+def _stand_ins() -> None:
+    sys.path.insert(0, str(Path(__file__).parent / "standin"))
+
+
+def _capture(torch: Any, work: Sum, stream: Handle, **options: Any) -> Any:
+    graph = torch.cuda.CUDAGraph(**options)
+    graph.capture_begin()
+    work.cuda.launch("axpy", work.arguments(), stream, grid=(2, 1, 1), block=(128, 1, 1))
+    graph.capture_end()
+    return graph
+
+
+def torch_graphs(cuda: Driver, profile: Profile) -> Facts:
+    """Graphs that PyTorch captures, imported inside the profile; each does what it must."""
+    _stand_ins()
+    stream, work = cuda.stream(), Sum(cuda)
+    with profile():
+        import torch
+
+        torch.state.driver, torch.state.stream = cuda, stream
+        plain = _capture(torch, work, stream)
+        random = _capture(torch, work, stream)
+        random.random = True
+        kept = _capture(torch, work, stream, keep_graph=True)
+        kept.instantiate()
+        lazy = _capture(torch, work, stream, keep_graph=True)
+        given = _capture(torch, work, stream)
+        given.raw_cuda_graph_exec()
+        for graph in (plain, random, kept, lazy, given):
+            for _ in range(10):
+                graph.replay()
+                cuda.wait(stream)
+        kept.instantiate()  # a new executable of the same graph
+        for _ in range(10):
+            kept.replay()
+            cuda.wait(stream)
+        given.reset()
+        del lazy
+        result = work.result()
+    wrapped = [n for n, m in vars(torch.cuda.CUDAGraph).items() if hasattr(m, "__wrapped__")]
+    plain.replay()
+    cuda.wait(stream)
+    return {
+        "result": result,
+        "after": work.result(),
+        "offset": torch.cuda.default_generators[0].offset,
+        "wrapped": wrapped,
+    }
+
+
+def torch_late(cuda: Driver, profile: Profile) -> Facts:
+    """A graph captured before the profile, replayed inside it, and a captured one that fails."""
+    _stand_ins()
+    import torch
+
+    stream, work = cuda.stream(), Sum(cuda)
+    torch.state.driver, torch.state.stream = cuda, stream
+    late = _capture(torch, work, stream)
+    failed = None
+    with profile():
+        for _ in range(5):
+            late.replay()
+            cuda.wait(stream)
+        broken = torch.cuda.CUDAGraph()
+        broken.capture_begin()
+        with suppress(DriverError):
+            cuda.wait(stream)
+        try:
+            broken.capture_end()
+        except DriverError as error:
+            failed = error.code
+        result = work.result()
+    return {"result": result, "failed": failed}
+
+
+def cupy_graphs(cuda: Driver, profile: Profile) -> Facts:
+    """A graph that CuPy captures, and one whose handle the program takes."""
+    _stand_ins()
+    work = Sum(cuda)
+    with profile():
+        import cupy
+
+        cupy.state.driver = cuda
+        stream = cupy.cuda.Stream(cuda.stream())
+        cupy.cuda.current = stream
+        graphs = []
+        for _ in range(2):
+            stream.begin_capture()
+            cuda.launch("axpy", work.arguments(), stream.ptr, grid=(2, 1, 1), block=(128, 1, 1))
+            graphs.append(stream.end_capture())
+        graph, given = graphs
+        graph.upload(stream)
+        taken = given.graphExec > 0
+        for i in range(10):
+            graph.launch(stream if i % 2 else None)
+            cuda.wait(stream.ptr)
+            given.launch(stream)
+            cuda.wait(stream.ptr)
+        result = work.result()
+    graph.launch()
+    return {
+        "result": result,
+        "after": work.result(),
+        "is_graph": isinstance(graph, cupy.cuda.Graph),
+        "dot": graph.debug_dot_str(),
+        "taken": taken,
+        "wrapped": [n for n in vars(cupy.cuda.stream._BaseStream) if n.startswith("__wrapped")],
+    }
+
+
 WATCHED = (
+    torch_graphs,
+    torch_late,
+    cupy_graphs,
     watched,
     watched_queued,
     watched_alternating,
@@ -246,4 +387,5 @@ WATCHED = (
     watched_refused,
     watched_programmatic,
     watched_in_capture,
+    watched_switch,
 )
