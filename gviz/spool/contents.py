@@ -126,6 +126,10 @@ class CreatedRecord(NamedTuple):
     type: int
 
 
+#: One NODE_TIME of a NODE_TIMES record.
+NODE_TIME = np.dtype([("graph", "<u4"), ("node", "<u4"), ("start", "<u8"), ("between", "<u8")])
+
+
 class NodeTimesRecord(NamedTuple):
     """The events of one launch that an instrumented copy made; ``times`` has dtype NODE_TIME."""
 
@@ -351,7 +355,7 @@ def _dot(c: Contents, p: bytes) -> None:
 
 def _node_times(c: Contents, p: bytes) -> None:
     v = f.NODE_TIMES.unpack_from(p)
-    times = np.frombuffer(p, f.NODE_TIME, v[2], f.NODE_TIMES.size)
+    times = np.frombuffer(p, NODE_TIME, v[2], f.NODE_TIMES.size)
     c.node_times.append(NodeTimesRecord(v[0], v[1], v[3], v[4], v[5], v[6], times))
 
 

@@ -25,8 +25,6 @@ import struct
 from enum import IntEnum
 from pathlib import Path
 
-import numpy as np
-
 MAGIC = b"GVIZSPL1"
 VERSION = 1
 SEGMENT_HEADER = struct.Struct("<8sIIQQQ24x")
@@ -112,7 +110,7 @@ NVTX_RANGE = struct.Struct("<IIQQ")
 #: ns from the start to the end event; then count x NODE_TIME
 NODE_TIMES = struct.Struct("<4Ii4xQQ")
 #: graph, node, ns from the start event to the event before it, ns from there to the one after
-NODE_TIME = np.dtype([("graph", "<u4"), ("node", "<u4"), ("start", "<u8"), ("between", "<u8")])
+NODE_TIME = struct.Struct("<IIQQ")
 #: device, node type, bias_ns, spread_ns, raw_ns, reference_ns, samples
 CALIBRATION = struct.Struct("<iiqqqqI4x")
 #: graph id, exec id; then why nodes of the graph are not timed
