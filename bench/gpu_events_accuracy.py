@@ -122,9 +122,8 @@ def main() -> int:
         )
     print("\nthe calibration's own operations, ns")
     for kind, value in references.items():
-        print(
-            f"{kind:10} CUPTI {value:8.0f}   reference {REFERENCES[kind]:6}   bias {biases.get(kind, 0):8.0f}"
-        )
+        known = f"reference {REFERENCES[kind]:6}   bias {biases.get(kind, 0):8.0f}"
+        print(f"{kind:10} CUPTI {value:8.0f}   {known}")
     facts = {"bench": "gpu_events_accuracy", "gpu": torch.cuda.get_device_name(), "errors": rows,
              "references_ns": references, "biases_ns": biases}  # fmt: skip
     print(json.dumps(facts))

@@ -125,7 +125,7 @@ static bool due(struct watch *watch, uint32_t earlier) {
 static bool launch_copy(struct watch *watch, CUstream stream, uint64_t stream_id,
                         uint32_t earlier, struct launch_record *record) {
     if (!watch->copies || !due(watch, earlier) || watch->in_flight || earlier == 0 ||
-        stream_id != watch->last_stream || !watch_calibrated(watch))
+        watch->under_way || stream_id != watch->last_stream || !watch_calibrated(watch))
         return false;
     if (!make_copy(watch)) {
         watch_refuse(watch, copy_error()[0] ? copy_error() : "its copy could not be made");
@@ -185,6 +185,7 @@ GVIZ_EXPORT int gviz_launch_begin(int id, CUstream stream) {
     if (!copied && watch->in_flight && stream_id != watch->last_stream)
         cuda.StreamWaitEvent(stream, watch->copy->end, 0);
     watch->last_stream = stream_id;
+    watch->under_way += !copied;
     pthread_mutex_unlock(&watch->lock);
     if (copied) {
         spool_append_one(RECORD_LAUNCH, &record, sizeof record);
@@ -209,6 +210,9 @@ GVIZ_EXPORT void gviz_launch_end(int result) {
         return;
     uint64_t end_ns = now_ns();
     slot.watch = NULL;
+    pthread_mutex_lock(&watch->lock);
+    watch->under_way--;
+    pthread_mutex_unlock(&watch->lock);
     if (slot.event_pair && cuda.CtxPushCurrent(watch->context) == 0) {
         events_end(slot.event_pair, slot.stream, result == 0);
         cuda.CtxPopCurrent(&popped);

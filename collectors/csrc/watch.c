@@ -8,6 +8,7 @@
  *   - the launch follows the one before on the same stream. The driver runs launches of one
  *     executable one after another, whatever their streams; a copy is another executable, so
  *     the stream's order must do it, and after a copy another stream waits for its end event;
+ *   - no other thread is just about to launch the executable;
  *   - the events of the copy's last launch have been read: an event keeps its last time only.
  */
 #include "watch.h"
@@ -211,7 +212,12 @@ GVIZ_EXPORT int gviz_watch_capture(CUstream stream) {
         result = cuda.StreamGetCaptureInfo(stream, &status, &id, &graph, NULL, NULL, NULL);
     else if (cuda.StreamGetCaptureInfoOld)
         result = cuda.StreamGetCaptureInfoOld(stream, &status, &id, &graph, NULL, NULL);
-    return result == 0 && status == 1 ? gviz_watch_graph(graph, NULL) : 0;
+    if (result != 0 || status != 1 /* CU_STREAM_CAPTURE_STATUS_ACTIVE */)
+        return 0;
+    int mode = relax_capture(CU_CAPTURE_MODE_RELAXED); /* nothing done here may break it */
+    int watch = gviz_watch_graph(graph, NULL);
+    relax_capture(mode);
+    return watch;
 }
 
 /* Watch an executable whose graph is not known any more. */

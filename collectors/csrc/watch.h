@@ -25,6 +25,7 @@ struct watch {
     uint32_t launches, recorded;
     bool due;
     uint64_t last_stream;     /* cuStreamGetId of the launch before */
+    uint32_t under_way;       /* launches of the executable announced and not made yet */
 };
 
 struct watch_counts {

@@ -27,6 +27,7 @@ PROGRAMS = (
     "watched_changing",
     "watched_children",
     "watched_in_capture",
+    "watched_threads",
 )
 
 
@@ -252,6 +253,11 @@ class TestEvents:
             (graph,) = top_graphs(recording)
             assert len(recording.fetch_launches(graph.graph_id)) == outcome.facts["launches"]
             assert len(copies(recording, graph)) == outcome.facts["launches"] - 1
+
+    def test_threads_keep_their_launches_apart(self, record: Record) -> None:
+        recording = record("watched_threads", measured_by="events")
+        counts = sorted(len(recording.fetch_launches(g.graph_id)) for g in top_graphs(recording))
+        assert counts == [20, 20, 20, 20, 40]
 
     # -- shapes ----------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ its launches, so that a launch too many, too few, or with other parameters shows
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from ctypes import byref, c_float, c_int, c_size_t, c_uint, c_ulonglong, c_void_p
@@ -238,6 +239,37 @@ def watched_in_capture(cuda: Driver, profile: Profile) -> Facts:
     return {"refused": refused, "status": status.value, "end": end, "launches": 4}
 
 
+def watched_threads(cuda: Driver, profile: Profile) -> Facts:
+    """Four threads with a graph, a stream and a sum each; two more launch one graph together."""
+    import gviz
+
+    results: dict[int, list[float]] = {}
+
+    def work(index: int, launcher: Any, mine: Sum) -> None:
+        cuda.make_current()
+        stream = cuda.stream()
+        for _ in range(20):
+            launcher.launch(stream)
+            cuda.wait(stream)
+        results[index] = mine.result()
+
+    with profile():
+        launchers = []
+        for _ in range(5):
+            mine, graph = Sum(cuda), cuda.graph()
+            mine.add(graph, [])
+            graph_exec = cuda.instantiate(graph)
+            launchers.append((gviz.watch(graph, graph_exec=graph_exec, unchanged=True), mine))
+        launchers.append(launchers[-1])
+        workers = [threading.Thread(target=work, args=(i, *x)) for i, x in enumerate(launchers)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        shared = launchers[-1][1].result()
+    return {"results": [results[i] for i in range(4)], "shared": shared, "launches": 20}
+
+
 def watched_switch(cuda: Driver, profile: Profile) -> Facts:
     """A recording that goes on without CUPTI in its middle, and stops doing so."""
     import gviz
@@ -387,5 +419,6 @@ WATCHED = (
     watched_refused,
     watched_programmatic,
     watched_in_capture,
+    watched_threads,
     watched_switch,
 )
