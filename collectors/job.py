@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gviz.collectors import native
-from gviz.collectors.options import ProfileOptions
+from gviz.collectors.options import COLLECTORS, ProfileOptions
 
 #: Variables that are gviz's own; a program that is not followed further does not see them.
 OWN_VARIABLES = (
@@ -20,6 +20,7 @@ OWN_VARIABLES = (
     "GVIZ_FOLLOW",  # 1: also children of the program
     "GVIZ_OPTIONS",  # of the native library, as text
     "GVIZ_GRAPH",  # shell pattern of the graphs whose nodes are timed, for a process without Python
+    "GVIZ_COLLECTOR",  # number of the collector asked for, for a process without Python
     "GVIZ_META",  # JSON, metadata for a process without Python
     "GVIZ_CUPTI_FOUND",  # where gviz run found CUPTI
     "GVIZ_PYTHONPATH",  # PYTHONPATH as the user set it
@@ -73,6 +74,7 @@ class Job:
             "GVIZ_META": json.dumps(dict(self.metadata), default=str),
             "GVIZ_CUPTI_FOUND": str(self.cupti or ""),
         }
+        environment["GVIZ_COLLECTOR"] = str(COLLECTORS.index(self.options.collector))
         if self.options.graph is not None:
             environment["GVIZ_GRAPH"] = self.options.graph
         environment.setdefault("NVTX_INJECTION64_PATH", library)

@@ -186,6 +186,16 @@ def is_open() -> bool:
     return bool(_library().gviz_is_open())
 
 
+def library() -> ctypes.CDLL:
+    """Return the library, for the other modules here that call parts of it."""
+    return _library()
+
+
+def error() -> str:
+    """Return the library's last error."""
+    return str(_library().gviz_error().decode(errors="replace"))
+
+
 def start(spool: Path, cupti: Path | None, options: NativeOptions, *, at_init: bool) -> str | None:
     """Open the spool and attach, now or when the driver initialises.
 
@@ -199,7 +209,7 @@ def start(spool: Path, cupti: Path | None, options: NativeOptions, *, at_init: b
     path = str(cupti).encode() if cupti else b""
     if _library().gviz_start(str(spool).encode(), path, ctypes.byref(native), int(at_init)) == 0:
         return None
-    return str(_library().gviz_error().decode(errors="replace"))
+    return error()
 
 
 def stop(seconds: float) -> None:

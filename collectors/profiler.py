@@ -54,6 +54,10 @@ class profile:
     toggle_signal
         Name of a signal, such as ``"SIGUSR2"``, that starts and stops recording. A program that
         handles it itself keeps it.
+    collector
+        What measures: ``"cupti"``; ``"events"``, without CUPTI, for graphs of PyTorch and CuPy
+        and those given to ``gviz.watch``; ``"topology"``, the same without node times; ``"auto"``:
+        CUPTI if it can be had, else events.
     overwrite
         Replace an existing file.
 
@@ -69,7 +73,8 @@ class profile:
     Notes
     -----
     A machine without a GPU, a missing CUPTI, or a CUPTI that another profiler holds do not
-    raise: one line on stderr says so, the body runs, and the recording says why it is empty.
+    raise: one line on stderr says so, the body runs, and the recording says what measured, and
+    why.
     """
 
     def __init__(
@@ -85,6 +90,7 @@ class profile:
         max_launches: int | None = None,
         paused: bool = False,
         toggle_signal: str | None = None,
+        collector: str = "auto",
         overwrite: bool = False,
     ) -> None:
         self.path = Path(path)
@@ -98,6 +104,7 @@ class profile:
             max_launches=max_launches,
             paused=paused,
             toggle_signal=toggle_signal,
+            collector=collector,
             overwrite=overwrite,
         )
         check_output(self.path, overwrite=overwrite)

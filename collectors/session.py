@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gviz.collectors import metadata, native
+from gviz.collectors import metadata, native, watch_native
 from gviz.collectors.compiled_graphs import CompiledGraphHook
 from gviz.collectors.graph_choice import GraphChoice
 from gviz.collectors.imports import ImportWatch
@@ -19,6 +18,7 @@ from gviz.collectors.options import ProfileOptions
 from gviz.collectors.others import JAX, OtherProfilers, holder
 from gviz.collectors.record_function import RecordFunctionHook
 from gviz.collectors.stacks import StackTaker
+from gviz.collectors.watching import Watching
 from gviz.errors import CollectorError, RecordingError
 from gviz.spool.format import RecordType, spool_of
 
@@ -58,8 +58,7 @@ class Session:
         self._compiled_graphs = CompiledGraphHook(self._imports)
         self._others = OtherProfilers(self.leave_cupti, self.return_to_cupti)
         self._left_to: str | None = None
-        #: Takes over after CUPTI was left, told why; returns whether it does.
-        self.successor: Callable[[str], bool] | None = getattr(self, "start_events", None)
+        self._watching = Watching()
         self._writer: WriterProcess | None = None
         self._process_id = 0
         self._open = False
@@ -82,6 +81,7 @@ class Session:
             )
         self._choice.install()
         native.set_holder(holder(own_library=str(native.library_path())))
+        watch_native.want_collector(self.options.collector)
         if self._job is not None:
             why = native.prepare(self._job, self._cupti(), self.options.native())
         else:
@@ -97,6 +97,10 @@ class Session:
         self._record_function.install()
         self._compiled_graphs.install()
         self._others.install()
+        # Before the driver starts nobody knows yet whether CUPTI can be had.
+        waiting = at_init and self.options.collector != "cupti"
+        if waiting or watch_native.collector() in ("events", "topology"):
+            self._watching.install()
 
     def begin_again_in_child(self) -> None:
         """After fork(): a child of a process without CUDA may use it, and writes its own spool.
@@ -112,6 +116,31 @@ class Session:
             # Its children leave by os._exit(): nothing registered with atexit runs.
             util.register_after_fork(self, lambda session: _finish_last(util, session))
 
+    def start_events(self, why: str) -> str | None:
+        """Go on without CUPTI, after it was left in the middle of the recording.
+
+        Parameters
+        ----------
+        why
+            What the recording gives as the reason, such as ``torch.profiler started``.
+
+        Returns
+        -------
+        str or None
+            The collector that measures now; None: none can, and a note says why.
+        """
+        failure = watch_native.start_events(why)
+        if failure is not None:
+            self._note(f"nothing was recorded after CUPTI was left: {failure}", kind="warning")
+            return None
+        self._watching.go_on_without_cupti()
+        return watch_native.collector()
+
+    def end_events(self) -> None:
+        """Stop what :meth:`start_events` began, before CUPTI is taken again."""
+        self._watching.remove()
+        watch_native.end_events()
+
     def abandon(self) -> None:
         """End after a start that failed half way: nothing stays attached or waits."""
         if self._open:
@@ -125,6 +154,7 @@ class Session:
             return  # nothing to do, or a forked child: the recording is the parent's
         self._open = False
         self._others.remove()
+        self._watching.remove()
         self._stacks.remove()
         self._choice.remove()
         self._imports.remove()
@@ -153,7 +183,7 @@ class Session:
         """Leave CUPTI to a profiler that is about to start; the spool stays open. Says so once.
 
         JAX's profiler lets CUPTI go when its trace is over: see :meth:`return_to_cupti`. After
-        others ``successor`` takes over, where there is one.
+        others the events collector goes on, unless CUPTI was asked for.
         """
         if self._left_to is not None or os.getpid() != self._process_id:
             return
@@ -185,7 +215,7 @@ class Session:
 
     def _is_followed(self, why: str) -> bool:
         wanted = self.options.collector != "cupti"
-        return wanted and self.successor is not None and self.successor(why)
+        return wanted and self.start_events(why) is not None
 
     def _note(self, text: str, kind: str = "limit") -> None:
         native.append(RecordType.NOTE, f"{kind}\n{text}".encode())

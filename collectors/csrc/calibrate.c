@@ -116,7 +116,7 @@ static CUresult add_node(const struct device *device, int type, CUgraph graph, C
     return cuda.GraphAddMemcpyNode(last, graph, &before, count, &params, device->context);
 }
 
-static struct copy *make_graph(const struct device *device) {
+static CUgraph make_plain(const struct device *device) {
     CUgraph graph = NULL;
     CUgraphNode last = NULL;
     if (cuda.GraphCreate(&graph, 0) != 0)
@@ -126,7 +126,14 @@ static struct copy *make_graph(const struct device *device) {
             cuda.GraphDestroy(graph);
             return NULL;
         }
-    struct level *level = level_read(graph, 0);
+    return graph;
+}
+
+static struct copy *make_graph(const struct device *device) {
+    CUgraph graph = make_plain(device);
+    struct level *level = graph ? level_read(graph, 0) : NULL;
+    if (!graph)
+        return NULL;
     if (!level) {
         cuda.GraphDestroy(graph);
         return NULL;
@@ -239,6 +246,31 @@ bool calibrate(CUcontext context, int number, bool last_chance) {
     bool done = device->done;
     pthread_mutex_unlock(&lock);
     return done;
+}
+
+/* For the benchmark of accuracy: launch the private graph without events, so that the collector
+ * in use, CUPTI, records what the references above are. The context is current. Returns 0 or -1. */
+GVIZ_EXPORT int gviz_launch_reference(int launches) {
+    struct device *device = &devices[0];
+    CUcontext context = NULL;
+    CUgraphExec exec = NULL;
+    if (cuda.CtxGetCurrent(&context) != 0 || !make_ready(device, context))
+        return -1;
+    CUgraph graph = make_plain(device);
+    if (!graph || cuda.GraphInstantiate(&exec, graph, 0) != 0)
+        return -1;
+    bool good = true;
+    for (int i = 0; good && i < launches; i++) {
+        good = cuda.GraphLaunch(exec, device->stream) == 0 &&
+               cuda.EventRecord(device->anchor, device->stream) == 0;
+        while (good && cuda.EventQuery(device->anchor) != 0) {
+            struct timespec pause = {0, POLL_NS};
+            nanosleep(&pause, NULL);
+        }
+    }
+    cuda.GraphExecDestroy(exec);
+    cuda.GraphDestroy(graph);
+    return good ? 0 : -1;
 }
 
 /* -- positions ---------------------------------------------------------------------------------------- */

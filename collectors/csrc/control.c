@@ -405,6 +405,17 @@ static void at_exit(void) {
         gviz_stop(EXIT_SECONDS);
 }
 
+/* Stop measuring without CUPTI; the spool stays open, for CUPTI to be taken again. */
+GVIZ_EXPORT void gviz_end_events(void) {
+    pthread_mutex_lock(&control_lock);
+    if (watching()) {
+        watch_poll(true);
+        watch_stop();
+        atomic_store(&run_state, STATE_LEFT);
+    }
+    pthread_mutex_unlock(&control_lock);
+}
+
 /* The driver calls this while it initialises, when CUDA_INJECTION64_PATH names this library. */
 GVIZ_EXPORT int InitializeInjection(void) {
     pthread_mutex_lock(&control_lock);
@@ -469,8 +480,9 @@ GVIZ_EXPORT int gviz_stop(double seconds) {
  * the spool stays open. Returns 1 if CUPTI was gviz's, or would have been. */
 GVIZ_EXPORT int gviz_leave(const char *profiler, double seconds) {
     pthread_mutex_lock(&control_lock);
-    int left = injection_wanted || recording();
-    if (recording())
+    bool has_cupti = recording() && !watching();
+    int left = injection_wanted || has_cupti;
+    if (has_cupti)
         leave(profiler, seconds);
     left_before_attaching = injection_wanted;
     injection_wanted = false;

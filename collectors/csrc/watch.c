@@ -8,14 +8,14 @@
  *   - the launch follows the one before on the same stream. The driver runs launches of one
  *     executable one after another, whatever their streams; a copy is another executable, so
  *     the stream's order must do it, and after a copy another stream waits for its end event;
+ *   - no other thread is just about to launch the executable;
  *   - the events of the copy's last launch have been read: an event keeps its last time only.
  */
-#include "native.h"
+#include "watch.h"
 
-#include <stdlib.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define INSTANTIATE_UPLOAD 2u
 #define INSTANTIATE_DEVICE_LAUNCH 4u
@@ -24,48 +24,6 @@
 /* All watched clones together; a node takes about 1 KB on the host and as much on the device. */
 #define MAX_NODES_OF_ALL 400000u
 #define CALIBRATION_ATTEMPTS 3
-#define ALWAYS_TIMED_LAUNCHES 5
-#define FIRST_CORRELATION 0x80000000u
-enum { LAUNCH_NODE_LEVEL = 1, LAUNCH_EVENTS = 2, LAUNCH_LATE = 8, LAUNCH_COPY = 16 };
-
-struct watch {
-    pthread_mutex_t lock;
-    CUcontext context;
-    int device;
-    CUgraphExec exec;
-    uint64_t flags;
-    uint32_t graph_id, exec_id;
-    CUgraph clone;            /* uninstrumented; with one slice the copy is made out of it */
-    struct level *level;      /* of the clone */
-    size_t node_count, timeable_count, slices, slice_nodes;
-    bool copies;              /* a copy may take a launch's place */
-    bool refused;             /* and if not, it has been said why */
-    bool late;
-    struct copy *copy;
-    size_t next_slice;
-    bool in_flight;           /* the copy was launched and not read since */
-    uint32_t correlation;     /* of that launch */
-    uint32_t launches, recorded;
-    bool due;
-    uint64_t last_stream;     /* cuStreamGetId of the launch before */
-};
-
-struct launch_record { /* launch.c's */
-    uint32_t exec_id, correlation;
-    uint64_t start_ns, end_ns;
-    uint32_t thread_id;
-    int32_t result;
-    uint32_t stream_id, flags;
-    uint64_t token;
-};
-
-struct times_record {
-    uint32_t correlation, exec_id, count, slices;
-    int32_t device;
-    uint32_t reserved;
-    uint64_t position_ns; /* host time of the start event, 0: unknown */
-    uint64_t extent_ns;   /* from the start event to the end event */
-};
 
 GVIZ_LOCK(table_lock);
 static struct watch **table;
@@ -74,15 +32,9 @@ GVIZ_LOCK(walk_lock);
 static _Atomic int collector;
 static int wanted;
 static uint32_t slice_limit = 2000; /* nodes with events at once */
-static _Atomic uint32_t next_correlation = FIRST_CORRELATION;
-static _Atomic uint64_t copied_nodes, copy_launches, copy_unread, copies_made, copies_ns;
+static _Atomic uint64_t copied_nodes;
+struct watch_counts watch_counts;
 static _Atomic int calibration_attempts;
-static __thread struct {
-    struct watch *watch;
-    struct launch_record record;
-    void *event_pair;
-    CUstream stream;
-} slot;
 
 /* -- small things -------------------------------------------------------------------------------- */
 
@@ -95,11 +47,16 @@ bool watch_wanted(void) { return wanted >= COLLECTOR_EVENTS; }
 
 bool watch_may_follow(void) { return wanted == COLLECTOR_AUTO; }
 
-static struct watch *find(int id) {
+struct watch *watch_find(int id) {
     pthread_mutex_lock(&table_lock);
     struct watch *watch = id > table_first && id <= table_count ? table[id - 1] : NULL;
     pthread_mutex_unlock(&table_lock);
     return watch;
+}
+
+struct watch *watch_next(int *at) {
+    *at = *at < table_first ? table_first + 1 : *at + 1;
+    return watch_find(*at);
 }
 
 /* Ids are from 1. A watch stays allocated: a launch may hold its address. */
@@ -121,7 +78,7 @@ static int add(struct watch *watch) {
 }
 
 /* No copy may take this graph's place; its reader is told why. */
-static void refuse(struct watch *watch, const char *why) {
+void watch_refuse(struct watch *watch, const char *why) {
     watch->copies = false;
     if (watch->refused)
         return;
@@ -174,7 +131,7 @@ static const char *obstacle(const struct watch *watch, const struct level *level
 static void prepare(struct watch *watch, const struct level *level) {
     const char *why = obstacle(watch, level);
     if (why) {
-        refuse(watch, why);
+        watch_refuse(watch, why);
         return;
     }
     CUresult result = cuda.GraphClone(&watch->clone, level->graph);
@@ -183,21 +140,22 @@ static void prepare(struct watch *watch, const struct level *level) {
         snprintf(text, sizeof text, "the driver does not clone it (cuGraphClone returned %d)",
                  result);
         watch->clone = NULL;
-        refuse(watch, text);
+        watch_refuse(watch, text);
         return;
     }
     watch->level = level_in_clone(level, watch->clone, true);
     if (!watch->level) {
         cuda.GraphDestroy(watch->clone);
         watch->clone = NULL;
-        refuse(watch, "its clone has other nodes or launch attributes");
+        watch_refuse(watch, "its clone has other nodes or launch attributes");
         return;
     }
+    watch->counted = true;
     atomic_fetch_add(&copied_nodes, watch->node_count);
     watch->timeable_count = count_timeable(level);
     watch->slices = (watch->timeable_count + slice_limit - 1) / slice_limit;
     if (watch->slices == 0)
-        refuse(watch, "it has no nodes that events can time");
+        watch_refuse(watch, "it has no nodes that events can time");
     else
         watch->slice_nodes = (watch->timeable_count + watch->slices - 1) / watch->slices;
 }
@@ -232,9 +190,9 @@ GVIZ_EXPORT int gviz_watch_graph(CUgraph graph, const char *why_not) {
     watch->node_count = level_nodes(level);
     watch->copies = true;
     if (atomic_load(&collector) != COLLECTOR_EVENTS)
-        refuse(watch, "the topology collector takes no node times");
+        watch_refuse(watch, "the topology collector takes no node times");
     else if (why_not)
-        refuse(watch, why_not);
+        watch_refuse(watch, why_not);
     else
         prepare(watch, level);
     walk(watch->level ? watch->level : level, watch->exec_id);
@@ -254,7 +212,12 @@ GVIZ_EXPORT int gviz_watch_capture(CUstream stream) {
         result = cuda.StreamGetCaptureInfo(stream, &status, &id, &graph, NULL, NULL, NULL);
     else if (cuda.StreamGetCaptureInfoOld)
         result = cuda.StreamGetCaptureInfoOld(stream, &status, &id, &graph, NULL, NULL);
-    return result == 0 && status == 1 ? gviz_watch_graph(graph, NULL) : 0;
+    if (result != 0 || status != 1 /* CU_STREAM_CAPTURE_STATUS_ACTIVE */)
+        return 0;
+    int mode = relax_capture(CU_CAPTURE_MODE_RELAXED); /* nothing done here may break it */
+    int watch = gviz_watch_graph(graph, NULL);
+    relax_capture(mode);
+    return watch;
 }
 
 /* Watch an executable whose graph is not known any more. */
@@ -268,252 +231,51 @@ GVIZ_EXPORT int gviz_watch_late(CUgraphExec exec) {
     return add(watch);
 }
 
-static bool calibrated(struct watch *watch) {
+bool watch_calibrated(struct watch *watch) {
     if (calibrate_known(watch->device))
         return true;
     int attempt = atomic_fetch_add(&calibration_attempts, 1);
     if (attempt < CALIBRATION_ATTEMPTS)
         return calibrate(watch->context, watch->device, attempt == CALIBRATION_ATTEMPTS - 1);
-    refuse(watch, "the bias of events could not be measured on this GPU (is it busy?)");
+    watch_refuse(watch, "the bias of events could not be measured on this GPU (is it busy?)");
     return false;
 }
 
 /* The watched graph was instantiated as this executable. Nothing runs on the GPU right after a
  * capture, as a rule, so this is the moment to calibrate. */
 GVIZ_EXPORT void gviz_watch_exec(int id, CUgraphExec exec) {
-    struct watch *watch = find(id);
+    struct watch *watch = watch_find(id);
     if (!watch)
         return;
     pthread_mutex_lock(&watch->lock);
     watch->exec = exec;
     if (watch->copies && cuda.GraphExecGetFlags(exec, &watch->flags) != 0)
-        refuse(watch, "its instantiation flags cannot be read");
+        watch_refuse(watch, "its instantiation flags cannot be read");
     if (watch->flags & INSTANTIATE_DEVICE_LAUNCH)
-        refuse(watch, "it is instantiated for launches from the device");
+        watch_refuse(watch, "it is instantiated for launches from the device");
     watch->flags &= ~(uint64_t)INSTANTIATE_UPLOAD; /* needs a stream; the launch uploads */
     if (watch->copies && options.policy_count + (options.policy == POLICY_ALL))
-        calibrated(watch);
+        watch_calibrated(watch);
     pthread_mutex_unlock(&watch->lock);
 }
 
 GVIZ_EXPORT void gviz_watch_refuse(int id, const char *why) {
-    struct watch *watch = find(id);
+    struct watch *watch = watch_find(id);
     if (!watch)
         return;
     pthread_mutex_lock(&watch->lock);
-    refuse(watch, why);
+    watch_refuse(watch, why);
     pthread_mutex_unlock(&watch->lock);
 }
 
 /* The ids under which the spool knows a watched graph and its executable. */
 GVIZ_EXPORT int gviz_watch_ids(int id, uint32_t *graph_id, uint32_t *exec_id) {
-    struct watch *watch = find(id);
+    struct watch *watch = watch_find(id);
     if (!watch)
         return -1;
     *graph_id = watch->graph_id;
     *exec_id = watch->exec_id;
     return 0;
-}
-
-/* -- reading ------------------------------------------------------------------------------------------- */
-
-static void write_times(struct watch *watch, const struct node_time *times, uint64_t extent_ns) {
-    struct times_record record = {
-        .correlation = watch->correlation, .exec_id = watch->exec_id,
-        .count = (uint32_t)watch->copy->timed_count, .slices = (uint32_t)watch->slices,
-        .device = watch->device, .extent_ns = extent_ns,
-        .position_ns = calibrate_position(watch->context, watch->device, watch->copy->start)};
-    struct slice slices[] = {{&record, sizeof record}, {times, record.count * sizeof *times}};
-    spool_append(RECORD_NODE_TIMES, slices, 2);
-}
-
-/* Read the copy's events if its launch has finished. With the watch's lock and its context. */
-static void collect(struct watch *watch) {
-    if (!watch->in_flight || watch->copy->lost || !copy_finished(watch->copy))
-        return;
-    struct node_time *times = calloc(watch->copy->timed_count + 1, sizeof *times);
-    uint64_t extent_ns = 0;
-    if (times && copy_read(watch->copy, times, &extent_ns))
-        write_times(watch, times, extent_ns);
-    else
-        atomic_fetch_add(&copy_unread, 1);
-    free(times);
-    watch->in_flight = false;
-}
-
-/* On the flush thread. The `last` time nothing launches any more. */
-void watch_poll(bool last) {
-    for (int id = table_first + 1;; id++) {
-        struct watch *watch = find(id);
-        CUcontext popped;
-        if (!watch)
-            break;
-        if (last)
-            pthread_mutex_lock(&watch->lock);
-        else if (pthread_mutex_trylock(&watch->lock) != 0)
-            continue;
-        if (watch->in_flight && cuda.CtxPushCurrent(watch->context) == 0) {
-            collect(watch);
-            cuda.CtxPopCurrent(&popped);
-        }
-        pthread_mutex_unlock(&watch->lock);
-    }
-}
-
-/* -- launching ------------------------------------------------------------------------------------------- */
-
-/* Make the copy of the next slice. With the watch's lock and its context. */
-static bool make_copy(struct watch *watch) {
-    if (watch->copy && watch->slices == 1)
-        return true;
-    uint64_t begin_ns = now_ns();
-    CUgraph graph = watch->clone;
-    struct level *level = watch->level;
-    size_t first = watch->next_slice * watch->slice_nodes;
-    if (watch->slices == 1) {
-        watch->clone = NULL;
-        watch->level = NULL;
-    } else {
-        copy_free(watch->copy);
-        watch->copy = NULL;
-        if (cuda.GraphClone(&graph, watch->clone) != 0)
-            return false;
-        level = level_in_clone(watch->level, graph, false);
-        if (!level) {
-            cuda.GraphDestroy(graph);
-            return false;
-        }
-    }
-    size_t last = first + watch->slice_nodes;
-    last = last < watch->timeable_count ? last : watch->timeable_count;
-    watch->copy = copy_make(graph, level, watch->flags, first, last);
-    level_free(level);
-    atomic_fetch_add(&copies_made, 1);
-    atomic_fetch_add(&copies_ns, now_ns() - begin_ns);
-    return watch->copy != NULL;
-}
-
-static bool due(struct watch *watch, uint32_t earlier) {
-    if (options.policy == POLICY_ALL)
-        return true;
-    if (options.policy == POLICY_EVERY) {
-        watch->due = watch->due || earlier % options.policy_count == 0;
-        return watch->due;
-    }
-    /* Each node is to be timed so often. */
-    return watch->recorded < options.policy_count * watch->slices;
-}
-
-/* Launch the copy, if it may take this launch's place. With the watch's lock and its context.
- * The first launch is always the original's: it tells what the copy is compared with. */
-static bool launch_copy(struct watch *watch, CUstream stream, uint64_t stream_id,
-                        uint32_t earlier, struct launch_record *record) {
-    if (!watch->copies || !due(watch, earlier) || watch->in_flight || earlier == 0 ||
-        stream_id != watch->last_stream || !calibrated(watch))
-        return false;
-    if (!make_copy(watch)) {
-        refuse(watch, copy_error()[0] ? copy_error() : "its copy could not be made");
-        return false;
-    }
-    record->start_ns = now_ns();
-    if (copy_launch(watch->copy, stream) != 0) {
-        refuse(watch, copy_error());
-        return false;
-    }
-    record->end_ns = now_ns();
-    record->flags |= LAUNCH_NODE_LEVEL | LAUNCH_COPY;
-    watch->in_flight = true;
-    watch->correlation = record->correlation;
-    watch->recorded++;
-    watch->due = false;
-    watch->next_slice = (watch->next_slice + 1) % watch->slices;
-    atomic_fetch_add(&copy_launches, 1);
-    if (watch->copy->lost)
-        refuse(watch, copy_error());
-    return true;
-}
-
-/* Which stream this is: handles are used again, and CU_STREAM_PER_THREAD is one a thread. */
-static bool identify(CUstream stream, uint64_t *id) {
-    unsigned long long found = 0;
-    int status = 0;
-    /* No event of ours may slip into a capture; a launch into one is the program's affair. */
-    if (cuda.StreamIsCapturing(stream, &status) != 0 || status != 0)
-        return false;
-    if (!cuda.StreamGetId || cuda.StreamGetId(stream, &found) != 0)
-        found = (uint64_t)(uintptr_t)stream ^ (uint64_t)this_thread()->thread_id << 48;
-    *id = found;
-    return true;
-}
-
-/* Called just before a launch; with 1 the launch has been made, with 0 it is the caller's. */
-GVIZ_EXPORT int gviz_launch_begin(int id, CUstream stream) {
-    memset(&slot, 0, sizeof slot);
-    struct watch *watch = watching() ? find(id) : NULL;
-    CUcontext popped;
-    uint64_t stream_id;
-    if (!watch || cuda.CtxPushCurrent(watch->context) != 0)
-        return 0;
-    if (!identify(stream, &stream_id)) {
-        cuda.CtxPopCurrent(&popped);
-        return 0;
-    }
-    pthread_mutex_lock(&watch->lock);
-    collect(watch);
-    uint32_t earlier = watch->launches++;
-    struct launch_record record = {
-        .exec_id = watch->exec_id, .correlation = atomic_fetch_add(&next_correlation, 1),
-        .thread_id = this_thread()->thread_id, .stream_id = (uint32_t)stream_id,
-        .flags = watch->late ? LAUNCH_LATE : 0};
-    bool copied = launch_copy(watch, stream, stream_id, earlier, &record);
-    if (!copied && watch->in_flight && stream_id != watch->last_stream)
-        cuda.StreamWaitEvent(stream, watch->copy->end, 0);
-    watch->last_stream = stream_id;
-    pthread_mutex_unlock(&watch->lock);
-    if (copied) {
-        spool_append_one(RECORD_LAUNCH, &record, sizeof record);
-    } else {
-        if (earlier < ALWAYS_TIMED_LAUNCHES || events_wanted(now_ns()))
-            slot.event_pair = events_begin(watch->context, stream, &record.token);
-        slot.watch = watch;
-        slot.stream = stream;
-        record.flags |= slot.event_pair ? LAUNCH_EVENTS : 0;
-        record.start_ns = now_ns();
-        slot.record = record;
-    }
-    cuda.CtxPopCurrent(&popped);
-    return copied;
-}
-
-/* Called after the caller's own launch, with its CUresult. */
-GVIZ_EXPORT void gviz_launch_end(int result) {
-    uint64_t end_ns = now_ns();
-    CUcontext popped;
-    struct watch *watch = slot.watch;
-    if (!watch)
-        return;
-    slot.watch = NULL;
-    if (slot.event_pair && cuda.CtxPushCurrent(watch->context) == 0) {
-        events_end(slot.event_pair, slot.stream, result == 0);
-        cuda.CtxPopCurrent(&popped);
-    }
-    slot.record.end_ns = end_ns;
-    slot.record.result = result;
-    spool_append_one(RECORD_LAUNCH, &slot.record, sizeof slot.record);
-}
-
-/* Launch an executable whose launches nobody else makes; returns the CUresult. */
-GVIZ_EXPORT int gviz_launch(int id, CUgraphExec exec, CUstream stream) {
-    if (!cuda.GraphLaunch) {
-        char why[400];
-        if (cuda_load(why, sizeof why) != 0 || !cuda.GraphLaunch)
-            return 999; /* CUDA_ERROR_UNKNOWN */
-    }
-    if (gviz_launch_begin(id, stream))
-        return 0;
-    int result = cuda.GraphLaunch(exec, stream);
-    gviz_launch_end(result);
-    return result;
 }
 
 /* -- forgetting a graph ----------------------------------------------------------------------------------- */
@@ -523,8 +285,9 @@ static void release(struct watch *watch) {
     if (cuda.CtxPushCurrent(watch->context) != 0)
         return;
     int mode = relax_capture(CU_CAPTURE_MODE_RELAXED);
-    if (watch->level)
+    if (watch->counted)
         atomic_fetch_sub(&copied_nodes, watch->node_count);
+    watch->counted = false;
     copy_free(watch->copy);
     if (watch->clone)
         cuda.GraphDestroy(watch->clone);
@@ -538,7 +301,7 @@ static void release(struct watch *watch) {
 
 /* The executable is about to be destroyed, or is gone. */
 GVIZ_EXPORT void gviz_unwatch(int id) {
-    struct watch *watch = find(id);
+    struct watch *watch = watch_find(id);
     if (!watch)
         return;
     pthread_mutex_lock(&watch->lock);
@@ -546,7 +309,7 @@ GVIZ_EXPORT void gviz_unwatch(int id) {
     bool busy = false;
     if (watch->in_flight && cuda.CtxPushCurrent(watch->context) == 0) {
         CUcontext popped;
-        collect(watch);
+        watch_collect(watch);
         busy = watch->in_flight;
         cuda.CtxPopCurrent(&popped);
     }
@@ -593,14 +356,17 @@ void watch_start(const char *why, bool fresh) {
     }
     atomic_store(&calibration_attempts, 0);
     atomic_store(&copied_nodes, 0);
-    atomic_store(&copy_launches, 0);
-    atomic_store(&copy_unread, 0);
-    atomic_store(&copies_made, 0);
-    atomic_store(&copies_ns, 0);
+    atomic_store(&watch_counts.launches, 0);
+    atomic_store(&watch_counts.unread, 0);
+    atomic_store(&watch_counts.made, 0);
+    atomic_store(&watch_counts.made_ns, 0);
     const char *name = which == COLLECTOR_EVENTS ? "events" : "topology";
     struct slice slices[] = {{name, strlen(name)}, {"\n", 1}, {why, strlen(why)}};
     spool_append(RECORD_COLLECTOR, slices, 3);
     atomic_store_explicit(&collector, which, memory_order_release);
+    if (fresh)
+        pause_take_signal(false);
+    pause_attached(fresh ? PERIOD_ATTACHED : PERIOD_FOLLOWED);
     atomic_store_explicit(&run_state, STATE_RECORDING, memory_order_release);
     if (context_at(0))
         flush_start();
@@ -611,9 +377,9 @@ void watch_start(const char *why, bool fresh) {
 void watch_stop(void) {
     if (atomic_exchange(&collector, COLLECTOR_AUTO) < COLLECTOR_EVENTS)
         return;
-    uint64_t lost = atomic_load(&copy_unread);
-    for (int id = table_first + 1; id <= table_count; id++) {
-        struct watch *watch = find(id);
+    uint64_t lost = atomic_load(&watch_counts.unread);
+    int at = 0;
+    for (struct watch *watch; (watch = watch_next(&at));) {
         pthread_mutex_lock(&watch->lock);
         watch->copies = false;
         lost += watch->in_flight;
@@ -624,12 +390,12 @@ void watch_stop(void) {
     table_first = table_count;
     if (!lost)
         calibrate_reset();
-    counter("launches_by_copy", (double)atomic_load(&copy_launches), "number",
+    counter("launches_by_copy", (double)atomic_load(&watch_counts.launches), "number",
             "measured: launches that an instrumented copy made in the executable's place");
     counter("copy_times_lost", (double)lost, "number",
             "measured: such launches whose events could not be read");
-    counter("copies_made", (double)atomic_load(&copies_made), "number",
+    counter("copies_made", (double)atomic_load(&watch_counts.made), "number",
             "measured: instrumented copies built");
-    counter("copies_ns", (double)atomic_load(&copies_ns), "ns",
+    counter("copies_ns", (double)atomic_load(&watch_counts.made_ns), "ns",
             "measured: host time of building them, total, inside launch calls");
 }

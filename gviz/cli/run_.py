@@ -16,7 +16,7 @@ import gviz
 from gviz.cli.program import command_of, default_name
 from gviz.collectors import metadata, native
 from gviz.collectors.job import OWN_VARIABLES, Job
-from gviz.collectors.options import ProfileOptions, parse_signal
+from gviz.collectors.options import COLLECTORS, ProfileOptions, parse_signal
 from gviz.cupti_library import find_cupti
 from gviz.errors import CollectorError, RecordingError, UsageError
 from gviz.recording.output import check_output
@@ -58,6 +58,12 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--graph",
         metavar="NAME-PATTERN",
         help="time the nodes of graphs whose name matches this shell pattern only",
+    )
+    parser.add_argument(
+        "--collector",
+        choices=COLLECTORS,
+        default="auto",
+        help="what measures (default: auto, CUPTI if it can be had, else events)",
     )
     _add_periods(parser)
     parser.add_argument("--overwrite", action="store_true", help="replace an existing recording")
@@ -161,6 +167,7 @@ def _options(args: argparse.Namespace) -> ProfileOptions:
         max_launches=args.max_launches,
         paused=args.paused,
         toggle_signal=args.toggle_signal,
+        collector=args.collector,
         overwrite=args.overwrite,
     )
 

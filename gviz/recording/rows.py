@@ -35,7 +35,9 @@ class Run:
     python_version: str | None = column("version of Python in the process", default=None)
     driver_version: str | None = column("CUDA version of the driver, such as 13.0", default=None)
     cupti_version: str | None = column("CUPTI API version number", default=None)
-    collector: str | None = column("cupti, dot; what measured", default=None)
+    collector: str | None = column(
+        "what measured: cupti, events, topology, dot; two joined by + when it changed", default=None
+    )
     collector_reason: str | None = column("why this collector", default=None)
     node_launches: str | None = column("policy: N, every:K or all", default=None)
     git_revision: str | None = column("commit of the working directory's repository", default=None)
@@ -144,7 +146,9 @@ class Graph:
         "capture, explicit (built node by node), late (instantiated before gviz attached: "
         "nodes known from their records only, edges unknown), body, dot"
     )
-    cuda_graph_id: int | None = column("cuptiGetGraphId", default=None)
+    cuda_graph_id: int | None = column(
+        "cuptiGetGraphId; above 2^30 counted by gviz, without CUPTI", default=None
+    )
     parent_graph_id: int | None = column(
         "graph_id that holds the parent node", default=None, key="graph"
     )
@@ -253,7 +257,7 @@ class GraphExec:
     graph_exec_id: int = column("ours, from 1, unique in the file", key="graph_exec")
     run_id: int = column("the run", key="run")
     graph_id: int = column("the template graph", key="graph")
-    cuda_exec_id: int = column("cuptiGetGraphExecId")
+    cuda_exec_id: int = column("cuptiGetGraphExecId; above 2^30 counted by gviz")
     instantiate_start_ns: int | None = column("call entered", default=None)
     instantiate_end_ns: int | None = column("call returned", default=None)
     flags: int | None = column("instantiation flags", default=None)
@@ -292,6 +296,11 @@ class Launch:
         default=None,
     )
     span_count: int = column("spans stored for it", default=0)
+    node_method: str | None = column(
+        "how its node times were taken: cupti, or events (by an instrumented copy in its place; "
+        "GPU start and end are then derived, to about 10 us). NULL: none were, or schema 1 (cupti)",
+        default=None,
+    )
 
 
 @table("launch_block", primary_key=("graph_exec_id", "block"), without_rowid=True)
@@ -361,7 +370,7 @@ class LaunchCost:
 @table("span", primary_key=("launch_id", "node_id", "iteration"), without_rowid=True)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """One execution of one node inside one graph launch (measured, CUPTI activity)."""
+    """One execution of one node inside one graph launch, measured as launch.node_method says."""
 
     launch_id: int = column("the launch", key="launch")
     node_id: int = column("exec_node_id of the node")

@@ -143,6 +143,34 @@ class OriginRecord(NamedTuple):
     name: str
 
 
+#: One NODE_TIME of a NODE_TIMES record.
+NODE_TIME = np.dtype([("graph", "<u4"), ("node", "<u4"), ("start", "<u8"), ("between", "<u8")])
+
+
+class NodeTimesRecord(NamedTuple):
+    """The events of one launch that an instrumented copy made; ``times`` has dtype NODE_TIME."""
+
+    correlation: int
+    exec_id: int
+    slices: int
+    device_id: int
+    position_ns: int
+    extent_ns: int
+    times: npt.NDArray[np.void]
+
+
+class CalibrationRecord(NamedTuple):
+    """What two events around a node of a type measure beside the node."""
+
+    device_id: int
+    type: int
+    bias_ns: int
+    spread_ns: int
+    raw_ns: int
+    reference_ns: int
+    samples: int
+
+
 @dataclass(slots=True)
 class GraphWalk:
     """One graph level as walked at one instantiation."""
@@ -187,6 +215,11 @@ class Contents:
     nvtx_ranges: list[tuple[int, int, int, int]] = field(default_factory=list)
     dots: list[int] = field(default_factory=list)
     origins: list[OriginRecord] = field(default_factory=list)
+    node_times: list[NodeTimesRecord] = field(default_factory=list)
+    calibrations: list[CalibrationRecord] = field(default_factory=list)
+    collectors: list[tuple[str, str]] = field(default_factory=list)
+    #: why nodes of a graph are not timed, by the graph's id
+    refusals: dict[int, str] = field(default_factory=dict)
     unknown_records: int = 0
     nvtx_ranges_left_out: int = 0
     launch_stream: LaunchStream = field(init=False)
@@ -417,6 +450,26 @@ def _graph_origin(c: Contents, p: bytes) -> None:
         c.unwanted_execs.add(origin.exec_id)
 
 
+def _node_times(c: Contents, p: bytes) -> None:
+    v = f.NODE_TIMES.unpack_from(p)
+    times = np.frombuffer(p, NODE_TIME, v[2], f.NODE_TIMES.size)
+    c.node_times.append(NodeTimesRecord(v[0], v[1], v[3], v[4], v[5], v[6], times))
+
+
+def _calibration(c: Contents, p: bytes) -> None:
+    c.calibrations.append(CalibrationRecord(*f.CALIBRATION.unpack(p)))
+
+
+def _collector(c: Contents, p: bytes) -> None:
+    name, _, why = _text(p).partition("\n")
+    c.collectors.append((name, why))
+
+
+def _refused(c: Contents, p: bytes) -> None:
+    graph_id, _exec_id = f.REFUSED.unpack_from(p)
+    c.refusals[graph_id] = _text(p[f.REFUSED.size :])
+
+
 _TAKERS: dict[int, Callable[[Contents, bytes], None]] = {
     RecordType.META: _meta,
     RecordType.END: _end,
@@ -444,4 +497,8 @@ _TAKERS: dict[int, Callable[[Contents, bytes], None]] = {
     RecordType.STOPPED: _stopped,
     RecordType.GRAPH_ORIGIN: _graph_origin,
     RecordType.PERIOD: _period,
+    RecordType.NODE_TIMES: _node_times,
+    RecordType.CALIBRATION: _calibration,
+    RecordType.COLLECTOR: _collector,
+    RecordType.REFUSED: _refused,
 }

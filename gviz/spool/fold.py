@@ -19,6 +19,13 @@ from gviz.recording.table import table_of
 from gviz.recording.writer import RecordingWriter
 from gviz.spool.contents import Contents
 from gviz.spool.eager import fold_operations, match_eager
+from gviz.spool.event_times import (
+    add_event_times,
+    bias_measurements,
+    collector_of,
+    fit_to_events,
+    refusal_notes,
+)
 from gviz.spool.format import PROBE_TEXT, SPOOL_SUFFIX, WINDOW_REASONS
 from gviz.spool.graphs import GraphFolder, Graphs, operation_name
 from gviz.spool.kernels import KernelTable
@@ -97,6 +104,8 @@ class _Fold:
         graphs = folder.fold()
         _fill_copy_kinds(graphs, self.contents.activity_stream.samples)
         launches = fold_launches(self.contents, inside, folder, self.kernels)
+        fit_to_events(self.contents, graphs)
+        launches = add_event_times(self.contents, graphs, launches)
         operations = fold_operations(self.contents, outside, self.kernels, RUN_ID)
         first_stream = len(launches.launches) + 1
         operations, stream_launches = match_eager(operations, graphs, first_stream)
@@ -129,6 +138,7 @@ class _Fold:
         counters = self.counters
         driver = int(counters.get("driver_version") or 0)
         attached = counters.get("attached_ns") is not None
+        collector, reason = collector_of(self.contents, attached)
         known = {c.name for c in table_of(rows.Run).columns}
         given: dict[str, Any] = {k: v for k, v in meta.items() if k in known}
         given |= {
@@ -142,10 +152,8 @@ class _Fold:
             "exit_code": self.exit_code,
             "driver_version": f"{driver // 1000}.{driver % 1000 // 10}" if driver else None,
             "cupti_version": _text(counters.get("cupti_version")),
-            "collector": "cupti" if attached else None,
-            "collector_reason": "CUPTI could be subscribed to"
-            if attached
-            else "nothing could be recorded; see the notes",
+            "collector": collector,
+            "collector_reason": reason,
         }
         self.writer.insert(rows.Run(**given))
         self.writer.insert(*(self._device(i) for i in range(len(self.contents.devices))))
@@ -203,6 +211,8 @@ class _Fold:
                           "attach before the graph is made to see them")
             )  # fmt: skip
         homeless = launches.homeless_records + self.contents.activity_stream.homeless
+        self.measurements |= bias_measurements(self.contents.calibrations)
+        self.notes += refusal_notes(self.contents, graphs)
         if homeless:
             self.measurements["records_without_launch"] = (
                 float(homeless), "records",
@@ -318,6 +328,7 @@ class _Fold:
         execs = {group >> 32 for group in streamed.groups.tolist()}
         for graph_id in {graphs.execs[e].graph_id for e in execs if e in graphs.execs}:
             by_graph.setdefault(graph_id, None)
+        # One method a graph: without CUPTI a graph has an id, and so a row, of its own.
         for graph_id, mine in sorted(by_graph.items()):
             found = statistics_rows(graph_id, mine, streamed, graphs)
             self.writer.insert_tuples(rows.NodeStatistics, found)

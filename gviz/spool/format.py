@@ -72,6 +72,10 @@ class RecordType(IntEnum):
     NVTX_PATH = 26
     NVTX_RANGE = 27
     DOT = 28
+    NODE_TIMES = 50
+    CALIBRATION = 51
+    COLLECTOR = 52
+    REFUSED = 53
     PERIOD = 60
     GRAPH_ORIGIN = 70
     STOPPED = 75
@@ -109,6 +113,15 @@ CLONED = struct.Struct("<QQ")
 NVTX_PATH = struct.Struct("<II")
 #: path, thread, start_ns, end_ns
 NVTX_RANGE = struct.Struct("<IIQQ")
+#: correlation, exec id, count, slices, device, host time of the start event (0: unknown),
+#: ns from the start to the end event; then count x NODE_TIME
+NODE_TIMES = struct.Struct("<4Ii4xQQ")
+#: graph, node, ns from the start event to the event before it, ns from there to the one after
+NODE_TIME = struct.Struct("<IIQQ")
+#: device, node type, bias_ns, spread_ns, raw_ns, reference_ns, samples
+CALIBRATION = struct.Struct("<iiqqqqI4x")
+#: graph id, exec id; then why nodes of the graph are not timed
+REFUSED = struct.Struct("<II")
 #: graph id, edge count; then count x (u32 from, u32 to, u8 from_port, u8 to_port, u8 type, u8)
 EDGES = struct.Struct("<II")
 
@@ -125,6 +138,9 @@ PERIOD = struct.Struct("<QII")
 LAUNCH_NODE_LEVEL = 1
 LAUNCH_EVENTS = 2
 LAUNCH_LATE = 8
+LAUNCH_COPY = 16
+#: Ids of graphs and executables above this are gviz's own: CUPTI was not there to number them.
+OWN_IDS = 1 << 30
 WINDOW_REASONS = {1: "eager", 2: "launches"}
 #: Why a period begins or ends (``enum period_reason`` in native.h).
 PERIOD_REASONS = {

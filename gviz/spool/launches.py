@@ -247,6 +247,7 @@ def _launch_rows(
                 gpu_end_ns=last.get(i) if i in counts else None,
                 event_duration_ns=times.get(record.token) if record.token else None,
                 span_count=counts.get(i, 0),
+                node_method="cupti" if i in counts else None,
             )
         )
     return launches

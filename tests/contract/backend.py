@@ -59,6 +59,7 @@ class Backend:
         *,
         environment: Mapping[str, str] | None = None,
         script: str = _PROGRAMS.name,
+        measured_by: str | None = None,
         **options: Any,
     ) -> Outcome:
         """Run a program in a process of its own.
@@ -71,10 +72,14 @@ class Backend:
             Added to the environment.
         script
             The file beside this one that has the program.
+        measured_by
+            gviz.profile's ``collector``.
         options
             Arguments of gviz.profile.
         """
         settings = dict(sorted((environment or {}).items()))
+        if measured_by is not None:
+            options["collector"] = measured_by
         key = json.dumps([program, collector, settings, options])
         if key not in self._done:
             arguments = [str(_PROGRAMS.with_name(script)), program, collector]

@@ -22,6 +22,7 @@ from typing import Any
 from contract import driver
 from contract.cases import GRAPH_SHAPES, NODE_KINDS, Facts, build_shape, spin
 from contract.driver import Arguments, Driver, DriverError, Handle
+from contract.watched import WATCHED
 
 Profile = Callable[[], AbstractContextManager[Any]]
 
@@ -460,6 +461,9 @@ PROGRAMS: dict[str, Callable[[Driver, Profile], Facts]] = {
         raising,
     )
 }
+
+
+PROGRAMS |= {f.__name__: f for f in WATCHED}
 
 
 def run(name: str, collector: str, output: Path, options: Facts) -> Facts:

@@ -195,3 +195,31 @@ def test_existing_output_is_not_overwritten(backend: Backend, tmp_path: Path) ->
     assert (run.returncode, stdout) == (1, "")
     assert "--overwrite" in stderr
     assert output.read_text() == "precious"
+
+
+@pytest.mark.parametrize(
+    ("collector", "environment", "reason"),
+    [
+        ("events", {}, "asked for"),
+        ("auto", {"FAKE_CUPTI_TAKEN": "1"}, "CUPTI cannot be used"),
+    ],
+)
+def test_run_without_cupti_watches(
+    fake: Backend, tmp_path: Path, collector: str, environment: dict[str, str], reason: str
+) -> None:
+    output, unused = tmp_path / "out.gviz", tmp_path / "unused.gviz"
+    program = ("-m", "contract.programs", "torch_graphs", "none", str(unused), "{}")
+    backend = Backend("fake", {**fake.environment, **environment}, tmp_path)
+    run = start(backend, output, *program, options=("--collector", collector))
+    _, stderr = run.communicate(timeout=120)
+    assert run.returncode == 0, stderr
+    assert stderr.count("gviz: CUPTI cannot be used") == (collector == "auto")
+    with Recording(output) as recording:
+        (row,) = recording.fetch_runs()
+        assert row.collector == "events"
+        assert (row.collector_reason or "").startswith(reason)
+        graphs = recording.fetch_graphs()
+        assert len(graphs) == 6
+        launches = recording.fetch_launches(graphs[0].graph_id)
+        # One more than inside the block of the program: gviz run records to the end.
+        assert [x.node_method for x in launches] == [None] + ["events"] * 10
