@@ -9,19 +9,8 @@ static CUpti_SubscriberHandle subscriber;
 static pthread_mutex_t context_lock = PTHREAD_MUTEX_INITIALIZER;
 static CUcontext contexts[MAX_CONTEXTS];
 static uint32_t session; /* counts the recordings of this process */
-static _Atomic int captures; /* in progress, all threads */
 static _Atomic int operations_watched;
 static _Atomic uint32_t stream_generation = 1;
-
-struct life_record {
-    uint32_t call, correlation;
-    uint64_t start_ns, end_ns;
-    uint32_t thread_id;
-    int32_t result;
-    uint32_t graph_id, exec_id;
-    uint64_t flags;
-    uint32_t stream_id, mode;
-};
 
 struct call_record {
     uint32_t call, correlation;
@@ -29,9 +18,6 @@ struct call_record {
     uint32_t thread_id;
     int32_t result;
 };
-
-static __thread uint64_t life_start_ns;
-static __thread uint32_t life_exec_id;
 
 /* -- contexts ------------------------------------------------------------------------- */
 
@@ -101,100 +87,7 @@ uint32_t stream_id_of(CUcontext context, CUstream stream, bool per_thread) {
     return id;
 }
 
-/* A capture that began before gviz attached is not counted: asked for where it matters. */
-bool captures_known(void) { return atomic_load_explicit(&captures, memory_order_relaxed) > 0; }
-
 /* -- driver calls ----------------------------------------------------------------------- */
-
-static uint32_t graph_id_of(CUgraph graph) {
-    uint32_t id = 0;
-    if (graph)
-        cupti.cuptiGetGraphId(graph, &id);
-    return id;
-}
-
-static void life_enter(const CUpti_CallbackData *data, uint32_t cbid) {
-    const void *const *params = data->params;
-    struct thread_state *thread = this_thread();
-    life_exec_id = 0;
-    switch (calls[cbid].kind) {
-    case CALL_BEGIN_CAPTURE:
-        if (atomic_fetch_add(&captures, 1) == 0)
-            calls_watch_operations(true);
-        break;
-    case CALL_INSTANTIATE:
-        thread->instantiate_graph = (CUgraph)params[1];
-        thread->instantiating = true;
-        break;
-    case CALL_UPLOAD:
-    case CALL_EXEC_UPDATE:
-        life_exec_id = launch_exec_id((CUgraphExec)params[0]);
-        break;
-    case CALL_EXEC_DESTROY:
-        life_exec_id = launch_exec_id((CUgraphExec)params[0]);
-        launch_exec_destroyed((CUgraphExec)params[0]);
-        break;
-    default:
-        break;
-    }
-    life_start_ns = now_ns();
-}
-
-static void end_of_capture(void) {
-    if (atomic_fetch_sub(&captures, 1) == 1)
-        calls_watch_operations(false);
-}
-
-static void life_exit(const CUpti_CallbackData *data, uint32_t cbid) {
-    const void *const *params = data->params;
-    int result = data->return_value ? *(int *)data->return_value : 0;
-    struct life_record record = {
-        .call = cbid, .correlation = data->correlation_id, .start_ns = life_start_ns,
-        .end_ns = now_ns(), .thread_id = this_thread()->thread_id, .result = result,
-        .exec_id = life_exec_id, .stream_id = UINT32_MAX};
-    bool has_stream;
-    CUstream stream = call_stream(cbid, params, &has_stream);
-    if (has_stream)
-        record.stream_id = stream_id_of(data->context, stream, calls[cbid].per_thread);
-    switch (calls[cbid].kind) {
-    case CALL_BEGIN_CAPTURE: {
-        const char *name = data->function_name ? data->function_name : "";
-        size_t mode_offset = strstr(name, "ToGraph") ? 40 : 8;
-        memcpy(&record.mode, (const char *)data->params + mode_offset, sizeof record.mode);
-        if (result != 0)
-            end_of_capture();
-        break;
-    }
-    case CALL_END_CAPTURE: {
-        CUgraph *graph = (CUgraph *)params[1];
-        if (result == 0 && graph)
-            record.graph_id = graph_id_of(*graph);
-        end_of_capture();
-        break;
-    }
-    case CALL_INSTANTIATE: {
-        CUgraphExec *exec = (CUgraphExec *)params[0];
-        this_thread()->instantiate_graph = NULL;
-        this_thread()->instantiating = false;
-        record.graph_id = graph_id_of((CUgraph)params[1]);
-        if (result == 0 && exec)
-            record.exec_id = launch_exec_id(*exec);
-        const char *name = data->function_name ? data->function_name : "";
-        if (strstr(name, "WithFlags"))
-            record.flags = (uint64_t)params[2];
-        else if (strstr(name, "WithParams") && params[2])
-            record.flags = *(const uint64_t *)params[2];
-        break;
-    }
-    case CALL_EXEC_UPDATE:
-        record.graph_id = graph_id_of((CUgraph)params[1]);
-        break;
-    default:
-        break;
-    }
-    call_name(cbid);
-    spool_append_one(RECORD_LIFE, &record, sizeof record);
-}
 
 static void operation(const CUpti_CallbackData *data, uint32_t cbid) {
     struct thread_state *thread = this_thread();
@@ -232,7 +125,7 @@ static void context_notice(CUcontext context) {
 }
 
 static void driver_call(uint32_t cbid, const CUpti_CallbackData *data) {
-    if (data->site == 0)
+    if (data->site == 0 && calls[cbid].kind != CALL_OTHER)
         context_notice(data->context);
     switch (calls[cbid].kind) {
     case CALL_OPERATION:
@@ -247,11 +140,10 @@ static void driver_call(uint32_t cbid, const CUpti_CallbackData *data) {
     case CALL_OTHER:
         break;
     default:
-        if (data->site == 0)
-            life_enter(data, cbid);
-        else
-            life_exit(data, cbid);
+        life_call(cbid, data);
     }
+    if (data->site != 0 && captures_known())
+        capture_call_done(cbid, data);
 }
 
 /* -- resources ---------------------------------------------------------------------------- */
@@ -268,7 +160,11 @@ static void resource(uint32_t cbid, const CUpti_ResourceData *data) {
         break;
     case RESOURCE_STREAM_DESTROY_STARTING:
         window_stream_destroyed(data->context, data->handle);
+        capture_stream_destroyed(data->context, data->handle);
         atomic_fetch_add(&stream_generation, 1);
+        break;
+    case RESOURCE_GRAPH_DESTROY_STARTING:
+        life_graph_destroyed(graph->graph);
         break;
     case RESOURCE_GRAPHNODE_CREATED:
         if (!thread->instantiating)
@@ -299,6 +195,8 @@ static void on_callback(void *unused, int domain, uint32_t cbid, const void *dat
     thread->inside++; /* our own driver calls must not come back here */
     if (domain == DOMAIN_DRIVER_API)
         driver_call(cbid, data);
+    else if (domain == DOMAIN_RUNTIME_API)
+        capture_runtime_call(cbid, data);
     else if (domain == DOMAIN_RESOURCE)
         resource(cbid, data);
     thread->inside--;
@@ -308,7 +206,7 @@ static void on_callback(void *unused, int domain, uint32_t cbid, const void *dat
 
 static const uint32_t resources[] = {
     RESOURCE_CONTEXT_CREATED,      RESOURCE_CONTEXT_DESTROY_STARTING,
-    RESOURCE_STREAM_DESTROY_STARTING,
+    RESOURCE_STREAM_DESTROY_STARTING, RESOURCE_GRAPH_DESTROY_STARTING,
     RESOURCE_GRAPHNODE_CREATED,    RESOURCE_GRAPHNODE_CLONED,
     RESOURCE_GRAPHEXEC_CREATED,
 };
@@ -333,13 +231,18 @@ void calls_watch_operations(bool on) {
             cupti.cuptiEnableCallback(on, subscriber, DOMAIN_DRIVER_API, id);
 }
 
+void callback_enable(bool on, int domain, uint32_t cbid) {
+    cupti.cuptiEnableCallback(on, subscriber, domain, cbid);
+}
+
+void domain_enable(bool on, int domain) { cupti.cuptiEnableDomain(on, subscriber, domain); }
+
 int callbacks_start(void) {
     CUptiResult result = cupti.cuptiSubscribe(&subscriber, on_callback, NULL);
     if (result != 0)
         return cupti_failed("cuptiSubscribe", result);
     session++;
     memset(contexts, 0, sizeof contexts);
-    atomic_store(&captures, 0);
     atomic_store(&operations_watched, 0);
     result = calls_watch_graphs(true);
     if (result != 0) {

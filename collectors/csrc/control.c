@@ -99,6 +99,8 @@ static void *flush_main(void *unused) {
         if (flush_stop || !recording())
             continue;
         pthread_mutex_unlock(&flush_lock);
+        updates_flush();
+        capture_poll();
         if (!relaxed && context_at(0)) {
             set_relaxed_capture();
             relaxed = true;
@@ -198,6 +200,7 @@ static int attach_locked(void) {
     calls_find();
     walk_reset();
     launch_reset();
+    life_reset();
     window_reset();
     if (callbacks_start() != 0)
         return -1;
@@ -280,8 +283,10 @@ GVIZ_EXPORT int gviz_stop(double seconds) {
             note("warning", "the GPU was still busy %.0f s after the end: the last launches "
                             "are missing or incomplete", seconds);
         activity_counters();
+        memory_counters();
         activity_stop();
         callbacks_stop();
+        updates_flush();
         events_stop();
         counter("ended_ns", (double)now_ns(), "ns", "measured: cuptiGetTimestamp");
         counter("spool_bytes", (double)spool_bytes(), "bytes", "measured: bytes appended");

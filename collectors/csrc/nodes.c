@@ -25,7 +25,7 @@ GVIZ_EXPORT void gviz_set_stack_callback(stack_callback callback) {
     atomic_store(&take_stack, callback);
 }
 
-static int32_t python_stack(void) {
+int32_t python_stack(void) {
     static void *(*thread_state)(void);
     static _Atomic int looked;
     stack_callback callback = atomic_load(&take_stack);

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from gviz.errors import RecordingError
-from gviz.recording import rows
+from gviz.recording import life_rows, rows
 from gviz.recording.schema import APPLICATION_ID, SCHEMA_VERSION
 from gviz.recording.table import table_of
 
@@ -153,6 +153,18 @@ class Recording:
     def fetch_api_calls(self, run_id: int) -> list[rows.ApiCall]:
         """Return the driver calls of graphs' lives, in order of time."""
         return self._fetch(rows.ApiCall, "WHERE run_id=? ORDER BY start_ns", run_id)
+
+    def fetch_capture_failures(self, run_id: int) -> list[life_rows.CaptureFailure]:
+        """Return the captures that gave no graph, in order of time."""
+        return self._fetch(life_rows.CaptureFailure, "WHERE run_id=? ORDER BY start_ns", run_id)
+
+    def fetch_instantiate_failures(self, run_id: int) -> list[life_rows.InstantiateFailure]:
+        """Return the instantiations that were refused, in order of time."""
+        return self._fetch(life_rows.InstantiateFailure, "WHERE run_id=? ORDER BY start_ns", run_id)
+
+    def fetch_graph_updates(self, run_id: int) -> list[life_rows.GraphUpdate]:
+        """Return the updates of executables, summed, in order of the first of each."""
+        return self._fetch(life_rows.GraphUpdate, "WHERE run_id=? ORDER BY first_ns", run_id)
 
     def fetch_nvtx_ranges(self, run_id: int) -> list[rows.NvtxRange]:
         """Return the host-side NVTX ranges of a run, in order of start."""

@@ -15,6 +15,7 @@ from gviz.errors import SpoolError
 from gviz.spool import format as f
 from gviz.spool.activity import ACTIVITY, decode_buffer, join
 from gviz.spool.format import RecordType
+from gviz.spool.life_records import LIFE_TAKERS, LifeContents
 from gviz.spool.reader import Record
 
 
@@ -163,6 +164,7 @@ class Contents:
     nvtx_paths: dict[int, tuple[int, str, str]] = field(default_factory=dict)
     nvtx_ranges: list[tuple[int, int, int, int]] = field(default_factory=list)
     dots: list[int] = field(default_factory=list)
+    life: LifeContents = field(default_factory=LifeContents)
     unknown_records: int = 0
     _buffers: list[npt.NDArray[np.void]] = field(default_factory=list)
     _by_graph: dict[int, GraphWalk] = field(default_factory=dict)
@@ -256,7 +258,7 @@ def _launch_time(c: Contents, p: bytes) -> None:
 def _graph(c: Contents, p: bytes) -> None:
     graph_id, exec_id, parent_graph, parent_node, *_ = f.GRAPH.unpack(p)
     walk = GraphWalk(graph_id, exec_id, parent_graph, parent_node)
-    c.walks.append(walk)
+    (c.life.failed_walks if exec_id == f.WALK_FAILED else c.walks).append(walk)
     c._by_graph[graph_id] = walk
 
 
@@ -344,4 +346,5 @@ _TAKERS: dict[int, Callable[[Contents, bytes], None]] = {
     RecordType.NVTX_PATH: _nvtx_path,
     RecordType.NVTX_RANGE: _nvtx_range,
     RecordType.DOT: _dot,
+    **LIFE_TAKERS,
 }

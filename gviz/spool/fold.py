@@ -24,6 +24,7 @@ from gviz.spool.format import PROBE_TEXT, SPOOL_SUFFIX, WINDOW_REASONS, spool_of
 from gviz.spool.graphs import GraphFolder, Graphs, operation_name
 from gviz.spool.kernels import KernelTable
 from gviz.spool.launches import FoldedLaunches, fold_launches
+from gviz.spool.life import fold_life
 from gviz.spool.reader import SpoolReader
 from gviz.spool.source import SourceLines
 from gviz.statistics import node_statistics
@@ -151,13 +152,15 @@ class _Fold:
         first_stream = len(launches.launches) + 1
         operations, stream_launches = match_eager(operations, graphs, first_stream)
         self._name_graphs(graphs)
+        life = fold_life(self.contents, folder, self.kernels)
+        self.notes += life.notes
         self._measure(graphs, launches)
         self._write_run()
         self._write_graphs(graphs)
         self.writer.insert(*launches.launches, *stream_launches, *operations)
         self._write_spans(launches, graphs)
         self._write_host(graphs)
-        self.writer.insert(*self.kernels.rows())
+        self.writer.insert(*life.rows(), *self.kernels.rows())
 
     def _activities(self) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void]]:
         everything = self.contents.activities()
