@@ -178,7 +178,8 @@ def _topology(error: UpdateError, old: GraphFacts, new: GraphFacts) -> list[str]
     found = []
     before, after = len(old.nodes), len(new.nodes)
     if before != after:
-        found.append(f"the new graph has {after} nodes, the executable {before}")
+        nodes = "node" if after == 1 else "nodes"
+        found.append(f"the new graph has {after} {nodes}, the executable {before}")
         titles = Counter(map(_title, old.nodes)), Counter(map(_title, new.nodes))
         found += _changed(titles[1] - titles[0], "added") + _changed(titles[0] - titles[1], "gone")
     elif error.node_id is not None:
