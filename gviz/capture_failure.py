@@ -6,6 +6,7 @@ are those of CUDA 13.0 on an H100, driver 580, where each was provoked.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -302,7 +303,7 @@ def _unknown(error: CaptureError) -> Rule:
     )
 
 
-_BY_RESULT = {
+_BY_RESULT: dict[int, Callable[[CaptureError], Rule]] = {
     CaptureResult.STREAM_CAPTURE_INVALIDATED: _invalidated,
     CaptureResult.STREAM_CAPTURE_MERGE: _merge,
     CaptureResult.STREAM_CAPTURE_UNMATCHED: _unmatched,

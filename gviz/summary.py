@@ -12,8 +12,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gviz.launch_time import event_durations
+from gviz.life_summary import (
+    FailedCapture,
+    GraphLife,
+    Reinstantiations,
+    failed_captures,
+    graph_life,
+    is_failed,
+    reinstantiations,
+)
 from gviz.node_type import node_type_name
-from gviz.recording import rows
+from gviz.recording import life_rows, rows
 from gviz.recording.reader import Recording
 from gviz.recording.schema import SCHEMA_VERSION
 
@@ -82,6 +91,7 @@ class GraphSummary:
     node_kinds: dict[str, int]
     capture_ns: int | None
     execs: tuple[ExecSummary, ...]
+    life: GraphLife
     launches: tuple[LaunchSummary, ...]
     node_time_ns: int | None
     slowest_nodes: tuple[SlowNode, ...]
@@ -118,6 +128,9 @@ class RunSummary:
     devices: tuple[rows.Device, ...]
     libraries: dict[str, str]
     graphs: tuple[GraphSummary, ...]
+    capture_failures: tuple[FailedCapture, ...]
+    instantiate_failures: tuple[life_rows.InstantiateFailure, ...]
+    reinstantiations: Reinstantiations | None
     stream_operations: StreamSummary | None
     windows: WindowSummary
     measurements: tuple[rows.Measurement, ...]
@@ -160,16 +173,21 @@ def summarize(recording: Recording, *, slowest: int = SLOWEST_COUNT) -> Recordin
 def _summarize_run(recording: Recording, run: rows.Run, slowest: int) -> RunSummary:
     graphs = recording.fetch_graphs(run.run_id)
     functions = recording.fetch_functions(run.run_id)
-    top = [graph for graph in graphs if graph.parent_graph_id is None]
+    top = [g for g in graphs if g.parent_graph_id is None and not is_failed(g)]
+    updates = recording.fetch_graph_updates(run.run_id)
+    lives = {graph.graph_id: graph_life(recording, graph, updates) for graph in top}
     return RunSummary(
         run=run,
         duration_ns=_difference(run.started_ns, run.ended_ns),
         devices=tuple(recording.fetch_devices(run.run_id)),
         libraries={lib.name: lib.version for lib in recording.fetch_libraries(run.run_id)},
         graphs=tuple(
-            _summarize_graph(recording, graph, bodies_of(graph, graphs), functions, slowest)
-            for graph in top
+            _summarize_graph(recording, g, bodies_of(g, graphs), functions, lives, slowest)
+            for g in top
         ),
+        capture_failures=failed_captures(recording, run.run_id),
+        instantiate_failures=tuple(recording.fetch_instantiate_failures(run.run_id)),
+        reinstantiations=reinstantiations([e for life in lives.values() for e in life.execs]),
         stream_operations=_summarize_stream(recording.fetch_run_stream_operations(run.run_id)),
         windows=_summarize_windows(recording.fetch_windows(run.run_id)),
         measurements=tuple(recording.fetch_measurements(run.run_id)),
@@ -197,6 +215,7 @@ def _summarize_graph(
     graph: rows.Graph,
     bodies: list[rows.Graph],
     functions: dict[int, rows.KernelFunction],
+    lives: dict[int, GraphLife],
     slowest: int,
 ) -> GraphSummary:
     levels = [graph, *bodies]
@@ -213,6 +232,7 @@ def _summarize_graph(
         node_kinds=_count_kinds(node.type for node in nodes),
         capture_ns=_difference(graph.capture_start_ns, graph.capture_end_ns),
         execs=tuple(_summarize_exec(e) for e in recording.fetch_graph_execs(graph.graph_id)),
+        life=lives[graph.graph_id],
         launches=tuple(side for side in sides if side is not None),
         node_time_ns=sum(t.total_ns for t in times) if times else None,
         slowest_nodes=_find_slowest(nodes, times, functions, slowest),

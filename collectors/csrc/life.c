@@ -242,7 +242,7 @@ static bool exec_updated(const CUpti_CallbackData *data, struct life_record *rec
     const void *const *params = data->params;
     CUgraphNode node, from;
     int detail = update_detail(data, &node, &from);
-    struct update update = {record->exec_id, WHOLE_GRAPH, record->call, record->result,
+    struct update update = {record->exec_id, 0, WHOLE_GRAPH, record->call, record->result,
                             record->result == 0 ? 0 : (uint32_t)detail};
     updates_add(&update, record->start_ns, record->end_ns);
     if (atomic_fetch_add(&update_calls, 1) >= MAX_UPDATE_CALLS)
@@ -271,8 +271,11 @@ static void node_updated(const CUpti_CallbackData *data, uint32_t cbid, int resu
     const void *const *params = data->params;
     CUgraphNode node = (CUgraphNode)params[1];
     uint64_t id = result == 0 || is_node(node) ? node_id_of(node) : NO_NODE;
-    struct update update = {exec_id, id == NO_NODE ? WHOLE_GRAPH - 1 : (uint32_t)id, cbid, result,
-                            0};
+    struct update update = {exec_id, 0, UNKNOWN_NODE, cbid, result, 0};
+    if (id != NO_NODE) {
+        update.graph_id = (uint32_t)(id >> 32);
+        update.node_id = (uint32_t)id;
+    }
     if (is_called(data, "SetEnabled"))
         memcpy(&update.value, (const char *)data->params + 16, sizeof update.value);
     updates_add(&update, start_ns, end_ns);

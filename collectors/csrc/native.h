@@ -199,9 +199,11 @@ void capture_poll(void); /* on the flush thread */
 /* ---- updates.c: updates of executables, summed ---------------------------------------- */
 
 #define WHOLE_GRAPH UINT32_MAX
+#define UNKNOWN_NODE (UINT32_MAX - 1)
 
 struct update {
-    uint32_t exec_id, node_id; /* node_id: WHOLE_GRAPH for cuGraphExecUpdate */
+    uint32_t exec_id;
+    uint32_t graph_id, node_id; /* of the node; WHOLE_GRAPH for cuGraphExecUpdate */
     uint32_t call;
     int32_t result;
     uint32_t value; /* 0 or 1 of cuGraphNodeSetEnabled; CUgraphExecUpdateResult */

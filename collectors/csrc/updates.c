@@ -13,7 +13,7 @@ struct updates_record {
     uint32_t exec_id, node_id, call;
     int32_t result;
     uint32_t value, count;
-    uint32_t thread_id, reserved;
+    uint32_t thread_id, graph_id; /* graph_id: of the node */
     uint64_t first_ns, last_ns, total_ns; /* start of the first and last; host time of all */
 };
 
@@ -33,7 +33,7 @@ void updates_reset(void) {
 
 static bool equal(const struct updates_record *a, const struct updates_record *b) {
     return a->exec_id == b->exec_id && a->node_id == b->node_id && a->call == b->call &&
-           a->result == b->result && a->value == b->value;
+           a->result == b->result && a->value == b->value && a->graph_id == b->graph_id;
 }
 
 static size_t slot_of(const struct updates_record *key) {
@@ -66,7 +66,7 @@ void updates_add(const struct update *update, uint64_t start_ns, uint64_t end_ns
     struct updates_record one = {
         .exec_id = update->exec_id, .node_id = update->node_id, .call = update->call,
         .result = update->result, .value = update->value, .count = 1,
-        .thread_id = this_thread()->thread_id, .first_ns = start_ns, .last_ns = start_ns,
+        .thread_id = this_thread()->thread_id, .graph_id = update->graph_id, .first_ns = start_ns, .last_ns = start_ns,
         .total_ns = end_ns - start_ns};
     call_name(update->call);
     pthread_mutex_lock(&lock);

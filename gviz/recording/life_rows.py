@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import gviz.recording.rows  # noqa: F401  # its tables come first in the file
 from gviz.recording.table import column, table
 
 

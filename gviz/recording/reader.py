@@ -210,6 +210,14 @@ class Recording:
         tail = "WHERE graph_id=? AND side=? ORDER BY ordinal"
         return self._fetch(rows.Launch, tail, graph_id, side)
 
+    def fetch_first_launches(self, graph_id: int) -> dict[int, int]:
+        """Return the host time of each executable's first launch, by graph_exec_id (ns)."""
+        sql = (
+            "SELECT graph_exec_id, host_end_ns - host_start_ns, min(ordinal) FROM launch "
+            "WHERE graph_id=? AND side='graph' AND graph_exec_id IS NOT NULL GROUP BY graph_exec_id"
+        )
+        return {e: ns for e, ns, _ in self._execute(sql, graph_id) if ns is not None}
+
     def count_launches(self, graph_id: int, side: str = "graph") -> tuple[int, int]:
         """Return how many launches a side has, and how many of them have node times."""
         sql = "SELECT count(*), total(node_level) FROM launch WHERE graph_id=? AND side=?"

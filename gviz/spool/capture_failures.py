@@ -31,11 +31,11 @@ def fold_capture_failures(contents: Contents, folder: GraphFolder) -> list[Captu
     ended = {record.sequence: (record, walks) for record, walks in contents.life.captures_failed}
     found = []
     for sequence in sorted({*errors, *ended}):
-        error = errors.get(sequence)
+        first = errors.get(sequence)
         end, walks = ended.get(sequence, (None, []))
-        if end is None and error is not None and error.flags & _KEPT_GOING:
+        if end is None and first is not None and first.flags & _KEPT_GOING:
             continue  # ended well later, on the right thread
-        found.append(_Failure(contents, folder, error, end, walks).row())
+        found.append(_Failure(contents, folder, first, end, walks).row())
     begun = {row.start_ns for row in found}
     found += [_left_open(life) for life in _never_ended(contents) if life.start_ns not in begun]
     found.sort(key=lambda row: row.start_ns)

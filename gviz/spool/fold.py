@@ -153,7 +153,6 @@ class _Fold:
         operations, stream_launches = match_eager(operations, graphs, first_stream)
         self._name_graphs(graphs)
         life = fold_life(self.contents, folder, self.kernels)
-        self.notes += life.notes
         self._measure(graphs, launches)
         self._write_run()
         self._write_graphs(graphs)

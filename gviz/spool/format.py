@@ -116,9 +116,9 @@ EDGES = struct.Struct("<II")
 CAPTURE_ERROR = struct.Struct("<6IQQIIiIIiI4x")
 #: capture, graph id, thread, stream, mode, flags, start, end, result of the end, thread of the end
 CAPTURE_FAILED = struct.Struct("<6IQQiI")
-#: exec id, node (or WHOLE_GRAPH, UNKNOWN_NODE), call, result, value, count, thread, start of the
-#: first and of the last, host time of all
-UPDATES = struct.Struct("<IIIiIII4xQQQ")
+#: exec id, node (or WHOLE_GRAPH, UNKNOWN_NODE), call, result, value, count, thread, the node's
+#: graph id, start of the first and of the last, host time of all
+UPDATES = struct.Struct("<IIIiIIIIQQQ")
 #: exec id, graph id, call, thread, start, end, result, detail, error node, error from-node, walked
 UPDATE_FAILED = struct.Struct("<4IQQiiQQI4x")
 #: graph id, call, thread, walked, start, end, flags, result, detail, error node

@@ -14,7 +14,7 @@ from gviz.spool.life_records import InstantiateFailedRecord
 def fold_instantiate_failures(contents: Contents, folder: GraphFolder) -> list[InstantiateFailure]:
     """Return a row for each refused instantiation, in order; graphs seen only there are added."""
     added: dict[int, int] = {}
-    found = []
+    found: list[InstantiateFailure] = []
     for record, walks in contents.life.instantiates_failed:
         graph_id = _known(folder, record.graph_id) or added.get(record.graph_id)
         if graph_id is None and walks:

@@ -9,7 +9,7 @@ from gviz import reinstantiation
 from gviz.recording import life_rows, rows
 from gviz.spool.capture_failures import fold_capture_failures
 from gviz.spool.contents import Contents, GraphWalk, LaunchRecord
-from gviz.spool.graphs import FAILED_INSTANTIATION, GraphFolder, Graphs
+from gviz.spool.graphs import GraphFolder, Graphs
 from gviz.spool.instantiate_failures import fold_instantiate_failures
 from gviz.spool.kernels import KernelTable
 from gviz.spool.updates import fold_updates
@@ -17,12 +17,11 @@ from gviz.spool.updates import fold_updates
 
 @dataclass(slots=True)
 class FoldedLife:
-    """Rows of the tables of gviz.recording.life_rows, and sentences for the reader."""
+    """Rows of the tables of gviz.recording.life_rows."""
 
     captures: list[life_rows.CaptureFailure] = field(default_factory=list)
     instantiates: list[life_rows.InstantiateFailure] = field(default_factory=list)
     updates: list[life_rows.GraphUpdate] = field(default_factory=list)
-    notes: list[tuple[str, str]] = field(default_factory=list)
 
     def rows(self) -> list[object]:
         """Return every row."""
@@ -39,19 +38,11 @@ def fold_life(contents: Contents, folder: GraphFolder, kernels: KernelTable) -> 
     _fill_memory(contents, graphs)
     walks = walks_by_exec(contents.walks)
     _fill_updatable(contents, graphs, walks)
-    life = FoldedLife(
+    return FoldedLife(
         captures=fold_capture_failures(contents, folder),
         instantiates=fold_instantiate_failures(contents, folder),
         updates=fold_updates(contents, graphs, walks, kernels),
     )
-    failed = sum(g.row.origin == FAILED_INSTANTIATION for g in graphs.levels.values())
-    if life.captures or failed:
-        life.notes.append(
-            ("information", f"{len(life.captures)} stream capture(s) and {len(life.instantiates)} "
-                            "instantiation(s) failed; tables capture_failure and "
-                            "instantiate_failure say why")
-        )  # fmt: skip
-    return life
 
 
 def walks_by_exec(walks: Iterable[GraphWalk]) -> dict[int, list[GraphWalk]]:

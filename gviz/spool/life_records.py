@@ -56,8 +56,9 @@ class UpdatesRecord(NamedTuple):
     call: int
     result: int
     value: int
-    count: int
+    calls: int
     thread_id: int
+    graph_id: int
     first_ns: int
     last_ns: int
     total_ns: int

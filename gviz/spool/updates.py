@@ -14,8 +14,8 @@ from gviz.spool.kernels import KernelTable
 from gviz.spool.life_records import UpdateFailedRecord, UpdatesRecord
 from gviz.update_failure import GraphFacts, NodeFacts, UpdateError, explain, result_name
 
-#: What makes updates equal: executable, node, call, result, value.
-_Key = tuple[int, int, int, int, int]
+#: What makes updates equal: executable, node, call, result, value, graph of the node.
+_Key = tuple[int, int, int, int, int, int]
 
 
 def fold_updates(
@@ -52,7 +52,7 @@ class _Updates:
         told = self._told()
         for key, rows in told.items():
             summed[key] = _without(summed.get(key), rows)
-        rest = [self._row(record) for record in summed.values() if record and record.count > 0]
+        rest = [self._row(record) for record in summed.values() if record and record.calls > 0]
         return [*rest, *(row for rows in told.values() for row in rows)]
 
     def _row(self, record: UpdatesRecord) -> GraphUpdate:
@@ -65,9 +65,9 @@ class _Updates:
             run_id=self._graphs.run_id,
             graph_exec_id=execution.graph_exec_id if execution else None,
             kind="graph" if whole else _node_kind(call, record.value),
-            node_id=None if whole or record.node_id == UNKNOWN_NODE else record.node_id,
+            node_id=None if whole else self._node_of(record),
             call=call,
-            count=record.count,
+            count=record.calls,
             first_ns=record.first_ns,
             last_ns=record.last_ns,
             total_ns=record.total_ns,
@@ -76,6 +76,12 @@ class _Updates:
             detail_name=result_name(record.value) if failed else None,
         )
 
+    def _node_of(self, record: UpdatesRecord) -> int | None:
+        """Return the node that was named, if it is one of the executable's template."""
+        walks = self._walks.get(record.exec_id)
+        stranger = walks is not None and record.graph_id not in {w.graph_id for w in walks}
+        return None if stranger or record.node_id == UNKNOWN_NODE else record.node_id
+
     # -- failed ones -----------------------------------------------------------------------
 
     def _told(self) -> dict[_Key, list[GraphUpdate]]:
@@ -83,14 +89,14 @@ class _Updates:
         found: dict[_Key, dict[object, GraphUpdate]] = {}
         for record, new in self._contents.life.updates_failed:
             value = record.detail if record.detail >= 0 else 0xFFFFFFFF
-            key = (record.exec_id, WHOLE_GRAPH, record.call, record.result, value)
+            key = (record.exec_id, WHOLE_GRAPH, record.call, record.result, value, 0)
             difference = self._difference(record, new)
             mine = found.setdefault(key, {})
             total = record.end_ns - record.start_ns
             same = mine.get((record.error_node & 0xFFFFFFFF, difference))
             if same is None:
                 one = UpdatesRecord(
-                    *key, 1, record.thread_id, record.start_ns, record.start_ns, total
+                    *key[:5], 1, record.thread_id, 0, record.start_ns, record.start_ns, total
                 )
                 node = None if record.error_node == NO_NODE else record.error_node & 0xFFFFFFFF
                 row = replace(self._row(one), failing_node_id=node, difference=difference)
@@ -150,13 +156,16 @@ class _Updates:
 def _sum(records: Iterable[UpdatesRecord]) -> dict[_Key, UpdatesRecord | None]:
     found: dict[_Key, UpdatesRecord | None] = {}
     for record in records:
-        key = (record.exec_id, record.node_id, record.call, record.result, record.value)
+        key = (
+            record.exec_id, record.node_id, record.call, record.result, record.value,
+            record.graph_id,
+        )  # fmt: skip
         known = found.get(key)
         found[key] = (
             record
             if known is None
             else known._replace(
-                count=known.count + record.count,
+                calls=known.calls + record.calls,
                 first_ns=min(known.first_ns, record.first_ns),
                 last_ns=max(known.last_ns, record.last_ns),
                 total_ns=known.total_ns + record.total_ns,
@@ -170,7 +179,7 @@ def _without(summed: UpdatesRecord | None, told: list[GraphUpdate]) -> UpdatesRe
     if summed is None:
         return None
     return summed._replace(
-        count=summed.count - sum(row.count for row in told),
+        calls=summed.calls - sum(row.count for row in told),
         total_ns=max(0, summed.total_ns - sum(row.total_ns for row in told)),
     )
 
