@@ -87,6 +87,16 @@ class Reinstantiations:
     total_ns: int
 
 
+#: CUgraphInstantiate_flags (cuda.h, CUDA 13.0).
+_FLAGS = {1: "auto free on launch", 2: "upload", 4: "device launch", 8: "use node priority"}
+
+
+def flag_names(flags: int | None) -> tuple[str, ...]:
+    """Return the names of instantiation flags; a bit without a name by its number."""
+    bits = [1 << i for i in range(64) if flags is not None and flags >> i & 1]
+    return tuple(_FLAGS.get(bit, f"flag {bit}") for bit in bits)
+
+
 def is_failed(graph: rows.Graph) -> bool:
     """Whether a graph stands in the recording only because it could not be made."""
     return graph.origin.startswith("failed")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gviz.cli.quantity import format_bytes, format_count, format_ns
-from gviz.life_summary import ExecLife, FailedCapture, GraphLife
+from gviz.life_summary import ExecLife, FailedCapture, GraphLife, flag_names
 from gviz.recording.life_rows import GraphUpdate, InstantiateFailure
 from gviz.summary import RunSummary
 
@@ -34,8 +34,9 @@ def describe_life(life: GraphLife) -> Iterator[str]:
 
 
 def _describe_exec(graph_exec: ExecLife) -> Iterator[str]:
+    flags = ", ".join(flag_names(graph_exec.flags))
     parts = [
-        f"instantiate {format_ns(graph_exec.instantiate_ns)}",
+        f"instantiate {format_ns(graph_exec.instantiate_ns)}" + (f" ({flags})" if flags else ""),
         f"upload {format_ns(graph_exec.upload_ns)}",
         f"first launch {format_ns(graph_exec.first_launch_ns)}",
         f"launched {format_count(graph_exec.launch_count, 'time')}",

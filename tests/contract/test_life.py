@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 from contract.backend import Backend
-from contract.recorded import RUN, Record, bodies, launch_ids, top_graphs
+from contract.recorded import RUN, Record, bodies, launch_ids, span_counts, top_graphs
 
 from gviz.recording.life_rows import CaptureFailure, GraphUpdate
 from gviz.recording.reader import Recording
@@ -113,7 +113,11 @@ class TestCaptures:
         recording = record("breaking")
         graph = top_graphs(recording)[-1]
         assert graph.origin == "capture"
-        assert len(launch_ids(recording, graph)) == backend.run("breaking").facts["launches"]
+        launches = backend.run("breaking").facts["launches"]
+        ids = launch_ids(recording, graph)
+        assert len(ids) == launches
+        # Watching every call meanwhile must not cost the node times afterwards.
+        assert span_counts(recording, graph) == {(i, 0): 1 for i in ids}
 
     def test_call_is_not_blamed_for_another_threads_capture(
         self, record: Record, backend: Backend

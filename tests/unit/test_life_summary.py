@@ -13,7 +13,7 @@ from gviz.app.address import Addresses
 from gviz.app.application import render_page
 from gviz.app.library import Library
 from gviz.cli.info import render, to_json
-from gviz.life_summary import mode_name
+from gviz.life_summary import flag_names, mode_name
 from gviz.recording.reader import Recording
 from gviz.summary import RunSummary, summarize
 
@@ -134,3 +134,9 @@ def test_run_without_failures_has_no_such_section(small_recording: Path) -> None
 )
 def test_modes_in_words(mode: int | None, name: str | None) -> None:
     assert mode_name(mode) == name
+
+
+def test_instantiation_flags_in_words() -> None:
+    assert flag_names(9) == ("auto free on launch", "use node priority")
+    assert flag_names(32) == ("flag 32",)
+    assert flag_names(0) == flag_names(None) == ()
