@@ -5,6 +5,7 @@
  */
 #include "native.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Graphs walked because something about them failed: a program that tries an update before every
@@ -13,6 +14,7 @@
 /* Whole-graph updates written one by one; all of them are summed in updates.c. */
 #define MAX_UPDATE_CALLS 1000
 #define NO_NODE UINT64_MAX
+#define MAX_SEARCH_DEPTH 16
 
 struct life_record {
     uint32_t call, correlation;
@@ -80,8 +82,8 @@ static uint64_t node_id_of(CUgraphNode node) {
     return id;
 }
 
-/* A call failed that was given these handles: only the driver can tell whether they are good, as
- * it did in the call itself. */
+/* A call failed that was given these handles: only the driver can tell whether they are good. It
+ * looked at them in the call itself, so asking again is no more dangerous than that. */
 static bool is_graph(CUgraph graph) {
     size_t count = 0;
     return graph && cuda.GraphGetNodes(graph, NULL, &count) == 0;
@@ -90,6 +92,31 @@ static bool is_graph(CUgraph graph) {
 static bool is_node(CUgraphNode node) {
     int type;
     return node && cuda.GraphNodeGetType(node, &type) == 0;
+}
+
+/* Whether a node is one of a graph's or of its child graphs'. The handle is only compared: a driver
+ * that failed early leaves in place of the failing node what the program had there. */
+static bool contains(CUgraph graph, CUgraphNode node, int depth) {
+    size_t count = 0;
+    if (!node || depth > MAX_SEARCH_DEPTH || cuda.GraphGetNodes(graph, NULL, &count) != 0)
+        return false;
+    CUgraphNode *nodes = calloc(count ? count : 1, sizeof *nodes);
+    bool found = false;
+    if (nodes && cuda.GraphGetNodes(graph, nodes, &count) == 0)
+        for (size_t i = 0; i < count && !found; i++) {
+            int type = -1;
+            CUgraph child = NULL;
+            found = nodes[i] == node;
+            if (!found && cuda.GraphNodeGetType(nodes[i], &type) == 0 && type == NODE_GRAPH &&
+                cuda.GraphChildGraphNodeGetGraph(nodes[i], &child) == 0 && child)
+                found = contains(child, node, depth + 1);
+        }
+    free(nodes);
+    return found;
+}
+
+static uint64_t named_node(CUgraph graph, CUgraphNode node) {
+    return contains(graph, node, 0) ? node_id_of(node) : NO_NODE;
 }
 
 static bool walk_failed(CUgraph graph) {
@@ -189,11 +216,12 @@ static void instantiate_failed(const CUpti_CallbackData *data, const struct life
         .result = life->result, .detail = -1, .error_node = NO_NODE};
     const struct instantiate_params *with = params[2];
     CUgraphNode *error_node = (CUgraphNode *)params[2];
+    CUgraph graph = life->graph_id ? (CUgraph)params[1] : NULL;
     if (is_called(data, "WithParams") && with) {
         record.detail = with->result;
-        record.error_node = is_node(with->error_node) ? node_id_of(with->error_node) : NO_NODE;
+        record.error_node = graph ? named_node(graph, with->error_node) : NO_NODE;
     } else if (!is_called(data, "WithFlags") && error_node) {
-        record.error_node = is_node(*error_node) ? node_id_of(*error_node) : NO_NODE;
+        record.error_node = graph ? named_node(graph, *error_node) : NO_NODE;
     }
     record.walked = life->graph_id && walk_failed((CUgraph)params[1]);
     call_name(life->call);
@@ -257,8 +285,8 @@ static bool exec_updated(const CUpti_CallbackData *data, struct life_record *rec
         .thread_id = record->thread_id, .start_ns = record->start_ns, .end_ns = record->end_ns,
         .result = record->result, .detail = detail, .error_node = NO_NODE, .error_from = NO_NODE};
     if (good) {
-        failed.error_node = is_node(node) ? node_id_of(node) : NO_NODE;
-        failed.error_from = is_node(from) ? node_id_of(from) : NO_NODE;
+        failed.error_node = named_node((CUgraph)params[1], node);
+        failed.error_from = named_node((CUgraph)params[1], from);
         failed.walked = walk_failed((CUgraph)params[1]);
     }
     call_name(record->call);
