@@ -14,6 +14,7 @@
 /* Whole-graph updates written one by one; all of them are summed in updates.c. */
 #define MAX_UPDATE_CALLS 1000
 #define NO_NODE UINT64_MAX
+#define UPDATE_FAILURE 910 /* CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE */
 #define MAX_SEARCH_DEPTH 16
 
 struct life_record {
@@ -218,7 +219,8 @@ static void instantiate_failed(const CUpti_CallbackData *data, const struct life
     CUgraphNode *error_node = (CUgraphNode *)params[2];
     CUgraph graph = life->graph_id ? (CUgraph)params[1] : NULL;
     if (is_called(data, "WithParams") && with) {
-        record.detail = with->result;
+        /* An early failure leaves what the program had there; success would be no failure. */
+        record.detail = with->result > 0 && with->result < 64 ? with->result : -1;
         record.error_node = graph ? named_node(graph, with->error_node) : NO_NODE;
     } else if (!is_called(data, "WithFlags") && error_node) {
         record.error_node = graph ? named_node(graph, *error_node) : NO_NODE;
@@ -270,6 +272,8 @@ static bool exec_updated(const CUpti_CallbackData *data, struct life_record *rec
     const void *const *params = data->params;
     CUgraphNode node, from;
     int detail = update_detail(data, &node, &from);
+    if (record->result != UPDATE_FAILURE) /* then the driver may have told nothing */
+        detail = -1;
     struct update update = {record->exec_id, 0, WHOLE_GRAPH, record->call, record->result,
                             record->result == 0 ? 0 : (uint32_t)detail};
     updates_add(&update, record->start_ns, record->end_ns);
