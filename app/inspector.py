@@ -11,6 +11,7 @@ from dash.development.base_component import Component
 from gviz.app.address import Addresses
 from gviz.app.graph_view import GraphView
 from gviz.app.library import Library
+from gviz.app.life import why_no_edges
 from gviz.app.neighbours import eager_durations, neighbours
 from gviz.app.node_facts import (
     argument_table,
@@ -22,6 +23,7 @@ from gviz.app.node_origin import stack_view
 from gviz.app.node_times import eager_facts, histogram, time_facts
 from gviz.app.quantity import MISSING, counted, duration, microseconds, percent, sentence
 from gviz.app.shell import facts
+from gviz.life_summary import is_failed
 from gviz.node_type import node_type_name, not_timed_reason
 from gviz.recording import rows
 
@@ -156,6 +158,8 @@ def _why_untimed(view: GraphView, node: rows.Node) -> str:
         return f"Not timed: {reason}."
     if view.root.origin == "dot":
         return "No times: this graph was imported from a DOT dump, which carries none."
+    if is_failed(view.root):
+        return f"No times: there is no executable of this graph ({view.root.origin})."
     if not view.timed_count:
         return "No times: no launch of this graph was recorded with node times."
     return "No times: this node did not run in any recorded launch."
@@ -167,9 +171,7 @@ def _neighbour_section(
     if view.edge_count is None:
         return _section(
             "Edges",
-            html.P(
-                "Unknown: the graph was instantiated before gviz attached.", className="gv-muted"
-            ),
+            html.P(f"Unknown: {why_no_edges(view.root)}.", className="gv-muted"),
         )
     found = neighbours(library, file, view)
     before = found.dependencies.get(node.node_id, ())

@@ -10,8 +10,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gviz.launch_time import event_durations, inflation
+from gviz.life_summary import (
+    FailedCapture,
+    GraphLife,
+    Reinstantiations,
+    failed_captures,
+    graph_life,
+    is_failed,
+    reinstantiations,
+)
 from gviz.node_type import node_type_name
-from gviz.recording import rows
+from gviz.recording import life_rows, rows
 from gviz.recording.reader import Recording
 from gviz.recording.schema import SCHEMA_VERSION
 
@@ -76,6 +85,7 @@ class GraphSummary:
     node_kinds: dict[str, int]
     capture_ns: int | None
     execs: tuple[ExecSummary, ...]
+    life: GraphLife
     launches: tuple[LaunchSummary, ...]
     launch_costs: tuple[rows.LaunchCost, ...]
     inflation: str | None
@@ -114,6 +124,9 @@ class RunSummary:
     devices: tuple[rows.Device, ...]
     libraries: dict[str, str]
     graphs: tuple[GraphSummary, ...]
+    capture_failures: tuple[FailedCapture, ...]
+    instantiate_failures: tuple[life_rows.InstantiateFailure, ...]
+    reinstantiations: Reinstantiations | None
     stream_operations: StreamSummary | None
     windows: WindowSummary
     periods: tuple[rows.Period, ...]
@@ -157,16 +170,21 @@ def summarize(recording: Recording, *, slowest: int = SLOWEST_COUNT) -> Recordin
 def _summarize_run(recording: Recording, run: rows.Run, slowest: int) -> RunSummary:
     graphs = recording.fetch_graphs(run.run_id)
     functions = recording.fetch_functions(run.run_id)
-    top = [graph for graph in graphs if graph.parent_graph_id is None]
+    top = [g for g in graphs if g.parent_graph_id is None and not is_failed(g)]
+    updates = recording.fetch_graph_updates(run.run_id)
+    lives = {graph.graph_id: graph_life(recording, graph, updates) for graph in top}
     return RunSummary(
         run=run,
         duration_ns=_difference(run.started_ns, run.ended_ns),
         devices=tuple(recording.fetch_devices(run.run_id)),
         libraries={lib.name: lib.version for lib in recording.fetch_libraries(run.run_id)},
         graphs=tuple(
-            _summarize_graph(recording, graph, bodies_of(graph, graphs), functions, slowest)
-            for graph in top
+            _summarize_graph(recording, g, bodies_of(g, graphs), functions, lives, slowest)
+            for g in top
         ),
+        capture_failures=failed_captures(recording, run.run_id),
+        instantiate_failures=tuple(recording.fetch_instantiate_failures(run.run_id)),
+        reinstantiations=reinstantiations([e for life in lives.values() for e in life.execs]),
         stream_operations=_summarize_stream(recording.fetch_run_stream_operations(run.run_id)),
         windows=_summarize_windows(recording.fetch_windows(run.run_id)),
         periods=tuple(recording.fetch_periods(run.run_id)),
@@ -195,6 +213,7 @@ def _summarize_graph(
     graph: rows.Graph,
     bodies: list[rows.Graph],
     functions: dict[int, rows.KernelFunction],
+    lives: dict[int, GraphLife],
     slowest: int,
 ) -> GraphSummary:
     levels = [graph, *bodies]
@@ -212,6 +231,7 @@ def _summarize_graph(
         node_kinds=_count_kinds(node.type for node in nodes),
         capture_ns=_difference(graph.capture_start_ns, graph.capture_end_ns),
         execs=tuple(_summarize_exec(e) for e in recording.fetch_graph_execs(graph.graph_id)),
+        life=lives[graph.graph_id],
         launches=tuple(side for side in sides if side is not None),
         launch_costs=tuple(recording.fetch_launch_costs(graph.graph_id)),
         inflation=None if cost is None else cost.to_text(),

@@ -9,19 +9,8 @@ static CUpti_SubscriberHandle subscriber;
 GVIZ_LOCK(context_lock);
 static CUcontext contexts[MAX_CONTEXTS];
 static uint32_t session; /* counts the recordings of this process */
-static _Atomic int captures; /* in progress, all threads */
 static _Atomic int operations_watched;
 static _Atomic uint32_t stream_generation = 1;
-
-struct life_record {
-    uint32_t call, correlation;
-    uint64_t start_ns, end_ns;
-    uint32_t thread_id;
-    int32_t result;
-    uint32_t graph_id, exec_id;
-    uint64_t flags;
-    uint32_t stream_id, mode;
-};
 
 struct call_record {
     uint32_t call, correlation;
@@ -29,9 +18,6 @@ struct call_record {
     uint32_t thread_id;
     int32_t result;
 };
-
-static __thread uint64_t life_start_ns;
-static __thread uint32_t life_exec_id;
 
 /* -- contexts ------------------------------------------------------------------------- */
 
@@ -107,114 +93,7 @@ uint32_t stream_id_of(CUcontext context, CUstream stream, bool per_thread) {
     return id;
 }
 
-/* A capture that began before gviz attached is not counted: asked for where it matters. */
-bool captures_known(void) { return atomic_load_explicit(&captures, memory_order_relaxed) > 0; }
-
 /* -- driver calls ----------------------------------------------------------------------- */
-
-static uint32_t graph_id_of(CUgraph graph) {
-    uint32_t id = 0;
-    if (graph)
-        cupti.cuptiGetGraphId(graph, &id);
-    return id;
-}
-
-static void life_enter(const CUpti_CallbackData *data, uint32_t cbid) {
-    const void *const *params = data->params;
-    struct thread_state *thread = this_thread();
-    life_exec_id = 0;
-    bool has_stream;
-    switch (calls[cbid].kind) {
-    case CALL_BEGIN_CAPTURE:
-        origin_begin_capture(call_stream(cbid, params, &has_stream),
-                             data->function_name && strstr(data->function_name, "ToGraph")
-                                 ? graph_id_of((CUgraph)params[1]) : 0);
-        if (atomic_fetch_add(&captures, 1) == 0)
-            calls_watch_operations(true);
-        break;
-    case CALL_INSTANTIATE:
-        thread->instantiate_graph = (CUgraph)params[1];
-        thread->instantiating = true;
-        origin_instantiate(graph_id_of(thread->instantiate_graph));
-        break;
-    case CALL_UPLOAD:
-    case CALL_EXEC_UPDATE:
-        life_exec_id = launch_exec_id((CUgraphExec)params[0]);
-        break;
-    case CALL_EXEC_DESTROY:
-        life_exec_id = launch_exec_id((CUgraphExec)params[0]);
-        launch_exec_destroyed((CUgraphExec)params[0]);
-        break;
-    default:
-        break;
-    }
-    life_start_ns = now_ns();
-}
-
-static void end_of_capture(void) {
-    int before = atomic_load(&captures);
-    do {
-        if (before == 0)
-            return; /* it began before gviz attached */
-    } while (!atomic_compare_exchange_weak(&captures, &before, before - 1));
-    if (before == 1)
-        calls_watch_operations(false);
-}
-
-static void life_exit(const CUpti_CallbackData *data, uint32_t cbid) {
-    const void *const *params = data->params;
-    int result = data->return_value ? *(int *)data->return_value : 0;
-    struct life_record record = {
-        .call = cbid, .correlation = data->correlation_id, .start_ns = life_start_ns,
-        .end_ns = now_ns(), .thread_id = this_thread()->thread_id, .result = result,
-        .exec_id = life_exec_id, .stream_id = UINT32_MAX};
-    bool has_stream;
-    CUstream stream = call_stream(cbid, params, &has_stream);
-    if (has_stream)
-        record.stream_id = stream_id_of(data->context, stream, calls[cbid].per_thread);
-    switch (calls[cbid].kind) {
-    case CALL_BEGIN_CAPTURE: {
-        const char *name = data->function_name ? data->function_name : "";
-        size_t mode_offset = strstr(name, "ToGraph") ? 40 : 8;
-        memcpy(&record.mode, (const char *)data->params + mode_offset, sizeof record.mode);
-        if (result != 0) {
-            end_of_capture();
-            origin_end_capture(stream, false, 0);
-        }
-        break;
-    }
-    case CALL_END_CAPTURE: {
-        CUgraph *graph = (CUgraph *)params[1];
-        if (result == 0 && graph)
-            record.graph_id = graph_id_of(*graph);
-        origin_end_capture(stream, result == 0, record.graph_id);
-        end_of_capture();
-        break;
-    }
-    case CALL_INSTANTIATE: {
-        CUgraphExec *exec = (CUgraphExec *)params[0];
-        this_thread()->instantiate_graph = NULL;
-        this_thread()->instantiating = false;
-        origin_instantiated();
-        record.graph_id = graph_id_of((CUgraph)params[1]);
-        if (result == 0 && exec)
-            record.exec_id = launch_exec_id(*exec);
-        const char *name = data->function_name ? data->function_name : "";
-        if (strstr(name, "WithFlags"))
-            record.flags = (uint64_t)params[2];
-        else if (strstr(name, "WithParams") && params[2])
-            record.flags = *(const uint64_t *)params[2];
-        break;
-    }
-    case CALL_EXEC_UPDATE:
-        record.graph_id = graph_id_of((CUgraph)params[1]);
-        break;
-    default:
-        break;
-    }
-    call_name(cbid);
-    spool_append_one(RECORD_LIFE, &record, sizeof record);
-}
 
 static void operation(const CUpti_CallbackData *data, uint32_t cbid) {
     struct thread_state *thread = this_thread();
@@ -254,7 +133,7 @@ static void context_notice(CUcontext context) {
 }
 
 static void driver_call(uint32_t cbid, const CUpti_CallbackData *data) {
-    if (data->site == 0)
+    if (data->site == 0 && calls[cbid].kind != CALL_OTHER)
         context_notice(data->context);
     switch (calls[cbid].kind) {
     case CALL_OPERATION:
@@ -269,11 +148,10 @@ static void driver_call(uint32_t cbid, const CUpti_CallbackData *data) {
     case CALL_OTHER:
         break;
     default:
-        if (data->site == 0)
-            life_enter(data, cbid);
-        else
-            life_exit(data, cbid);
+        life_call(cbid, data);
     }
+    if (data->site != 0 && captures_known())
+        capture_call_done(cbid, data);
 }
 
 /* -- resources ---------------------------------------------------------------------------- */
@@ -290,7 +168,11 @@ static void resource(uint32_t cbid, const CUpti_ResourceData *data) {
         break;
     case RESOURCE_STREAM_DESTROY_STARTING:
         window_stream_destroyed(data->context, data->handle);
+        capture_stream_destroyed(data->context, data->handle);
         atomic_fetch_add(&stream_generation, 1);
+        break;
+    case RESOURCE_GRAPH_DESTROY_STARTING:
+        life_graph_destroyed(graph->graph);
         break;
     case RESOURCE_GRAPHNODE_CREATED:
         if (!thread->instantiating)
@@ -334,6 +216,8 @@ static void on_callback(void *unused, int domain, uint32_t cbid, const void *dat
     thread->inside++; /* our own driver calls must not come back here */
     if (domain == DOMAIN_DRIVER_API)
         driver_call(cbid, data);
+    else if (domain == DOMAIN_RUNTIME_API)
+        capture_runtime_call(cbid, data);
     else if (domain == DOMAIN_RESOURCE)
         resource(cbid, data);
     thread->inside--;
@@ -343,7 +227,7 @@ static void on_callback(void *unused, int domain, uint32_t cbid, const void *dat
 
 static const uint32_t resources[] = {
     RESOURCE_CONTEXT_CREATED,      RESOURCE_CONTEXT_DESTROY_STARTING,
-    RESOURCE_STREAM_DESTROY_STARTING,
+    RESOURCE_STREAM_DESTROY_STARTING, RESOURCE_GRAPH_DESTROY_STARTING,
     RESOURCE_GRAPHNODE_CREATED,    RESOURCE_GRAPHNODE_CLONED,
     RESOURCE_GRAPHEXEC_CREATED,
 };
@@ -381,6 +265,17 @@ void calls_watch_operations(bool on) {
     } while (wanted != (atomic_load(&operations_watched) > 0));
 }
 
+void callback_enable(bool on, int domain, uint32_t cbid) {
+    if (!subscriber)
+        return;
+    cupti.cuptiEnableCallback(on, subscriber, domain, cbid);
+}
+
+void domain_enable(bool on, int domain) {
+    if (subscriber)
+        cupti.cuptiEnableDomain(on, subscriber, domain);
+}
+
 int callbacks_start(void) {
     CUptiResult result = cupti.cuptiSubscribe(&subscriber, on_callback, NULL);
     if (result != 0) {
@@ -391,7 +286,6 @@ int callbacks_start(void) {
     counter("recording_number", session, "number",
             "measured: which recording of this process it is; CUPTI was subscribed to so often");
     memset(contexts, 0, sizeof contexts);
-    atomic_store(&captures, 0);
     atomic_store(&operations_watched, 0);
     result = calls_watch_graphs(true);
     if (result != 0) {

@@ -86,7 +86,8 @@ static void set_relaxed_capture(void) {
 
 static void synchronize_contexts(void) {
     CUcontext context;
-    for (int i = 0; (context = context_at(i)); i++) {
+    /* Waiting for a context breaks its captures, in whatever mode (measured, driver 580). */
+    for (int i = 0; !captures_known() && (context = context_at(i)); i++) {
         if (cuda.CtxPushCurrent(context) != 0)
             continue;
         cuda.CtxSynchronize();
@@ -123,6 +124,10 @@ static void *flush_main(void *unused) {
             detach_after_failure();
             pthread_mutex_lock(&flush_lock);
             continue;
+        }
+        if (!watching()) {
+            updates_flush();
+            capture_poll();
         }
         if (!relaxed && context_at(0)) {
             set_relaxed_capture();
@@ -246,6 +251,7 @@ static int attach_cupti(bool again) {
         walk_reset();
     launch_reset();
     origin_reset();
+    life_reset();
     window_reset(again);
     if (callbacks_start() != 0)
         return -1;
@@ -454,10 +460,12 @@ GVIZ_EXPORT int gviz_stop(double seconds) {
             note("warning", "the GPU was still busy %.0f s after the end: the last launches "
                             "are missing or incomplete", seconds);
         activity_counters();
+        memory_counters();
         if (state == STATE_RECORDING && !watching()) {
             activity_stop();
             callbacks_stop();
         }
+        updates_flush();
         watch_stop();
         events_stop(true);
         counter("ended_ns", (double)now_ns(), "ns", "measured: cuptiGetTimestamp");

@@ -124,9 +124,9 @@ typedef void (*CUpti_CallbackFunc)(void *, int, uint32_t, const void *);
 typedef void (*CUpti_BuffersRequested)(uint8_t **, size_t *, size_t *);
 typedef void (*CUpti_BuffersCompleted)(CUcontext, uint32_t, uint8_t *, size_t, size_t);
 
-enum { DOMAIN_DRIVER_API = 1, DOMAIN_RESOURCE = 3 };
+enum { DOMAIN_DRIVER_API = 1, DOMAIN_RUNTIME_API = 2, DOMAIN_RESOURCE = 3 };
 enum { RESOURCE_CONTEXT_CREATED = 1, RESOURCE_CONTEXT_DESTROY_STARTING = 2,
-       RESOURCE_STREAM_DESTROY_STARTING = 4,
+       RESOURCE_STREAM_DESTROY_STARTING = 4, RESOURCE_GRAPH_DESTROY_STARTING = 10,
        RESOURCE_GRAPHNODE_CREATED = 13, RESOURCE_GRAPHEXEC_CREATED = 18,
        RESOURCE_GRAPHNODE_CLONED = 20 };
 enum { ACTIVITY_MEMCPY = 1, ACTIVITY_MEMSET = 2, ACTIVITY_CONCURRENT_KERNEL = 10,
@@ -140,6 +140,7 @@ enum { ACTIVITY_MEMCPY = 1, ACTIVITY_MEMSET = 2, ACTIVITY_CONCURRENT_KERNEL = 10
     X(cuptiSubscribe, CUptiResult, (CUpti_SubscriberHandle *, CUpti_CallbackFunc, void *))     \
     X(cuptiUnsubscribe, CUptiResult, (CUpti_SubscriberHandle))                                 \
     X(cuptiEnableCallback, CUptiResult, (uint32_t, CUpti_SubscriberHandle, int, uint32_t))     \
+    X(cuptiEnableDomain, CUptiResult, (uint32_t, CUpti_SubscriberHandle, int))                 \
     X(cuptiGetCallbackName, CUptiResult, (int, uint32_t, const char **))                       \
     X(cuptiActivityRegisterCallbacks, CUptiResult,                                             \
       (CUpti_BuffersRequested, CUpti_BuffersCompleted))                                        \
@@ -241,8 +242,9 @@ enum { ACTIVITY_MEMCPY = 1, ACTIVITY_MEMSET = 2, ACTIVITY_CONCURRENT_KERNEL = 10
     X(EventElapsedTime, cuEventElapsedTime_v2, (float *, CUevent, CUevent), 0)                 \
     X(EventElapsedTimeOld, cuEventElapsedTime, (float *, CUevent, CUevent), 0)                 \
     X(StreamIsCapturing, cuStreamIsCapturing, (CUstream, int *), 1)                            \
-    X(ThreadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode, (int *), 1)          \
-    WATCH_FUNCTIONS(X)
+    WATCH_FUNCTIONS(X)                                                                         \
+    X(MemGetInfo, cuMemGetInfo_v2, (size_t *, size_t *), 0)                                    \
+    X(ThreadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode, (int *), 1)
 
 struct cupti_functions {
 #define X(name, result, parameters) result(*name) parameters;

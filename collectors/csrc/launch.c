@@ -226,6 +226,8 @@ void launch_enter(const CUpti_CallbackData *data, uint32_t cbid) {
     bool open = activity_is_open();
     slot.flags = (open ? LAUNCH_NODE_LEVEL : 0) | (late ? LAUNCH_LATE : 0);
     slot.start_ns = time;
+    if (earlier == 0 && !late && timed)
+        slot.free_before = memory_free(); /* before the first event: it takes host time */
     if (timed)
         slot.event_pair = events_begin(data->context, stream, &slot.token);
     if (timed || slot.wanted)
@@ -244,6 +246,8 @@ void launch_exit(const CUpti_CallbackData *data, uint32_t cbid) {
         events_end(slot.event_pair, stream, result == 0);
         slot.flags |= LAUNCH_EVENTS;
     }
+    if (slot.free_before)
+        memory_taken(slot.exec_id, MEMORY_FIRST_LAUNCH, slot.free_before);
     window_launched(slot.wanted);
     atomic_fetch_sub(&under_way, 1);
     struct launch_record record = {

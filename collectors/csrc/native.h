@@ -52,6 +52,13 @@ enum record_type {
     RECORD_NVTX_PATH = 26,
     RECORD_NVTX_RANGE = 27,
     RECORD_DOT = 28,        /* the driver's DOT text of a graph */
+    RECORD_CAPTURE_ERROR = 30,      /* a call that broke a capture */
+    RECORD_CAPTURE_FAILED = 31,     /* the end of a capture that gave no graph */
+    RECORD_UPDATES = 32,            /* equal updates of an executable, summed */
+    RECORD_UPDATE_FAILED = 33,      /* what the driver said about one whole-graph update */
+    RECORD_INSTANTIATE_FAILED = 34, /* what it said about an instantiation */
+    RECORD_DEVICE_MEMORY = 35,      /* free memory before and after a step of a graph's life */
+    RECORD_RUNTIME_CALL_NAME = 36,
     RECORD_NODE_TIMES = 50,  /* node times of one launch, by events */
     RECORD_CALIBRATION = 51, /* what two events around a node measure beside it */
     RECORD_COLLECTOR = 52,   /* what measures from here on, and why */
@@ -192,12 +199,16 @@ enum call_class {
     CALL_UPLOAD,
     CALL_EXEC_UPDATE,
     CALL_EXEC_DESTROY,
+    CALL_NODE_UPDATE,      /* new parameters for one node of an executable, or on and off */
+    CALL_GRAPH_CLONE,
+    CALL_GRAPH_DESTROY,
 };
 
 struct call_info {
     uint8_t kind;           /* enum call_class */
     int8_t stream_offset;   /* of hStream in the parameters; -1 none, -2 inside a launch config */
     bool per_thread;        /* _ptsz: stream NULL means the per-thread stream */
+    bool known;             /* CUPTI has a call of this number */
     bool named;             /* its name is in the spool */
 };
 
@@ -217,10 +228,66 @@ int callbacks_start(void);
 void callbacks_stop(void);
 bool callbacks_active(void);
 uint32_t stream_id_of(CUcontext context, CUstream stream, bool per_thread);
-bool captures_known(void); /* a capture is in progress on some thread */
+void callback_enable(bool on, int domain, uint32_t cbid);
+void domain_enable(bool on, int domain);
 CUcontext context_at(int index); /* contexts seen, NULL past the end */
 void context_add(CUcontext context);
 void contexts_forget(void);
+
+/* ---- life.c: the driver calls of a graph's life ------------------------------------ */
+
+void life_reset(void);
+void life_call(uint32_t cbid, const CUpti_CallbackData *data);
+void life_graph_destroyed(CUgraph graph);
+
+/* ---- capture.c: stream captures in progress, and what breaks them -------------------- */
+
+struct capture_call { /* a begin or end of a capture that has returned */
+    uint32_t call;
+    int32_t result;
+    uint64_t start_ns, end_ns;
+    CUcontext context;
+    CUstream stream;
+    uint32_t stream_id, mode;
+};
+
+void capture_reset(void);
+bool captures_known(void); /* a capture is in progress on some thread */
+void capture_begin_enter(void);
+void capture_begin_exit(const struct capture_call *begin);
+void capture_end_enter(CUcontext context, CUstream stream);
+void capture_end_exit(const struct capture_call *end);
+void capture_call_done(uint32_t cbid, const CUpti_CallbackData *data);
+void capture_runtime_call(uint32_t cbid, const CUpti_CallbackData *data);
+void capture_graph_destroyed(CUgraph graph);
+void capture_stream_destroyed(CUcontext context, CUstream stream);
+void capture_poll(void); /* on the flush thread */
+
+/* ---- updates.c: updates of executables, summed ---------------------------------------- */
+
+#define WHOLE_GRAPH UINT32_MAX
+#define UNKNOWN_NODE (UINT32_MAX - 1)
+
+struct update {
+    uint32_t exec_id;
+    uint32_t graph_id, node_id; /* of the node; WHOLE_GRAPH for cuGraphExecUpdate */
+    uint32_t call;
+    int32_t result;
+    uint32_t value; /* 0 or 1 of cuGraphNodeSetEnabled; CUgraphExecUpdateResult */
+};
+
+void updates_reset(void);
+void updates_add(const struct update *update, uint64_t start_ns, uint64_t end_ns);
+void updates_flush(void);
+
+/* ---- memory.c: device memory that graphs take ------------------------------------------ */
+
+enum memory_step { MEMORY_INSTANTIATE = 1, MEMORY_UPLOAD = 2, MEMORY_FIRST_LAUNCH = 3 };
+
+void memory_reset(void);
+uint64_t memory_free(void); /* 0: not asked */
+void memory_taken(uint32_t exec_id, enum memory_step step, uint64_t free_before);
+void memory_counters(void);
 
 /* ---- launch.c: graph launches ------------------------------------------ */
 
@@ -233,6 +300,7 @@ struct launch_slot {
     uint32_t flags;
     bool wanted;
     bool last; /* of its period */
+    uint64_t free_before;   /* device memory, before the first launch; 0: not asked */
 };
 
 void launch_reset(void);
@@ -274,6 +342,9 @@ void events_forget(CUcontext context);
 void events_stop(bool at_end);
 
 /* ---- walk.c: a graph's nodes and edges ---------------------------------------------- */
+
+/* In place of an executable's id: the graph is walked because something about it failed. */
+#define WALK_FAILED UINT32_MAX
 
 void walk_reset(void);
 void walk_graph(CUgraph graph, uint32_t exec_id);

@@ -435,7 +435,7 @@ static void walk_level(CUgraph graph, struct walk walk, uint32_t parent_graph,
             walk_node(nodes[i], graph_id, walk);
     free(nodes);
     walk_edges(graph, graph_id, edge_count);
-    if (!parent_graph && node_count <= options.dot_nodes)
+    if (!parent_graph && node_count <= options.dot_nodes && walk.exec_id != WALK_FAILED)
         write_dot(graph, graph_id);
 }
 

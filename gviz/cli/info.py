@@ -11,6 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gviz.cli.info_life import describe_failures, describe_life
 from gviz.cli.quantity import format_bytes, format_count, format_ns
 from gviz.cli.recording_path import find_recording
 from gviz.cli.text_table import render_table
@@ -88,6 +89,11 @@ def _render_run(summary: RunSummary, width: int) -> Iterator[str]:
     run = summary.run
     yield f"run {run.run_id}: {run.name} ({run.state})"
     yield from _wrapped(_facts_of(summary), width)
+    failed = list(describe_failures(summary))
+    if failed:
+        yield ""
+        yield "  what failed, or could be saved"
+        yield from _wrapped(failed, width, indent=4)
     for graph in summary.graphs:
         yield ""
         yield from _render_graph(graph, width)
@@ -131,25 +137,13 @@ def _render_graph(graph: GraphSummary, width: int) -> Iterator[str]:
     yield from _wrapped(
         [f"{format_count(graph.node_count, 'node')}, {edges}{bodies}: {kinds}"], width, indent=4
     )
-    yield from _wrapped(list(_describe_life(graph)), width, indent=4)
+    yield from _wrapped(list(describe_life(graph.life)), width, indent=4)
     yield from _wrapped([_describe_launches(side) for side in graph.launches], width, indent=4)
     if graph.inflation is not None:
         yield from _wrapped([graph.inflation], width, indent=4)
     if graph.slowest_nodes:
         yield ""
         yield _render_slowest(graph, width)
-
-
-def _describe_life(graph: GraphSummary) -> Iterator[str]:
-    if graph.capture_ns is not None:
-        yield f"capture {format_ns(graph.capture_ns)}"
-    for graph_exec in graph.execs:
-        yield (
-            f"executable {graph_exec.graph_exec_id}: "
-            f"instantiate {format_ns(graph_exec.instantiate_ns)}, "
-            f"upload {format_ns(graph_exec.upload_ns)}, "
-            f"launched {format_count(graph_exec.launch_count, 'time')}"
-        )
 
 
 def _describe_launches(side: LaunchSummary) -> str:
@@ -230,11 +224,12 @@ def _describe_periods(summary: RunSummary) -> Iterator[str]:
 def _wrapped(lines: list[str], width: int, indent: int = 2) -> Iterator[str]:
     margin = " " * indent
     for line in lines:
+        mine = margin + " " * (len(line) - len(line.lstrip()))
         yield textwrap.fill(
-            line,
+            line.lstrip(),
             width,
-            initial_indent=margin,
-            subsequent_indent=margin + "  ",
+            initial_indent=mine,
+            subsequent_indent=mine + "  ",
             break_long_words=False,
             break_on_hyphens=False,
         )

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gviz.errors import RecordingError
-from gviz.recording import rows
+from gviz.recording import life_rows, rows
 from gviz.recording.all_launches import (
     ROW_COLUMNS,
     LaunchArrays,
@@ -163,6 +163,18 @@ class Recording:
         """Return the driver calls of graphs' lives, in order of time."""
         return self._fetch(rows.ApiCall, "WHERE run_id=? ORDER BY start_ns", run_id)
 
+    def fetch_capture_failures(self, run_id: int) -> list[life_rows.CaptureFailure]:
+        """Return the captures that gave no graph, in order of time."""
+        return self._fetch(life_rows.CaptureFailure, "WHERE run_id=? ORDER BY start_ns", run_id)
+
+    def fetch_instantiate_failures(self, run_id: int) -> list[life_rows.InstantiateFailure]:
+        """Return the instantiations that were refused, in order of time."""
+        return self._fetch(life_rows.InstantiateFailure, "WHERE run_id=? ORDER BY start_ns", run_id)
+
+    def fetch_graph_updates(self, run_id: int) -> list[life_rows.GraphUpdate]:
+        """Return the updates of executables, summed, in order of the first of each."""
+        return self._fetch(life_rows.GraphUpdate, "WHERE run_id=? ORDER BY first_ns", run_id)
+
     def fetch_nvtx_ranges(self, run_id: int) -> list[rows.NvtxRange]:
         """Return the host-side NVTX ranges of a run, in order of start."""
         return self._fetch(rows.NvtxRange, "WHERE run_id=? ORDER BY start_ns", run_id)
@@ -210,6 +222,14 @@ class Recording:
         """
         tail = "WHERE graph_id=? AND side=? ORDER BY ordinal"
         return self._fetch(rows.Launch, tail, graph_id, side)
+
+    def fetch_first_launches(self, graph_id: int) -> dict[int, int]:
+        """Return the host time of each executable's first launch, by graph_exec_id (ns)."""
+        sql = (
+            "SELECT graph_exec_id, host_end_ns - host_start_ns, min(ordinal) FROM launch "
+            "WHERE graph_id=? AND side='graph' AND graph_exec_id IS NOT NULL GROUP BY graph_exec_id"
+        )
+        return {e: ns for e, ns, _ in self._execute(sql, graph_id) if ns is not None}
 
     def count_launches(self, graph_id: int, side: str = "graph") -> tuple[int, int]:
         """Return how many launches a side has, and how many of them have node times.

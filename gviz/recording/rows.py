@@ -144,7 +144,8 @@ class Graph:
     name: str = column("shown name")
     origin: str = column(
         "capture, explicit (built node by node), late (instantiated before gviz attached: "
-        "nodes known from their records only, edges unknown), body, dot"
+        "nodes known from their records only, edges unknown), body, dot, failed capture (nodes "
+        "captured until it broke), failed instantiation"
     )
     cuda_graph_id: int | None = column(
         "cuptiGetGraphId; above 2^30 counted by gviz, without CUPTI", default=None
@@ -159,6 +160,8 @@ class Graph:
     capture_end_ns: int | None = column("cuStreamEndCapture returned", default=None)
     capture_mode: int | None = column("0 global, 1 thread local, 2 relaxed", default=None)
     capture_thread_id: int | None = column("operating system's thread id", default=None)
+    capture_stream_id: int | None = column("stream it began on (CUPTI id)", default=None)
+    destroyed_ns: int | None = column("cuGraphDestroy returned", default=None)
     dot: bytes | None = column("DOT text as the driver printed it, zlib", default=None)
     capture_stack_id: int | None = column(
         "Python stack where the capture began; of graphs that were not captured while gviz "
@@ -265,6 +268,16 @@ class GraphExec:
     upload_end_ns: int | None = column("first cuGraphUpload returned", default=None)
     destroyed_ns: int | None = column("cuGraphExecDestroy", default=None)
     launch_count: int = column("launches seen, recorded or not", default=0)
+    instantiate_thread_id: int | None = column("thread that instantiated it", default=None)
+    device_memory_bytes: int | None = column(
+        "estimated: what free device memory fell by around instantiation, upload and first "
+        "launch; see docs/limits.md",
+        default=None,
+    )
+    could_update_graph_exec_id: int | None = column(
+        "derived: earlier executable that cuGraphExecUpdate could have turned into this one",
+        default=None,
+    )
 
 
 @table("launch", primary_key=("launch_id",), indexes=(("graph_id", "side", "ordinal"),))

@@ -18,6 +18,7 @@ from gviz.spool.activity import decode_buffer
 from gviz.spool.activity_stream import ActivityStream, GraphTimes
 from gviz.spool.format import RecordType
 from gviz.spool.launch_stream import LaunchStream
+from gviz.spool.life_records import LIFE_TAKERS, LifeContents
 from gviz.spool.reader import Record
 from gviz.spool.retention import Retention
 
@@ -220,6 +221,7 @@ class Contents:
     collectors: list[tuple[str, str]] = field(default_factory=list)
     #: why nodes of a graph are not timed, by the graph's id
     refusals: dict[int, str] = field(default_factory=dict)
+    life: LifeContents = field(default_factory=LifeContents)
     unknown_records: int = 0
     nvtx_ranges_left_out: int = 0
     launch_stream: LaunchStream = field(init=False)
@@ -374,7 +376,7 @@ def _launch_time(c: Contents, p: bytes) -> None:
 def _graph(c: Contents, p: bytes) -> None:
     graph_id, exec_id, parent_graph, parent_node, *_ = f.GRAPH.unpack(p)
     walk = GraphWalk(graph_id, exec_id, parent_graph, parent_node)
-    c.walks.append(walk)
+    (c.life.failed_walks if exec_id == f.WALK_FAILED else c.walks).append(walk)
     c._by_graph[graph_id] = walk
     c._by_exec.setdefault(exec_id, []).append(walk)
 
@@ -501,4 +503,5 @@ _TAKERS: dict[int, Callable[[Contents, bytes], None]] = {
     RecordType.CALIBRATION: _calibration,
     RecordType.COLLECTOR: _collector,
     RecordType.REFUSED: _refused,
+    **LIFE_TAKERS,
 }

@@ -31,6 +31,7 @@ from gviz.spool.graphs import GraphFolder, Graphs, operation_name
 from gviz.spool.kernels import KernelTable
 from gviz.spool.launch_cost import launch_costs
 from gviz.spool.launches import FoldedLaunches, Spans, fold_launches
+from gviz.spool.life import fold_life
 from gviz.spool.long_run import bin_rows, block_rows, remarks, statistics_rows
 from gviz.spool.origins import Origins, name_graphs
 from gviz.spool.periods import fold_periods
@@ -110,6 +111,7 @@ class _Fold:
         first_stream = len(launches.launches) + 1
         operations, stream_launches = match_eager(operations, graphs, first_stream)
         self._name_graphs(graphs, folder.origins)
+        life = fold_life(self.contents, folder, self.kernels)
         self._measure(graphs, launches, folder.origins)
         self._write_run()
         self._write_graphs(graphs)
@@ -118,7 +120,7 @@ class _Fold:
         self.writer.insert(*launch_costs(launches, stream, graphs))
         self._write_spans(launches, graphs)
         self._write_host(graphs)
-        self.writer.insert(*self.kernels.rows())
+        self.writer.insert(*life.rows(), *self.kernels.rows())
 
     def _activities(self) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void]]:
         activities = self.contents.activity_stream

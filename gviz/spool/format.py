@@ -72,6 +72,13 @@ class RecordType(IntEnum):
     NVTX_PATH = 26
     NVTX_RANGE = 27
     DOT = 28
+    CAPTURE_ERROR = 30
+    CAPTURE_FAILED = 31
+    UPDATES = 32
+    UPDATE_FAILED = 33
+    INSTANTIATE_FAILED = 34
+    DEVICE_MEMORY = 35
+    RUNTIME_CALL_NAME = 36
     NODE_TIMES = 50
     CALIBRATION = 51
     COLLECTOR = 52
@@ -124,6 +131,29 @@ CALIBRATION = struct.Struct("<iiqqqqI4x")
 REFUSED = struct.Struct("<II")
 #: graph id, edge count; then count x (u32 from, u32 to, u8 from_port, u8 to_port, u8 type, u8)
 EDGES = struct.Struct("<II")
+#: capture, graph id, thread, stream, mode, flags, capture's start; then of the error: time, driver
+#: call, runtime call (0 none), result, thread, stream, stack or reason, nvtx path
+CAPTURE_ERROR = struct.Struct("<6IQQIIiIIiI4x")
+#: capture, graph id, thread, stream, mode, flags, start, end, result of the end, thread of the end
+CAPTURE_FAILED = struct.Struct("<6IQQiI")
+#: exec id, node (or WHOLE_GRAPH, UNKNOWN_NODE), call, result, value, count, thread, the node's
+#: graph id, start of the first and of the last, host time of all
+UPDATES = struct.Struct("<IIIiIIIIQQQ")
+#: exec id, graph id, call, thread, start, end, result, detail, error node, error from-node, walked
+UPDATE_FAILED = struct.Struct("<4IQQiiQQI4x")
+#: graph id, call, thread, walked, start, end, flags, result, detail, error node
+INSTANTIATE_FAILED = struct.Struct("<4IQQQiiQ")
+#: exec id, step (1 instantiate, 2 upload, 3 first launch), free bytes before, after
+DEVICE_MEMORY = struct.Struct("<IIQQ")
+
+#: In place of an executable's id in a walk: the walk belongs to the failure record after it.
+WALK_FAILED = 0xFFFFFFFF
+WHOLE_GRAPH = 0xFFFFFFFF
+UNKNOWN_NODE = 0xFFFFFFFE
+#: In place of a node's id (graph << 32 | local): the driver named none.
+NO_NODE = 0xFFFFFFFFFFFFFFFF
+CAPTURE_STREAM_DESTROYED = 1
+CAPTURE_LEGACY_STREAM = 2
 
 #: graph id, exec id (0: its capture), kind, nvtx path, stack or reason, thread, flags, kind of
 #: the name, time_ns; then the name that the program or a framework gave

@@ -32,6 +32,10 @@ _COPY_KINDS = {
 }
 
 
+#: Origins of graphs of which there is no executable.
+FAILED_CAPTURE, FAILED_INSTANTIATION = "failed capture", "failed instantiation"
+
+
 @dataclass(slots=True)
 class FoldedGraph:
     """One graph level: its rows, and the executables that were made of it."""
@@ -145,6 +149,7 @@ class GraphFolder:
             capture_end_ns=end.end_ns if end else None,
             capture_mode=begin.mode if begin else None,
             capture_thread_id=begin.thread_id if begin else None,
+            capture_stream_id=begin.stream_id if begin and begin.stream_id != NO_STREAM else None,
             dot=self._dot(walk.graph_id),
         )
         return row if nested else self.origins.applied(row)
@@ -244,6 +249,18 @@ class GraphFolder:
             row = _with_life(row, life, self._contents.call_names.get(life.call, ""))
         return row
 
+    def add_failed(self, walks: list[GraphWalk], origin: str, *, edges_known: bool) -> int:
+        """Add a graph of which no executable could be made; return its graph_id."""
+        levels = self._levels(walks)
+        levels[0].row = replace(levels[0].row, origin=origin)
+        for level in levels:
+            level.nodes = {i: replace(n, exec_node_id=None) for i, n in level.nodes.items()}
+            if not edges_known:
+                level.topology = None
+                level.row = replace(level.row, topology_id=None)
+            self.graphs.add(level)
+        return levels[0].row.graph_id
+
     def add_late(self, exec_id: int, nodes: dict[int, rows.Node]) -> None:
         """Add a graph that was instantiated before gviz attached; ``nodes`` come from its times."""
         graph_id = max(self.graphs.levels, default=0) + 1
@@ -337,7 +354,7 @@ def _with_life(row: rows.GraphExec, life: LifeRecord, name: str) -> rows.GraphEx
     if name.startswith("cuGraphInstantiate"):
         return replace(
             row, instantiate_start_ns=life.start_ns, instantiate_end_ns=life.end_ns,
-            flags=life.flags,
+            flags=life.flags, instantiate_thread_id=life.thread_id,
         )  # fmt: skip
     if name.startswith("cuGraphUpload") and row.upload_start_ns is None:
         return replace(row, upload_start_ns=life.start_ns, upload_end_ns=life.end_ns)

@@ -91,6 +91,8 @@ class LaunchStream:
         Launches without a row, by executable.
     last_call_ns, last_gpu_ns
         The latest end of a call, and of a node of a launch without a row.
+    bounds
+        By executable, host start of its first and of its last launch.
     streamed_from
         By executable, host start of its first launch that is recorded but has no row.
     """
@@ -104,6 +106,7 @@ class LaunchStream:
         self.counts: Counter[int] = Counter()
         self.without_nodes: Counter[int] = Counter()
         self.streamed_from: dict[int, int] = {}
+        self.bounds: dict[int, tuple[int, int]] = {}
         self.last_call_ns = 0
         self.last_gpu_ns = 0
         self._choice = RowChoice(limits, timed_nodes)
@@ -175,6 +178,7 @@ class LaunchStream:
         self.last_call_ns = max(self.last_call_ns, int(calls["end_ns"].max()))
         recorded = (calls["flags"] & f.LAUNCH_NODE_LEVEL) != 0
         exec_id = calls["exec_id"].astype(np.int64)
+        self._widen(exec_id, calls["start_ns"].astype(np.int64))
         row = self._choice.choose(exec_id, recorded)
         for call in calls[row].tolist():
             record = LaunchRecord(*call)
@@ -184,6 +188,18 @@ class LaunchStream:
                 if record.token in self._early:
                     self.row_times[record.token] = self._early.pop(record.token)
         self._take_columns(calls[~row], recorded[~row])
+
+    def _widen(self, exec_id: IntArray, start_ns: IntArray) -> None:
+        """Note the first and the last of each executable's calls."""
+        order = np.lexsort((start_ns, exec_id))
+        execs, first = np.unique(exec_id[order], return_index=True)
+        last = np.append(first[1:], len(order)) - 1
+        starts = start_ns[order]
+        for key, least, most in zip(
+            execs.tolist(), starts[first].tolist(), starts[last].tolist(), strict=True
+        ):
+            known = self.bounds.get(key, (least, most))
+            self.bounds[key] = (min(known[0], least), max(known[1], most))
 
     def _take_columns(self, calls: npt.NDArray[np.void], recorded: npt.NDArray[np.bool_]) -> None:
         found = np.zeros(len(calls), LAUNCH)

@@ -460,6 +460,31 @@ class Driver:
             byref(params),
         )
 
+    def set_enabled(self, graph_exec: Handle, node: Handle, enabled: bool) -> None:
+        """Switch a node of an executable on or off."""
+        self.call(
+            "cuGraphNodeSetEnabled", c_void_p(graph_exec), c_void_p(node), c_uint(int(enabled))
+        )
+
+    def set_memset_params(
+        self, graph_exec: Handle, node: Handle, address: int, value: int, count: int
+    ) -> None:
+        """Give a memset node of an executable new parameters."""
+        params = MemsetParams(
+            destination=address, value=value, element_bytes=4, width=count, height=1
+        )
+        self.call(
+            "cuGraphExecMemsetNodeSetParams",
+            c_void_p(graph_exec),
+            c_void_p(node),
+            byref(params),
+            c_void_p(self.context),
+        )
+
+    def clone(self, graph: Handle) -> Handle:
+        """Return a copy of a graph."""
+        return self._out("cuGraphClone", c_void_p(graph))
+
     def update(self, graph_exec: Handle, graph: Handle) -> int:
         """Update an executable from a graph; return the CUgraphExecUpdateResult."""
         info = (c_ulonglong * 3)()

@@ -22,6 +22,7 @@ from typing import Any
 from contract import driver
 from contract.cases import GRAPH_SHAPES, NODE_KINDS, Facts, build_shape, spin
 from contract.driver import Arguments, Driver, DriverError, Handle
+from contract.life_programs import LIFE_PROGRAMS
 from contract.watched import WATCHED
 
 Profile = Callable[[], AbstractContextManager[Any]]
@@ -459,6 +460,7 @@ PROGRAMS: dict[str, Callable[[Driver, Profile], Facts]] = {
         forking,
         refused,
         raising,
+        *LIFE_PROGRAMS,
     )
 }
 

@@ -56,6 +56,12 @@
     X(374, cuOccupancyMaxActiveBlocksPerMultiprocessor) \
     X(386, cuDevicePrimaryCtxRetain) \
     X(450, cuPointerGetAttributes) \
+    X(242, cuMemGetInfo_v2) \
+    X(562, cuGraphExecMemcpyNodeSetParams) \
+    X(563, cuGraphExecMemsetNodeSetParams) \
+    X(564, cuGraphExecHostNodeSetParams) \
+    X(595, cuGraphExecEventRecordNodeSetEvent) \
+    X(650, cuGraphNodeSetEnabled) \
     X(483, cuStreamGetCtx) \
     X(489, cuImportExternalSemaphore) \
     X(494, cuDestroyExternalSemaphore) \

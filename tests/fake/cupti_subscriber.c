@@ -59,13 +59,19 @@ static void on_api(int site, int cbid, const char *name, const void *params, CUr
     tell(DOMAIN_DRIVER_API, cbid, &data);
 }
 
+static void on_runtime(int site, int cbid, const char *name, const void *params, int *result) {
+    struct callback_data data = {
+        .site = site, .function_name = name, .params = params, .return_value = result, .context = fake_context()};
+    tell(DOMAIN_RUNTIME_API, cbid, &data);
+}
+
 static void on_resource(int cbid, struct stream *stream, void *descriptor) {
     struct resource_data data = {fake_context(), stream, descriptor};
     tell(DOMAIN_RESOURCE, cbid, &data);
 }
 
 void attach(void) {
-    static const struct tool tool = {on_api, on_resource, take_activity};
+    static const struct tool tool = {on_api, on_runtime, on_resource, take_activity};
     fake_set_tool(&tool);
 }
 

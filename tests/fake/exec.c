@@ -162,8 +162,10 @@ static void run_step(struct launch *launch, struct step *step, uint64_t base_ns,
     uint64_t start = start_of(launch, step, base_ns);
     if (work->type == NODE_WAIT_EVENT && work->event->time_ns > start)
         start = work->event->time_ns;
-    step->end_ns = start + work_duration_ns(work);
+    step->end_ns = start + (step->node->disabled ? 0 : work_duration_ns(work));
     launch->queue_tails[step->queue] = step->end_ns;
+    if (step->node->disabled)
+        return; /* as an empty node */
     if (work->type == NODE_EVENT_RECORD) {
         work->event->recorded = true;
         work->event->capture_id = 0;

@@ -74,6 +74,7 @@ struct node {
     uint32_t id;           /* order of creation in its graph */
     uint32_t exec_id;      /* its number in the executable, for nodes of an executable's clone */
     struct work work;
+    bool disabled;         /* of an executable: cuGraphNodeSetEnabled */
     struct graph **bodies; /* child graph (one) or branches of a conditional */
     size_t body_count;
     size_t edges_in; /* edges that were ever added to it */
@@ -175,6 +176,7 @@ struct graph_data { /* CUpti_GraphData */
 struct tool {
     void (*api)(int site, int cbid, const char *name, const void *params, CUresult *result,
                 uint64_t *correlation_data, uint32_t correlation_id);
+    void (*runtime)(int site, int cbid, const char *name, const void *params, int *result);
     void (*resource)(int cbid, struct stream *stream, void *descriptor);
     void (*activity)(const struct activity *activity);
 };
@@ -201,6 +203,8 @@ enum resource_cbid {
 };
 
 EXPORT void fake_set_tool(const struct tool *tool);
+/* A call of the CUDA runtime is entered (result NULL) or returns. */
+EXPORT void fake_runtime_call(int cbid, const char *name, const void *params, int *result);
 EXPORT uint64_t fake_now_ns(void);
 EXPORT void fake_lock(void);
 EXPORT void fake_unlock(void);
@@ -272,6 +276,7 @@ size_t copied_bytes(const CUDA_MEMCPY3D *copy);
 /* -- memory.c --------------------------------------------------------------------------------- */
 CUresult allocate_device(CUdeviceptr *address, size_t bytes);
 CUresult free_device(CUdeviceptr address);
+void take_graph_memory(void); /* the driver's pool for executables, once */
 int memory_type_at(CUdeviceptr address, bool *pinned); /* MEMORY_HOST or MEMORY_DEVICE */
 
 /* -- gpu.c ------------------------------------------------------------------------------------ */
@@ -292,6 +297,8 @@ CUresult submit(CUstream handle, const struct work *work);
 /* -- capture.c -------------------------------------------------------------------------------- */
 CUresult capture_work(struct stream *stream, const struct work *work);
 CUresult check_unsafe_call(void); /* success, or 900 after invalidating the captures */
+CUresult check_no_capture(void);  /* the same for calls that no mode permits */
+CUresult check_captured_event(struct event *event);
 CUresult check_legacy_stream(struct stream *stream);
 void invalidate(struct capture *capture);
 CUresult capture_event(struct stream *stream, struct event *event);

@@ -62,6 +62,7 @@ static CUresult instantiate(CUgraphExec *out, CUgraph graph, unsigned long long 
     /* The real driver makes one more copy, of which only the creation of its nodes is told. */
     destroy_graph(clone_graph(graph, next_graph_id(), false));
     plan_exec(exec);
+    take_graph_memory();
     graph->exec_count++;
     notify_graph(RESOURCE_GRAPHEXEC_CREATED, &data);
     *out = exec;
@@ -78,7 +79,7 @@ static CUresult instantiate_with_params(CUgraphExec *exec, CUgraph graph, CUDA_G
         return CUDA_ERROR_INVALID_VALUE;
     CUresult result = instantiate(exec, graph, params->flags);
     params->hErrNode_out = NULL;
-    params->result_out = result == CUDA_SUCCESS ? 0 : 1;
+    params->result_out = result == CUDA_SUCCESS ? 0 : fake_is(graph, OBJECT_GRAPH) && has_cycle(graph) ? 2 : 1;
     return result;
 }
 
