@@ -13,9 +13,9 @@ from gviz.recording.table import column, table
 class CaptureFailure:
     """A stream capture that gave no graph, and the call that broke it."""
 
-    capture_failure_id: int = column("ours, from 1, unique in the file")
-    run_id: int = column("the run")
-    graph_id: int | None = column("graph of the nodes captured until then; NULL: none")
+    capture_failure_id: int = column("ours, from 1, unique in the file", key="capture_failure")
+    run_id: int = column("the run", key="run")
+    graph_id: int | None = column("graph of the nodes captured until then; NULL: none", key="graph")
     start_ns: int = column("cuStreamBeginCapture entered")
     end_ns: int | None = column("cuStreamEndCapture returned; NULL: not seen", default=None)
     mode: int = column("0 global, 1 thread local, 2 relaxed")
@@ -35,9 +35,11 @@ class CaptureFailure:
     error_result_name: str | None = column("CUDA's name of it", default=None)
     error_thread_id: int | None = column("thread that made it", default=None)
     error_stream_id: int | None = column("stream it was given (CUPTI id)", default=None)
-    stack_id: int | None = column("Python stack of that call", default=None)
+    stack_id: int | None = column("Python stack of that call", default=None, key="stack")
     stack_reason: str | None = column("why there is no Python stack", default=None)
-    nvtx_path_id: int | None = column("NVTX ranges open at that call", default=None)
+    nvtx_path_id: int | None = column(
+        "NVTX ranges open at that call", default=None, key="nvtx_path"
+    )
     rule: str = column("rule that it broke, such as legacy default stream, synchronising call")
     explanation: str = column("what happened, in words")
     fix: str = column("what to change")
@@ -48,9 +50,11 @@ class CaptureFailure:
 class InstantiateFailure:
     """An instantiation that the driver refused."""
 
-    instantiate_failure_id: int = column("ours, from 1, unique in the file")
-    run_id: int = column("the run")
-    graph_id: int | None = column("the graph; NULL: it was not read")
+    instantiate_failure_id: int = column(
+        "ours, from 1, unique in the file", key="instantiate_failure"
+    )
+    run_id: int = column("the run", key="run")
+    graph_id: int | None = column("the graph; NULL: it was not read", key="graph")
     call: str = column("driver function")
     start_ns: int = column("entered")
     end_ns: int = column("returned")
@@ -70,9 +74,9 @@ class InstantiateFailure:
 class GraphUpdate:
     """Equal updates of an executable, summed: one row may stand for thousands of calls."""
 
-    graph_update_id: int = column("ours, from 1, unique in the file")
-    run_id: int = column("the run")
-    graph_exec_id: int | None = column("the executable; NULL: unknown")
+    graph_update_id: int = column("ours, from 1, unique in the file", key="graph_update")
+    run_id: int = column("the run", key="run")
+    graph_exec_id: int | None = column("the executable; NULL: unknown", key="graph_exec")
     kind: str = column("graph (cuGraphExecUpdate), node (new parameters), enable or disable")
     node_id: int | None = column("node that was updated; NULL: the whole graph, or not known")
     call: str = column("driver function")

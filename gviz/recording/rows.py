@@ -277,6 +277,7 @@ class GraphExec:
     could_update_graph_exec_id: int | None = column(
         "derived: earlier executable that cuGraphExecUpdate could have turned into this one",
         default=None,
+        key="graph_exec",
     )
 
 

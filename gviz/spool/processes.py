@@ -94,7 +94,7 @@ class ProcessSpool:
 
     def is_of_use(self) -> bool:
         """Whether it tells more than that a launcher ran, which used no GPU itself."""
-        used = self.contents.devices or self.contents.walks or self.contents.launches
+        used = self.contents.devices or self.contents.walks or self.contents.launch_stream.bounds
         return bool(used or self.contents.notes) or self.failure is not None
 
     def remove(self) -> None:

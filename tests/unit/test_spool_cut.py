@@ -11,8 +11,8 @@ from spool_writing import buffer, graph_records, launch_record, work, write_spoo
 from gviz.recording.reader import Recording
 from gviz.spool import format as f
 from gviz.spool.fold import read_contents
-from gviz.spool.left_over import fold_left_over
 from gviz.spool.format import RecordType
+from gviz.spool.left_over import fold_left_over
 from gviz.spool.reader import Record, SpoolReader
 
 EXEC = 5
