@@ -366,7 +366,8 @@ void watch_start(const char *why, bool fresh) {
     atomic_store_explicit(&collector, which, memory_order_release);
     if (fresh)
         pause_take_signal(false);
-    pause_attached(fresh ? PERIOD_ATTACHED : PERIOD_FOLLOWED);
+    bool left = atomic_load(&run_state) == STATE_LEFT;
+    pause_attached(left ? PERIOD_FOLLOWED : PERIOD_ATTACHED);
     atomic_store_explicit(&run_state, STATE_RECORDING, memory_order_release);
     if (context_at(0))
         flush_start();

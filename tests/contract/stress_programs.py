@@ -444,6 +444,8 @@ def _start_native(spool: str) -> int:
     from gviz.collectors import native
 
     os.mkdir(spool)
+    # Without CUPTI nothing else may follow: the driver's own lock, in the child, is another's.
+    native.library().gviz_want_collector(1)
     why = native.start(Path(spool), None, native.NativeOptions(), at_init=True)
     native.append(1, b"{}")
     library = ctypes.CDLL(str(native.library_path()))

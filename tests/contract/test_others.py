@@ -139,8 +139,9 @@ def test_torch_profiler_started_inside_gets_cupti(fake: Backend, folder: Path, w
     assert process.stderr.count("gviz leaves CUPTI to it") == 1
     path = folder / "x.gviz"
     assert counts(path) == [3]
-    assert periods(path) == [("attached", "left", "torch.profiler")]
-    assert any("CUPTI was left to torch.profiler" in note for note in notes(path))
+    followed = ("followed", "end", None)
+    assert periods(path) == [("attached", "left", "torch.profiler"), followed]
+    assert any("gviz left CUPTI to it" in note for note in notes(path))
     with Recording(path) as recording:
         (graph,) = recording.fetch_graphs()
         assert [la.span_count for la in recording.fetch_launches(graph.graph_id)] == [4, 4, 4]
@@ -176,7 +177,10 @@ print(profiler.results)
     assert "another profiler holds CUPTI" in process.stderr
     assert ("torch.profiler is recording" in process.stderr) == still
     assert "fresh process" in process.stderr
-    assert any("fresh process" in note for note in notes(folder / "x.gviz"))
+    with Recording(folder / "x.gviz") as recording:
+        (run,) = recording.fetch_runs()
+    assert run.collector == "events"
+    assert "fresh process" in (run.collector_reason or "")
 
 
 def test_nvtx_of_torch_is_no_reason_to_leave(fake: Backend, folder: Path) -> None:
@@ -246,7 +250,8 @@ with gviz.profile("x.gviz"):
 """
     process = run_script(fake, folder, script(text))
     assert process.returncode == 0, process.stderr
-    assert periods(folder / "x.gviz") == [("attached", "left", "jax.profiler's server")]
+    left = ("attached", "left", "jax.profiler's server")
+    assert periods(folder / "x.gviz") == [left, ("followed", "end", None)]
     assert counts(folder / "x.gviz") == [1]
 
 

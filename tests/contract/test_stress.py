@@ -28,11 +28,15 @@ def stress(backend: Backend, program: str, collector: str = "gviz") -> Outcome:
 
 def assert_whole(recording: Recording, graph: rows.Graph, nodes: int, launches: int) -> None:
     """Every launch of a graph is there, with every node once."""
-    ids = launch_ids(recording, graph)
-    assert len(ids) == launches
-    (node_ids,) = [[n.node_id for n in recording.fetch_nodes(graph.graph_id)]]
+    total, recorded = recording.count_launches(graph.graph_id)
+    assert total == launches
+    # The 51st to 55th launch of an executable is left plain, to know what node level costs.
+    assert total - recorded <= 5 * len(recording.fetch_graph_execs(graph.graph_id))
+    node_ids = [n.node_id for n in recording.fetch_nodes(graph.graph_id)]
     assert len(node_ids) == nodes
-    assert span_counts(recording, graph) == {(i, n): 1 for i in ids for n in node_ids}
+    assert set(span_counts(recording, graph).values()) == ({1} if node_ids else set())
+    counts = {s.node_id: s.count for s in recording.fetch_statistics(graph.graph_id)}
+    assert counts == dict.fromkeys(node_ids, recorded)
 
 
 def measured(recording: Recording, name: str) -> float | None:
@@ -111,7 +115,7 @@ class TestStress:
             graphs = top_graphs(recording)
             assert [len(recording.fetch_nodes(g.graph_id)) for g in graphs] == [4, 3]
             # A handler may run after a launch and before the program counts it.
-            extra = len(launch_ids(recording, graphs[0])) - facts["launches"]
+            extra = recording.count_launches(graphs[0].graph_id)[0] - facts["launches"]
             assert 0 <= extra <= facts["raised"]
             assert_whole(recording, graphs[0], 4, facts["launches"] + extra)
             assert_whole(recording, graphs[1], 3, 3)
@@ -123,7 +127,7 @@ class TestStress:
             (run,) = recording.fetch_runs()
             assert run.state == "completed"
             (graph,) = top_graphs(recording)
-            assert_whole(recording, graph, 4, len(launch_ids(recording, graph)))
+            assert_whole(recording, graph, 4, recording.count_launches(graph.graph_id)[0])
 
     def test_forks_leave_the_recording_alone(self, backend: Backend) -> None:
         outcome = stress(backend, "forks")
