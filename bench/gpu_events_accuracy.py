@@ -52,8 +52,10 @@ def record(step: Callable[[], object], collector: str, output: Path) -> None:
         del graph
 
 
-def medians(output: Path) -> tuple[list[tuple[str, float]], dict[str, float], dict[str, float]]:
-    """Return (kind, median ns) of each node, the references, and the biases, ns."""
+def medians(
+    output: Path,
+) -> tuple[dict[int, tuple[str, float]], dict[str, float], dict[str, float]]:
+    """Return (kind, median ns) of each timed node, the references, and the biases, ns."""
     with Recording(output) as recording:
         graphs = [g for g in recording.fetch_graphs() if g.parent_graph_id is None]
         biases = {
@@ -61,7 +63,8 @@ def medians(output: Path) -> tuple[list[tuple[str, float]], dict[str, float], di
             for m in recording.fetch_measurements(1)
             if m.name.startswith("event_bias_")
         }
-        found, references = [], defaultdict(list)
+        found: dict[int, tuple[str, float]] = {}
+        references: dict[str, list[float]] = defaultdict(list)
         for number, graph in enumerate(graphs):
             times = {s.node_id: s.median_ns for s in recording.fetch_statistics(graph.graph_id)}
             for node in recording.fetch_nodes(graph.graph_id):
@@ -69,22 +72,26 @@ def medians(output: Path) -> tuple[list[tuple[str, float]], dict[str, float], di
                     continue
                 kind, time = node_type_name(node.type), times[node.exec_node_id]
                 if number == 0:
-                    found.append((kind, time))
+                    found[node.node_id] = (kind, time)
                 else:
                     references[kind].append(time)
         return found, {k: statistics.median(v) for k, v in references.items()}, biases
 
 
 def errors(
-    events: list[tuple[str, float]], cupti: list[tuple[str, float]]
+    events: dict[int, tuple[str, float]], cupti: dict[int, tuple[str, float]]
 ) -> dict[str, list[float]]:
-    """Return the signed errors of all nodes, and of each kind, us."""
-    if [k for k, _ in events] != [k for k, _ in cupti]:
+    """Return the signed errors of all nodes that events time, and of each kind, us.
+
+    Events do not time the ends of programmatic edges.
+    """
+    if any(cupti.get(node_id, ("", 0))[0] != kind for node_id, (kind, _) in events.items()):
         raise RuntimeError("the two captures differ: nodes cannot be compared by place")
     found: dict[str, list[float]] = defaultdict(list)
-    for (kind, ours), (_, theirs) in zip(events, cupti, strict=True):
-        found["all"].append((ours - theirs) / 1e3)
-        found[kind].append((ours - theirs) / 1e3)
+    for node_id, (kind, ours) in events.items():
+        error = (ours - cupti[node_id][1]) / 1e3
+        found["all"].append(error)
+        found[kind].append(error)
     return found
 
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
 from gviz.collectors import native
-from gviz.collectors.imports import ImportWatch
+from gviz.collectors.import_hook import on_import
 from gviz.collectors.stacks import python_frames
 from gviz.graph_name import NameKind, line_name
 
@@ -24,16 +24,10 @@ _INPUT_LIMIT = 4
 
 
 class CompiledGraphHook:
-    """Names graphs of compiled functions while installed; where PyTorch changed, it does nothing.
+    """Names graphs of compiled functions while installed; where PyTorch changed, it does nothing."""
 
-    Parameters
-    ----------
-    imports
-        Watches for PyTorch's module, which is imported with the first compilation.
-    """
-
-    def __init__(self, imports: ImportWatch) -> None:
-        self._imports = imports
+    def __init__(self) -> None:
+        self._forget: Callable[[], None] | None = None
         self._class: Any = None
         self._original: Any = None
         #: What a compilation's forward graph was called: its backward has no user frames.
@@ -41,16 +35,20 @@ class CompiledGraphHook:
 
     def install(self) -> None:
         """Wrap the class, now or when it is imported."""
-        self._imports.when_imported(_MODULE, self._wrap)
+        self._forget = on_import(_MODULE, self._wrap)
 
     def remove(self) -> None:
         """Give the class its method back."""
+        if self._forget is not None:
+            self._forget()
         if self._original is not None:
             self._class._record = self._original
             self._original = None
 
     def _wrap(self, module: ModuleType) -> None:
-        node_class: Any = module.CUDAGraphNode
+        node_class: Any = getattr(module, "CUDAGraphNode", None)
+        if node_class is None or node_class is self._class:
+            return  # another thread is importing the module; or it was loaded again
         record = node_class._record
         name_of = self._name
 

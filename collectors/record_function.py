@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 import importlib.util
 import threading
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 from gviz.collectors import native
-from gviz.collectors.imports import ImportWatch
+from gviz.collectors.import_hook import on_import
 from gviz.errors import CollectorError
 
 _MODULE = "torch.autograd.profiler"
@@ -21,31 +22,30 @@ class RecordFunctionHook:
     The class keeps its identity, and its methods their names and sources: torch.compile knows the
     class by identity, TorchScript reads the methods' sources. Code that torch.compile traces opens
     no range.
-
-    Parameters
-    ----------
-    imports
-        Watches for torch, which may be imported later.
     """
 
-    def __init__(self, imports: ImportWatch) -> None:
-        self._imports = imports
+    def __init__(self) -> None:
+        self._forget: Callable[[], None] | None = None
         self._open = threading.local()
         self._class: Any = None
         self._originals: tuple[Any, Any] | None = None
 
     def install(self) -> None:
         """Wrap the class, now or when torch is imported."""
-        self._imports.when_imported(_MODULE, self._wrap)
+        self._forget = on_import(_MODULE, self._wrap)
 
     def remove(self) -> None:
         """Give the class its methods back."""
+        if self._forget is not None:
+            self._forget()
         if self._originals is not None:
             self._class.__enter__, self._class.__exit__ = self._originals
             self._originals = None
 
     def _wrap(self, module: ModuleType) -> None:
-        torch_class: Any = module.record_function
+        torch_class: Any = getattr(module, "record_function", None)
+        if torch_class is None or torch_class is self._class:
+            return  # another thread is importing the module; or it was loaded again
         enter, leave = torch_class.__enter__, torch_class.__exit__
         torch: Any = module.torch
         if importlib.util.find_spec("torch.compiler") is None:

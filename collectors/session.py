@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from gviz.collectors import metadata, native, watch_native
 from gviz.collectors.compiled_graphs import CompiledGraphHook
 from gviz.collectors.graph_choice import GraphChoice
-from gviz.collectors.imports import ImportWatch
 from gviz.collectors.job import Job
 from gviz.collectors.nvtx import NvtxHooks
 from gviz.collectors.options import ProfileOptions
@@ -53,9 +52,8 @@ class Session:
         self._stacks = StackTaker()
         self._choice = GraphChoice(options.graph)
         self._nvtx = NvtxHooks(self._note)
-        self._imports = ImportWatch(self._note)
-        self._record_function = RecordFunctionHook(self._imports)
-        self._compiled_graphs = CompiledGraphHook(self._imports)
+        self._record_function = RecordFunctionHook()
+        self._compiled_graphs = CompiledGraphHook()
         self._others = OtherProfilers(self.leave_cupti, self.return_to_cupti)
         self._left_to: str | None = None
         self._watching = Watching()
@@ -157,7 +155,6 @@ class Session:
         self._watching.remove()
         self._stacks.remove()
         self._choice.remove()
-        self._imports.remove()
         self._compiled_graphs.remove()
         self._record_function.remove()
         self._nvtx.remove()

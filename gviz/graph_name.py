@@ -19,6 +19,8 @@ _GPU_LIBRARIES = re.compile(
     r"[/\\](?:site|dist)-packages[/\\]"
     r"(?:torch|cupyx?|cupy_backends|jax|jaxlib|cuda|numba|numba_cuda|warp|triton|nvtx|gviz)[/\\]"
 )
+#: Code that torch.compile wrote, under the name of its hash: PyTorch's, wherever its cache lies.
+_GENERATED = re.compile(r"[/\\]torchinductor_[^/\\]*[/\\]|[/\\][a-z2-7]{2}[/\\]c[a-z2-7]{51}\.py$")
 _STANDARD_LIBRARY = re.compile(r"[/\\]lib(?:64)?[/\\]python3\.\d+\w*[/\\]|^<frozen ")
 #: A notebook's cells are files with a number that differs in every session.
 _CELL = re.compile(r"ipykernel_\d+[/\\]|^<ipython-input-")
@@ -81,9 +83,8 @@ def line_name(frames: Iterable[Frame]) -> str | None:
     GPU library; a stack that holds nothing else gives None, or "torch.compile".
     """
     files = [(str(f[0]), f) for f in frames]
-    own = [
-        f for file, f in files if not (_INSTALLED.search(file) or _STANDARD_LIBRARY.search(file))
-    ]
+    foreign = (_INSTALLED, _STANDARD_LIBRARY, _GENERATED)
+    own = [f for file, f in files if not any(pattern.search(file) for pattern in foreign)]
     others = [f for file, f in files if _INSTALLED.search(file) and not _GPU_LIBRARIES.search(file)]
     if own or others:
         return _describe((own or others)[0])

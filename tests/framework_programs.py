@@ -56,6 +56,8 @@ def value():
 
 _NUMBA = """
 import numpy as np
+if not hasattr(np, "row_stack"):  # numba-cuda 0.30 uses it at import, NumPy 2.5 has it no more
+    np.row_stack = np.vstack
 from numba import cuda
 from cuda.core import Device
 device = Device()
@@ -154,13 +156,13 @@ class Block(torch.nn.Module):
         super().__init__()
         self.linear = torch.nn.Linear(64, 64)
     def forward(self, x):
-        return torch.nn.functional.gelu(self.linear(x)).square().mean()
+        return torch.nn.functional.gelu(self.linear(x))
 block = Block().cuda()
 compiled = torch.compile(block, mode="reduce-overhead")
 x = torch.randn(8, 64, device="cuda")
 for _ in range(8):
     torch.compiler.cudagraph_mark_step_begin()
-    compiled(x).backward()
+    compiled(x).square().mean().backward()
 torch.cuda.synchronize()
 assert block.linear.weight.grad is not None
 """

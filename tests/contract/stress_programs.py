@@ -16,6 +16,7 @@ import sys
 import tempfile
 import threading
 import time
+import warnings
 from collections.abc import Callable
 from ctypes import c_void_p
 from pathlib import Path
@@ -498,6 +499,8 @@ STRESS: dict[str, Callable[[Driver, Profile], Facts]] = {
 
 
 if __name__ == "__main__":
+    # Since Python 3.12 a fork beside threads is warned of: that is what is tried here.
+    warnings.simplefilter("ignore", DeprecationWarning)
     programs.PROGRAMS.update(STRESS)
     _options = json.loads(sys.argv[4]) if len(sys.argv) > 4 else {}
     print(json.dumps(programs.run(sys.argv[1], sys.argv[2], Path(sys.argv[3]), _options)))

@@ -290,14 +290,21 @@ def test_topology_is_the_one_that_cupti_sees(record: Record) -> None:
 
 def test_node_times_come_near_cupti(record: Record) -> None:
     """The issue's bound: median 0.25 us or less, 95th percentile 1 us or less."""
-    medians = []
+    medians, untimed = [], {}
     for collector in ("events", "cupti"):
         recording = record("encoder", collector)
         (graph,) = tops(recording)
         statistics = recording.fetch_statistics(graph.graph_id)
-        assert len(statistics) >= 80
         medians.append({s.node_id: s.median_ns for s in statistics})
-    assert medians[0].keys() == medians[1].keys()
+        untimed[collector] = {
+            n.node_id: n.not_timed_reason
+            for n in recording.fetch_nodes(graph.graph_id)
+            if n.exec_node_id not in medians[-1]
+        }
+    assert untimed["cupti"] == {}
+    assert all("programmatic edge" in (reason or "") for reason in untimed["events"].values())
+    assert len(medians[0]) + len(untimed["events"]) == len(medians[1])
+    assert len(medians[0]) >= 60
     error = np.array([medians[0][n] - medians[1][n] for n in medians[0]]) / 1e3
     said = f"offset {np.median(error):+.3f} us, errors {np.sort(np.abs(error)).round(2).tolist()}"
     assert np.median(np.abs(error)) <= 0.25, said

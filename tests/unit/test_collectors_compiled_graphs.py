@@ -12,7 +12,6 @@ import pytest
 
 from gviz.collectors import native
 from gviz.collectors.compiled_graphs import CompiledGraphHook
-from gviz.collectors.imports import ImportWatch
 
 
 class Mode(Enum):
@@ -50,7 +49,7 @@ def node_class(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 @pytest.fixture
 def hook() -> CompiledGraphHook:
-    return CompiledGraphHook(ImportWatch(lambda note: None))
+    return CompiledGraphHook()
 
 
 def test_graph_is_named_by_function_and_shapes(

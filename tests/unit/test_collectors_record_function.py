@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from gviz.collectors import native
-from gviz.collectors.imports import ImportWatch
 from gviz.collectors.record_function import RecordFunctionHook
 
 
@@ -70,7 +69,7 @@ def notes() -> list[str]:
 
 @pytest.fixture
 def hook(notes: list[str]) -> RecordFunctionHook:
-    return RecordFunctionHook(ImportWatch(notes.append))
+    return RecordFunctionHook()
 
 
 def test_ranges_are_opened_and_closed_in_order(

@@ -12,6 +12,12 @@ _USER = ("/home/me/decode.py", 120, "Model.forward")
 #: (what is known, frames, the name)
 LINES = [
     ("library above the user", [(_TORCH, 1, "begin"), _USER], "decode.py:120 Model.forward"),
+    (
+        "code that torch.compile wrote",
+        [("/tmp/torchinductor_me/5v/c5vah5vpvs3c7e5i6sma22de6o6gjrzs5hahkqoeoa5iswhdc5lt.py", 119,
+          "Runner.call"), _USER],
+        "decode.py:120 Model.forward",
+    ),
     ("module level", [("/home/me/run.py", 3, "<module>")], "run.py:3"),
     ("nested function", [("/home/me/run.py", 3, "main.<locals>.step")], "run.py:3 step"),
     ("lambda", [("/home/me/run.py", 3, "main.<locals>.<lambda>")], "run.py:3 lambda"),
