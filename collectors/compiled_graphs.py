@@ -24,7 +24,7 @@ _INPUT_LIMIT = 4
 
 
 class CompiledGraphHook:
-    """Names graphs of compiled functions while installed; where PyTorch changed, it does nothing."""
+    """Names graphs of compiled functions while installed; nothing where PyTorch changed."""
 
     def __init__(self) -> None:
         self._forget: Callable[[], None] | None = None

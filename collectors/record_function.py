@@ -44,8 +44,12 @@ class RecordFunctionHook:
 
     def _wrap(self, module: ModuleType) -> None:
         torch_class: Any = getattr(module, "record_function", None)
-        if torch_class is None or torch_class is self._class:
-            return  # another thread is importing the module; or it was loaded again
+        if torch_class is None:
+            raise CollectorError(
+                "this PyTorch has no record_function there; its ranges are missing"
+            )
+        if torch_class is self._class:
+            return  # the module was loaded again
         enter, leave = torch_class.__enter__, torch_class.__exit__
         torch: Any = module.torch
         if importlib.util.find_spec("torch.compiler") is None:

@@ -500,7 +500,10 @@ def test_periods_change_while_threads_launch_and_capture(backend: Backend, tmp_p
         # A window that ends with its period may close on launches of other threads: counted.
         assert (measured["launches_without_node_times"] or 0) <= 0.02 * launches
         assert measured["launches_with_impossible_times"] == 0
-        assert "records_without_launch" not in measured
+        # Nor is a launch recorded that another thread makes while the window of a period that has
+        # ended is closing; CUPTI records its nodes.
+        homeless = measured.get("records_without_launch") or 0
+        assert homeless <= 0.02 * (measured["activity_records"] or 0)
         for graph in recording.fetch_graphs():
             assert graph.origin in ("explicit", "capture")
             for launch in recording.fetch_launches(graph.graph_id):
