@@ -182,14 +182,10 @@ def _read_times(
             nested[index] = np.nan_to_num(nested[index]) + total
         else:
             median[index], p95[index], own[index] = middle, high, total
-    launches = [x for x in recording.fetch_launches(outermost.graph_id) if x.node_level]
-    gpu_ns = sum(
-        x.gpu_end_ns - x.gpu_start_ns
-        for x in launches
-        if x.gpu_end_ns is not None and x.gpu_start_ns is not None
-    )
+    count = recording.count_launches(outermost.graph_id)[1]
+    gpu_ns = recording.fetch_weighted_durations(outermost.graph_id, "graph", "gpu").total_ns
     share = np.where(np.isnan(own), nested, own) / (gpu_ns or np.nan)
-    return _Times(median, p95, nested / (len(launches) or np.nan), share, len(launches))
+    return _Times(median, p95, nested / (count or np.nan), share, count)
 
 
 def _inner_nodes(

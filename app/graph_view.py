@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gviz.app.library import Library
-from gviz.launch_time import LaunchTimes, launch_times
+from gviz.launch_time import Inflation, LaunchTimes, inflation, launch_times
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 
@@ -56,8 +56,11 @@ class GraphView:
     nested_total_ns
         By node_id of a child-graph or conditional node: time of the nodes nested in it,
         summed over all recorded launches (derived).
-    recorded_gpu_ns
-        First node's start to last node's end, summed over the launches with node times.
+    timed_count, recorded_gpu_ns
+        Launches whose nodes were timed, also those that have no spans (long runs), and the
+        time from first node's start to last node's end, summed over them.
+    inflation
+        What taking node times cost these launches; None: none were taken.
     in_branch
         The level stands, at any depth, in a body of a conditional node: it may not run.
     """
@@ -77,13 +80,15 @@ class GraphView:
     edge_count: int | None
     launch_times: LaunchTimes
     nested_total_ns: Mapping[int, int]
-    recorded_gpu_ns: int
+    timed_count: int
+    recorded_gpu_ns: float
+    inflation: Inflation | None
     in_branch: bool = False
 
     @property
     def node_time_ns(self) -> float | None:
         """Sum of node times in one launch, nested ones included, mean over launches (derived)."""
-        count = len(self.recorded_launches)
+        count = self.timed_count
         total = sum(s.total_ns for s in self.statistics.values())
         total += sum(self.nested_total_ns.values())
         return total / count if count and total else None
@@ -117,6 +122,7 @@ def build_graph_view(recording: Recording, graph_id: int) -> GraphView:
     measured = {s.node_id: s for s in recording.fetch_statistics(root.graph_id)}
     bodies = _bodies(graph_id, graphs)
     recorded, eager = _timed_launches(recording, root.graph_id)
+    timed = recording.fetch_weighted_durations(root.graph_id, "graph", "gpu")
     topology = graph.topology_id
     return GraphView(
         graph=graph,
@@ -138,7 +144,9 @@ def build_graph_view(recording: Recording, graph_id: int) -> GraphView:
         edge_count=None if topology is None else recording.fetch_topology(topology).edge_count,
         launch_times=launch_times(recording, root.graph_id),
         nested_total_ns=_nested_totals(recording, bodies, graphs, measured),
-        recorded_gpu_ns=sum(x.gpu_ns or 0 for x in recorded),
+        timed_count=timed.count,
+        recorded_gpu_ns=timed.total_ns,
+        inflation=inflation(recording, root.graph_id),
         in_branch=any(level.branch is not None for level in (*ancestors, graph)),
     )
 

@@ -11,6 +11,7 @@ from dash.development.base_component import Component
 from gviz.app.address import Addresses
 from gviz.app.graph_view import GraphView
 from gviz.app.library import Library
+from gviz.app.life import why_no_edges
 from gviz.app.neighbours import eager_durations, neighbours
 from gviz.app.node_facts import (
     allocation_facts,
@@ -22,8 +23,9 @@ from gviz.app.node_facts import (
 )
 from gviz.app.node_origin import stack_view
 from gviz.app.node_times import eager_facts, histogram, time_facts
-from gviz.app.quantity import counted, duration, microseconds, percent
+from gviz.app.quantity import MISSING, counted, duration, microseconds, percent, sentence
 from gviz.app.shell import facts
+from gviz.life_summary import is_failed
 from gviz.node_type import node_type_name, not_timed_reason
 from gviz.recording import rows
 
@@ -123,7 +125,17 @@ def _times(library: Library, file: str, view: GraphView, node: rows.Node) -> lis
     pairs = time_facts(found, view.share_of_launch(node.node_id))
     chart = histogram(spans, node.name)
     return [
-        _section("Time", facts([*pairs, *eager_facts(eager, found.median_ns)])),
+        _section(
+            "Time",
+            html.Div(
+                [
+                    facts([*pairs, *eager_facts(eager, found.median_ns)]),
+                    None
+                    if view.inflation is None
+                    else html.P(sentence(view.inflation.to_text()), className="gv-muted"),
+                ]
+            ),
+        ),
         _section("Distribution over launches", chart) if chart is not None else None,
     ]
 
@@ -136,7 +148,7 @@ def _nested_time(view: GraphView, node: rows.Node) -> Component | None:
         [
             (
                 "Body, a launch",
-                duration(total / len(view.recorded_launches)),
+                duration(total / view.timed_count) if view.timed_count else MISSING,
                 "Derived: times of the nodes inside, all iterations, mean over recorded launches",
             ),
             (
@@ -154,7 +166,9 @@ def _why_untimed(view: GraphView, node: rows.Node) -> str:
         return f"Not timed: {reason}."
     if view.root.origin == "dot":
         return "No times: this graph was imported from a DOT dump, which carries none."
-    if not view.recorded_launches:
+    if is_failed(view.root):
+        return f"No times: there is no executable of this graph ({view.root.origin})."
+    if not view.timed_count:
         return "No times: no launch of this graph was recorded with node times."
     if view.in_branch and not view.statistics:
         return "No times: the branch was not taken in any recorded launch."
@@ -167,9 +181,7 @@ def _neighbour_section(
     if view.edge_count is None:
         return _section(
             "Edges",
-            html.P(
-                "Unknown: the graph was instantiated before gviz attached.", className="gv-muted"
-            ),
+            html.P(f"Unknown: {why_no_edges(view.root)}.", className="gv-muted"),
         )
     found = neighbours(library, file, view)
     before = found.dependencies.get(node.node_id, ())

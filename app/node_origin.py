@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from dash import html
 from dash.development.base_component import Component
 
+from gviz.own_frame import own_frame
 from gviz.recording import rows
-
-#: Files of the interpreter and of installed packages: not the user's own code.
-_FOREIGN = re.compile(r"(site|dist)-packages[/\\]|[/\\]lib[/\\]python\d|^<")
-
-
-def own_frame(stack: Sequence[rows.Location]) -> int | None:
-    """Return the depth of the innermost frame of the user's own code; None without one."""
-    for depth, location in enumerate(stack):
-        if not _FOREIGN.search(location.file):
-            return depth
-    return None
 
 
 def stack_view(stack: Sequence[rows.Location], reason: str | None) -> Component:

@@ -22,20 +22,32 @@ _INK = "#8a939d"
 
 def time_facts(found: rows.NodeStatistics, share: float | None) -> list[Fact]:
     """Return the duration statistics of a node (measured by CUPTI, over recorded launches)."""
+    error = found.quantile_error_fraction
+    streamed = f"; {integer(found.streamed_count)} of them as a histogram only" if error else ""
     return [
         ("Median", microseconds(found.median_ns), "Measured by CUPTI, over recorded launches"),
         (
             "p5 – p95",
             f"{three_digits(found.p5_ns / 1e3)} – {microseconds(found.p95_ns)}",
-            "5th and 95th percentile, linear interpolation",
+            "5th and 95th percentile, linear interpolation"
+            if error is None
+            else f"5th and 95th percentile, within {percent(error)} (see Spans)",
         ),
         (
             "Min – max",
             f"{three_digits(found.min_ns / 1e3)} – {microseconds(found.max_ns)}",
             "Shortest and longest span",
         ),
-        ("MAD", microseconds(found.mad_ns), "Median absolute deviation from the median"),
-        ("Spans", integer(found.count), "Executions recorded with a time; loops count each turn"),
+        (
+            "MAD",
+            microseconds(found.mad_ns),
+            "Median absolute deviation from the median, over spans that are kept",
+        ),
+        (
+            "Spans",
+            integer(found.count),
+            f"Executions recorded with a time; loops count each turn{streamed}",
+        ),
         ("Share of launch", percent(share), "Derived: node time over the launch's GPU time"),
     ]
 

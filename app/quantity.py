@@ -56,6 +56,11 @@ def percent(fraction: float | None) -> str:
     return MISSING if fraction is None else f"{three_digits(fraction * 100)} %"
 
 
+def sentence(text: str) -> str:
+    """Return a text with a capital first letter."""
+    return text[:1].upper() + text[1:]
+
+
 def counted(count: int, noun: str, plural: str | None = None) -> str:
     """Return a count with its noun: ``1 node``, ``12 nodes``."""
     return f"{integer(count)} {noun if count == 1 else plural or noun + 's'}"

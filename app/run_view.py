@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from gviz.app.library import Library, OpenRecording
 from gviz.launch_time import LaunchTimes, launch_times
-from gviz.recording import rows
+from gviz.life_summary import FailedCapture, GraphLife, failed_captures, graph_life, is_failed
+from gviz.recording import life_rows, rows
 from gviz.recording.reader import Recording
 
 
@@ -38,6 +39,7 @@ class GraphLine:
     capture_ns: int | None
     instantiate_ns: int | None
     upload_ns: int | None
+    life: GraphLife
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,8 @@ class RunView:
     notes: Sequence[rows.Note]
     measurements: Sequence[rows.Measurement]
     graphs: Sequence[GraphLine]
+    capture_failures: Sequence[FailedCapture]
+    instantiate_failures: Sequence[life_rows.InstantiateFailure]
 
     @property
     def warnings(self) -> Sequence[rows.Note]:
@@ -82,6 +86,8 @@ def build_run_views(opened: OpenRecording) -> list[RunView]:
             notes=recording.fetch_notes(run.run_id),
             measurements=recording.fetch_measurements(run.run_id),
             graphs=_graph_lines(recording, run.run_id),
+            capture_failures=failed_captures(recording, run.run_id),
+            instantiate_failures=recording.fetch_instantiate_failures(run.run_id),
         )
         for run in recording.fetch_runs()
     ]
@@ -89,7 +95,8 @@ def build_run_views(opened: OpenRecording) -> list[RunView]:
 
 def _graph_lines(recording: Recording, run_id: int) -> list[GraphLine]:
     graphs = recording.fetch_graphs(run_id)
-    top = [g for g in graphs if g.parent_graph_id is None]
+    top = [g for g in graphs if g.parent_graph_id is None and not is_failed(g)]
+    updates = recording.fetch_graph_updates(run_id)
     levels: dict[int, list[int]] = {g.graph_id: [g.graph_id] for g in top}
     parent = {g.graph_id: g.parent_graph_id for g in graphs}
     for graph in graphs:
@@ -98,10 +105,15 @@ def _graph_lines(recording: Recording, run_id: int) -> list[GraphLine]:
             root, depth = above, depth + 1
         if root != graph.graph_id and root in levels:
             levels[root].append(graph.graph_id)
-    return [_graph_line(recording, g, levels[g.graph_id]) for g in top]
+    return [
+        _graph_line(recording, g, levels[g.graph_id], graph_life(recording, g, updates))
+        for g in top
+    ]
 
 
-def _graph_line(recording: Recording, graph: rows.Graph, levels: Sequence[int]) -> GraphLine:
+def _graph_line(
+    recording: Recording, graph: rows.Graph, levels: Sequence[int], life: GraphLife
+) -> GraphLine:
     launches, recorded = recording.count_launches(graph.graph_id)
     execs = recording.fetch_graph_execs(graph.graph_id)
     times = recording.fetch_columns(
@@ -124,6 +136,7 @@ def _graph_line(recording: Recording, graph: rows.Graph, levels: Sequence[int]) 
         if first
         else None,
         upload_ns=_between(first.upload_start_ns, first.upload_end_ns) if first else None,
+        life=life,
     )
 
 

@@ -64,9 +64,14 @@ def _graph_zero(recording: Recording, launch: rows.Launch) -> _Side:
     if launch.host_start_ns is None or launch.gpu_start_ns is None or launch.ordinal == 0:
         return side
     launches = recording.fetch_launches(launch.graph_id)
-    before = launches[launch.ordinal - 1]
-    end = before.gpu_end_ns
-    if before.stream_id != launch.stream_id or end is None or end <= launch.host_start_ns:
+    before = next((x for x in launches if x.ordinal == launch.ordinal - 1), None)
+    end = None if before is None else before.gpu_end_ns
+    if (
+        before is None
+        or before.stream_id != launch.stream_id
+        or end is None
+        or end <= launch.host_start_ns
+    ):
         return side
     zero = min(end, launch.gpu_start_ns)
     return _Side(launch, zero, "launch before", None, zero - launch.host_start_ns)

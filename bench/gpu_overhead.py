@@ -1,8 +1,9 @@
 """What watching costs, on a GPU: launches with and without gviz, in one process, in turn.
 
-Each workload is measured plain, watched outside windows, and watched node by node (also by
-torch.profiler), one after another and several times over, so that clocks drift alike.
-Prints a table and a JSON line.
+The same graph is measured plain, under gviz as it comes (the first 20 launches recorded, then
+whole launches only), under gviz node by node, and under torch.profiler, one after another and
+several times over, so that clocks drift alike. Prints a table and a JSON line.
+Run: python -P bench/gpu_overhead.py [ten] [encoder] [training]
 """
 
 from __future__ import annotations
@@ -86,12 +87,16 @@ def launch_times(graph: torch.cuda.CUDAGraph, launches: int) -> tuple[float, flo
 def watched(
     graph: torch.cuda.CUDAGraph, launches: int, node_launches: int | str
 ) -> tuple[float, float]:
-    """Return the launch times inside a profile, past its windows unless ``all``."""
+    """Return the launch times inside a profile, past its windows unless ``all``.
+
+    Also with ``all`` it leaves five launches of each executable plain, the 51st to 55th.
+    """
     with (
         tempfile.TemporaryDirectory() as folder,
         gviz.profile(Path(folder) / "x.gviz", node_launches=node_launches),
     ):
-        for _ in range(12):  # past the window: two launches, and the few until it closes
+        # Past the window, the few launches until it closes, and those that "all" leaves plain.
+        for _ in range(60):
             graph.replay()
         torch.cuda.synchronize()
         return launch_times(graph, launches)
@@ -104,19 +109,6 @@ def under_torch_profiler(graph: torch.cuda.CUDAGraph, launches: int) -> tuple[fl
     with torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]):
         graph.replay()
         return launch_times(graph, launches)
-
-
-def capture_milliseconds(step: Callable[[], object], *, grad: bool, watch: bool) -> float:
-    """Return how long capture and instantiation take."""
-    torch.cuda.synchronize()
-    if not watch:
-        before = time.perf_counter()
-        capture(step, grad=grad)
-        return (time.perf_counter() - before) * 1e3
-    with tempfile.TemporaryDirectory() as folder, gviz.profile(Path(folder) / "x.gviz"):
-        before = time.perf_counter()
-        capture(step, grad=grad)
-        return (time.perf_counter() - before) * 1e3
 
 
 def measure(name: str, make: Callable[[], Callable[[], object]], launches: int) -> dict[str, float]:
@@ -132,24 +124,19 @@ def measure(name: str, make: Callable[[], Callable[[], object]], launches: int) 
     launch_times(graph, launches)
     sides: dict[str, Callable[[], tuple[float, float]]] = {
         "plain": lambda: launch_times(graph, launches),
-        "outside windows": lambda: watched(graph, launches, 2),
-        "node by node": lambda: watched(graph, launches, "all"),
+        "gviz default": lambda: watched(graph, launches, 20),
+        "gviz node level": lambda: watched(graph, launches, "all"),
     }
     found: dict[str, list[tuple[float, float]]] = {side: [] for side in sides}
-    captures: dict[bool, list[float]] = {False: [], True: []}
     for _ in range(REPEATS):
         for side_name, run in sides.items():
             found[side_name].append(run())
-        for watch in (False, True):
-            captures[watch].append(capture_milliseconds(step, grad=grad, watch=watch))
     # Last: once torch.profiler was on, its subscription stays.
     found["torch.profiler"] = [under_torch_profiler(graph, launches) for _ in range(REPEATS)]
     row: dict[str, float] = {}
     for side_name, times in found.items():
         row[f"{side_name}, GPU us"] = statistics.median(t[0] for t in times)
         row[f"{side_name}, host us"] = statistics.median(t[1] for t in times)
-    row["capture, ms"] = statistics.median(captures[False])
-    row["capture watched, ms"] = statistics.median(captures[True])
     return row
 
 

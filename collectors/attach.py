@@ -3,37 +3,32 @@
 from __future__ import annotations
 
 import atexit
-import json
 import os
 from pathlib import Path
-from typing import Any
 
-from gviz.collectors.options import ProfileOptions
+from gviz.collectors.job import Job
 from gviz.collectors.session import Session
-
-#: The parent's options for the child, as JSON; gone from the environment once read.
-VARIABLE = "GVIZ_RUN"
 
 _session: Session | None = None
 
 
 def attach_from_environment() -> None:
-    """Open the spool that ``gviz run`` asked for; recording starts when the driver initialises."""
+    """Prepare this process as ``gviz run`` asked; recording starts when the driver initialises."""
     global _session
-    text = os.environ.pop(VARIABLE, None)
-    if text is None:
+    job = Job.from_environment(os.environ)
+    if job is None or not (job.follow or job.is_first()):
         return
-    given: dict[str, Any] = json.loads(text)
-    session = Session(
-        Path(given["output"]),
-        ProfileOptions.from_json(given["options"]),
-        source="run",
-        metadata=given["metadata"],
-    )
+    session = Session(job.output, job.options, source="run", job=job)
     session.start(at_init=True, own_writer=False)
     _session = session
     # Registered before the program's own handlers, so it runs after them.
     atexit.register(session.finish)
+    os.register_at_fork(after_in_child=session.begin_again_in_child)
+
+
+def running_session() -> Session | None:
+    """Return the recording of ``gviz run`` in this process, or None."""
+    return _session
 
 
 def recording_path() -> Path | None:

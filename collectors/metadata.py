@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import shlex
-import socket
-import subprocess
 import sys
 import time
 
@@ -29,7 +28,10 @@ _DISTRIBUTIONS = (
     "nvtx",
     "warp-lang",
 )
-_RANK_VARIABLES = ("RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PMI_RANK")
+#: The native library knows the same (csrc/process.c). LOCAL_RANK is a rank on one machine only.
+_RANK_VARIABLES = ("RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PMI_RANK", "LOCAL_RANK")
+#: Name of the folder that an installed distribution leaves (PyPA: recording installed projects).
+_INSTALLED = re.compile(r"(?P<name>[\w.-]+?)-(?P<version>[^-]+)(-py[\d.]+)?\.(dist|egg)-info")
 #: git must not hold up the program's start.
 _GIT_SECONDS = 2.0
 
@@ -48,13 +50,14 @@ def process() -> dict[str, object]:
 
 def machine() -> dict[str, object]:
     """Return what another process on the machine, in the same folder, can find out as well."""
+    import socket
+
     return {"host": socket.gethostname(), **_git()}
 
 
 def libraries() -> dict[str, object]:
     """Return the versions of the CUDA libraries installed, for those that are loaded."""
-    from importlib import metadata
-
+    versions = _versions()
     found = {}
     loaded = {name.partition(".")[0] for name in sys.modules}
     modules = {
@@ -67,12 +70,27 @@ def libraries() -> dict[str, object]:
     }
     for name in _DISTRIBUTIONS:
         module = modules.get(name, name)
-        if module in loaded or name.startswith("nvidia-"):
-            try:
-                found[name] = metadata.version(name)
-            except metadata.PackageNotFoundError:
-                continue
+        if name in versions and (module in loaded or name.startswith("nvidia-")):
+            found[name] = versions[name]
     return {"libraries": found}
+
+
+def _versions() -> dict[str, str]:
+    """Return the version of each distribution installed, by normalized name.
+
+    Not through importlib.metadata: importing that while the program ends runs code from strings
+    (namedtuple), upon which CPython forgets that Ctrl-C ended the program, and exits with 1.
+    """
+    found: dict[str, str] = {}
+    for folder in sys.path:
+        try:
+            names = os.listdir(folder or ".")
+        except OSError:
+            continue
+        for name in names:
+            if match := _INSTALLED.fullmatch(name):
+                found.setdefault(match["name"].replace("_", "-").lower(), match["version"])
+    return found
 
 
 def _rank() -> int | None:
@@ -84,6 +102,8 @@ def _rank() -> int | None:
 
 
 def _git() -> dict[str, object]:
+    import subprocess
+
     try:
         status = subprocess.run(
             ["git", "status", "--porcelain=v2", "--branch", "--untracked-files=no"],

@@ -7,11 +7,19 @@ import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gviz.errors import CollectorError
 
+if TYPE_CHECKING:
+    from gviz.collectors.job import Job
+
 POLICY_FIRST, POLICY_EVERY, POLICY_ALL = 0, 1, 2
-_STACK_CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int32)
+#: The taker installed last, and those that a thread would not leave: C holds no reference.
+_takers: list[object] = []
+_DECIDE_CALLBACK = ctypes.CFUNCTYPE(
+    ctypes.c_int32, ctypes.c_uint32, ctypes.c_char_p, ctypes.c_char_p
+)
 
 
 class _Options(ctypes.Structure):
@@ -22,6 +30,11 @@ class _Options(ctypes.Structure):
         ("dot_nodes", ctypes.c_uint32),
         ("eager_ns", ctypes.c_uint64),
         ("event_cost_fraction", ctypes.c_double),
+        ("delay_ns", ctypes.c_uint64),
+        ("duration_ns", ctypes.c_uint64),
+        ("max_launches", ctypes.c_uint32),
+        ("toggle_signal", ctypes.c_int32),
+        ("paused", ctypes.c_uint32),
     ]
 
 
@@ -40,6 +53,14 @@ class NativeOptions:
         The driver's DOT text is kept for graphs up to this many nodes.
     event_cost_fraction
         Share of wall time (0..1) that recording the events around launches may take on the host.
+    delay_ns
+        From attaching to the first period.
+    duration_ns, max_launches
+        What ends a period; 0: nothing.
+    toggle_signal
+        Number of the signal that begins and ends periods; 0: none.
+    paused
+        The first period waits for :func:`resume` or the signal.
     """
 
     policy: int = POLICY_FIRST
@@ -51,6 +72,11 @@ class NativeOptions:
     # Host share. On the GPU a pair of events costs a 13 us launch about twice its host time
     # (H100, launches back to back), so this keeps both together below 1%.
     event_cost_fraction: float = 0.003
+    delay_ns: int = 0
+    duration_ns: int = 0
+    max_launches: int = 0
+    toggle_signal: int = 0
+    paused: bool = False
 
 
 def library_path() -> Path | None:
@@ -78,10 +104,28 @@ def _library() -> ctypes.CDLL:
         ctypes.POINTER(_Options),
         ctypes.c_int,
     ]
+    library.gviz_prepare.argtypes = [
+        ctypes.c_char_p,
+        ctypes.c_char_p,
+        ctypes.POINTER(_Options),
+        ctypes.c_int,
+        ctypes.c_int,
+        ctypes.c_int,
+    ]
+    library.gviz_parse_options.argtypes = [ctypes.c_char_p, ctypes.POINTER(_Options)]
+    library.gviz_parse_options.restype = None
     library.gviz_stop.argtypes = [ctypes.c_double]
+    library.gviz_leave.argtypes = [ctypes.c_char_p, ctypes.c_double]
+    library.gviz_set_holder.argtypes = [ctypes.c_char_p]
+    library.gviz_set_holder.restype = None
     library.gviz_append.argtypes = [ctypes.c_uint32, ctypes.c_char_p, ctypes.c_uint64]
-    library.gviz_set_stack_callback.argtypes = [ctypes.c_void_p]
-    library.gviz_set_stack_callback.restype = None
+    library.gviz_set_stack_taker.argtypes = [ctypes.c_void_p]
+    library.gviz_set_graph_pattern.argtypes = [ctypes.c_char_p]
+    library.gviz_set_graph_pattern.restype = None
+    library.gviz_set_decide_callback.argtypes = [ctypes.c_void_p]
+    library.gviz_set_decide_callback.restype = None
+    library.gviz_name_graphs.argtypes = [ctypes.c_uint32, ctypes.c_char_p]
+    library.gviz_name_graphs.restype = None
     library.gviz_nvtx_push.argtypes = [ctypes.c_char_p]
     library.gviz_nvtx_push.restype = None
     library.gviz_nvtx_pop.restype = None
@@ -94,6 +138,64 @@ def load() -> None:
     _library()
 
 
+def _structure(options: NativeOptions) -> _Options:
+    return _Options(*(getattr(options, name) for name, *_ in _Options._fields_))
+
+
+def options_text(options: NativeOptions) -> str:
+    """Return the options as text, for a process without Python (gviz_parse_options)."""
+    whole = bytes(_structure(options))
+    parts = []
+    for name, *_ in _Options._fields_:
+        field = getattr(_Options, name)
+        value = int.from_bytes(whole[field.offset : field.offset + field.size], "little")
+        parts.append(f"{name}:{field.offset}:{field.size}={value}")
+    return ";".join(parts)
+
+
+def parse_options(text: str) -> dict[str, int | float]:
+    """Return what the native library understands of :func:`options_text`, by field."""
+    found = _Options()
+    _library().gviz_parse_options(text.encode(), ctypes.byref(found))
+    return {name: getattr(found, name) for name, *_ in _Options._fields_}
+
+
+def prepare(job: Job, cupti: Path | None, options: NativeOptions) -> str | None:
+    """Have this process of ``gviz run`` write a spool of its own once the driver initialises.
+
+    The first process makes it at once. Returns as :func:`start` does.
+    """
+    status = _library().gviz_prepare(
+        str(job.spool).encode(),
+        str(cupti).encode() if cupti else b"",
+        ctypes.byref(_structure(options)),
+        job.parent,
+        int(job.follow),
+        int(job.is_first()),
+    )
+    return str(_library().gviz_error().decode(errors="replace")) if status < 0 else None
+
+
+def is_awaiting() -> bool:
+    """Whether this process is prepared and the driver has not initialised."""
+    return bool(_library().gviz_is_awaiting())
+
+
+def is_open() -> bool:
+    """Whether this process has a spool."""
+    return bool(_library().gviz_is_open())
+
+
+def library() -> ctypes.CDLL:
+    """Return the library, for the other modules here that call parts of it."""
+    return _library()
+
+
+def error() -> str:
+    """Return the library's last error."""
+    return str(_library().gviz_error().decode(errors="replace"))
+
+
 def start(spool: Path, cupti: Path | None, options: NativeOptions, *, at_init: bool) -> str | None:
     """Open the spool and attach, now or when the driver initialises.
 
@@ -103,18 +205,11 @@ def start(spool: Path, cupti: Path | None, options: NativeOptions, *, at_init: b
         None when recording (or waiting for the driver); else why nothing is recorded.
         The spool is open either way if it could be created.
     """
-    native = _Options(
-        options.policy,
-        options.policy_count,
-        options.eager_operations,
-        options.dot_nodes,
-        options.eager_ns,
-        options.event_cost_fraction,
-    )
+    native = _structure(options)
     path = str(cupti).encode() if cupti else b""
     if _library().gviz_start(str(spool).encode(), path, ctypes.byref(native), int(at_init)) == 0:
         return None
-    return str(_library().gviz_error().decode(errors="replace"))
+    return error()
 
 
 def stop(seconds: float) -> None:
@@ -122,19 +217,90 @@ def stop(seconds: float) -> None:
     _library().gviz_stop(seconds)
 
 
+def resume() -> None:
+    """Begin a period of recording, unless one is going on."""
+    _library().gviz_resume()
+
+
+def pause() -> None:
+    """End the period of recording; waits for the work of an open window, 2 s at most."""
+    _library().gviz_pause()
+
+
+def is_on() -> bool:
+    """Whether a period of recording is going on."""
+    return bool(_library().gviz_is_on())
+
+
+def leave(profiler: str, seconds: float) -> bool:
+    """Leave CUPTI to another profiler, waiting up to ``seconds`` for work in flight.
+
+    Returns
+    -------
+    bool
+        Whether CUPTI was gviz's, or would have been when the driver initialises.
+    """
+    return bool(_library().gviz_leave(profiler.encode(), seconds))
+
+
+def take_back() -> str | None:
+    """Take CUPTI again after :func:`leave`; return None, or why it cannot be had."""
+    if _library().gviz_return() == 0:
+        return None
+    return str(_library().gviz_error().decode(errors="replace"))
+
+
+def set_holder(text: str) -> None:
+    """Say who holds CUPTI and what to do, for the case that another profiler does."""
+    _library().gviz_set_holder(text.encode())
+
+
 def append(record_type: int, payload: bytes) -> None:
     """Append one record to the spool."""
     _library().gviz_append(record_type, payload, len(payload))
 
 
-def set_stack_callback(take: Callable[[], int] | None) -> object:
-    """Install the taker of Python stacks; keep the returned object alive while installed."""
-    if take is None:
-        _library().gviz_set_stack_callback(None)
+def set_stack_callback(take: Callable[[], int] | None) -> None:
+    """Install the taker of Python stacks, or with None take it away.
+
+    It is called on the program's threads, inside driver calls. What it raises is raised in the
+    main thread after the driver call: it must be the program's own.
+    """
+    left = _library().gviz_set_stack_taker(None)
+    if left:
+        _takers.clear()
+    if take is not None:
+        _takers.append(take)
+        _library().gviz_set_stack_taker(id(take))
+
+
+def set_graph_choice(
+    pattern: str | None, decide: Callable[[int, bytes, bytes], int] | None
+) -> object:
+    """Choose the graphs whose nodes are timed; keep the returned object alive while installed.
+
+    Parameters
+    ----------
+    pattern
+        A shell pattern of graph names; None: all graphs.
+    decide
+        Called on the thread that captures or instantiates a graph, with the kind of its given
+        name (a :class:`gviz.graph_name.NameKind`), that name and the open NVTX ranges: 1 wanted,
+        0 not, -1 cannot say. It must not raise.
+    """
+    library = _library()
+    library.gviz_set_graph_pattern(pattern.encode(errors="replace") if pattern else None)
+    if decide is None:
+        library.gviz_set_decide_callback(None)
         return None
-    callback = _STACK_CALLBACK(take)
-    _library().gviz_set_stack_callback(ctypes.cast(callback, ctypes.c_void_p))
+    callback = _DECIDE_CALLBACK(decide)
+    library.gviz_set_decide_callback(ctypes.cast(callback, ctypes.c_void_p))
     return callback
+
+
+def name_graphs(kind: int, name: str) -> None:
+    """Name the graphs that the calling thread makes from now on; an empty name ends that."""
+    _library().gviz_name_graphs(kind, name.encode(errors="replace"))
 
 
 def nvtx_push(text: str) -> None:

@@ -43,8 +43,11 @@ class NvtxHooks:
         for name, probe, wrap in (
             ("nvtx.nvtx", _probe_nvtx, self._wrap_nvtx),
             ("torch.cuda.nvtx", _probe_torch, self._wrap_torch),
+            ("cupy.cuda", _probe_cupy, self._wrap_cupy),
         ):
             module = sys.modules.get(name)
+            if name == "cupy.cuda" and not getattr(getattr(module, "nvtx", None), "available", 0):
+                continue  # CuPy without NVTX, or without CuPy
             if module is not None:
                 self._hook(name.partition(".")[0], module, probe, wrap)
 
@@ -87,6 +90,27 @@ class NvtxHooks:
         self._replace(module, "libnvtx_push_range", pushed)
         self._replace(module, "libnvtx_pop_range", popped)
 
+    def _wrap_cupy(self, module: Any) -> None:
+        """Wrap what cupyx.profiler.time_range calls."""
+        functions = module.nvtx
+        pop = functions.RangePop
+
+        def pushing(push: Callable[..., Any]) -> Callable[..., Any]:
+            def pushed(message: Any, *color: Any, **colors: Any) -> Any:
+                depth = push(message, *color, **colors)
+                native.nvtx_push(str(message))
+                return depth
+
+            return pushed
+
+        def popped() -> Any:
+            native.nvtx_pop()
+            return pop()
+
+        for name in ("RangePush", "RangePushC"):
+            self._replace(functions, name, pushing(getattr(functions, name)))
+        self._replace(functions, "RangePop", popped)
+
     def _wrap_torch(self, module: Any) -> None:
         self._replace(module, "_nvtx", _TorchNvtx(module._nvtx))
 
@@ -126,6 +150,10 @@ def _arrives(probe: Probe, module: Any) -> bool:
 
 def _probe_nvtx(module: Any) -> tuple[Callable[[], Any], Callable[[], Any]]:
     return lambda: module.push_range(PROBE_TEXT), module.pop_range
+
+
+def _probe_cupy(module: Any) -> tuple[Callable[[], Any], Callable[[], Any]]:
+    return lambda: module.nvtx.RangePush(PROBE_TEXT), module.nvtx.RangePop
 
 
 def _probe_torch(module: Any) -> tuple[Callable[[], Any], Callable[[], Any]]:

@@ -33,7 +33,8 @@ class ProfileOptions:
     delay_s, duration_s
         Recording starts so many seconds after attaching, and lasts so long (None: to the end).
     max_launches
-        Recording ends after so many graph launches (None: never).
+        Recording ends after so many graph launches (None: never). What ``start()`` or the signal
+        begins later lasts as long, and for as many launches, again.
     graph
         Only graphs whose name matches this shell pattern get node times (None: all).
     paused
@@ -74,6 +75,13 @@ class ProfileOptions:
         for what, seconds in (("delay", self.delay_s), ("duration", self.duration_s or 0.0)):
             if not 0 <= seconds < 1e9:
                 raise UsageError(f"{what} is {seconds} s; give a number of seconds from 0")
+        if self.duration_s == 0:
+            raise UsageError("duration is 0 s; give a number of seconds above 0")
+        if self.paused and self.delay_s:
+            raise UsageError(
+                f"paused and a delay of {self.delay_s:g} s exclude each other: with paused, "
+                "start() or the signal begins; give one of them"
+            )
         if self.max_launches is not None and not 1 <= self.max_launches <= _LARGEST_COUNT:
             raise UsageError(f"max_launches is {self.max_launches}; give 1 to {_LARGEST_COUNT}")
         if self.toggle_signal is not None:
@@ -83,7 +91,14 @@ class ProfileOptions:
         """Return what the native library needs of this."""
         policy, count = parse_node_launches(self.node_launches)
         return native.NativeOptions(
-            policy=policy, policy_count=count, eager_operations=self.eager_operations
+            policy=policy,
+            policy_count=count,
+            eager_operations=self.eager_operations,
+            delay_ns=round(self.delay_s * 1e9),
+            duration_ns=round((self.duration_s or 0.0) * 1e9),
+            max_launches=self.max_launches or 0,
+            toggle_signal=int(parse_signal(self.toggle_signal)) if self.toggle_signal else 0,
+            paused=self.paused,
         )
 
     def to_json(self) -> str:

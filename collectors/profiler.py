@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from gviz.collectors.attach import recording_path
+from gviz.collectors.attach import recording_path, running_session
 from gviz.collectors.options import ProfileOptions
 from gviz.collectors.session import Session
 from gviz.errors import CollectorError, GvizError
@@ -41,6 +41,23 @@ class profile:
         N), ``"every:K"`` or ``"all"``.
     eager_operations
         How many kernels, copies and memsets outside graphs are recorded at most.
+    graph
+        A shell pattern such as ``"decode*"``: only graphs whose name matches get node times.
+        Of the others nodes, edges and whole-launch times are recorded. None: all graphs.
+    delay_s, duration_s
+        Recording starts so many seconds after entering the block, and lasts so long (None: to
+        its end).
+    max_launches
+        Recording ends after so many graph launches (None: never).
+    paused
+        Do not record until :meth:`start` or the signal.
+    toggle_signal
+        Name of a signal, such as ``"SIGUSR2"``, that starts and stops recording. A program that
+        handles it itself keeps it.
+    collector
+        What measures: ``"cupti"``; ``"events"``, without CUPTI, for graphs of PyTorch and CuPy
+        and those given to ``gviz.watch``; ``"topology"``, the same without node times; ``"auto"``:
+        CUPTI if it can be had, else events.
     overwrite
         Replace an existing file.
 
@@ -56,7 +73,8 @@ class profile:
     Notes
     -----
     A machine without a GPU, a missing CUPTI, or a CUPTI that another profiler holds do not
-    raise: one line on stderr says so, the body runs, and the recording says why it is empty.
+    raise: one line on stderr says so, the body runs, and the recording says what measured, and
+    why.
     """
 
     def __init__(
@@ -66,6 +84,13 @@ class profile:
         name: str | None = None,
         node_launches: int | str = 20,
         eager_operations: int = 20_000,
+        graph: str | None = None,
+        delay_s: float = 0.0,
+        duration_s: float | None = None,
+        max_launches: int | None = None,
+        paused: bool = False,
+        toggle_signal: str | None = None,
+        collector: str = "auto",
         overwrite: bool = False,
     ) -> None:
         self.path = Path(path)
@@ -73,11 +98,19 @@ class profile:
             name=name,
             node_launches=node_launches,
             eager_operations=eager_operations,
+            graph=graph,
+            delay_s=delay_s,
+            duration_s=duration_s,
+            max_launches=max_launches,
+            paused=paused,
+            toggle_signal=toggle_signal,
+            collector=collector,
             overwrite=overwrite,
         )
         check_output(self.path, overwrite=overwrite)
         self._session = Session(self.path, options)
         self._used = False
+        self._entered = False
 
     def __enter__(self) -> profile:
         global _active
@@ -89,7 +122,7 @@ class profile:
                     f"a profile is active in this process already (it writes {_active.path}); "
                     "end it first"
                 )
-            self._used = True
+            self._used = self._entered = True
             outer = recording_path()
             if outer is not None:
                 print(
@@ -118,16 +151,77 @@ class profile:
         trace: TracebackType | None,
     ) -> None:
         atexit.unregister(self._finish)
+        self._entered = False
         try:
             self._finish()
         except Exception as inner:  # never mask what the body raised, or break what it did
             print(f"gviz: {self.path} was not finished: {inner}", file=sys.stderr)
+
+    def start(self) -> None:
+        """Begin to record, now; nothing happens where that is so already.
+
+        What counts the first launches of an executable, the operations outside graphs, the
+        duration and the launches starts anew. Under ``gviz run`` this is about its recording.
+
+        Raises
+        ------
+        CollectorError
+            Outside the ``with`` block.
+        """
+        self._current().resume()
+
+    def stop(self) -> None:
+        """End recording until :meth:`start` or the signal; graphs made meanwhile are still seen.
+
+        Waits for the work whose nodes are being timed, for 2 s at most. Until then launches cost
+        what they cost without gviz, and are not counted.
+
+        Raises
+        ------
+        CollectorError
+            Outside the ``with`` block.
+        """
+        self._current().pause()
+
+    def _current(self) -> Session:
+        if not self._entered:
+            raise CollectorError(
+                f"the profile of {self.path} is not active; call this inside its with block"
+            )
+        return running_session() or self._session
 
     def _finish(self) -> None:
         try:
             self._session.finish()
         finally:
             _release()
+
+
+def start() -> None:
+    """Begin to record in this process, under ``gviz run`` or inside a profile.
+
+    Where neither records nothing happens, so the call can stay in a program.
+    """
+    session = _session()
+    if session is not None:
+        session.resume()
+
+
+def stop() -> None:
+    """End recording until :func:`start`; where gviz does not record nothing happens."""
+    session = _session()
+    if session is not None:
+        session.pause()
+
+
+def _session() -> Session | None:
+    active = _active
+    return active._session if active is not None else running_session()
+
+
+def active_recording() -> Path | None:
+    """Return what this process is recorded into right now, by a profile or gviz run, or None."""
+    return _active.path if _active is not None else recording_path()
 
 
 def _release() -> None:

@@ -31,19 +31,31 @@ class StackTaker:
         self._ids: dict[tuple[int, ...], int] = {}
         self._codes: dict[int, CodeType] = {}  # kept alive, so that an identity stays one
         self._numbers = itertools.count(1)
-        self._callback: object = None
+        self._installed = False
 
     def install(self) -> None:
         """Have the native library ask for a stack at every node."""
-        self._callback = native.set_stack_callback(self.take)
+        native.set_stack_callback(self.take)
+        self._installed = True
 
     def remove(self) -> None:
         """Take the callback away."""
-        if self._callback is not None:
+        if self._installed:
             native.set_stack_callback(None)
+            self._installed = False
+
+    def begin_again(self) -> None:
+        """After fork(): the child's spool has none of the parent's stacks."""
+        self._ids.clear()
+        self._codes.clear()
+        self._numbers = itertools.count(1)
 
     def take(self) -> int:
-        """Return the id of the calling thread's stack, or a reason below zero. Never raises."""
+        """Return the id of the calling thread's stack, or a reason below zero.
+
+        Raises nothing of its own, but what a signal handler of the program raises when Python
+        runs it here.
+        """
         try:
             if sys.is_finalizing():
                 return _REASON_SHUTDOWN
@@ -61,8 +73,10 @@ class StackTaker:
                 frame = frame.f_back
             found = self._ids.get(tuple(key))
             return found if found is not None else self._add(tuple(key), codes)
-        except BaseException:  # an exception must not reach the C code that called us
-            return _REASON_FAILED
+        except Exception as error:
+            if _is_of_gviz(error):
+                return _REASON_FAILED
+            raise
 
     def _add(self, key: tuple[int, ...], codes: list[CodeType]) -> int:
         self._codes.update((id(code), code) for code in codes)
@@ -76,6 +90,27 @@ class StackTaker:
         native.append(RecordType.STACK, json.dumps([stack_id, frames]).encode())
         self._ids[key] = stack_id
         return stack_id
+
+
+def _is_of_gviz(error: Exception) -> bool:
+    """Whether an exception began in code of gviz, and not in a handler that interrupted it."""
+    if isinstance(error, (MemoryError, RecursionError)):
+        return True
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is None or trace.tb_frame.f_code.co_filename.startswith(_OWN_FILES)
+
+
+def python_frames(frame: FrameType | None) -> list[tuple[str, int, str]]:
+    """Return file, line and function of a frame and its callers, innermost first, gviz left out."""
+    found: list[tuple[str, int, str]] = []
+    while frame is not None and len(found) < MAX_DEPTH:
+        if not frame.f_code.co_filename.startswith(_OWN_FILES):
+            file, line, function, _ = _frame(frame.f_code, frame.f_lasti)
+            found.append((file, line, function))
+        frame = frame.f_back
+    return found
 
 
 def _frame(code: CodeType, lasti: int) -> tuple[str, int, str, str | None]:

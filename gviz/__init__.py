@@ -9,14 +9,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["GvizError", "__version__", "profile"]
+__all__ = ["GvizError", "__version__", "compare_stream", "profile", "start", "stop", "watch"]
 
 if TYPE_CHECKING:
-    from gviz.collectors.profiler import profile
+    from gviz.collectors.compare import compare_stream
+    from gviz.collectors.profiler import profile, start, stop
+    from gviz.collectors.watch import watch
     from gviz.errors import GvizError
 
 _LAZY = {
+    "compare_stream": "gviz.collectors.compare",
     "profile": "gviz.collectors.profiler",
+    "start": "gviz.collectors.profiler",
+    "stop": "gviz.collectors.profiler",
+    "watch": "gviz.collectors.watch",
     "GvizError": "gviz.errors",
 }
 

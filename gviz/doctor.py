@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from gviz.cupti_library import CuptiCandidate
+from gviz.cupti_problems import Concerns, problems_of
 from gviz.driver_probe import DriverAnswers
 
 #: ``CUptiResult`` of cuptiSubscribe when another tool holds CUPTI (cupti_result.h).
@@ -37,7 +38,7 @@ _INIT_CAUSES = {
     999: ("the driver reports an unknown error", "look for 'NVRM' in the kernel's log (dmesg)"),
 }
 #: Environment variables that load a tool into every CUDA program, and whose they are.
-_TOOL_VARIABLES = {
+TOOL_VARIABLES = {
     "CUDA_INJECTION64_PATH": "a CUDA injection library",
     "NVTX_INJECTION64_PATH": "an NVTX injection library",
     "NSYS_PROFILING_SESSION_ID": "Nsight Systems",
@@ -123,6 +124,7 @@ def diagnose(facts: Facts) -> Diagnosis:
             check_driver(facts.driver),
             check_native_library(facts.native_library, facts.native_error, facts.compiler),
             check_cupti(facts.cupti, facts.driver),
+            check_cupti_problems(facts.driver.cupti_version),
             check_subscriber(facts.driver),
             check_environment(facts.environment),
             check_permission(facts.admin_only_counters),
@@ -219,6 +221,22 @@ def check_cupti(candidates: tuple[CuptiCandidate, ...], answers: DriverAnswers) 
     return Finding(name, Status.OK, text)
 
 
+def check_cupti_problems(version: int | None) -> Finding:
+    """Name what is known to be wrong with this version of CUPTI."""
+    name = "known problems of CUPTI"
+    if version is None:
+        return Finding(name, Status.INFORMATION, "CUPTI did not say its version")
+    found = problems_of(version)
+    if not found:
+        return Finding(name, Status.OK, "none of this version is known")
+    serious = any(problem.concerns is Concerns.ALL for problem in found)
+    return Finding(
+        name,
+        Status.WARNING if serious else Status.INFORMATION,
+        "; ".join(f"{p.concerns.value}: {p.text} ({p.source})" for p in found),
+    )
+
+
 def check_subscriber(answers: DriverAnswers) -> Finding:
     """Judge whether CUPTI accepts gviz as its one subscriber."""
     name = "subscribing to CUPTI"
@@ -247,10 +265,10 @@ def check_subscriber(answers: DriverAnswers) -> Finding:
 def check_environment(environment: Mapping[str, str]) -> Finding:
     """Judge whether the environment loads another profiler into CUDA programs."""
     name = "other profilers"
-    found = [variable for variable in _TOOL_VARIABLES if environment.get(variable)]
+    found = [variable for variable in TOOL_VARIABLES if environment.get(variable)]
     if not found:
         return Finding(name, Status.OK, "the environment loads none")
-    listed = ", ".join(f"{variable} ({_TOOL_VARIABLES[variable]})" for variable in found)
+    listed = ", ".join(f"{variable} ({TOOL_VARIABLES[variable]})" for variable in found)
     return Finding(
         name,
         Status.WARNING,

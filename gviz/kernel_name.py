@@ -22,6 +22,11 @@ _DEPTH_LIMIT = 2
 _NESTING_LIMIT = 100
 #: Longest template argument shown that is neither a type nor a function.
 _TEXT_LIMIT = 40
+#: Longest short name; a longer one loses its middle.
+_NAME_LIMIT = 200
+#: A symbol's qualified name as it stands there, when nothing can demangle it: lengths and names.
+_SYMBOL = re.compile(r"_Z(?:N[rVK]*[RO]?)?(?=\d)")
+_LENGTH = re.compile(r"\d{1,5}")
 
 _ANONYMOUS = re.compile(
     r"(?:\(anonymous namespace\)|\(unnamed namespace\)|\{anonymous\}|<unnamed>)::"
@@ -103,12 +108,38 @@ def short_name(name: str) -> str:
     """
     readable = demangle(name)
     if not any(c in readable for c in ":<( "):
-        return readable
+        return _cut(_last_name(readable) or readable)
     try:
         components = _components(_hide_operators(_NOISE.sub("", readable).strip()))
-        return _shorten(components, 0).translate(_SHOW) or name
+        return _cut(_shorten(components, 0).translate(_SHOW) or name)
     except _NotAName:
+        return _cut(name)
+
+
+def _cut(name: str) -> str:
+    """Return _NAME_LIMIT characters at most: kernels differ at the beginning or the end."""
+    if len(name) <= _NAME_LIMIT:
         return name
+    half = (_NAME_LIMIT - 1) // 2
+    return f"{name[:half]}…{name[-half:]}"
+
+
+def _last_name(symbol: str) -> str | None:
+    """Return the function's own name out of a symbol that nothing could demangle.
+
+    References
+    ----------
+    Itanium C++ ABI, section 5.1.2: a name is its length and its characters; those of a nested name
+    stand one after another behind ``N``.
+    """
+    start = _SYMBOL.match(symbol)
+    found, at = None, start.end() if start else len(symbol)
+    while length := _LENGTH.match(symbol, at):
+        at = length.end() + int(length.group())
+        if at > len(symbol):
+            return None
+        found = symbol[length.end() : at]
+    return found
 
 
 @cache

@@ -50,7 +50,7 @@ class NodeStatisticsArrays:
             self.min_ns, self.max_ns, self.mad_ns, self.start_median_ns,
         )  # fmt: skip
         for values in zip(*(column.tolist() for column in columns), strict=True):
-            yield (graph_id, *values)
+            yield (graph_id, *values, 0, None)  # every span is a row, every quantile exact
 
 
 def node_statistics(

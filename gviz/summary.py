@@ -5,21 +5,24 @@ The field names below are the keys of ``gviz info --json``; docs/info.md lists t
 
 from __future__ import annotations
 
-import statistics
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from gviz.launch_time import event_durations
+from gviz.launch_time import event_durations, inflation
+from gviz.life_summary import (
+    FailedCapture,
+    GraphLife,
+    Reinstantiations,
+    failed_captures,
+    graph_life,
+    is_failed,
+    reinstantiations,
+)
 from gviz.node_type import node_type_name
-from gviz.recording import rows
+from gviz.recording import life_rows, long_run_rows, nesting_rows, rows
 from gviz.recording.reader import Recording
 from gviz.recording.schema import SCHEMA_VERSION
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
 
 #: How many of a graph's slowest nodes are listed unless asked otherwise.
 SLOWEST_COUNT = 10
@@ -82,11 +85,14 @@ class GraphSummary:
     node_kinds: dict[str, int]
     capture_ns: int | None
     execs: tuple[ExecSummary, ...]
+    life: GraphLife
     launches: tuple[LaunchSummary, ...]
+    launch_costs: tuple[long_run_rows.LaunchCost, ...]
+    inflation: str | None
     node_time_ns: int | None
     slowest_nodes: tuple[SlowNode, ...]
-    parameters: tuple[rows.NodeParameter, ...] = ()
-    allocations: tuple[rows.Allocation, ...] = ()
+    parameters: tuple[nesting_rows.NodeParameter, ...] = ()
+    allocations: tuple[nesting_rows.Allocation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +126,15 @@ class RunSummary:
     devices: tuple[rows.Device, ...]
     libraries: dict[str, str]
     graphs: tuple[GraphSummary, ...]
+    capture_failures: tuple[FailedCapture, ...]
+    instantiate_failures: tuple[life_rows.InstantiateFailure, ...]
+    reinstantiations: Reinstantiations | None
     stream_operations: StreamSummary | None
     windows: WindowSummary
+    periods: tuple[rows.Period, ...]
     measurements: tuple[rows.Measurement, ...]
     notes: tuple[rows.Note, ...]
-    graph_memory: tuple[rows.GraphMemory, ...] = ()
+    graph_memory: tuple[nesting_rows.GraphMemory, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +174,9 @@ def _summarize_run(recording: Recording, run: rows.Run, slowest: int) -> RunSumm
     graphs = recording.fetch_graphs(run.run_id)
     functions = recording.fetch_functions(run.run_id)
     allocations = recording.fetch_allocations(run.run_id)
-    top = [graph for graph in graphs if graph.parent_graph_id is None]
+    top = [g for g in graphs if g.parent_graph_id is None and not is_failed(g)]
+    updates = recording.fetch_graph_updates(run.run_id)
+    lives = {graph.graph_id: graph_life(recording, graph, updates) for graph in top}
     return RunSummary(
         run=run,
         duration_ns=_difference(run.started_ns, run.ended_ns),
@@ -172,14 +184,18 @@ def _summarize_run(recording: Recording, run: rows.Run, slowest: int) -> RunSumm
         libraries={lib.name: lib.version for lib in recording.fetch_libraries(run.run_id)},
         graphs=tuple(
             _with_memory(
-                _summarize_graph(recording, graph, bodies_of(graph, graphs), functions, slowest),
-                {graph.graph_id, *(body.graph_id for body in bodies_of(graph, graphs))},
+                _summarize_graph(recording, g, bodies_of(g, graphs), functions, lives, slowest),
+                {g.graph_id, *(body.graph_id for body in bodies_of(g, graphs))},
                 allocations,
             )
-            for graph in top
+            for g in top
         ),
+        capture_failures=failed_captures(recording, run.run_id),
+        instantiate_failures=tuple(recording.fetch_instantiate_failures(run.run_id)),
+        reinstantiations=reinstantiations([e for life in lives.values() for e in life.execs]),
         stream_operations=_summarize_stream(recording.fetch_run_stream_operations(run.run_id)),
         windows=_summarize_windows(recording.fetch_windows(run.run_id)),
+        periods=tuple(recording.fetch_periods(run.run_id)),
         measurements=tuple(recording.fetch_measurements(run.run_id)),
         notes=tuple(recording.fetch_notes(run.run_id)),
         # The last sample of each device: it holds the high marks of the whole process.
@@ -209,11 +225,13 @@ def _summarize_graph(
     graph: rows.Graph,
     bodies: list[rows.Graph],
     functions: dict[int, rows.KernelFunction],
+    lives: dict[int, GraphLife],
     slowest: int,
 ) -> GraphSummary:
     levels = [graph, *bodies]
     nodes = [node for level in levels for node in recording.fetch_nodes(level.graph_id)]
     times = recording.fetch_statistics(graph.graph_id)
+    cost = inflation(recording, graph.graph_id)
     sides = (_summarize_launches(recording, graph.graph_id, s) for s in ("graph", "stream"))
     return GraphSummary(
         graph_id=graph.graph_id,
@@ -225,7 +243,10 @@ def _summarize_graph(
         node_kinds=_count_kinds(node.type for node in nodes),
         capture_ns=_difference(graph.capture_start_ns, graph.capture_end_ns),
         execs=tuple(_summarize_exec(e) for e in recording.fetch_graph_execs(graph.graph_id)),
+        life=lives[graph.graph_id],
         launches=tuple(side for side in sides if side is not None),
+        launch_costs=tuple(recording.fetch_launch_costs(graph.graph_id)),
+        inflation=None if cost is None else cost.to_text(),
         node_time_ns=sum(t.total_ns for t in times) if times else None,
         slowest_nodes=_find_slowest(nodes, times, functions, slowest),
         parameters=tuple(
@@ -237,7 +258,7 @@ def _summarize_graph(
 
 
 def _with_memory(
-    summary: GraphSummary, levels: set[int], allocations: Iterable[rows.Allocation]
+    summary: GraphSummary, levels: set[int], allocations: Iterable[nesting_rows.Allocation]
 ) -> GraphSummary:
     mine = tuple(a for a in allocations if a.graph_id in levels)
     return replace(summary, allocations=mine) if mine else summary
@@ -276,9 +297,9 @@ def _summarize_launches(recording: Recording, graph_id: int, side: str) -> Launc
         side=side,
         count=count,
         with_node_times=with_node_times,
-        gpu_median_ns=_median(recording.fetch_launch_durations(graph_id, side, "gpu")),
-        event_median_ns=_median(event_durations(recording, graph_id, side)[0]),
-        host_median_ns=_median(recording.fetch_launch_durations(graph_id, side, "host")),
+        gpu_median_ns=recording.fetch_weighted_durations(graph_id, side, "gpu").median_ns(),
+        event_median_ns=event_durations(recording, graph_id, side)[0].median_ns(),
+        host_median_ns=recording.fetch_weighted_durations(graph_id, side, "host").median_ns(),
     )
 
 
@@ -342,7 +363,3 @@ def _summarize_windows(windows: list[rows.Window]) -> WindowSummary:
 
 def _difference(start_ns: int | None, end_ns: int | None) -> int | None:
     return None if start_ns is None or end_ns is None else end_ns - start_ns
-
-
-def _median(durations_ns: npt.NDArray[np.int64]) -> float | None:
-    return float(statistics.median(durations_ns.tolist())) if len(durations_ns) else None

@@ -14,11 +14,13 @@ from gviz.app.components import Dag, Timeline
 from gviz.app.graph_view import GraphView, TimedLaunch, typical_launch
 from gviz.app.inspector import render_inspector
 from gviz.app.library import Library
+from gviz.app.life import why_no_edges
 from gviz.app.pages.run import measurement_name, measurement_text
 from gviz.app.pages.runs import NODE_TIME_METHOD
-from gviz.app.quantity import counted, duration, integer
+from gviz.app.quantity import counted, duration, integer, sentence
 from gviz.app.shell import aria, facts
 from gviz.app.table import render_table
+from gviz.life_summary import is_failed
 from gviz.recording import rows
 
 #: Both canvases share hover and selection in the browser under this name.
@@ -84,7 +86,7 @@ def render_graph(
 def _graph_facts(view: GraphView) -> Component:
     times = view.launch_times
     edges = "unknown" if view.edge_count is None else integer(view.edge_count)
-    recorded = len(view.recorded_launches)
+    recorded = view.timed_count
     return facts(
         [
             ("Nodes", integer(len(view.nodes)), "Of this level"),
@@ -124,7 +126,7 @@ def _graph_facts(view: GraphView) -> Component:
 def _how_measured(view: GraphView, measurements: Sequence[rows.Measurement]) -> Component:
     """Return a popover: the collector, why, and what measuring cost and lost."""
     run = view.run
-    recorded = len(view.recorded_launches)
+    recorded = view.timed_count
     sentences = [
         f"Node times: {counted(recorded, 'launch', 'launches')} of {integer(view.launch_count)} "
         f"recorded by {run.collector or 'an unknown collector'}"
@@ -133,6 +135,7 @@ def _how_measured(view: GraphView, measurements: Sequence[rows.Measurement]) -> 
         if recorded
         else _no_times(view),
         f"Launch GPU time: {view.launch_times.method}.",
+        *([] if view.inflation is None else [f"{sentence(view.inflation.to_text())}."]),
     ]
     lines = [(measurement_name(m), measurement_text(m), m.method) for m in measurements]
     return html.Details(
@@ -153,6 +156,8 @@ def _how_measured(view: GraphView, measurements: Sequence[rows.Measurement]) -> 
 def _no_times(view: GraphView) -> str:
     if view.root.origin == "dot":
         return "No times: a DOT dump carries none. Record a run with gviz run to see times."
+    if is_failed(view.root):
+        return f"No times: there is no executable of this graph ({view.root.origin})."
     return "No launch of this graph was recorded with node times."
 
 
@@ -286,7 +291,7 @@ def _dag(view: GraphView, source: str, look: dict[str, Any]) -> Component:
     note = (
         None
         if view.edge_count is not None
-        else html.Span("edges unknown: instantiated before gviz attached", className="gv-muted")
+        else html.Span(f"edges unknown: {why_no_edges(view.root)}", className="gv-muted")
     )
     tools = [_colour_choice(look["colour"])]
     return _pane("Graph", Dag(id="dag", source=source, **look), note, *tools)

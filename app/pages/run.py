@@ -6,6 +6,7 @@ from dash import dcc, html
 from dash.development.base_component import Component
 
 from gviz.app.address import Addresses
+from gviz.app.life import render_failures, render_lives
 from gviz.app.pages.runs import NODE_TIME_METHOD, gpu_names, note_list, state_badge
 from gviz.app.quantity import MISSING, duration, integer, moment, three_digits
 from gviz.app.run_view import GraphLine, RunView
@@ -33,7 +34,9 @@ def render_run(view: RunView, addresses: Addresses) -> Component:
     """Return the page of one run."""
     run = view.run
     sections = [
+        _section("What failed", render_failures(view, addresses)),
         _section("Graphs", _graph_table(view, addresses)),
+        _section("Life of the executables", render_lives(view, addresses)),
         _section("What to know about this run", note_list(view.notes)),
         _section("What measuring cost and lost", _measurements(view)),
         _section("Environment", _environment(view)),
@@ -166,6 +169,7 @@ def _environment(view: RunView) -> Component:
         ("Command", run.command),
         ("Host", run.host),
         ("Process", run.process_id),
+        ("Rank", run.rank),
         ("Exit code", run.exit_code),
         ("gviz", run.gviz_version),
         ("Python", run.python_version),

@@ -20,7 +20,7 @@ static const int kinds[] = {ACTIVITY_CONCURRENT_KERNEL, ACTIVITY_MEMCPY, ACTIVIT
 static int kind_count;
 
 static _Atomic bool is_open;
-static pthread_mutex_t name_lock = PTHREAD_MUTEX_INITIALIZER;
+GVIZ_LOCK(name_lock);
 static const char **names; /* open addressing, power of two */
 static size_t name_count, name_room;
 static _Atomic uint64_t record_count, dropped_count, buffer_count;
@@ -152,21 +152,28 @@ void activity_close(void) {
     spool_append_one(RECORD_WINDOW, &record, sizeof record);
 }
 
-int activity_start(void) {
+int activity_start(bool again) {
     atomic_store(&is_open, false);
-    atomic_store(&record_count, 0);
-    atomic_store(&dropped_count, 0);
-    atomic_store(&buffer_count, 0);
     uint32_t version = 0;
     cupti.cuptiGetVersion(&version);
     kind_count = (int)(sizeof kinds / sizeof *kinds) - (version < VERSION_OF_HOST_NODES);
+    if (!again) {
+        atomic_store(&record_count, 0);
+        atomic_store(&dropped_count, 0);
+        atomic_store(&buffer_count, 0);
+    }
     CUptiResult result = cupti.cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed);
     return result == 0 ? 0 : cupti_failed("cuptiActivityRegisterCallbacks", result);
 }
 
-void activity_flush(void) { cupti.cuptiActivityFlushAll(0); }
+void activity_flush(void) {
+    if (!watching())
+        cupti.cuptiActivityFlushAll(0);
+}
 
 void activity_counters(void) {
+    if (watching())
+        return;
     counter("activity_records", (double)atomic_load(&record_count), "records",
             "measured: records in completed buffers");
     counter("activity_records_dropped", (double)atomic_load(&dropped_count), "records",
@@ -178,6 +185,8 @@ void activity_counters(void) {
 void activity_stop(void) {
     if (activity_is_open())
         activity_close();
-    cupti.cuptiActivityFlushAll(0);
+    activity_flush();
     names_forget();
 }
+
+void activity_give_back(void) { cupti.cuptiActivityFlushAll(1 /* FLUSH_FORCED */); }

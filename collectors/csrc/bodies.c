@@ -5,7 +5,7 @@
  * a branch, in order (measured, driver 580), and hands them back in the node's parameters. They
  * are struck out when their graph is destroyed, so that no dead handle is followed.
  */
-#include "native.h"
+#include "nesting.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static __thread struct {
     CUgraph graphs[MAX_SEEN];
 } call;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+GVIZ_LOCK(lock);
 static struct conditional *conditionals; /* newest first */
 static _Atomic int conditional_count;    /* most programs have none: then nothing is locked */
 

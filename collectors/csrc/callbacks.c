@@ -1,27 +1,18 @@
 /* CUPTI's subscriber: every callback enters here, on the program's own threads. */
 #include "native.h"
+#include "nesting.h"
 
 #include <string.h>
 
 #define MAX_CONTEXTS 64
 
 static CUpti_SubscriberHandle subscriber;
-static pthread_mutex_t context_lock = PTHREAD_MUTEX_INITIALIZER;
+GVIZ_LOCK(context_lock);
 static CUcontext contexts[MAX_CONTEXTS];
 static uint32_t session; /* counts the recordings of this process */
-static _Atomic int captures; /* in progress, all threads */
 static _Atomic int operations_watched;
+static _Atomic bool frees_watched;
 static _Atomic uint32_t stream_generation = 1;
-
-struct life_record {
-    uint32_t call, correlation;
-    uint64_t start_ns, end_ns;
-    uint32_t thread_id;
-    int32_t result;
-    uint32_t graph_id, exec_id;
-    uint64_t flags;
-    uint32_t stream_id, mode;
-};
 
 struct call_record {
     uint32_t call, correlation;
@@ -30,12 +21,9 @@ struct call_record {
     int32_t result;
 };
 
-static __thread uint64_t life_start_ns;
-static __thread uint32_t life_exec_id;
-
 /* -- contexts ------------------------------------------------------------------------- */
 
-static void context_add(CUcontext context) {
+void context_add(CUcontext context) {
     if (!context)
         return;
     bool added = false;
@@ -66,6 +54,12 @@ static void context_remove(CUcontext context) {
         contexts[i] = NULL;
     pthread_mutex_unlock(&context_lock);
     events_forget(context);
+}
+
+void contexts_forget(void) {
+    pthread_mutex_lock(&context_lock);
+    memset(contexts, 0, sizeof contexts);
+    pthread_mutex_unlock(&context_lock);
 }
 
 CUcontext context_at(int index) {
@@ -101,101 +95,7 @@ uint32_t stream_id_of(CUcontext context, CUstream stream, bool per_thread) {
     return id;
 }
 
-/* A capture that began before gviz attached is not counted: asked for where it matters. */
-bool captures_known(void) { return atomic_load_explicit(&captures, memory_order_relaxed) > 0; }
-
 /* -- driver calls ----------------------------------------------------------------------- */
-
-static uint32_t graph_id_of(CUgraph graph) {
-    uint32_t id = 0;
-    if (graph)
-        cupti.cuptiGetGraphId(graph, &id);
-    return id;
-}
-
-static void life_enter(const CUpti_CallbackData *data, uint32_t cbid) {
-    const void *const *params = data->params;
-    struct thread_state *thread = this_thread();
-    life_exec_id = 0;
-    switch (calls[cbid].kind) {
-    case CALL_BEGIN_CAPTURE:
-        if (atomic_fetch_add(&captures, 1) == 0)
-            calls_watch_operations(true);
-        break;
-    case CALL_INSTANTIATE:
-        thread->instantiate_graph = (CUgraph)params[1];
-        thread->instantiating = true;
-        break;
-    case CALL_UPLOAD:
-    case CALL_EXEC_UPDATE:
-        life_exec_id = launch_exec_id((CUgraphExec)params[0]);
-        break;
-    case CALL_EXEC_DESTROY:
-        life_exec_id = launch_exec_id((CUgraphExec)params[0]);
-        launch_exec_destroyed((CUgraphExec)params[0]);
-        break;
-    default:
-        break;
-    }
-    life_start_ns = now_ns();
-}
-
-static void end_of_capture(void) {
-    if (atomic_fetch_sub(&captures, 1) == 1)
-        calls_watch_operations(false);
-}
-
-static void life_exit(const CUpti_CallbackData *data, uint32_t cbid) {
-    const void *const *params = data->params;
-    int result = data->return_value ? *(int *)data->return_value : 0;
-    struct life_record record = {
-        .call = cbid, .correlation = data->correlation_id, .start_ns = life_start_ns,
-        .end_ns = now_ns(), .thread_id = this_thread()->thread_id, .result = result,
-        .exec_id = life_exec_id, .stream_id = UINT32_MAX};
-    bool has_stream;
-    CUstream stream = call_stream(cbid, params, &has_stream);
-    if (has_stream)
-        record.stream_id = stream_id_of(data->context, stream, calls[cbid].per_thread);
-    switch (calls[cbid].kind) {
-    case CALL_BEGIN_CAPTURE: {
-        const char *name = data->function_name ? data->function_name : "";
-        size_t mode_offset = strstr(name, "ToGraph") ? 40 : 8;
-        memcpy(&record.mode, (const char *)data->params + mode_offset, sizeof record.mode);
-        if (result != 0)
-            end_of_capture();
-        break;
-    }
-    case CALL_END_CAPTURE: {
-        CUgraph *graph = (CUgraph *)params[1];
-        if (result == 0 && graph)
-            record.graph_id = graph_id_of(*graph);
-        end_of_capture();
-        break;
-    }
-    case CALL_INSTANTIATE: {
-        CUgraphExec *exec = (CUgraphExec *)params[0];
-        this_thread()->instantiate_graph = NULL;
-        this_thread()->instantiating = false;
-        record.graph_id = graph_id_of((CUgraph)params[1]);
-        if (result == 0 && exec)
-            record.exec_id = launch_exec_id(*exec);
-        graph_memory_sample();
-        const char *name = data->function_name ? data->function_name : "";
-        if (strstr(name, "WithFlags"))
-            record.flags = (uint64_t)params[2];
-        else if (strstr(name, "WithParams") && params[2])
-            record.flags = *(const uint64_t *)params[2];
-        break;
-    }
-    case CALL_EXEC_UPDATE:
-        record.graph_id = graph_id_of((CUgraph)params[1]);
-        break;
-    default:
-        break;
-    }
-    call_name(cbid);
-    spool_append_one(RECORD_LIFE, &record, sizeof record);
-}
 
 static void operation(const CUpti_CallbackData *data, uint32_t cbid) {
     struct thread_state *thread = this_thread();
@@ -211,6 +111,8 @@ static void operation(const CUpti_CallbackData *data, uint32_t cbid) {
     thread->call_has_stream = false;
     if (thread->created_node || !data->correlation_data || !activity_is_open())
         return; /* captured, or outside a window: no operation of its own */
+    if (*data->correlation_data == 0)
+        return; /* gviz attached while the call was under way */
     struct call_record record = {
         .call = cbid, .correlation = data->correlation_id,
         .start_ns = *data->correlation_data, .end_ns = end_ns,
@@ -241,7 +143,7 @@ static void add_node(const CUpti_CallbackData *data) {
 }
 
 static void driver_call(uint32_t cbid, const CUpti_CallbackData *data) {
-    if (data->site == 0)
+    if (data->site == 0 && calls[cbid].kind != CALL_OTHER)
         context_notice(data->context);
     switch (calls[cbid].kind) {
     case CALL_OPERATION:
@@ -262,11 +164,10 @@ static void driver_call(uint32_t cbid, const CUpti_CallbackData *data) {
     case CALL_OTHER:
         break;
     default:
-        if (data->site == 0)
-            life_enter(data, cbid);
-        else
-            life_exit(data, cbid);
+        life_call(cbid, data);
     }
+    if (data->site != 0 && captures_known())
+        capture_call_done(cbid, data);
 }
 
 /* -- resources ---------------------------------------------------------------------------- */
@@ -283,6 +184,7 @@ static void resource(uint32_t cbid, const CUpti_ResourceData *data) {
         break;
     case RESOURCE_STREAM_DESTROY_STARTING:
         window_stream_destroyed(data->context, data->handle);
+        capture_stream_destroyed(data->context, data->handle);
         atomic_fetch_add(&stream_generation, 1);
         break;
     case RESOURCE_GRAPH_CREATED:
@@ -290,6 +192,7 @@ static void resource(uint32_t cbid, const CUpti_ResourceData *data) {
         break;
     case RESOURCE_GRAPH_DESTROY_STARTING:
         bodies_graph_destroyed(graph->graph);
+        life_graph_destroyed(graph->graph);
         break;
     case RESOURCE_GRAPHNODE_CREATED:
         if (!thread->instantiating)
@@ -304,6 +207,7 @@ static void resource(uint32_t cbid, const CUpti_ResourceData *data) {
         cupti.cuptiGetGraphExecId(graph->graph_exec, &exec_id);
         CUgraph template = thread->instantiate_graph ? thread->instantiate_graph : graph->graph;
         launch_exec_created(graph->graph_exec, exec_id, false);
+        origin_exec_created(graph->graph_exec, exec_id);
         walk_graph(template, exec_id);
         break;
     }
@@ -312,14 +216,28 @@ static void resource(uint32_t cbid, const CUpti_ResourceData *data) {
     }
 }
 
+/* The first call of a thread in this recording. A call that was under way when the last one
+ * stopped left its marks. */
+static void thread_enters(struct thread_state *thread) {
+    thread->session = session;
+    thread->instantiating = false;
+    thread->instantiate_graph = NULL;
+    thread->call_has_stream = thread->created_node = false;
+    launch_forget_call();
+}
+
 static void on_callback(void *unused, int domain, uint32_t cbid, const void *data) {
     (void)unused;
     struct thread_state *thread = this_thread();
     if (!recording() || thread->inside || cbid >= CALL_ID_LIMIT)
         return;
+    if (thread->session != session)
+        thread_enters(thread);
     thread->inside++; /* our own driver calls must not come back here */
     if (domain == DOMAIN_DRIVER_API)
         driver_call(cbid, data);
+    else if (domain == DOMAIN_RUNTIME_API)
+        capture_runtime_call(cbid, data);
     else if (domain == DOMAIN_RESOURCE)
         resource(cbid, data);
     thread->inside--;
@@ -345,30 +263,60 @@ int calls_watch_graphs(bool on) {
     return result;
 }
 
-/* Counted: a capture and an eager window may both ask for them. */
+static void watch(uint8_t kind, bool on) {
+    if (!subscriber)
+        return; /* left to another profiler, or another collector measures */
+    for (uint32_t id = 1; id < CALL_ID_LIMIT; id++)
+        if (calls[id].kind == kind)
+            cupti.cuptiEnableCallback(on, subscriber, DOMAIN_DRIVER_API, id);
+}
+
+void calls_watch_launches(bool on) { watch(CALL_GRAPH_LAUNCH, on); }
+
+/* Counted: a capture and an eager window may both ask for them. Two threads may be in here: each
+ * ends with what the count says at its end, so that they end with the same. */
 void calls_watch_operations(bool on) {
     int before = atomic_fetch_add(&operations_watched, on ? 1 : -1);
     if (on ? before != 0 : before != 1)
         return;
-    for (uint32_t id = 1; id < CALL_ID_LIMIT; id++)
-        if (calls[id].kind == CALL_OPERATION)
-            cupti.cuptiEnableCallback(on, subscriber, DOMAIN_DRIVER_API, id);
+    bool wanted;
+    do {
+        wanted = atomic_load(&operations_watched) > 0;
+        watch(CALL_OPERATION, wanted);
+    } while (wanted != (atomic_load(&operations_watched) > 0));
 }
 
-void calls_watch_frees(void) {
-    for (uint32_t id = 1; id < CALL_ID_LIMIT; id++)
-        if (calls[id].kind == CALL_FREE)
-            cupti.cuptiEnableCallback(true, subscriber, DOMAIN_DRIVER_API, id);
+void callback_enable(bool on, int domain, uint32_t cbid) {
+    if (!subscriber)
+        return;
+    cupti.cuptiEnableCallback(on, subscriber, domain, cbid);
 }
+
+void domain_enable(bool on, int domain) {
+    if (subscriber)
+        cupti.cuptiEnableDomain(on, subscriber, domain);
+}
+
+/* From now on, also after captures, in which every call is watched. */
+void calls_watch_frees(void) {
+    atomic_store(&frees_watched, true);
+    watch(CALL_FREE, true);
+}
+
+bool calls_frees_watched(void) { return atomic_load(&frees_watched); }
 
 int callbacks_start(void) {
     CUptiResult result = cupti.cuptiSubscribe(&subscriber, on_callback, NULL);
-    if (result != 0)
+    if (result != 0) {
+        subscriber = NULL;
         return cupti_failed("cuptiSubscribe", result);
+    }
     session++;
+    counter("recording_number", session, "number",
+            "measured: which recording of this process it is; CUPTI was subscribed to so often");
     memset(contexts, 0, sizeof contexts);
-    atomic_store(&captures, 0);
     atomic_store(&operations_watched, 0);
+    atomic_store(&frees_watched, false);
     result = calls_watch_graphs(true);
     if (result != 0) {
         cupti.cuptiUnsubscribe(subscriber);
@@ -385,3 +333,5 @@ void callbacks_stop(void) {
         cupti.cuptiUnsubscribe(subscriber);
     subscriber = NULL;
 }
+
+bool callbacks_active(void) { return subscriber != NULL; }

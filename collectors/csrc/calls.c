@@ -65,6 +65,21 @@ static const struct pattern patterns[] = {
     {"cuGraphAddNode", CALL_ADD_NODE, NO_STREAM},
     {"cuGraphAddNode_v2", CALL_ADD_NODE, NO_STREAM},
     {"cuGraphAddNode_v3", CALL_ADD_NODE, NO_STREAM},
+    {"cuGraphDestroy", CALL_GRAPH_DESTROY, NO_STREAM},
+    {"cuGraphClone", CALL_GRAPH_CLONE, NO_STREAM},
+    {"cuGraphNodeSetEnabled", CALL_NODE_UPDATE, NO_STREAM},
+    {"cuGraphExecNodeSetParams", CALL_NODE_UPDATE, NO_STREAM},
+    {"cuGraphExecKernelNodeSetParams", CALL_NODE_UPDATE, NO_STREAM},
+    {"cuGraphExecKernelNodeSetParams_v2", CALL_NODE_UPDATE, NO_STREAM},
+    {"cuGraphExecMemcpyNodeSetParams", CALL_NODE_UPDATE, NO_STREAM},
+    {"cuGraphExecMemsetNodeSetParams", CALL_NODE_UPDATE, NO_STREAM},
+    {"cuGraphExecHostNodeSetParams", CALL_NODE_UPDATE, NO_STREAM},
+    {"cuGraphExecChildGraphNodeSetParams", CALL_NODE_UPDATE, NO_STREAM},
+    {"cuGraphExecEventRecordNodeSetEvent", CALL_NODE_UPDATE, NO_STREAM},
+    {"cuGraphExecEventWaitNodeSetEvent", CALL_NODE_UPDATE, NO_STREAM},
+    {"cuGraphExecExternalSemaphoresSignalNodeSetParams", CALL_NODE_UPDATE, NO_STREAM},
+    {"cuGraphExecExternalSemaphoresWaitNodeSetParams", CALL_NODE_UPDATE, NO_STREAM},
+    {"cuGraphExecBatchMemOpNodeSetParams", CALL_NODE_UPDATE, NO_STREAM},
 };
 
 static void match(uint32_t id, const char *name) {
@@ -76,7 +91,7 @@ static void match(uint32_t id, const char *name) {
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
         const struct pattern *p = &patterns[i];
         if (strlen(p->name) == length && memcmp(p->name, name, length) == 0) {
-            calls[id] = (struct call_info){p->kind, p->stream_offset, per_thread, false};
+            calls[id] = (struct call_info){p->kind, p->stream_offset, per_thread, true, false};
             return;
         }
     }
@@ -86,8 +101,10 @@ void calls_find(void) {
     memset(calls, 0, sizeof calls);
     for (uint32_t id = 1; id < CALL_ID_LIMIT; id++) {
         const char *name = NULL;
-        if (cupti.cuptiGetCallbackName(DOMAIN_DRIVER_API, id, &name) == 0 && name)
-            match(id, name);
+        if (cupti.cuptiGetCallbackName(DOMAIN_DRIVER_API, id, &name) != 0 || !name)
+            continue;
+        calls[id] = (struct call_info){.stream_offset = NO_STREAM, .known = true};
+        match(id, name);
     }
 }
 

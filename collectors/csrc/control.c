@@ -3,6 +3,7 @@
  * IDLE -> RECORDING -> IDLE (stopped in order) | DETACHED (inner failure, or a forked child)
  */
 #include "native.h"
+#include "nesting.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -10,23 +11,26 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
-#define FLUSH_INTERVAL_NS 500000000ull
+/* How long the end of a program without Python waits for outstanding GPU work. */
+#define EXIT_SECONDS 20.0
 
-struct options options = {POLICY_FIRST, 20, 20000, 512, 5000000000ull, 0.003};
+struct options options = {.policy_count = 20, .eager_operations = 20000, .dot_nodes = 512,
+                          .eager_ns = 5000000000ull, .event_cost_fraction = 0.003};
 _Atomic int run_state = STATE_IDLE;
 
-static pthread_mutex_t control_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t flush_signal;
-static pthread_mutex_t flush_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_t flush_thread;
-static bool flush_stop, flush_final_done, flush_running;
+GVIZ_LOCK(control_lock);
 static char cupti_path[3000];
-static char last_error[512];
-static bool injection_wanted; /* start when the driver initialises */
+static _Atomic bool injection_wanted; /* start when the driver initialises */
+static bool prepared; /* by Python, or by gviz_start: the environment is not asked */
+static bool from_environment; /* no Python part */
+static char last_error[1024];
+static char holder[512]; /* who holds CUPTI where another does, and what to do */
+static bool left_before_attaching;
 static _Atomic int said_failure;
+
+GVIZ_EXPORT int gviz_stop(double seconds);
 
 struct thread_state *this_thread(void) {
     static __thread struct thread_state state;
@@ -61,127 +65,39 @@ void give_up(const char *why) {
     int recording_now = STATE_RECORDING;
     if (!atomic_compare_exchange_strong(&run_state, &recording_now, STATE_DETACHED))
         return;
+    spool_append_one(RECORD_STOPPED, why, strlen(why)); /* where there is a spool still */
     if (!atomic_exchange(&said_failure, 1))
         fprintf(stderr, "gviz: collecting stopped: %s; the program goes on, "
                         "what was recorded is kept\n", why);
 }
 
-/* -- the flush thread --------------------------------------------------------------- */
-
-static void set_relaxed_capture(void) {
-    /* A global-mode capture elsewhere must not be broken by this thread's event queries. */
-    int mode = CU_CAPTURE_MODE_RELAXED;
-    cuda.ThreadExchangeStreamCaptureMode(&mode);
-}
-
-static void synchronize_contexts(void) {
-    CUcontext context;
-    for (int i = 0; (context = context_at(i)); i++) {
-        if (cuda.CtxPushCurrent(context) != 0)
-            continue;
-        cuda.CtxSynchronize();
-        cuda.CtxPopCurrent(&context);
-    }
-}
-
-static void *flush_main(void *unused) {
-    (void)unused;
-    this_thread()->inside = 1;
-    bool relaxed = false;
-    pthread_mutex_lock(&flush_lock);
-    while (!flush_stop) {
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        uint64_t at = (uint64_t)until.tv_nsec + FLUSH_INTERVAL_NS;
-        until.tv_sec += (time_t)(at / 1000000000ull);
-        until.tv_nsec = (long)(at % 1000000000ull);
-        pthread_cond_timedwait(&flush_signal, &flush_lock, &until);
-        if (flush_stop || !recording())
-            continue;
-        pthread_mutex_unlock(&flush_lock);
-        if (!relaxed && context_at(0)) {
-            set_relaxed_capture();
-            relaxed = true;
-        }
-        if (context_at(0)) {
-            activity_flush();
-            events_poll();
-            graph_memory_sample();
-        }
-        pthread_mutex_lock(&flush_lock);
-    }
-    pthread_mutex_unlock(&flush_lock);
-    if (context_at(0)) {
-        set_relaxed_capture();
-        synchronize_contexts();
-        activity_flush();
-        events_poll();
-        graph_memory_sample();
-    }
-    pthread_mutex_lock(&flush_lock);
-    flush_final_done = true;
-    pthread_cond_broadcast(&flush_signal);
-    pthread_mutex_unlock(&flush_lock);
-    return NULL;
-}
-
-/* Start the flush thread, once; called when the first context is seen. Before that there is
- * nothing to flush, and a program that forks is better off with a single thread. */
-void flush_start(void) {
-    static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
-    pthread_mutex_lock(&once);
-    if (flush_running) {
-        pthread_mutex_unlock(&once);
-        return;
-    }
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&flush_signal, &attributes);
-    pthread_condattr_destroy(&attributes);
-    flush_stop = flush_final_done = false;
-    flush_running = pthread_create(&flush_thread, NULL, flush_main, NULL) == 0;
-    pthread_mutex_unlock(&once);
-    if (flush_running)
-        pthread_setname_np(flush_thread, "gviz-flush");
-    else
-        give_up("the flush thread could not be started");
-}
-
-/* Wait for the GPU's outstanding work to be recorded, but not for ever. */
-static bool flush_finish(double seconds) {
-    if (!flush_running)
-        return true;
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += (time_t)seconds;
-    pthread_mutex_lock(&flush_lock);
-    flush_stop = true;
-    pthread_cond_broadcast(&flush_signal);
-    int result = 0;
-    while (!flush_final_done && result != ETIMEDOUT)
-        result = pthread_cond_timedwait(&flush_signal, &flush_lock, &until);
-    bool done = flush_final_done;
-    pthread_mutex_unlock(&flush_lock);
-    if (done)
-        pthread_join(flush_thread, NULL);
-    else
-        pthread_detach(flush_thread);
-    flush_running = false;
-    return done;
-}
-
 /* -- fork ----------------------------------------------------------------------------- */
 
+extern pthread_mutex_t *const __start_gviz_locks[] __attribute__((visibility("hidden")));
+extern pthread_mutex_t *const __stop_gviz_locks[] __attribute__((visibility("hidden")));
+
 static void in_forked_child(void) {
+    for (pthread_mutex_t *const *lock = __start_gviz_locks; lock < __stop_gviz_locks; lock++)
+        pthread_mutex_init(*lock, NULL);
+    *this_thread() = (struct thread_state){0}; /* this thread has another id here */
     /* The spool, CUPTI and the flush thread belong to the parent. */
-    injection_wanted = false;
-    atomic_store(&run_state, STATE_DETACHED);
-    flush_running = false;
+    bool again = injection_wanted && process_follows_children();
+    injection_wanted = again; /* without CUDA so far: the child may use it and be recorded itself */
+    atomic_store(&run_state, again ? STATE_IDLE : STATE_DETACHED);
+    flush_forked();
+    pause_forked();
+    watch_abandon();
     spool_abandon();
+    process_forked();
+    nvtx_forked();
 }
 
-static void register_fork_handler(void) { pthread_atfork(NULL, NULL, in_forked_child); }
+static void add_fork_handler(void) { pthread_atfork(NULL, NULL, in_forked_child); }
+
+static void register_fork_handler(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, add_fork_handler);
+}
 
 /* -- start and stop --------------------------------------------------------------------- */
 
@@ -193,19 +109,23 @@ static int fail(const char *format, ...) {
     return -1;
 }
 
-static int attach_locked(void) {
+/* `again`: in the same recording, after CUPTI was left. */
+static int attach_cupti(bool again) {
     char why[400];
-    if (cuda_load(why, sizeof why) != 0 || cupti_load(cupti_path, why, sizeof why) != 0)
+    if (cupti_load(cupti_path, why, sizeof why) != 0)
         return fail("%s", why);
     calls_find();
-    walk_reset();
+    if (!again)
+        walk_reset();
     launch_reset();
-    window_reset();
-    bodies_reset();
-    graph_memory_reset();
+    origin_reset();
+    life_reset();
+    window_reset(again);
+    bodies_reset(); /* which of them were destroyed meanwhile is not known */
+    graph_memory_reset(again);
     if (callbacks_start() != 0)
         return -1;
-    if (activity_start() != 0) {
+    if (activity_start(again) != 0) {
         callbacks_stop();
         return -1;
     }
@@ -216,10 +136,32 @@ static int attach_locked(void) {
     counter("cupti_version", version, "number", "measured: cuptiGetVersion");
     counter("driver_version", driver, "number", "measured: cuDriverGetVersion");
     counter("attached_ns", (double)now_ns(), "ns", "measured: cuptiGetTimestamp");
+    pause_take_signal(false);
+    pause_attached(again ? PERIOD_RETURNED : PERIOD_ATTACHED);
     atomic_store_explicit(&run_state, STATE_RECORDING, memory_order_release);
     if (context_at(0)) /* attached late */
         flush_start();
-    window_start();
+    return 0;
+}
+
+static int attach_locked(bool again) {
+    char why[1200];
+    if (cuda_load(why, sizeof why) != 0)
+        return fail("%s", why);
+    if (again)
+        return attach_cupti(true);
+    if (watch_wanted()) {
+        watch_start("asked for", true);
+        return 0;
+    }
+    if (attach_cupti(false) == 0)
+        return 0;
+    if (!watch_may_follow())
+        return -1;
+    snprintf(why, sizeof why, "CUPTI cannot be used (%s)", last_error);
+    watch_start(why, true);
+    fprintf(stderr, "gviz: %s; graphs of PyTorch and CuPy, and those given to gviz.watch, are "
+                    "recorded without it\n", why);
     return 0;
 }
 
@@ -227,8 +169,8 @@ int cupti_failed(const char *call, CUptiResult result) {
     const char *text = NULL;
     cupti.cuptiGetResultString(result, &text);
     if (result == 39)
-        return fail("another profiler holds CUPTI in this process (%s: %s); "
-                    "run without it", call, text ? text : "?");
+        return fail("another profiler holds CUPTI in this process (%s: %s); %s",
+                    call, text ? text : "?", holder[0] ? holder : "run without it");
     return fail("%s failed: %s (%d)", call, text ? text : "?", result);
 }
 
@@ -238,8 +180,7 @@ GVIZ_EXPORT const char *gviz_error(void) { return last_error; }
  * instead of now. Returns 0 or -1 (gviz_error says why). */
 GVIZ_EXPORT int gviz_start(const char *spool, const char *cupti_library,
                            const struct options *wanted, int at_init) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, register_fork_handler);
+    register_fork_handler();
     pthread_mutex_lock(&control_lock);
     int result;
     last_error[0] = 0;
@@ -252,21 +193,124 @@ GVIZ_EXPORT int gviz_start(const char *spool, const char *cupti_library,
         options = *wanted;
         snprintf(cupti_path, sizeof cupti_path, "%s", cupti_library ? cupti_library : "");
         nvtx_reset();
+        prepared = true;
         injection_wanted = at_init != 0;
-        result = at_init ? 0 : attach_locked();
+        pause_take_signal(at_init != 0);
+        result = at_init ? 0 : attach_locked(false);
     }
     pthread_mutex_unlock(&control_lock);
     return result;
 }
 
+/* Under gviz run: have this process record into a spool of its own from the driver's
+ * initialisation on. `first`: make the spool now, for a run is to be seen also without CUDA.
+ * Returns 0; 1 when this process records already (a program that embeds Python); or -1. */
+GVIZ_EXPORT int gviz_prepare(const char *job, const char *cupti_library,
+                             const struct options *wanted, int parent, int follow, int first) {
+    register_fork_handler();
+    pthread_mutex_lock(&control_lock);
+    int result = 0;
+    last_error[0] = 0;
+    atomic_store(&said_failure, 0);
+    if (from_environment && recording()) {
+        result = 1;
+    } else if (recording() || (prepared && injection_wanted)) {
+        result = fail("a profile is active in this process already");
+    } else {
+        options = *wanted;
+        snprintf(cupti_path, sizeof cupti_path, "%s", cupti_library ? cupti_library : "");
+        process_set_job(job, parent, follow != 0);
+        prepared = true;
+        from_environment = false;
+        pause_take_signal(true);
+        injection_wanted = true;
+        if (first && process_open(false, true) != 0 && errno) {
+            result = fail("cannot write the spool %s: %s", job, strerror(errno));
+            injection_wanted = false;
+        }
+    }
+    pthread_mutex_unlock(&control_lock);
+    return result;
+}
+
+/* Go on without CUPTI in the recording in hand, after CUPTI was left. Returns 0 or -1. */
+GVIZ_EXPORT int gviz_start_events(const char *why) {
+    pthread_mutex_lock(&control_lock);
+    int result = 0;
+    char missing[400];
+    if (atomic_load(&run_state) == STATE_RECORDING)
+        result = fail("another collector measures");
+    else if (!spool_is_open())
+        result = fail("no recording is open");
+    else if (cuda_load(missing, sizeof missing) != 0)
+        result = fail("%s", missing);
+    else
+        watch_start(why, false);
+    pthread_mutex_unlock(&control_lock);
+    return result;
+}
+
+/* With the lock held. */
+static void ask_environment(void) {
+    if (prepared || injection_wanted || atomic_load(&run_state) != STATE_IDLE)
+        return;
+    if (!process_from_environment(&options, cupti_path, sizeof cupti_path))
+        return;
+    register_fork_handler();
+    prepared = from_environment = true;
+    pause_take_signal(true);
+    injection_wanted = true;
+}
+
+/* NVTX came before CUDA, in a process without Python: keep its ranges for the spool to come. */
+void await_injection(void) {
+    /* A library that CUPTI loads while we attach may use NVTX: then nothing is left to ask. */
+    if (pthread_mutex_trylock(&control_lock) != 0)
+        return;
+    ask_environment();
+    pthread_mutex_unlock(&control_lock);
+}
+
+bool awaiting_injection(void) { return atomic_load(&injection_wanted); }
+GVIZ_EXPORT int gviz_is_awaiting(void) { return awaiting_injection(); }
+
+/* Runs after what the program gave to atexit() once CUDA was in use. Python's part, where there
+ * is one, has closed the spool before, unless C code ended the process. */
+static void at_exit(void) {
+    if (spool_is_open())
+        gviz_stop(EXIT_SECONDS);
+}
+
+/* Stop measuring without CUPTI; the spool stays open, for CUPTI to be taken again. */
+GVIZ_EXPORT void gviz_end_events(void) {
+    pthread_mutex_lock(&control_lock);
+    if (watching()) {
+        watch_poll(true);
+        watch_stop();
+        atomic_store(&run_state, STATE_LEFT);
+    }
+    pthread_mutex_unlock(&control_lock);
+}
+
 /* The driver calls this while it initialises, when CUDA_INJECTION64_PATH names this library. */
 GVIZ_EXPORT int InitializeInjection(void) {
     pthread_mutex_lock(&control_lock);
+    ask_environment();
     if (injection_wanted) {
         injection_wanted = false;
-        if (attach_locked() != 0) {
-            note("warning", "nothing was recorded: %s", last_error);
-            fprintf(stderr, "gviz: nothing is recorded: %s\n", last_error);
+        if (!spool_is_open() && process_has_job() && process_open(from_environment, false) != 0) {
+            if (errno)
+                fprintf(stderr, "gviz: nothing is recorded: cannot write a spool: %s\n",
+                        strerror(errno));
+        } else {
+            if (from_environment)
+                nodes_without_stacks(process_stack_reason());
+            if (attach_locked(false) != 0) {
+                note("warning", "nothing was recorded: %s", last_error);
+                fprintf(stderr, "gviz: nothing is recorded: %s\n", last_error);
+            }
+            if (process_has_job())
+                atexit(at_exit);
         }
     }
     pthread_mutex_unlock(&control_lock);
@@ -276,34 +320,83 @@ GVIZ_EXPORT int InitializeInjection(void) {
 /* Stop recording: wait up to `seconds` for outstanding GPU work, detach, close the spool. */
 GVIZ_EXPORT int gviz_stop(double seconds) {
     pthread_mutex_lock(&control_lock);
-    injection_wanted = false;
+    injection_wanted = left_before_attaching = false;
     int state = atomic_load(&run_state);
-    if (state == STATE_RECORDING) {
-        window_finish();
+    pause_finish();
+    if (state == STATE_RECORDING || state == STATE_LEFT) {
+        if (!watching())
+            window_finish();
         if (!flush_finish(seconds))
             note("warning", "the GPU was still busy %.0f s after the end: the last launches "
                             "are missing or incomplete", seconds);
         activity_counters();
-        activity_stop();
-        callbacks_stop();
-        events_stop();
+        memory_counters();
+        if (state == STATE_RECORDING && !watching()) {
+            activity_stop();
+            callbacks_stop();
+        }
+        updates_flush();
+        watch_stop();
+        events_stop(true);
         counter("ended_ns", (double)now_ns(), "ns", "measured: cuptiGetTimestamp");
         counter("spool_bytes", (double)spool_bytes(), "bytes", "measured: bytes appended");
         atomic_store(&run_state, STATE_IDLE);
     } else if (state == STATE_DETACHED) {
         flush_finish(seconds);
         callbacks_stop();
+        watch_stop();
         atomic_store(&run_state, STATE_IDLE);
     }
     spool_append_one(RECORD_END, "", 0);
     spool_close();
+    process_forget();
     pthread_mutex_unlock(&control_lock);
     return state;
+}
+
+/* Leave CUPTI to a profiler that is about to start, waiting up to `seconds` for work in flight;
+ * the spool stays open. Returns 1 if CUPTI was gviz's, or would have been. */
+GVIZ_EXPORT int gviz_leave(const char *profiler, double seconds) {
+    pthread_mutex_lock(&control_lock);
+    bool has_cupti = recording() && !watching();
+    int left = injection_wanted || has_cupti;
+    if (has_cupti)
+        leave(profiler, seconds);
+    left_before_attaching = injection_wanted;
+    injection_wanted = false;
+    pthread_mutex_unlock(&control_lock);
+    return left;
+}
+
+/* Take CUPTI again after it was left. Returns 0, or -1: gviz_error says why it cannot be had. */
+GVIZ_EXPORT int gviz_return(void) {
+    pthread_mutex_lock(&control_lock);
+    int result = -1;
+    last_error[0] = 0;
+    if (atomic_load(&run_state) == STATE_LEFT)
+        result = attach_locked(true);
+    else if (left_before_attaching)
+        result = attach_locked(false);
+    else
+        fail("CUPTI was not left");
+    left_before_attaching = left_before_attaching && result != 0;
+    pthread_mutex_unlock(&control_lock);
+    return result;
+}
+
+/* A sentence about who holds CUPTI, for the case that another does. */
+GVIZ_EXPORT void gviz_set_holder(const char *text) {
+    snprintf(holder, sizeof holder, "%s", text ? text : "");
 }
 
 GVIZ_EXPORT int gviz_state(void) { return atomic_load(&run_state); }
 
 /* Python's records: metadata, stacks, notes. Returns 0 or -1. */
 GVIZ_EXPORT int gviz_append(uint32_t type, const void *data, uint64_t size) {
+    if (awaiting_injection() && !spool_is_open())
+        return process_keep(type, data, (size_t)size);
     return spool_append_one(type, data, (size_t)size);
 }
+
+/* Whether there is a spool: a process that does not use CUDA has none to describe itself in. */
+GVIZ_EXPORT int gviz_is_open(void) { return spool_is_open(); }

@@ -22,14 +22,16 @@ typedef struct CUkern_st *CUkernel;
 typedef struct CUgraph_st *CUgraph;
 typedef struct CUgraphNode_st *CUgraphNode;
 typedef struct CUgraphExec_st *CUgraphExec;
+typedef struct CUmod_st *CUmodule;
 typedef struct CUpti_Subscriber_st *CUpti_SubscriberHandle;
 
 #define CU_STREAM_PER_THREAD ((CUstream)0x2)
 #define CU_CAPTURE_MODE_RELAXED 2
 
 enum { NODE_KERNEL = 0, NODE_MEMCPY = 1, NODE_MEMSET = 2, NODE_HOST = 3, NODE_GRAPH = 4,
-       NODE_WAIT_EVENT = 6, NODE_EVENT_RECORD = 7, NODE_EXT_SEMAS_SIGNAL = 8,
-       NODE_EXT_SEMAS_WAIT = 9, NODE_BATCH_MEM_OP = 12, NODE_MEM_ALLOC = 10, NODE_MEM_FREE = 11, NODE_CONDITIONAL = 13 };
+       NODE_EMPTY = 5, NODE_WAIT_EVENT = 6, NODE_EVENT_RECORD = 7, NODE_EXT_SEMAS_SIGNAL = 8,
+       NODE_EXT_SEMAS_WAIT = 9, NODE_MEM_ALLOC = 10, NODE_MEM_FREE = 11, NODE_BATCH_MEM_OP = 12,
+       NODE_CONDITIONAL = 13 };
 
 enum { FUNC_MAX_THREADS_PER_BLOCK = 0, FUNC_SHARED_SIZE_BYTES = 1, FUNC_LOCAL_SIZE_BYTES = 3,
        FUNC_NUM_REGS = 4 };
@@ -40,7 +42,8 @@ enum { DEVICE_MULTIPROCESSOR_COUNT = 16, DEVICE_MAX_THREADS_PER_MULTIPROCESSOR =
 enum { POINTER_MEMORY_TYPE = 2, POINTER_DEVICE_ORDINAL = 9, POINTER_RANGE_START = 11,
        POINTER_RANGE_SIZE = 12 };
 
-enum { LAUNCH_ATTRIBUTE_COOPERATIVE = 2, LAUNCH_ATTRIBUTE_PRIORITY = 8 };
+enum { LAUNCH_ATTRIBUTE_COOPERATIVE = 2, LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4,
+       LAUNCH_ATTRIBUTE_PRIORITY = 8, LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE = 13 };
 
 typedef struct {
     CUfunction func;
@@ -124,7 +127,7 @@ typedef void (*CUpti_CallbackFunc)(void *, int, uint32_t, const void *);
 typedef void (*CUpti_BuffersRequested)(uint8_t **, size_t *, size_t *);
 typedef void (*CUpti_BuffersCompleted)(CUcontext, uint32_t, uint8_t *, size_t, size_t);
 
-enum { DOMAIN_DRIVER_API = 1, DOMAIN_RESOURCE = 3 };
+enum { DOMAIN_DRIVER_API = 1, DOMAIN_RUNTIME_API = 2, DOMAIN_RESOURCE = 3 };
 enum { RESOURCE_CONTEXT_CREATED = 1, RESOURCE_CONTEXT_DESTROY_STARTING = 2,
        RESOURCE_STREAM_DESTROY_STARTING = 4,
        RESOURCE_GRAPH_CREATED = 9, RESOURCE_GRAPH_DESTROY_STARTING = 10,
@@ -141,6 +144,7 @@ enum { ACTIVITY_MEMCPY = 1, ACTIVITY_MEMSET = 2, ACTIVITY_CONCURRENT_KERNEL = 10
     X(cuptiSubscribe, CUptiResult, (CUpti_SubscriberHandle *, CUpti_CallbackFunc, void *))     \
     X(cuptiUnsubscribe, CUptiResult, (CUpti_SubscriberHandle))                                 \
     X(cuptiEnableCallback, CUptiResult, (uint32_t, CUpti_SubscriberHandle, int, uint32_t))     \
+    X(cuptiEnableDomain, CUptiResult, (uint32_t, CUpti_SubscriberHandle, int))                 \
     X(cuptiGetCallbackName, CUptiResult, (int, uint32_t, const char **))                       \
     X(cuptiActivityRegisterCallbacks, CUptiResult,                                             \
       (CUpti_BuffersRequested, CUpti_BuffersCompleted))                                        \
@@ -153,6 +157,50 @@ enum { ACTIVITY_MEMCPY = 1, ACTIVITY_MEMSET = 2, ACTIVITY_CONCURRENT_KERNEL = 10
     X(cuptiGetGraphExecId, CUptiResult, (CUgraphExec, uint32_t *))                             \
     X(cuptiGetGraphNodeId, CUptiResult, (CUgraphNode, uint64_t *))                             \
     X(cuptiGetStreamIdEx, CUptiResult, (CUcontext, CUstream, uint8_t, uint32_t *))
+
+/* What the events collector needs besides (copy.c, calibrate.c, watch.c); none without it. */
+#define WATCH_FUNCTIONS(X)                                                                     \
+    X(StreamGetCaptureInfo, cuStreamGetCaptureInfo_v3,                                         \
+      (CUstream, int *, uint64_t *, CUgraph *, const CUgraphNode **, const EdgeData **,        \
+       size_t *), 0)                                                                           \
+    X(StreamGetCaptureInfoOld, cuStreamGetCaptureInfo_v2,                                      \
+      (CUstream, int *, uint64_t *, CUgraph *, const CUgraphNode **, size_t *), 0)             \
+    X(StreamGetId, cuStreamGetId, (CUstream, unsigned long long *), 0)                         \
+    X(StreamWaitEvent, cuStreamWaitEvent, (CUstream, CUevent, unsigned), 0)                    \
+    X(StreamCreate, cuStreamCreate, (CUstream *, unsigned), 0)                                 \
+    X(StreamDestroy, cuStreamDestroy_v2, (CUstream), 0)                                        \
+    X(GraphCreate, cuGraphCreate, (CUgraph *, unsigned), 0)                                    \
+    X(GraphClone, cuGraphClone, (CUgraph *, CUgraph), 0)                                       \
+    X(GraphDestroy, cuGraphDestroy, (CUgraph), 0)                                              \
+    X(GraphNodeFindInClone, cuGraphNodeFindInClone, (CUgraphNode *, CUgraphNode, CUgraph), 0)  \
+    X(GraphAddEventRecordNode, cuGraphAddEventRecordNode,                                      \
+      (CUgraphNode *, CUgraph, const CUgraphNode *, size_t, CUevent), 0)                       \
+    X(GraphAddKernelNode, cuGraphAddKernelNode_v2,                                             \
+      (CUgraphNode *, CUgraph, const CUgraphNode *, size_t, const KernelParams *), 0)          \
+    X(GraphAddMemsetNode, cuGraphAddMemsetNode,                                                \
+      (CUgraphNode *, CUgraph, const CUgraphNode *, size_t, const MemsetParams *, CUcontext),  \
+      0)                                                                                       \
+    X(GraphAddMemcpyNode, cuGraphAddMemcpyNode,                                                \
+      (CUgraphNode *, CUgraph, const CUgraphNode *, size_t, const MemcpyParams *, CUcontext),  \
+      0)                                                                                       \
+    X(GraphAddDependencies, cuGraphAddDependencies_v2,                                         \
+      (CUgraph, const CUgraphNode *, const CUgraphNode *, const EdgeData *, size_t), 0)        \
+    X(GraphAddDependenciesOld, cuGraphAddDependencies,                                         \
+      (CUgraph, const CUgraphNode *, const CUgraphNode *, size_t), 0)                          \
+    X(GraphRemoveDependencies, cuGraphRemoveDependencies_v2,                                   \
+      (CUgraph, const CUgraphNode *, const CUgraphNode *, const EdgeData *, size_t), 0)        \
+    X(GraphRemoveDependenciesOld, cuGraphRemoveDependencies,                                   \
+      (CUgraph, const CUgraphNode *, const CUgraphNode *, size_t), 0)                          \
+    X(GraphInstantiate, cuGraphInstantiateWithFlags,                                           \
+      (CUgraphExec *, CUgraph, unsigned long long), 0)                                         \
+    X(GraphExecGetFlags, cuGraphExecGetFlags, (CUgraphExec, uint64_t *), 0)                    \
+    X(GraphExecDestroy, cuGraphExecDestroy, (CUgraphExec), 0)                                  \
+    X(GraphLaunch, cuGraphLaunch, (CUgraphExec, CUstream), 0)                                  \
+    X(ModuleLoadData, cuModuleLoadData, (CUmodule *, const void *), 0)                         \
+    X(ModuleUnload, cuModuleUnload, (CUmodule), 0)                                             \
+    X(ModuleGetFunction, cuModuleGetFunction, (CUfunction *, CUmodule, const char *), 0)       \
+    X(MemAlloc, cuMemAlloc_v2, (CUdeviceptr *, size_t), 0)                                     \
+    X(MemFree, cuMemFree_v2, (CUdeviceptr), 0)
 
 /* X(field, symbol, result, parameters, needed): libcuda. */
 #define CUDA_FUNCTIONS(X)                                                                      \
@@ -208,6 +256,8 @@ enum { ACTIVITY_MEMCPY = 1, ACTIVITY_MEMSET = 2, ACTIVITY_CONCURRENT_KERNEL = 10
     X(EventElapsedTime, cuEventElapsedTime_v2, (float *, CUevent, CUevent), 0)                 \
     X(EventElapsedTimeOld, cuEventElapsedTime, (float *, CUevent, CUevent), 0)                 \
     X(StreamIsCapturing, cuStreamIsCapturing, (CUstream, int *), 1)                            \
+    WATCH_FUNCTIONS(X)                                                                         \
+    X(MemGetInfo, cuMemGetInfo_v2, (size_t *, size_t *), 0)                                    \
     X(ThreadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode, (int *), 1)
 
 struct cupti_functions {

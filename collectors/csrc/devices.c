@@ -1,5 +1,5 @@
 /* Which device a context, or an address, belongs to. */
-#include "native.h"
+#include "nesting.h"
 
 #define CACHED 8
 

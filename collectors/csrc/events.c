@@ -21,12 +21,13 @@ struct time_record {
     uint64_t token, duration_ns;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+GVIZ_LOCK(lock);
 static struct pair *pool, *pending_first, *pending_last;
 static int pending_count;
-static uint64_t next_token = 1, allowed_from_ns, cost_count, thinned_count;
+static uint64_t next_token = 1, allowed_from_ns, cost_count, thinned_count, lost_count;
 static uint64_t cost_least_ns = UINT64_MAX;
 static double cost_typical_ns;
+static uint64_t first_launch_ns, cost_total_ns;
 
 static int exchange_capture_mode(int mode) {
     cuda.ThreadExchangeStreamCaptureMode(&mode);
@@ -73,6 +74,9 @@ static void pair_return(struct pair *pair) {
 
 /* Whether a launch now may be timed without its events costing more than their share. */
 bool events_wanted(uint64_t time_ns) {
+    uint64_t none = 0;
+    __atomic_compare_exchange_n(&first_launch_ns, &none, time_ns, false, __ATOMIC_RELAXED,
+                                __ATOMIC_RELAXED);
     if (time_ns >= __atomic_load_n(&allowed_from_ns, __ATOMIC_RELAXED))
         return true;
     __atomic_fetch_add(&thinned_count, 1, __ATOMIC_RELAXED);
@@ -119,8 +123,11 @@ void events_end(void *opaque, CUstream stream, bool launched) {
      * So what is far above the least seen does not count. */
     uint64_t limit = 3 * cost_least_ns;
     double counted = (double)(pair->cost_ns < limit ? pair->cost_ns : limit);
+    cost_total_ns += (uint64_t)counted;
     cost_typical_ns = cost_count == 1 ? counted : cost_typical_ns + (counted - cost_typical_ns) / 16;
-    allowed_from_ns = end + (uint64_t)(cost_typical_ns / options.event_cost_fraction);
+    __atomic_store_n(&allowed_from_ns,
+                     end + (uint64_t)(cost_typical_ns / options.event_cost_fraction),
+                     __ATOMIC_RELAXED);
     pthread_mutex_unlock(&lock);
 }
 
@@ -178,6 +185,13 @@ void events_poll(void) {
     }
 }
 
+int events_pending(void) {
+    pthread_mutex_lock(&lock);
+    int count = pending_count;
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
 static void drop(struct pair **list, CUcontext context) {
     while (*list) {
         struct pair *pair = *list;
@@ -204,30 +218,51 @@ void events_forget(CUcontext context) {
     pthread_mutex_unlock(&lock);
 }
 
-void events_stop(void) {
-    pthread_mutex_lock(&lock);
+static void write_counters(void) {
     if (cost_count)
         counter("launch_event_cost_ns", cost_typical_ns, "ns",
                 "measured: host time of the two event records around a launch, typical");
     counter("launches_timed_by_events", (double)cost_count, "number", "measured");
-    counter("launches_thinned", (double)thinned_count, "number",
+    counter("launches_thinned", (double)__atomic_load_n(&thinned_count, __ATOMIC_RELAXED), "number",
             "measured: launches left without events to keep their cost below the limit");
-    if (pending_count)
-        counter("launch_times_lost", pending_count, "number",
+    counter("launch_event_share_limit", options.event_cost_fraction, "fraction",
+            "rule: a launch has no events while their host time would be above this share of wall "
+            "time; the first launches of each executable have them whatever they cost");
+    uint64_t wall_ns = first_launch_ns ? now_ns() - first_launch_ns : 0;
+    if (wall_ns && cost_count)
+        counter("launch_event_share", (double)cost_total_ns / (double)wall_ns, "fraction",
+                "measured: host time of the event records, of the wall time from the first launch "
+                "that could go without to the end");
+    if (lost_count)
+        counter("launch_times_lost", (double)lost_count, "number",
                 "measured: launches whose events had not finished at the end");
+}
+
+/* `at_end`: of the recording; else CUPTI is left, and the counts go on. */
+void events_stop(bool at_end) {
+    pthread_mutex_lock(&lock);
+    lost_count += (uint64_t)pending_count;
+    if (at_end)
+        write_counters();
+    struct pair *unused = pool;
+    pool = NULL;
+    drop(&pending_first, NULL);
+    pending_last = NULL;
+    pending_count = 0;
+    if (at_end) {
+        __atomic_store_n(&allowed_from_ns, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&thinned_count, 0, __ATOMIC_RELAXED);
+        cost_count = lost_count = first_launch_ns = cost_total_ns = 0;
+        cost_least_ns = UINT64_MAX;
+    }
+    pthread_mutex_unlock(&lock);
     CUcontext popped;
-    for (struct pair *pair = pool; pair; pair = pair->next) {
+    for (struct pair *pair = unused; pair; pair = pair->next) {
         if (cuda.CtxPushCurrent(pair->context) != 0)
             continue;
         cuda.EventDestroy(pair->start);
         cuda.EventDestroy(pair->end);
         cuda.CtxPopCurrent(&popped);
     }
-    drop(&pool, NULL);
-    drop(&pending_first, NULL);
-    pending_last = NULL;
-    pending_count = 0;
-    allowed_from_ns = cost_count = thinned_count = 0;
-    cost_least_ns = UINT64_MAX;
-    pthread_mutex_unlock(&lock);
+    drop(&unused, NULL);
 }

@@ -1,5 +1,5 @@
 /* The memory of graphs' alloc nodes: what each device has reserved for it and has in use. */
-#include "native.h"
+#include "nesting.h"
 
 #include <string.h>
 
@@ -25,19 +25,24 @@ static size_t address_count;
 /* Frees are to be watched: switched on where no lock is held that a callback waits for. */
 static _Atomic bool frees_wanted;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+GVIZ_LOCK(lock);
 static _Atomic uint64_t watched; /* devices on which a graph allocates, a bit each */
 static uint64_t last[MAX_DEVICES][4];
 static uint64_t sampled;         /* devices with a last sample */
 
-void graph_memory_reset(void) {
+/* `again`: in the same recording, with graphs that allocate already. */
+void graph_memory_reset(bool again) {
     pthread_mutex_lock(&lock);
+    atomic_store(&frees_wanted, again && address_count);
+    if (again) {
+        pthread_mutex_unlock(&lock);
+        return;
+    }
     atomic_store(&watched, 0);
     sampled = 0;
     memset(last, 0, sizeof last);
     memset(addresses, 0, sizeof addresses);
     address_count = 0;
-    atomic_store(&frees_wanted, false);
     pthread_mutex_unlock(&lock);
 }
 

@@ -8,18 +8,25 @@ enum { LAUNCH_NODE_LEVEL = 1, LAUNCH_EVENTS = 2, LAUNCH_CAPTURED = 4, LAUNCH_LAT
 /* So many launches of each executable get events whatever they cost: a short run would
  * otherwise end with hardly any. */
 #define ALWAYS_TIMED_LAUNCHES 5
+/* Under "all", this launch of each executable and those after it are left plain, and timed as a
+ * whole: without them nobody could say how much longer the others take for being recorded. */
+#define PLAIN_FROM 50
+#define PLAIN_LAUNCHES 5
 
 struct exec_state {
     CUgraphExec handle;
-    uint32_t exec_id, launches, recorded;
+    uint32_t exec_id, launches, recorded; /* in this period */
     bool late;
+    bool unwanted; /* its graph's name does not match the pattern asked for */
+    uint32_t period;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+GVIZ_LOCK(lock);
 /* By handle, open addressing: programs with a thousand executables launch them in turn. */
 static struct exec_state *execs;
 static size_t exec_count, exec_room; /* entries, removed ones included; a power of two */
 static __thread struct launch_slot slot;
+static _Atomic int under_way;
 
 struct launch_record {
     uint32_t exec_id, correlation;
@@ -71,7 +78,7 @@ static struct exec_state *exec_add(CUgraphExec handle, uint32_t exec_id, bool la
     if ((exec_count + 1) * 2 > exec_room && !execs_grow())
         return NULL;
     struct exec_state *at = exec_slot(execs, exec_room, handle);
-    *at = (struct exec_state){handle, exec_id, 0, 0, late};
+    *at = (struct exec_state){.handle = handle, .exec_id = exec_id, .late = late};
     exec_count++;
     return at;
 }
@@ -80,7 +87,7 @@ void launch_exec_created(CUgraphExec handle, uint32_t exec_id, bool late) {
     pthread_mutex_lock(&lock);
     struct exec_state *known = exec_find(handle);
     if (known) /* the handle of a destroyed executable, used again */
-        *known = (struct exec_state){handle, exec_id, 0, 0, late};
+        *known = (struct exec_state){.handle = handle, .exec_id = exec_id, .late = late};
     else
         exec_add(handle, exec_id, late);
     pthread_mutex_unlock(&lock);
@@ -91,6 +98,14 @@ void launch_exec_destroyed(CUgraphExec handle) {
     struct exec_state *known = exec_find(handle);
     if (known)
         known->handle = REMOVED;
+    pthread_mutex_unlock(&lock);
+}
+
+void launch_exec_unwanted(CUgraphExec handle) {
+    pthread_mutex_lock(&lock);
+    struct exec_state *known = exec_find(handle);
+    if (known)
+        known->unwanted = true;
     pthread_mutex_unlock(&lock);
 }
 
@@ -109,18 +124,33 @@ void launch_reset(void) {
     free(execs);
     execs = NULL;
     exec_count = exec_room = 0;
+    atomic_store(&under_way, 0);
     pthread_mutex_unlock(&lock);
 }
 
+void launch_forget_call(void) { slot.start_ns = 0; }
+
+bool launches_under_way(void) { return atomic_load(&under_way) > 0; }
+
+/* Also true when the driver does not say: it refuses for the legacy stream while a capture is
+ * under way that any use of that stream would break. */
 bool stream_is_capturing(CUstream stream) {
     int status = 0;
-    return cuda.StreamIsCapturing(stream, &status) == 0 && status != 0;
+    return cuda.StreamIsCapturing(stream, &status) != 0 || status != 0;
+}
+
+/* Whether a launch, given how many came before it, is one of those left plain. */
+static bool is_plain(uint32_t earlier) {
+    return options.policy == POLICY_ALL && earlier >= PLAIN_FROM &&
+           earlier < PLAIN_FROM + PLAIN_LAUNCHES;
 }
 
 static bool wants_nodes(const struct exec_state *exec) {
+    if (exec->unwanted)
+        return false;
     switch (options.policy) {
     case POLICY_ALL:
-        return true;
+        return !is_plain(exec->launches);
     case POLICY_EVERY:
         return exec->launches % options.policy_count == 0;
     default:
@@ -130,15 +160,26 @@ static bool wants_nodes(const struct exec_state *exec) {
 
 /* -- launches ------------------------------------------------------------------------------------ */
 
-static bool exec_enter(CUgraphExec handle, uint32_t *exec_id, bool *late, uint32_t *earlier) {
+static bool exec_enter(CUgraphExec handle, bool admitted, uint32_t *exec_id, bool *late,
+                       uint32_t *earlier) {
     pthread_mutex_lock(&lock);
     struct exec_state *exec = exec_find(handle);
     if (!exec) { /* instantiated before gviz attached */
         uint32_t id = 0;
+        /* CUPTI is asked without the lock: one of its callbacks may wait for it. */
+        pthread_mutex_unlock(&lock);
         cupti.cuptiGetGraphExecId(handle, &id);
-        exec = exec_add(handle, id, true);
+        bool unwanted = !origin_wants_late();
+        pthread_mutex_lock(&lock);
+        exec = exec_find(handle);
+        if (!exec && (exec = exec_add(handle, id, true)))
+            exec->unwanted = unwanted;
     }
-    bool wanted = exec && wants_nodes(exec);
+    if (exec && exec->period != period_number()) {
+        exec->period = period_number();
+        exec->launches = exec->recorded = 0;
+    }
+    bool wanted = exec && admitted && wants_nodes(exec);
     if (exec) {
         exec->recorded += wanted;
         *earlier = exec->launches++;
@@ -162,17 +203,31 @@ void launch_enter(const CUpti_CallbackData *data, uint32_t cbid) {
         slot.flags = LAUNCH_CAPTURED;
         return;
     }
+    atomic_fetch_add(&under_way, 1); /* before it is asked whether this is a period */
+    bool admitted = pause_admits(&slot.last);
+    if (!admitted) {
+        window_launch(false, data->context, stream); /* to close it */
+        if (!activity_is_open()) { /* else it is recorded by CUPTI in any case */
+            atomic_fetch_sub(&under_way, 1);
+            return;
+        }
+    }
     uint32_t earlier = 0;
-    slot.wanted = exec_enter((CUgraphExec)params[0], &slot.exec_id, &late, &earlier);
-    bool timed = earlier < ALWAYS_TIMED_LAUNCHES || events_wanted(time);
+    slot.wanted = exec_enter((CUgraphExec)params[0], admitted, &slot.exec_id, &late, &earlier);
+    bool timed = earlier < ALWAYS_TIMED_LAUNCHES || is_plain(earlier) || events_wanted(time);
+    if (is_plain(earlier))
+        window_close_soon();
     /* Asked only where an event could end up in a capture that gviz did not see begin: it costs
      * as much as the rest of this function. */
     timed = timed && !stream_is_capturing(stream);
-    window_launch(slot.wanted, data->context, stream);
+    if (admitted)
+        window_launch(slot.wanted, data->context, stream);
     slot.stream_id = stream_id_of(data->context, stream, calls[cbid].per_thread);
     bool open = activity_is_open();
     slot.flags = (open ? LAUNCH_NODE_LEVEL : 0) | (late ? LAUNCH_LATE : 0);
     slot.start_ns = time;
+    if (earlier == 0 && !late && timed)
+        slot.free_before = memory_free(); /* before the first event: it takes host time */
     if (timed)
         slot.event_pair = events_begin(data->context, stream, &slot.token);
     if (timed || slot.wanted)
@@ -191,7 +246,10 @@ void launch_exit(const CUpti_CallbackData *data, uint32_t cbid) {
         events_end(slot.event_pair, stream, result == 0);
         slot.flags |= LAUNCH_EVENTS;
     }
+    if (slot.free_before)
+        memory_taken(slot.exec_id, MEMORY_FIRST_LAUNCH, slot.free_before);
     window_launched(slot.wanted);
+    atomic_fetch_sub(&under_way, 1);
     struct launch_record record = {
         .exec_id = slot.exec_id, .correlation = data->correlation_id,
         .start_ns = slot.start_ns, .end_ns = end_ns, .thread_id = this_thread()->thread_id,
@@ -200,4 +258,6 @@ void launch_exit(const CUpti_CallbackData *data, uint32_t cbid) {
     slot.start_ns = 0;
     call_name(cbid);
     spool_append_one(RECORD_LAUNCH, &record, sizeof record);
+    if (slot.last)
+        pause_after_last();
 }

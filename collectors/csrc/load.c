@@ -14,6 +14,8 @@ static void *find(void *library, const char *symbol, int needed, char *why, size
     return address;
 }
 
+bool symbol_exists(const char *name) { return dlsym(RTLD_DEFAULT, name) != NULL; }
+
 int cupti_load(const char *path, char *why, size_t size) {
     why[0] = 0;
     /* A copy that the program already loaded wins: two CUPTIs in one process do not work. */

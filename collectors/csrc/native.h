@@ -19,6 +19,12 @@
 
 #define GVIZ_EXPORT __attribute__((visibility("default")))
 
+/* A lock. A forked child makes all of them new: in the parent, another thread may hold one. */
+#define GVIZ_LOCK(name)                                            \
+    static pthread_mutex_t name = PTHREAD_MUTEX_INITIALIZER;       \
+    static pthread_mutex_t *const name##_in_table                  \
+        __attribute__((section("gviz_locks"), used)) = &name
+
 /* ---- spool.c: the only way out -------------------------------------------------- */
 
 /* Record types. The payloads are described in gviz/spool/format.py. */
@@ -46,10 +52,24 @@ enum record_type {
     RECORD_NVTX_PATH = 26,
     RECORD_NVTX_RANGE = 27,
     RECORD_DOT = 28,        /* the driver's DOT text of a graph */
+    RECORD_CAPTURE_ERROR = 30,      /* a call that broke a capture */
+    RECORD_CAPTURE_FAILED = 31,     /* the end of a capture that gave no graph */
+    RECORD_UPDATES = 32,            /* equal updates of an executable, summed */
+    RECORD_UPDATE_FAILED = 33,      /* what the driver said about one whole-graph update */
+    RECORD_INSTANTIATE_FAILED = 34, /* what it said about an instantiation */
+    RECORD_DEVICE_MEMORY = 35,      /* free memory before and after a step of a graph's life */
+    RECORD_RUNTIME_CALL_NAME = 36,
     RECORD_CONDITIONAL = 40, /* type, size and handle of a conditional node */
     RECORD_PARAMETER = 41,  /* a node's parameter as text: name, newline, value */
     RECORD_GRAPH_MEMORY = 42,
     RECORD_FREED = 43,      /* the program freed what a graph had allocated */
+    RECORD_NODE_TIMES = 50,  /* node times of one launch, by events */
+    RECORD_CALIBRATION = 51, /* what two events around a node measure beside it */
+    RECORD_COLLECTOR = 52,   /* what measures from here on, and why */
+    RECORD_REFUSED = 53,     /* why no copy may take a graph's place */
+    RECORD_PERIOD = 60,     /* gviz begins or ends to record, and why */
+    RECORD_GRAPH_ORIGIN = 70, /* where a graph was captured or instantiated */
+    RECORD_STOPPED = 75,    /* why collecting stopped before its end; the last record */
 };
 
 struct slice {
@@ -64,6 +84,7 @@ void spool_abandon(void);
 /* Append one record made of up to several pieces. Returns 0, or -1 when the disk is full. */
 int spool_append(uint32_t type, const struct slice *slices, int count);
 int spool_append_one(uint32_t type, const void *data, size_t size);
+bool spool_is_open(void);
 const char *spool_directory(void);
 uint64_t spool_bytes(void);
 
@@ -78,9 +99,15 @@ struct options {
     uint32_t dot_nodes;          /* DOT text is kept for graphs up to this many nodes */
     uint64_t eager_ns;           /* eager budget, nanoseconds of activity */
     double event_cost_fraction;  /* share of wall time that launch events may take */
+    uint64_t delay_ns;           /* from attaching to the first period, see pause.c */
+    uint64_t duration_ns;        /* of a period, 0: to the end */
+    uint32_t max_launches;       /* of a period, 0: no limit */
+    int32_t toggle_signal;       /* starts and ends a period, 0: none does */
+    uint32_t paused;             /* the first period waits for a call or the signal */
 };
 
-enum run_state { STATE_IDLE = 0, STATE_RECORDING = 1, STATE_DETACHED = 2 };
+/* LEFT: another profiler has CUPTI, the spool is open. */
+enum run_state { STATE_IDLE = 0, STATE_RECORDING = 1, STATE_DETACHED = 2, STATE_LEFT = 3 };
 
 extern struct options options;
 extern _Atomic int run_state;
@@ -88,6 +115,7 @@ extern _Atomic int run_state;
 /* What this thread is doing; see callbacks.c. */
 struct thread_state {
     uint32_t thread_id;
+    uint32_t session;         /* the recording that the rest is about */
     int inside;               /* our own driver calls are not to be recorded */
     bool instantiating;       /* nodes created now are the driver's copies */
     CUgraph instantiate_graph;
@@ -103,7 +131,12 @@ uint64_t now_ns(void);
 static inline bool recording(void) {
     return atomic_load_explicit(&run_state, memory_order_acquire) == STATE_RECORDING;
 }
+bool awaiting_injection(void); /* prepared, and the driver has not initialised yet */
+void await_injection(void);
+/* flush.c */
 void flush_start(void);
+bool flush_finish(double seconds);
+void flush_forked(void);
 /* Keep CUPTI's own words for gviz_error; always returns -1. */
 int cupti_failed(const char *call, CUptiResult result);
 /* Turn the collectors off after an inner failure; says so once on stderr. */
@@ -111,11 +144,51 @@ void give_up(const char *why);
 void note(const char *kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void counter(const char *name, double value, const char *unit, const char *method);
 
+/* ---- process.c: the processes of gviz run ------------------------------------------ */
+
+void process_set_job(const char *directory, int parent, bool follow);
+bool process_has_job(void);
+bool process_follows_children(void);
+bool process_from_environment(struct options *wanted, char *cupti, size_t size);
+int process_open(bool describe_it, bool at_once);
+int process_keep(uint32_t type, const void *data, size_t size);
+void process_forget(void);
+void process_forked(void);
+uint64_t process_start_ticks(void);
+int32_t process_stack_reason(void);
+bool symbol_exists(const char *name); /* load.c */
+/* ---- pause.c: when the user wants a recording -------------------------------------- */
+
+enum period_reason {
+    PERIOD_ATTACHED = 1, PERIOD_DELAY, PERIOD_CALL, PERIOD_SIGNAL, PERIOD_RETURNED,
+    PERIOD_DURATION, PERIOD_LAUNCHES, PERIOD_LEFT, PERIOD_END,
+    PERIOD_FOLLOWED, /* another collector goes on after CUPTI was left */
+};
+
+bool paused(void);
+uint32_t period_number(void);
+bool pause_admits(bool *last);
+void pause_after_last(void);
+void pause_tick(void);
+uint64_t pause_due_ns(uint64_t most);
+void pause_take_signal(bool keep);
+/* `reason`: ATTACHED; or RETURNED, FOLLOWED in a recording that is under way. */
+void pause_attached(enum period_reason reason);
+void pause_leave(const char *profiler);
+void pause_finish(void);
+void pause_forked(void);
+
+/* ---- leave.c: leaving CUPTI to another profiler ------------------------------------- */
+
+void leave(const char *profiler, double seconds);
+
 /* ---- activity.c ------------------------------------------------------------------ */
 
-int activity_start(void);
+int activity_start(bool again);
 void activity_flush(void);
 void activity_stop(void);
+/* After activity_stop: have CUPTI hand back every buffer, for another profiler brings its own. */
+void activity_give_back(void);
 int activity_open(uint32_t reason);
 void activity_close(void);
 bool activity_is_open(void);
@@ -135,12 +208,16 @@ enum call_class {
     CALL_EXEC_UPDATE,
     CALL_EXEC_DESTROY,
     CALL_ADD_NODE,         /* cuGraphAddNode: the only way to add a conditional node */
+    CALL_NODE_UPDATE,      /* new parameters for one node of an executable, or on and off */
+    CALL_GRAPH_CLONE,
+    CALL_GRAPH_DESTROY,
 };
 
 struct call_info {
     uint8_t kind;           /* enum call_class */
     int8_t stream_offset;   /* of hStream in the parameters; -1 none, -2 inside a launch config */
     bool per_thread;        /* _ptsz: stream NULL means the per-thread stream */
+    bool known;             /* CUPTI has a call of this number */
     bool named;             /* its name is in the spool */
 };
 
@@ -151,6 +228,8 @@ void calls_find(void);
 void calls_watch_operations(bool on);
 int calls_watch_graphs(bool on);
 void calls_watch_frees(void);
+bool calls_frees_watched(void);
+void calls_watch_launches(bool on);
 CUstream call_stream(uint32_t cbid, const void *params, bool *has_stream);
 void call_name(uint32_t cbid);
 
@@ -158,9 +237,68 @@ void call_name(uint32_t cbid);
 
 int callbacks_start(void);
 void callbacks_stop(void);
+bool callbacks_active(void);
 uint32_t stream_id_of(CUcontext context, CUstream stream, bool per_thread);
-bool captures_known(void); /* a capture is in progress on some thread */
+void callback_enable(bool on, int domain, uint32_t cbid);
+void domain_enable(bool on, int domain);
 CUcontext context_at(int index); /* contexts seen, NULL past the end */
+void context_add(CUcontext context);
+void contexts_forget(void);
+
+/* ---- life.c: the driver calls of a graph's life ------------------------------------ */
+
+void life_reset(void);
+void life_call(uint32_t cbid, const CUpti_CallbackData *data);
+void life_graph_destroyed(CUgraph graph);
+
+/* ---- capture.c: stream captures in progress, and what breaks them -------------------- */
+
+struct capture_call { /* a begin or end of a capture that has returned */
+    uint32_t call;
+    int32_t result;
+    uint64_t start_ns, end_ns;
+    CUcontext context;
+    CUstream stream;
+    uint32_t stream_id, mode;
+};
+
+void capture_reset(void);
+bool captures_known(void); /* a capture is in progress on some thread */
+void capture_begin_enter(void);
+void capture_begin_exit(const struct capture_call *begin);
+void capture_end_enter(CUcontext context, CUstream stream);
+void capture_end_exit(const struct capture_call *end);
+void capture_call_done(uint32_t cbid, const CUpti_CallbackData *data);
+void capture_runtime_call(uint32_t cbid, const CUpti_CallbackData *data);
+void capture_graph_destroyed(CUgraph graph);
+void capture_stream_destroyed(CUcontext context, CUstream stream);
+void capture_poll(void); /* on the flush thread */
+
+/* ---- updates.c: updates of executables, summed ---------------------------------------- */
+
+#define WHOLE_GRAPH UINT32_MAX
+#define UNKNOWN_NODE (UINT32_MAX - 1)
+
+struct update {
+    uint32_t exec_id;
+    uint32_t graph_id, node_id; /* of the node; WHOLE_GRAPH for cuGraphExecUpdate */
+    uint32_t call;
+    int32_t result;
+    uint32_t value; /* 0 or 1 of cuGraphNodeSetEnabled; CUgraphExecUpdateResult */
+};
+
+void updates_reset(void);
+void updates_add(const struct update *update, uint64_t start_ns, uint64_t end_ns);
+void updates_flush(void);
+
+/* ---- memory.c: device memory that graphs take ------------------------------------------ */
+
+enum memory_step { MEMORY_INSTANTIATE = 1, MEMORY_UPLOAD = 2, MEMORY_FIRST_LAUNCH = 3 };
+
+void memory_reset(void);
+uint64_t memory_free(void); /* 0: not asked */
+void memory_taken(uint32_t exec_id, enum memory_step step, uint64_t free_before);
+void memory_counters(void);
 
 /* ---- launch.c: graph launches ------------------------------------------ */
 
@@ -172,13 +310,18 @@ struct launch_slot {
     uint32_t stream_id;
     uint32_t flags;
     bool wanted;
+    bool last; /* of its period */
+    uint64_t free_before;   /* device memory, before the first launch; 0: not asked */
 };
 
 void launch_reset(void);
+void launch_forget_call(void); /* of this thread: its end was not seen */
+bool launches_under_way(void); /* entered in a period, and not returned */
 void launch_enter(const CUpti_CallbackData *data, uint32_t cbid);
 void launch_exit(const CUpti_CallbackData *data, uint32_t cbid);
 void launch_exec_created(CUgraphExec exec, uint32_t exec_id, bool late);
 void launch_exec_destroyed(CUgraphExec exec);
+void launch_exec_unwanted(CUgraphExec exec); /* its nodes are not to be timed */
 uint32_t launch_exec_id(CUgraphExec exec);
 bool stream_is_capturing(CUstream stream);
 
@@ -186,11 +329,15 @@ bool stream_is_capturing(CUstream stream);
 
 enum window_reason { WINDOW_EAGER = 1, WINDOW_LAUNCHES = 2 };
 
-void window_reset(void);
-void window_start(void);
+void window_reset(bool again);
 void window_finish(void);
+/* A period begins or ends: budgets start anew, or nothing is wanted any more. */
+void window_resume(void);
+void window_pause(void);
+void window_close(void); /* if what was launched in it has finished, or soon does */
 void window_launch(bool wanted, CUcontext context, CUstream stream);
 void window_launched(bool wanted);
+void window_close_soon(void);
 void window_operation(CUcontext context, CUstream stream, bool has_stream);
 void window_operation_done(uint64_t start_ns);
 void window_stream_destroyed(CUcontext context, CUstream stream);
@@ -201,59 +348,130 @@ bool events_wanted(uint64_t time_ns);
 void *events_begin(CUcontext context, CUstream stream, uint64_t *token);
 void events_end(void *pair, CUstream stream, bool launched);
 void events_poll(void);
+int events_pending(void);
 void events_forget(CUcontext context);
-void events_stop(void);
+void events_stop(bool at_end);
 
 /* ---- walk.c: a graph's nodes and edges ---------------------------------------------- */
+
+/* In place of an executable's id: the graph is walked because something about it failed. */
+#define WALK_FAILED UINT32_MAX
 
 void walk_reset(void);
 void walk_graph(CUgraph graph, uint32_t exec_id);
 void walk_device(CUcontext context);
 
-/* ---- bodies.c: the body graphs of conditional nodes ----------------------------------- */
+/* ---- ids.c: what stands in for CUPTI where it is not used ------------------------------ */
 
-struct body_list {
-    int type; /* CUgraphConditionalNodeType */
-    uint32_t size;
-    uint64_t handle;
-    CUgraph *bodies; /* size of them, in order of branch; NULL: unknown */
+void ids_take_over(void);
+uint32_t ids_next(void);
+void ids_learn_graph(CUgraph graph, uint32_t graph_id);
+void ids_learn_node(CUgraphNode node, uint32_t graph_id, uint32_t node_id);
+void ids_forget(void);
+
+/* ---- level.c: a graph and its child graphs, as they were when it was handed over --------- */
+
+/* One graph level. Nodes stand in the order of their ids. */
+struct level {
+    CUgraph graph;
+    uint32_t graph_id;
+    size_t count, edge_count;
+    CUgraphNode *nodes;
+    int *types;
+    bool *timeable;          /* events may stand around it */
+    struct level **children; /* of child-graph nodes, else NULL */
 };
 
-void bodies_reset(void);
-void bodies_add_enter(void);
-void bodies_add_exit(const CUpti_CallbackData *data, int params_at);
-void bodies_graph_created(CUgraph graph);
-void bodies_graph_destroyed(CUgraph graph);
-bool bodies_of(uint32_t graph_id, uint32_t node_id, struct body_list *list);
+struct level *level_read(CUgraph graph, int depth);
+struct level *level_in_clone(const struct level *original, CUgraph clone, bool check);
+void level_free(struct level *level);
+void level_learn(const struct level *level);
+size_t level_edges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, EdgeData *data, size_t count);
+size_t level_nodes(const struct level *level);
+/* Why no instrumented copy may take this graph's place, or NULL. */
+const char *level_obstacle(const struct level *level, int device);
 
-/* ---- parameters.c: what nodes without columns of their own are told to do ---------------- */
+/* ---- copy.c: the instrumented copy ------------------------------------------------------- */
 
-void parameters_of(CUgraphNode node, uint32_t graph_id, uint32_t node_id, int type);
+struct timed_node {
+    uint32_t graph_id, node_id;
+    int type;
+    CUevent before, after;
+};
 
-/* ---- graph_memory.c: memory reserved and used by alloc nodes ------------------------------ */
+struct copy {
+    CUgraph graph;
+    CUgraphExec exec;
+    struct timed_node *timed;
+    size_t timed_count;
+    CUevent start, end;      /* on the stream, around the launch */
+    bool lost;               /* launched, but nothing says when it ends: not to be used again */
+};
 
-void graph_memory_reset(void);
-void graph_memory_watch(int device, CUdeviceptr address);
-void graph_memory_free(const CUpti_CallbackData *data, uint32_t cbid);
-void graph_memory_sample(void);
+struct node_time {
+    uint32_t graph_id, node_id;
+    uint64_t start_ns;       /* from the launch's start event to the event before the node */
+    uint64_t between_ns;     /* from there to the event after it */
+};
 
-/* ---- devices.c ------------------------------------------------------------------------------ */
+struct copy *copy_make(CUgraph graph, struct level *level, uint64_t flags, size_t first, size_t last);
+int copy_launch(struct copy *copy, CUstream stream);
+bool copy_finished(struct copy *copy);
+bool copy_read(struct copy *copy, struct node_time *times, uint64_t *extent_ns);
+void copy_free(struct copy *copy);
+const char *copy_error(void);
+int relax_capture(int mode);
 
-int device_current(void);
-int device_of_context(CUcontext context, int missing);
-int device_of_address(uint64_t address, int missing);
-void devices_forget(void);
+/* ---- calibrate.c --------------------------------------------------------------------------- */
+
+bool calibrate(CUcontext context, int device, bool last_chance);
+bool calibrate_known(int device);
+uint64_t calibrate_position(CUcontext context, int device, CUevent event);
+void calibrate_reset(void);
+
+/* ---- watch.c: graphs that Python hands over, and their launches ------------------------------ */
+
+enum collector { COLLECTOR_AUTO = 0, COLLECTOR_CUPTI = 1, COLLECTOR_EVENTS = 2,
+                 COLLECTOR_TOPOLOGY = 3 };
+
+bool watch_wanted(void);     /* events or topology were asked for */
+bool watch_may_follow(void); /* after a CUPTI that failed */
+GVIZ_EXPORT void gviz_want_collector(int which);
+void watch_start(const char *why, bool fresh);
+void watch_poll(bool last);
+void watch_stop(void);
+void watch_abandon(void);
+bool watching(void);
 
 /* ---- nodes.c: when and where a node was created -------------------------------------- */
 
 typedef int32_t (*stack_callback)(void);
+GVIZ_EXPORT void gviz_set_stack_callback(stack_callback callback);
 void nodes_created(const CUpti_GraphData *data, CUcontext context);
 void nodes_cloned(const CUpti_GraphData *data);
+int32_t nodes_python_stack(void); /* of the calling thread: id > 0, else a reason */
+
+/* ---- origin.c: where graphs come from, and which are wanted ---------------------------- */
+
+GVIZ_EXPORT void gviz_set_graph_pattern(const char *text);
+void origin_reset(void);
+void origin_begin_capture(CUstream stream, uint32_t into_graph_id);
+void origin_end_capture(CUstream stream, bool succeeded, uint32_t graph_id);
+void origin_instantiate(uint32_t graph_id);
+void origin_exec_created(CUgraphExec exec, uint32_t exec_id);
+void origin_instantiated(void);
+bool origin_wants_late(void); /* whether graphs without a known name get node times */
+void nodes_without_stacks(int32_t reason);
 
 /* ---- nvtx.c -------------------------------------------------------------------------- */
 
 void nvtx_reset(void);
+void nvtx_forked(void);
+void nvtx_write_paths(void);
 uint32_t nvtx_push(const char *domain, const char *text);
 void nvtx_pop(const char *domain);
+uint32_t nvtx_open_path(void); /* of the calling thread, 0: no range is open */
+/* The texts of a path joined with "/", cut to size. */
+void nvtx_path_text(uint32_t path, char *out, size_t size);
 
 #endif

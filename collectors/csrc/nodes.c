@@ -25,12 +25,17 @@ GVIZ_EXPORT void gviz_set_stack_callback(stack_callback callback) {
     atomic_store(&take_stack, callback);
 }
 
-static int32_t python_stack(void) {
+static _Atomic int32_t missing_reason = STACK_NOT_ASKED;
+
+/* Say why nodes have no stack as long as there is no taker. */
+void nodes_without_stacks(int32_t reason) { atomic_store(&missing_reason, reason); }
+
+int32_t nodes_python_stack(void) {
     static void *(*thread_state)(void);
     static _Atomic int looked;
     stack_callback callback = atomic_load(&take_stack);
     if (!callback)
-        return STACK_NOT_ASKED;
+        return atomic_load(&missing_reason);
     if (!atomic_load(&looked)) {
         *(void **)&thread_state = dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState");
         atomic_store(&looked, 1);
@@ -51,7 +56,7 @@ void nodes_created(const CUpti_GraphData *data, CUcontext context) {
         return;
     if (thread->call_has_stream)
         record.stream_id = stream_id_of(context, thread->call_stream, false);
-    record.stack = python_stack();
+    record.stack = nodes_python_stack();
     spool_append_one(RECORD_CREATED, &record, sizeof record);
 }
 

@@ -12,6 +12,11 @@
 
 #define MAX_OPEN 256
 #define MAX_TEXT 512
+/* Kept while there is no spool yet: a process that never uses CUDA must not pile them up. */
+#define MAX_WAITING_PATHS 10000
+
+/* Texts that name a step or a request are new every time: their table must not grow for ever. */
+#define MAX_PATHS 65536
 
 struct path {
     uint32_t parent;
@@ -29,11 +34,12 @@ struct range_record {
     uint64_t start_ns, end_ns;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+GVIZ_LOCK(lock);
 static struct path *paths; /* index = path id - 1 */
 static uint32_t path_count, path_room;
 static uint32_t *slots, slot_room;
 static uint32_t generation;
+static bool said_full;
 static __thread struct open_range open_ranges[MAX_OPEN];
 static __thread uint32_t thread_generation;
 
@@ -77,7 +83,14 @@ static uint32_t path_of(uint32_t parent, const char *domain, const char *text) {
     snprintf(key, sizeof key, "%.100s\n%.*s", domain ? domain : "", MAX_TEXT, text);
     pthread_mutex_lock(&lock);
     uint32_t id = 0;
-    if (path_count < path_room || grow()) {
+    bool room = spool_is_open() || path_count < MAX_WAITING_PATHS;
+    if (path_count == MAX_PATHS) {
+        id = slots[slot_of(parent, key)];
+        if (!id && !said_full)
+            note("limit", "%d different NVTX texts were seen: further ones are not recorded",
+                 MAX_PATHS);
+        said_full = said_full || !id;
+    } else if (room && (path_count < path_room || grow())) {
         uint32_t at = slot_of(parent, key);
         id = slots[at];
         char *copy = id ? NULL : strdup(key);
@@ -102,7 +115,30 @@ void nvtx_reset(void) {
     paths = NULL;
     slots = NULL;
     path_count = path_room = slot_room = 0;
+    said_full = false;
     generation++;
+    pthread_mutex_unlock(&lock);
+}
+
+/* After fork(): the ranges are the parent's. Another thread may have been at the tables, so they
+ * are left where they are. */
+void nvtx_forked(void) {
+    pthread_mutex_init(&lock, NULL);
+    paths = NULL;
+    slots = NULL;
+    path_count = path_room = slot_room = 0;
+    generation++;
+}
+
+/* The spool was made after the first ranges were opened. */
+void nvtx_write_paths(void) {
+    pthread_mutex_lock(&lock);
+    for (uint32_t id = 1; id <= path_count; id++) {
+        const struct path *path = &paths[id - 1];
+        struct slice slices[] = {{&id, sizeof id}, {&path->parent, sizeof path->parent},
+                                 {path->key, strlen(path->key)}};
+        spool_append(RECORD_NVTX_PATH, slices, 3);
+    }
     pthread_mutex_unlock(&lock);
 }
 
@@ -119,7 +155,7 @@ static struct thread_state *current(void) {
 }
 
 /* Recording, or waiting for the driver to initialise: clocks may not be there yet. */
-static bool listening(void) { return spool_bytes() > 0; }
+static bool listening(void) { return spool_bytes() > 0 || awaiting_injection(); }
 
 static uint64_t range_time(void) { return recording() ? now_ns() : 0; }
 
@@ -130,7 +166,9 @@ uint32_t nvtx_push(const char *domain, const char *text) {
     uint32_t depth = thread->nvtx_depth++;
     if (depth < MAX_OPEN) {
         uint32_t path = path_of(thread->nvtx_path, domain, text ? text : "");
-        open_ranges[depth] = (struct open_range){path, range_time(), domain};
+        uint64_t time = path ? range_time() : 0; /* 0: the range is not recorded */
+        path = path ? path : thread->nvtx_path;
+        open_ranges[depth] = (struct open_range){path, time, domain};
         thread->nvtx_path = path;
     }
     return depth;
@@ -152,10 +190,28 @@ void nvtx_pop(const char *domain) {
     thread->nvtx_depth = depth - 1;
     uint32_t top = thread->nvtx_depth < MAX_OPEN ? thread->nvtx_depth : MAX_OPEN;
     thread->nvtx_path = top ? open_ranges[top - 1].path : 0;
-    if (recording() && range.start_ns) {
+    if (recording() && range.start_ns && !paused()) {
         struct range_record record = {range.path, thread->thread_id, range.start_ns, now_ns()};
         spool_append_one(RECORD_NVTX_RANGE, &record, sizeof record);
     }
+}
+
+uint32_t nvtx_open_path(void) { return current()->nvtx_path; }
+
+void nvtx_path_text(uint32_t path, char *out, size_t size) {
+    uint32_t chain[MAX_OPEN];
+    int depth = 0;
+    size_t used = 0;
+    pthread_mutex_lock(&lock);
+    for (; path && path <= path_count && depth < MAX_OPEN; path = paths[path - 1].parent)
+        chain[depth++] = path;
+    out[0] = 0;
+    while (depth-- && used < size - 1) {
+        const char *text = strchr(paths[chain[depth] - 1].key, '\n') + 1;
+        int wrote = snprintf(out + used, size - used, "%s%s", used ? "/" : "", text);
+        used += wrote > 0 ? (size_t)wrote : 0;
+    }
+    pthread_mutex_unlock(&lock);
 }
 
 GVIZ_EXPORT void gviz_nvtx_push(const char *text) { nvtx_push(NULL, text); }
@@ -266,6 +322,7 @@ GVIZ_EXPORT int InitializeInjectionNvtx2(get_export_table get_table) {
     const struct callback_table *callbacks = get_table ? get_table(EXPORT_CALLBACKS) : NULL;
     if (!callbacks)
         return 0;
+    await_injection();
     install(callbacks, MODULE_CORE, core, sizeof core / sizeof *core);
     install(callbacks, MODULE_CORE2, core2, sizeof core2 / sizeof *core2);
     return 1;

@@ -1,5 +1,5 @@
 /* What a node is told to do, for kinds that have no columns of their own: as text, by name. */
-#include "native.h"
+#include "nesting.h"
 
 #include <dlfcn.h>
 #include <inttypes.h>

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,6 +17,8 @@
 
 #define SEGMENT_BYTES (8u << 20)
 #define SPOOL_VERSION 1
+/* Kept free at the end of a segment, to say there why no other follows. */
+#define LAST_WORDS_BYTES 512
 
 struct segment_header {
     char magic[8];              /* GVIZSPL1 */
@@ -23,19 +26,40 @@ struct segment_header {
     uint64_t capacity;
     _Atomic uint64_t committed; /* offset past the last whole record */
     uint64_t process_id;
-    uint64_t reserved[3];
+    uint64_t process_start;     /* clock ticks after boot; 0: not known */
+    uint64_t reserved[2];
 };
 
 struct record_header {
     uint32_t type, size;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+GVIZ_LOCK(lock);
 static char directory[3000];
 static struct segment_header *segment;
 static uint64_t capacity;
 static uint32_t next_index;
 static uint64_t total_bytes;
+static char why_closed[LAST_WORDS_BYTES / 2]; /* with the lock held; "": nothing went wrong */
+
+/* Reserved, not sparse: on a full disk a sparse mapping would kill the program (SIGBUS). Signals
+ * wait meanwhile: they would interrupt the call; and beyond RLIMIT_FSIZE the kernel sends SIGXFSZ,
+ * which ends a program that does not ignore it. */
+static int reserve(int file, uint64_t bytes) {
+    sigset_t all, limit, before, pending;
+    sigfillset(&all);
+    sigemptyset(&limit);
+    sigaddset(&limit, SIGXFSZ);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    sigpending(&pending);
+    int error = posix_fallocate(file, 0, (off_t)bytes);
+    if (error == EFBIG && !sigismember(&pending, SIGXFSZ)) {
+        struct timespec none = {0, 0};
+        sigtimedwait(&limit, NULL, &none); /* take away the one that was for us */
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error;
+}
 
 static int open_segment(uint64_t bytes) {
     char path[3100];
@@ -43,14 +67,14 @@ static int open_segment(uint64_t bytes) {
     int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file < 0)
         return -1;
-    /* Reserved, not sparse: on a full disk a sparse mapping would kill the program (SIGBUS). */
-    int error = posix_fallocate(file, 0, (off_t)bytes);
+    int error = reserve(file, bytes);
     void *memory = error ? MAP_FAILED
                          : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     close(file);
     if (memory == MAP_FAILED) {
+        error = error ? error : errno;
         unlink(path);
-        errno = error ? error : errno;
+        errno = error;
         return -1;
     }
     segment = memory;
@@ -59,19 +83,19 @@ static int open_segment(uint64_t bytes) {
     segment->index = next_index++;
     segment->capacity = bytes;
     segment->process_id = (uint64_t)getpid();
+    segment->process_start = process_start_ticks();
     atomic_store(&segment->committed, sizeof *segment);
     memcpy(segment->magic, "GVIZSPL1", 8);
     return 0;
 }
 
-static void close_segment(void) {
-    if (!segment)
+static void close_segment(struct segment_header *old, uint64_t bytes) {
+    if (!old)
         return;
     char path[3100];
-    uint64_t used = atomic_load(&segment->committed);
-    snprintf(path, sizeof path, "%s/%06u.segment", directory, segment->index);
-    munmap(segment, capacity);
-    segment = NULL;
+    uint64_t used = atomic_load(&old->committed);
+    snprintf(path, sizeof path, "%s/%06u.segment", directory, old->index);
+    munmap(old, bytes);
     if (truncate(path, (off_t)used) != 0)
         return; /* a longer file reads the same */
 }
@@ -79,15 +103,20 @@ static void close_segment(void) {
 int spool_open(const char *where) {
     if (strlen(where) >= sizeof directory)
         return -1;
+    pthread_mutex_lock(&lock);
     strcpy(directory, where);
     next_index = 0;
     total_bytes = 0;
-    return open_segment(SEGMENT_BYTES);
+    why_closed[0] = 0;
+    int result = open_segment(SEGMENT_BYTES);
+    pthread_mutex_unlock(&lock);
+    return result;
 }
 
 void spool_close(void) {
     pthread_mutex_lock(&lock);
-    close_segment();
+    close_segment(segment, capacity);
+    segment = NULL;
     pthread_mutex_unlock(&lock);
 }
 
@@ -98,10 +127,51 @@ void spool_abandon(void) {
     segment = NULL;
 }
 
+bool spool_is_open(void) {
+    pthread_mutex_lock(&lock);
+    bool is_open = segment != NULL;
+    pthread_mutex_unlock(&lock);
+    return is_open;
+}
+
 const char *spool_directory(void) { return directory; }
 uint64_t spool_bytes(void) { return total_bytes; }
 
+/* With the lock held, and room for the record. */
+static void write_record(uint32_t type, uint64_t size, const struct slice *slices, int count) {
+    uint64_t whole = (sizeof(struct record_header) + size + 7) & ~7ull;
+    uint64_t at = atomic_load_explicit(&segment->committed, memory_order_relaxed);
+    char *to = (char *)segment + at;
+    *(struct record_header *)to = (struct record_header){type, (uint32_t)size};
+    to += sizeof(struct record_header);
+    for (int i = 0; i < count; i++) {
+        if (slices[i].size)
+            memcpy(to, slices[i].data, slices[i].size);
+        to += slices[i].size;
+    }
+    atomic_store_explicit(&segment->committed, at + whole, memory_order_release);
+    total_bytes += whole;
+}
+
+/* With the lock held. When there is no next segment, say so at the end of this one, which is
+ * the last. */
+static int next_segment(uint64_t record_bytes) {
+    struct segment_header *old = segment;
+    uint64_t old_capacity = capacity;
+    uint64_t need = record_bytes + sizeof(struct segment_header) + LAST_WORDS_BYTES;
+    int result = open_segment(need > SEGMENT_BYTES ? need : SEGMENT_BYTES);
+    if (result != 0) {
+        snprintf(why_closed, sizeof why_closed, "the spool cannot grow: %s", strerror(errno));
+        struct slice words = {why_closed, strlen(why_closed)};
+        write_record(RECORD_STOPPED, words.size, &words, 1);
+        segment = NULL;
+    }
+    close_segment(old, old_capacity);
+    return result;
+}
+
 int spool_append(uint32_t type, const struct slice *slices, int count) {
+    char why[sizeof why_closed] = "";
     uint64_t size = 0;
     for (int i = 0; i < count; i++)
         size += slices[i].size;
@@ -110,28 +180,18 @@ int spool_append(uint32_t type, const struct slice *slices, int count) {
     pthread_mutex_lock(&lock);
     if (!segment)
         goto out;
-    uint64_t at = atomic_load_explicit(&segment->committed, memory_order_relaxed);
-    if (at + whole > capacity) {
-        close_segment();
-        uint64_t need = whole + sizeof(struct segment_header);
-        if (open_segment(need > SEGMENT_BYTES ? need : SEGMENT_BYTES) != 0)
-            goto out;
-        at = sizeof(struct segment_header);
-    }
-    char *to = (char *)segment + at;
-    *(struct record_header *)to = (struct record_header){type, (uint32_t)size};
-    to += sizeof(struct record_header);
-    for (int i = 0; i < count; i++) {
-        memcpy(to, slices[i].data, slices[i].size);
-        to += slices[i].size;
-    }
-    atomic_store_explicit(&segment->committed, at + whole, memory_order_release);
-    total_bytes += whole;
+    if (atomic_load_explicit(&segment->committed, memory_order_relaxed) + whole >
+            capacity - LAST_WORDS_BYTES &&
+        next_segment(whole) != 0)
+        goto out;
+    write_record(type, size, slices, count);
     result = 0;
 out:
+    if (result != 0)
+        snprintf(why, sizeof why, "%s", why_closed[0] ? why_closed : "the spool is closed");
     pthread_mutex_unlock(&lock);
     if (result != 0 && recording())
-        give_up("the spool cannot grow (is the disk full?)");
+        give_up(why);
     return result;
 }
 

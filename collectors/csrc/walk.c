@@ -1,5 +1,6 @@
 /* A graph's nodes and edges, read while the template is alive (inside GRAPHEXEC_CREATED). */
 #include "native.h"
+#include "nesting.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,7 +68,7 @@ struct device_record {
     char bus_id[32];
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+GVIZ_LOCK(lock);
 static struct function_info **functions;
 static size_t function_count, function_room;
 static _Atomic uint64_t devices_seen;
@@ -146,13 +147,36 @@ static void function_write(CUfunction function, CUkernel kernel) {
     spool_append(RECORD_FUNCTION, slices, 2);
 }
 
+static struct function_info *function_known(CUfunction function) {
+    pthread_mutex_lock(&lock);
+    struct function_info *found =
+        function_room ? functions[function_slot(functions, function_room, function)] : NULL;
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+/* Take a description into the table; return the one that stands there, another thread's if that
+ * was first, or NULL without memory. */
+static struct function_info *function_keep(struct function_info *info) {
+    struct function_info *kept = NULL;
+    pthread_mutex_lock(&lock);
+    if (function_count * 2 < function_room || functions_grow()) {
+        size_t at = function_slot(functions, function_room, info->function);
+        if (!functions[at]) {
+            functions[at] = info;
+            function_count++;
+        }
+        kept = functions[at];
+    }
+    pthread_mutex_unlock(&lock);
+    return kept;
+}
+
 static struct function_info *function_look_up(CUfunction function, CUkernel kernel) {
-    if (function_count * 2 >= function_room && !functions_grow())
-        return NULL;
-    size_t at = function_slot(functions, function_room, function);
-    if (functions[at])
-        return functions[at];
-    struct function_info *info = calloc(1, sizeof *info);
+    struct function_info *info = function_known(function);
+    if (info)
+        return info;
+    info = calloc(1, sizeof *info);
     if (!info)
         return NULL;
     info->function = function;
@@ -162,10 +186,12 @@ static struct function_info *function_look_up(CUfunction function, CUkernel kern
         info->offsets[info->argument_count] = (uint32_t)offset;
         info->sizes[info->argument_count++] = (uint32_t)size;
     }
-    functions[at] = info;
-    function_count++;
-    function_write(function, kernel);
-    return info;
+    struct function_info *kept = function_keep(info);
+    if (kept == info)
+        function_write(function, kernel);
+    else
+        free(info);
+    return kept;
 }
 
 /* -- arguments -------------------------------------------------------------------------------- */
@@ -449,14 +475,12 @@ static void walk_level(CUgraph graph, struct walk walk, uint32_t parent_graph,
             walk_node(nodes[i], graph_id, walk);
     free(nodes);
     walk_edges(graph, graph_id, edge_count);
-    if (!parent_graph && node_count <= options.dot_nodes)
+    if (!parent_graph && node_count <= options.dot_nodes && walk.exec_id != WALK_FAILED)
         write_dot(graph, graph_id);
 }
 
 void walk_graph(CUgraph graph, uint32_t exec_id) {
     struct walk walk = {exec_id, device_current(), 0, 0};
     devices_forget();
-    pthread_mutex_lock(&lock);
     walk_level(graph, walk, 0, 0);
-    pthread_mutex_unlock(&lock);
 }

@@ -34,11 +34,11 @@ struct touched {
     CUstream stream;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+GVIZ_LOCK(lock);
 static struct touched streams[MAX_STREAMS]; /* on which work was launched in this window */
 static int stream_count;
 static uint32_t stream_changes;             /* a stream was used or destroyed */
-static bool closing;
+static bool closing, over; /* over: no window opens any more */
 static uint64_t closing_not_before_ns;
 static int wanted_in_flight, unwanted_launches;
 static _Atomic bool eager_left; /* budget for work outside graphs */
@@ -46,14 +46,16 @@ static uint32_t eager_seen, eager_charged;
 static uint64_t eager_spent_ns, eager_last_ns;
 static uint64_t closings, closing_wait_ns;
 
-void window_reset(void) {
+void window_reset(bool again) {
     pthread_mutex_lock(&lock);
     stream_count = wanted_in_flight = unwanted_launches = 0;
     eager_left = false;
-    eager_seen = eager_charged = 0;
-    eager_spent_ns = eager_last_ns = closing_not_before_ns = 0;
-    closing = false;
-    closings = closing_wait_ns = 0;
+    closing_not_before_ns = 0;
+    closing = over = false;
+    if (!again) {
+        eager_seen = 0;
+        closings = closing_wait_ns = 0;
+    }
     pthread_mutex_unlock(&lock);
 }
 
@@ -97,7 +99,8 @@ static bool finished(struct touched at, uint64_t until_ns) {
     if (cuda.CtxPushCurrent(at.context) != 0)
         return false;
     bool done = false;
-    if (cuda.EventCreate(&event, 2 /* CU_EVENT_DISABLE_TIMING */) == 0) {
+    /* Of captures that began before gviz attached, captures_known() does not know. */
+    if (!stream_is_capturing(at.stream) && cuda.EventCreate(&event, 2 /* CU_EVENT_DISABLE_TIMING */) == 0) {
         if (cuda.EventRecord(event, at.stream) == 0) {
             CUresult result;
             while ((result = cuda.EventQuery(event)) == 600 /* CUDA_ERROR_NOT_READY */ &&
@@ -157,12 +160,19 @@ static void close_when_quiet(void) {
 
 /* With the lock held. */
 static void open_window(uint32_t reason) {
-    if (!activity_is_open() && activity_open(reason) != 0) {
+    if (!activity_is_open() && !over && activity_open(reason) != 0) {
         note("warning", "node times could not be switched on; launches are timed as a whole");
         options.policy = POLICY_FIRST;
         options.policy_count = 0;
         eager_left = false;
     }
+}
+
+/* Let the next launch that is not wanted close the window, eager budget or not. */
+void window_close_soon(void) {
+    pthread_mutex_lock(&lock);
+    unwanted_launches = LAUNCHES_UNTIL_CLOSING;
+    pthread_mutex_unlock(&lock);
 }
 
 /* A launch is about to be made. */
@@ -198,17 +208,34 @@ void window_launched(bool wanted) {
 
 /* -- work outside graphs -------------------------------------------------------------------------- */
 
-void window_start(void) {
-    if (!options.eager_operations)
-        return;
-    eager_left = true;
-    calls_watch_operations(true); /* the first eager call opens the window */
+void window_resume(void) {
+    pthread_mutex_lock(&lock);
+    bool begins = options.eager_operations && !eager_left;
+    eager_left = options.eager_operations != 0;
+    eager_charged = 0;
+    eager_spent_ns = eager_last_ns = 0;
+    pthread_mutex_unlock(&lock);
+    if (begins)
+        calls_watch_operations(true); /* the first eager call opens the window */
 }
+
+void window_pause(void) {
+    pthread_mutex_lock(&lock);
+    bool ends = eager_left;
+    eager_left = false;
+    pthread_mutex_unlock(&lock);
+    if (ends)
+        calls_watch_operations(false);
+}
+
+void window_close(void) { close_when_quiet(); }
 
 /* A launch, copy or memset outside graphs is about to be made. */
 void window_operation(CUcontext context, CUstream stream, bool has_stream) {
     if (has_stream && captures_known() && stream_is_capturing(stream))
         return;
+    if (paused())
+        close_when_quiet();
     if (!activity_is_open() && !eager_left)
         return;
     pthread_mutex_lock(&lock);
@@ -243,14 +270,12 @@ void window_operation_done(uint64_t start_ns) {
 }
 
 void window_finish(void) {
+    window_pause();
     pthread_mutex_lock(&lock);
-    bool eager = eager_left;
-    eager_left = false;
+    over = true; /* or a launch on another thread would open one that nobody closes */
     counter("window_closings", (double)closings, "number", "measured: attempts to close a window");
     counter("window_closing_wait_ns", (double)closing_wait_ns, "ns",
             "measured: host time spent waiting for work in flight before closing, total");
     counter("eager_operations_seen", eager_seen, "number", "measured: driver calls in windows");
     pthread_mutex_unlock(&lock);
-    if (eager)
-        calls_watch_operations(false);
 }

@@ -1,22 +1,17 @@
-"""Attaches gviz inside the interpreter that ``gviz run`` starts.
+"""Attaches gviz inside every Python interpreter that a program under ``gviz run`` starts.
 
 Python imports ``sitecustomize`` before the program: the program itself then runs exactly as
-without gviz. This folder is on PYTHONPATH for that moment only.
+without gviz. This folder is on PYTHONPATH, so that children attach as well, and off sys.path
+before the program looks.
 """
 
 import os
 import sys
 
 
-def _step_aside() -> None:
+def _step_aside(here: str) -> None:
     """Take this folder off the path and let the machine's own sitecustomize run."""
-    here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != here]
-    original = os.environ.pop("GVIZ_PYTHONPATH", None)
-    if original is None:
-        os.environ.pop("PYTHONPATH", None)
-    else:
-        os.environ["PYTHONPATH"] = original
     ours = sys.modules.pop("sitecustomize", None)
     try:
         import sitecustomize  # noqa: F401
@@ -27,14 +22,48 @@ def _step_aside() -> None:
             sys.modules["sitecustomize"] = ours
 
 
-def _attach() -> None:
+def _forget() -> None:
+    """Leave nothing of gviz to the program's children."""
+    from gviz.collectors.job import OWN_VARIABLES
+
+    original = os.environ.get("GVIZ_PYTHONPATH")
+    if original is None:
+        os.environ.pop("PYTHONPATH", None)
+    else:
+        os.environ["PYTHONPATH"] = original
+    for name in OWN_VARIABLES:
+        os.environ.pop(name, None)
+
+
+def _load_gviz(here: str) -> None:
+    """Import the gviz that this folder belongs to: another Python has none, or another version."""
+    package = os.path.dirname(os.path.dirname(here))
+    path = os.path.join(package, "__init__.py")
+    if os.path.basename(package) != "gviz" or not os.path.exists(path):
+        return  # an editable install: the import system knows where gviz is
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    spec = spec_from_file_location("gviz", path, submodule_search_locations=[package])
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    sys.modules["gviz"] = module
+    spec.loader.exec_module(module)
+
+
+def _attach(here: str) -> None:
     try:
+        _load_gviz(here)
         from gviz.collectors.attach import attach_from_environment
 
         attach_from_environment()
+        if os.environ.get("GVIZ_FOLLOW") != "1":
+            _forget()
     except Exception as error:  # the program must run whatever happens here
-        print(f"gviz: nothing is recorded: {error}", file=sys.stderr)
+        print(f"gviz: Python stacks are not recorded: {error}", file=sys.stderr)
 
 
-_attach()
-_step_aside()
+_here = os.path.dirname(os.path.abspath(__file__))
+if os.environ.get("GVIZ_RUN"):
+    _attach(_here)
+_step_aside(_here)

@@ -12,10 +12,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gviz.cli.info_life import describe_failures, describe_life
 from gviz.cli.quantity import format_bytes, format_count, format_ns
 from gviz.cli.recording_path import find_recording
 from gviz.cli.text_table import render_table
-from gviz.recording import rows
+from gviz.recording import nesting_rows
 from gviz.recording.reader import Recording
 from gviz.summary import (
     SLOWEST_COUNT,
@@ -92,6 +93,11 @@ def _render_run(summary: RunSummary, width: int) -> Iterator[str]:
     run = summary.run
     yield f"run {run.run_id}: {run.name} ({run.state})"
     yield from _wrapped(_facts_of(summary), width)
+    failed = list(describe_failures(summary))
+    if failed:
+        yield ""
+        yield "  what failed, or could be saved"
+        yield from _wrapped(failed, width, indent=4)
     for graph in summary.graphs:
         yield ""
         yield from _render_graph(graph, width)
@@ -138,24 +144,14 @@ def _render_graph(graph: GraphSummary, width: int) -> Iterator[str]:
     yield from _wrapped(
         [f"{format_count(graph.node_count, 'node')}, {edges}{bodies}: {kinds}"], width, indent=4
     )
-    yield from _wrapped(list(_describe_life(graph)), width, indent=4)
+    yield from _wrapped(list(describe_life(graph.life)), width, indent=4)
     yield from _wrapped([_describe_launches(side) for side in graph.launches], width, indent=4)
     yield from _wrapped(list(_describe_parameters(graph)), width, indent=4)
+    if graph.inflation is not None:
+        yield from _wrapped([graph.inflation], width, indent=4)
     if graph.slowest_nodes:
         yield ""
         yield _render_slowest(graph, width)
-
-
-def _describe_life(graph: GraphSummary) -> Iterator[str]:
-    if graph.capture_ns is not None:
-        yield f"capture {format_ns(graph.capture_ns)}"
-    for graph_exec in graph.execs:
-        yield (
-            f"executable {graph_exec.graph_exec_id}: "
-            f"instantiate {format_ns(graph_exec.instantiate_ns)}, "
-            f"upload {format_ns(graph_exec.upload_ns)}, "
-            f"launched {format_count(graph_exec.launch_count, 'time')}"
-        )
 
 
 def _describe_parameters(graph: GraphSummary) -> Iterator[str]:
@@ -176,7 +172,7 @@ def _describe_parameters(graph: GraphSummary) -> Iterator[str]:
         yield f"and {len(by_node) - _PARAMETER_LINES:,} more nodes with parameters (--json)"
 
 
-def _describe_graph_memory(sample: rows.GraphMemory) -> str:
+def _describe_graph_memory(sample: nesting_rows.GraphMemory) -> str:
     return (
         f"graph memory of GPU {sample.device_id}: "
         f"used {format_bytes(sample.used_bytes)} (most {format_bytes(sample.used_high_bytes)}), "
@@ -233,6 +229,7 @@ def _render_trust(summary: RunSummary, width: int) -> Iterator[str]:
     if run.collector is not None:
         reason = f" ({run.collector_reason})" if run.collector_reason else ""
         lines.append(f"collector: {run.collector}{reason}")
+    lines += _describe_periods(summary)
     if summary.windows.count:
         count = format_count(summary.windows.count, "window")
         lines.append(f"node times were recorded in {count}, {format_ns(summary.windows.total_ns)}")
@@ -245,14 +242,29 @@ def _render_trust(summary: RunSummary, width: int) -> Iterator[str]:
         yield from _wrapped(lines, width, indent=4)
 
 
+def _describe_periods(summary: RunSummary) -> Iterator[str]:
+    """Yield a line a period, unless the run was recorded from its start to its end."""
+    if [(p.start_reason, p.end_reason) for p in summary.periods] == [("attached", "end")]:
+        return
+    for period in summary.periods:
+        length = "unknown length" if period.end_ns is None else None
+        length = length or format_ns((period.end_ns or 0) - period.start_ns)
+        end = f"{period.end_reason} to {period.left_to}" if period.left_to else period.end_reason
+        yield (
+            f"period {period.period_id}: {length}; began: {period.start_reason}, "
+            f"ended: {end or 'with the process'}"
+        )
+
+
 def _wrapped(lines: list[str], width: int, indent: int = 2) -> Iterator[str]:
     margin = " " * indent
     for line in lines:
+        mine = margin + " " * (len(line) - len(line.lstrip()))
         yield textwrap.fill(
-            line,
+            line.lstrip(),
             width,
-            initial_indent=margin,
-            subsequent_indent=margin + "  ",
+            initial_indent=mine,
+            subsequent_indent=mine + "  ",
             break_long_words=False,
             break_on_hyphens=False,
         )

@@ -46,7 +46,7 @@ class Command:
 
 
 COMMANDS = {
-    "run": Command("gviz.cli.run_", "run a Python program and record its CUDA graphs"),
+    "run": Command("gviz.cli.run_", "run a program and record its CUDA graphs"),
     "view": Command("gviz.cli.view", "open recordings in the browser"),
     "demo": Command("gviz.cli.demo", "open the bundled recordings in the browser"),
     "info": Command("gviz.cli.info", "say what is in a recording"),

@@ -11,7 +11,8 @@ def find_recording(path: Path) -> Path:
     """Return the recording to open for ``path``.
 
     The spool that a killed process left behind, named itself or by the name of the
-    recording it never became, is folded into a recording first. Anything else is returned
+    recording it never became, is folded into a recording first. Processes that outlived the
+    program of a recording are added to it once they have ended. Anything else is returned
     as it is: opening it says what is wrong with it.
 
     Raises
@@ -24,7 +25,11 @@ def find_recording(path: Path) -> Path:
     spool = spool_of(path)
     names_spool = path.is_dir() and path.name.endswith(SPOOL_SUFFIX)
     if names_spool or (not path.exists() and spool.is_dir()):
-        from gviz.spool.fold import fold_left_over
+        from gviz.spool.left_over import fold_left_over
 
         return fold_left_over(path)
+    if spool.is_dir():
+        from gviz.spool.left_over import add_left_over
+
+        add_left_over(path)
     return path

@@ -1,30 +1,30 @@
-"""``gviz run``: run a Python program unchanged and record its CUDA graphs."""
+"""``gviz run``: run a program unchanged and record its CUDA graphs."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import resource
 import signal
 import subprocess
 import sys
-import time
+from collections.abc import Mapping
 from pathlib import Path
 from types import FrameType
 
+import gviz
+from gviz.cli.program import command_of, default_name
 from gviz.collectors import metadata, native
-from gviz.collectors.attach import VARIABLE
-from gviz.collectors.options import ProfileOptions
-from gviz.errors import CollectorError, UsageError
+from gviz.collectors.job import OWN_VARIABLES, Job
+from gviz.collectors.options import COLLECTORS, ProfileOptions, parse_signal
+from gviz.cupti_library import find_cupti
+from gviz.errors import CollectorError, RecordingError, UsageError
 from gviz.recording.output import check_output
-from gviz.spool.contents import Contents
-from gviz.spool.fold import discard, fold
-from gviz.spool.follow import gather
 from gviz.spool.format import spool_of
-from gviz.spool.reader import SpoolReader
+from gviz.spool.processes import JobSpools
 
-_POLL_SECONDS = 0.05
+#: How long processes that outlive the program may take to end: ranks, after their launcher.
+_SETTLE_SECONDS = 2.0
 #: Signals that a supervisor sends to the program it started; Ctrl-C reaches the child by itself.
 _FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGCONT)
 
@@ -33,13 +33,14 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     """Add the command to the parser."""
     parser = subparsers.add_parser(
         "run",
-        help="run a Python program and record its CUDA graphs",
-        usage="gviz run -o OUT.gviz [options] (SCRIPT | -m MODULE) [ARGUMENT ...]",
-        description="Run a Python script or module as python itself would, and record every "
-        "CUDA graph it makes.",
+        help="run a program and record its CUDA graphs",
+        usage="gviz run -o OUT.gviz [options] (PROGRAM | -m MODULE) [ARGUMENT ...]",
+        description="Run a program and record every CUDA graph that it and its children make: "
+        "a Python script or module as python itself would, a binary or a command found on PATH "
+        "as the shell would. Each process is a run of the recording.",
     )
     parser.add_argument("-o", "--output", required=True, type=Path, help="the recording to write")
-    parser.add_argument("--name", help="what to call the run (default: the script's name)")
+    parser.add_argument("--name", help="what to call the run (default: the program's name)")
     parser.add_argument(
         "--node-launches",
         default="20",
@@ -53,90 +54,184 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         metavar="N",
         help="kernels, copies and memsets outside graphs recorded at most (default: 20000)",
     )
+    parser.add_argument(
+        "--graph",
+        metavar="NAME-PATTERN",
+        help="time the nodes of graphs whose name matches this shell pattern only",
+    )
+    parser.add_argument(
+        "--collector",
+        choices=COLLECTORS,
+        default="auto",
+        help="what measures (default: auto, CUPTI if it can be had, else events)",
+    )
+    _add_periods(parser)
     parser.add_argument("--overwrite", action="store_true", help="replace an existing recording")
+    parser.add_argument(
+        "--no-children",
+        action="store_true",
+        help="record the program's first process only, and leave children alone",
+    )
     parser.add_argument("-m", dest="module", action="store_true", help="run a module, as python -m")
-    parser.add_argument("program", metavar="SCRIPT | MODULE", help="what to run")
+    parser.add_argument("program", metavar="PROGRAM | MODULE", help="what to run")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
     parser.set_defaults(run=run)
+
+
+def _add_periods(parser: argparse.ArgumentParser) -> None:
+    """Add what says when to record."""
+    parser.add_argument(
+        "--delay",
+        type=float,
+        default=0.0,
+        metavar="SECONDS",
+        help="record from so long after the program's first use of CUDA on",
+    )
+    parser.add_argument(
+        "--duration",
+        type=float,
+        metavar="SECONDS",
+        help="record for so long (default: to the end)",
+    )
+    parser.add_argument(
+        "--max-launches",
+        type=int,
+        metavar="N",
+        help="record so many graph launches (default: all)",
+    )
+    parser.add_argument(
+        "--paused",
+        action="store_true",
+        help="do not record until gviz.start() or the signal",
+    )
+    parser.add_argument(
+        "--toggle-signal",
+        metavar="SIGNAL",
+        help="a signal, such as SIGUSR2, that starts and stops recording; it may be sent to gviz "
+        "run itself",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the program; return its exit code."""
     options = _options(args)
-    _check_program(args)
+    command = command_of(args.program, args.arguments, module=args.module)
     output = Path(args.output).absolute()
     check_output(output, overwrite=args.overwrite)
     native.load()
-    if os.environ.get("CUDA_INJECTION64_PATH"):
-        raise CollectorError(
-            "another profiler is set up in CUDA_INJECTION64_PATH "
-            f"({os.environ['CUDA_INJECTION64_PATH']}); run without it"
+    outer = Job.from_environment(os.environ)
+    if outer is not None:
+        # As gviz.profile does: the run outside records this program too.
+        print(
+            f"gviz: gviz run records into {outer.output}; nothing is written to {output}",
+            file=sys.stderr,
         )
-    child = _start(args, options, output)
-    return _attend(child, output, overwrite=args.overwrite)
+        return _attend(_start(command, dict(os.environ)), None, output, options)
+    _check_injection()
+    job = _job(options, output, follow=not args.no_children)
+    try:
+        child = _start(command, job.environment(_clean(os.environ)))
+    except BaseException:
+        JobSpools(job.spool).discard()
+        raise
+    return _attend(child, JobSpools(job.spool), output, options)
 
 
-def _check_program(args: argparse.Namespace) -> None:
-    if args.module:
-        return
-    script = Path(args.program)
-    if not script.exists():
-        raise UsageError(f"there is no script {script}; check the path")
-    if script.is_dir() and not (script / "__main__.py").exists():
-        raise UsageError(f"{script} is a directory without __main__.py; name a script")
+def _check_injection() -> None:
+    found = os.environ.get("CUDA_INJECTION64_PATH")
+    # Ours is left over from a gviz run that this process has outlived.
+    if found and found != str(native.library_path()):
+        raise CollectorError(
+            f"another profiler is set up in CUDA_INJECTION64_PATH ({found}); run without it"
+        )
+
+
+def _clean(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment without what an earlier gviz run put there."""
+    left = {k: v for k, v in environment.items() if k not in OWN_VARIABLES}
+    if "GVIZ_RUN" in environment:
+        left.pop("PYTHONPATH", None)
+        if "GVIZ_PYTHONPATH" in environment:
+            left["PYTHONPATH"] = environment["GVIZ_PYTHONPATH"]
+    return left
 
 
 def _options(args: argparse.Namespace) -> ProfileOptions:
     return ProfileOptions(
-        name=args.name or Path(args.program).stem,
+        name=args.name or default_name(args.program, args.arguments),
         node_launches=args.node_launches,
         eager_operations=args.eager_operations,
+        graph=args.graph,
+        delay_s=args.delay,
+        duration_s=args.duration,
+        max_launches=args.max_launches,
+        paused=args.paused,
+        toggle_signal=args.toggle_signal,
+        collector=args.collector,
         overwrite=args.overwrite,
     )
 
 
-def _start(
-    args: argparse.Namespace, options: ProfileOptions, output: Path
-) -> subprocess.Popen[bytes]:
-    startup = Path(native.__file__).parent / "startup"
+def _job(options: ProfileOptions, output: Path, *, follow: bool) -> Job:
+    spool = spool_of(output)
+    candidates = find_cupti()
     told = {
-        "output": str(output),
-        "options": options.to_json(),
-        "metadata": metadata.machine(),
+        "name": options.name,
+        "source": "run",
+        "node_launches": str(options.node_launches),
+        "gviz_version": gviz.__version__,
     }
-    environment = dict(os.environ)
-    environment[VARIABLE] = json.dumps(told)
-    if "PYTHONPATH" in environment:
-        environment["GVIZ_PYTHONPATH"] = environment["PYTHONPATH"]
-    rest = environment.get("PYTHONPATH")
-    environment["PYTHONPATH"] = str(startup) + (os.pathsep + rest if rest else "")
-    library = str(native.library_path())
-    environment["CUDA_INJECTION64_PATH"] = library
-    environment.setdefault("NVTX_INJECTION64_PATH", library)
-    command = [sys.executable, *(["-m"] if args.module else []), args.program, *args.arguments]
-    return subprocess.Popen(command, env=environment)
+    _make_directory(spool)
+    return Job(
+        output=output,
+        spool=spool,
+        options=options,
+        parent=os.getpid(),
+        follow=follow,
+        metadata=told | metadata.machine(),
+        cupti=candidates[0].path if candidates else None,
+    )
 
 
-def _attend(child: subprocess.Popen[bytes], output: Path, *, overwrite: bool) -> int:
-    """Follow the child's spool until it ends, fold it, and end as the child did."""
+def _make_directory(spool: Path) -> None:
+    try:
+        spool.mkdir(mode=0o700)
+    except FileExistsError:
+        raise RecordingError(
+            f"{spool} is left over from an earlier run; 'gviz info {spool}' folds it into "
+            "a recording, or remove it"
+        ) from None
+    except OSError as error:
+        raise RecordingError(f"cannot write {spool}: {error.strerror}") from error
+
+
+def _start(command: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(command, env=environment)
+    except OSError as error:
+        raise UsageError(f"{command[0]} cannot be started: {error.strerror}") from error
+
+
+def _attend(
+    child: subprocess.Popen[bytes], job: JobSpools | None, output: Path, options: ProfileOptions
+) -> int:
+    """Follow the job's spools until the program ends, fold them, and end as the program did."""
 
     def forward(number: int, frame: FrameType | None) -> None:
         child.send_signal(number)
 
-    previous = {number: signal.signal(number, forward) for number in _FORWARDED}
+    forwarded = set(_FORWARDED)
+    if options.toggle_signal is not None:
+        forwarded.add(parse_signal(options.toggle_signal))
+    previous = {number: signal.signal(number, forward) for number in forwarded}
     previous[signal.SIGINT] = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    spool = spool_of(output)
     try:
-        while not spool.is_dir() and child.poll() is None:
-            time.sleep(_POLL_SECONDS)
-        if spool.is_dir():
-            contents = gather(SpoolReader(spool), lambda _: child.poll() is not None)
-            _write(contents, spool, output, child.returncode, overwrite=overwrite)
+        if job is None:
+            child.wait()
         else:
-            print(
-                f"gviz: {output} was not written: the program ended before gviz attached",
-                file=sys.stderr,
-            )
+            job.follow(lambda: child.poll() is not None)
+            job.settle(_SETTLE_SECONDS)
+            _write(job, child, output, overwrite=options.overwrite)
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
@@ -146,12 +241,23 @@ def _attend(child: subprocess.Popen[bytes], output: Path, *, overwrite: bool) ->
 
 
 def _write(
-    contents: Contents, spool: Path, output: Path, returncode: int, *, overwrite: bool
+    job: JobSpools, child: subprocess.Popen[bytes], output: Path, *, overwrite: bool
 ) -> None:
-    code = returncode if returncode >= 0 else 128 - returncode
-    fold(contents, spool, output, overwrite=overwrite, exit_code=code)
-    discard(spool)
-    print(f"gviz: wrote {output}; look at it with: gviz view {output}", file=sys.stderr)
+    code = child.returncode if child.returncode >= 0 else 128 - child.returncode
+    left = len(job.growing())
+    if job.write(output, overwrite=overwrite, main=child.pid, exit_code=code):
+        print(f"gviz: wrote {output}; look at it with: gviz view {output}", file=sys.stderr)
+    else:
+        job.discard()
+        why = "still runs" if left else "initialised CUDA where gviz could see it"
+        which = "the process that used CUDA" if left else "no process"
+        print(f"gviz: {output} was not written: {which} {why}", file=sys.stderr)
+    if left:
+        print(
+            f"gviz: {left} of its processes still run; 'gviz info {output}' adds them "
+            "once they have ended",
+            file=sys.stderr,
+        )
 
 
 def _die_like(number: int) -> None:

@@ -8,10 +8,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gviz.errors import RecordingError
-from gviz.recording import rows
+from gviz.recording import life_rows, long_run_rows, nesting_rows, rows
+from gviz.recording.all_launches import (
+    ROW_COLUMNS,
+    LaunchArrays,
+    Measure,
+    WeightedDurations,
+    merge_launches,
+    weigh,
+)
+from gviz.recording.int_column import decode
 from gviz.recording.schema import APPLICATION_ID, SCHEMA_VERSION
 from gviz.recording.table import table_of
 
@@ -23,11 +32,7 @@ if TYPE_CHECKING:
 
 _R = TypeVar("_R")
 _SQLITE_MAGIC = b"SQLite format 3\x00"
-_LAUNCH_DURATIONS = {
-    "host": "(host_end_ns - host_start_ns)",
-    "gpu": "(gpu_end_ns - gpu_start_ns)",
-    "event": "event_duration_ns",
-}
+_OF_GRAPH = "graph_exec_id IN (SELECT graph_exec_id FROM graph_exec WHERE graph_id=?)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +143,10 @@ class Recording:
         """Return the library versions of a run."""
         return self._fetch(rows.Library, "WHERE run_id=? ORDER BY name", run_id)
 
+    def fetch_periods(self, run_id: int) -> list[rows.Period]:
+        """Return the periods of a run in order of time."""
+        return self._fetch(rows.Period, "WHERE run_id=? ORDER BY period_id", run_id)
+
     def fetch_windows(self, run_id: int) -> list[rows.Window]:
         """Return the recording windows of a run, in order of time."""
         return self._fetch(rows.Window, "WHERE run_id=? ORDER BY window_id", run_id)
@@ -153,6 +162,18 @@ class Recording:
     def fetch_api_calls(self, run_id: int) -> list[rows.ApiCall]:
         """Return the driver calls of graphs' lives, in order of time."""
         return self._fetch(rows.ApiCall, "WHERE run_id=? ORDER BY start_ns", run_id)
+
+    def fetch_capture_failures(self, run_id: int) -> list[life_rows.CaptureFailure]:
+        """Return the captures that gave no graph, in order of time."""
+        return self._fetch(life_rows.CaptureFailure, "WHERE run_id=? ORDER BY start_ns", run_id)
+
+    def fetch_instantiate_failures(self, run_id: int) -> list[life_rows.InstantiateFailure]:
+        """Return the instantiations that were refused, in order of time."""
+        return self._fetch(life_rows.InstantiateFailure, "WHERE run_id=? ORDER BY start_ns", run_id)
+
+    def fetch_graph_updates(self, run_id: int) -> list[life_rows.GraphUpdate]:
+        """Return the updates of executables, summed, in order of the first of each."""
+        return self._fetch(life_rows.GraphUpdate, "WHERE run_id=? ORDER BY first_ns", run_id)
 
     def fetch_nvtx_ranges(self, run_id: int) -> list[rows.NvtxRange]:
         """Return the host-side NVTX ranges of a run, in order of start."""
@@ -184,27 +205,31 @@ class Recording:
         tail = "WHERE graph_id=? AND node_id=? ORDER BY position"
         return self._fetch(rows.Argument, tail, graph_id, node_id)
 
-    def fetch_node_parameters(self, graph_id: int, node_id: int) -> list[rows.NodeParameter]:
+    def fetch_node_parameters(
+        self, graph_id: int, node_id: int
+    ) -> list[nesting_rows.NodeParameter]:
         """Return what a node without columns of its own is told to do, in order of showing."""
         tail = "WHERE graph_id=? AND node_id=? ORDER BY position"
-        return self._fetch(rows.NodeParameter, tail, graph_id, node_id)
+        return self._fetch(nesting_rows.NodeParameter, tail, graph_id, node_id)
 
-    def fetch_graph_parameters(self, graph_id: int) -> list[rows.NodeParameter]:
+    def fetch_graph_parameters(self, graph_id: int) -> list[nesting_rows.NodeParameter]:
         """Return those of every node of a graph, by node."""
         tail = "WHERE graph_id=? ORDER BY node_id, position"
-        return self._fetch(rows.NodeParameter, tail, graph_id)
+        return self._fetch(nesting_rows.NodeParameter, tail, graph_id)
 
-    def fetch_allocations(self, run_id: int) -> list[rows.Allocation]:
+    def fetch_allocations(self, run_id: int) -> list[nesting_rows.Allocation]:
         """Return the allocations of a run's graphs, by graph and node."""
         tail = (
             "WHERE graph_id IN (SELECT graph_id FROM graph WHERE run_id=?) "
             "ORDER BY graph_id, node_id"
         )
-        return self._fetch(rows.Allocation, tail, run_id)
+        return self._fetch(nesting_rows.Allocation, tail, run_id)
 
-    def fetch_graph_memory(self, run_id: int) -> list[rows.GraphMemory]:
+    def fetch_graph_memory(self, run_id: int) -> list[nesting_rows.GraphMemory]:
         """Return the samples of graph memory of a run, by device and time."""
-        return self._fetch(rows.GraphMemory, "WHERE run_id=? ORDER BY device_id, time_ns", run_id)
+        return self._fetch(
+            nesting_rows.GraphMemory, "WHERE run_id=? ORDER BY device_id, time_ns", run_id
+        )
 
     def fetch_functions(self, run_id: int) -> dict[int, rows.KernelFunction]:
         """Return the kernels of a run by function_id."""
@@ -216,15 +241,42 @@ class Recording:
         return self._fetch(rows.GraphExec, "WHERE graph_id=? ORDER BY graph_exec_id", graph_id)
 
     def fetch_launches(self, graph_id: int, side: str = "graph") -> list[rows.Launch]:
-        """Return the launches of a graph on one side ('graph' or 'stream'), in time order."""
+        """Return the launches of a graph that have a row, in time order.
+
+        On one side, 'graph' or 'stream'. In long runs most have none: see
+        :meth:`fetch_launch_arrays`.
+        """
         tail = "WHERE graph_id=? AND side=? ORDER BY ordinal"
         return self._fetch(rows.Launch, tail, graph_id, side)
 
+    def fetch_first_launches(self, graph_id: int) -> dict[int, int]:
+        """Return the host time of each executable's first launch, by graph_exec_id (ns)."""
+        sql = (
+            "SELECT graph_exec_id, host_end_ns - host_start_ns, min(ordinal) FROM launch "
+            "WHERE graph_id=? AND side='graph' AND graph_exec_id IS NOT NULL GROUP BY graph_exec_id"
+        )
+        return {e: ns for e, ns, _ in self._execute(sql, graph_id) if ns is not None}
+
     def count_launches(self, graph_id: int, side: str = "graph") -> tuple[int, int]:
-        """Return how many launches a side has, and how many of them have node times."""
+        """Return how many launches a side has, and how many of them have node times.
+
+        All launches count, also those of long runs that have no row.
+        """
         sql = "SELECT count(*), total(node_level) FROM launch WHERE graph_id=? AND side=?"
         ((count, with_node_times),) = self._execute(sql, graph_id, side)
+        if side == "graph":
+            for block in self._fetch_blocks(graph_id):
+                count += block.count
+                with_node_times += int(decode(block.node_level).sum())
+            for bin_ in self._fetch_bins(graph_id, "host"):
+                count += bin_.count
+                with_node_times += bin_.count * bin_.node_level
         return int(count), int(with_node_times)
+
+    def fetch_launch_costs(self, graph_id: int) -> list[long_run_rows.LaunchCost]:
+        """Return what launches of a graph's executables take with and without node times."""
+        tail = f"WHERE {_OF_GRAPH} ORDER BY graph_exec_id, node_level"
+        return self._fetch(long_run_rows.LaunchCost, tail, graph_id)
 
     def fetch_launch(self, launch_id: int) -> rows.Launch:
         """Return one launch; RecordingError if there is none of that id."""
@@ -312,15 +364,25 @@ class Recording:
         (durations,) = self._arrays(1, sql, node_id, graph_id)
         return durations
 
+    def fetch_launch_arrays(self, graph_id: int, side: str = "graph") -> LaunchArrays:
+        """Return the launches of one side that are known one by one, in time order.
+
+        These are all of a run's first million, with a row in table launch or without.
+        """
+        sql = (
+            f"SELECT {', '.join(ROW_COLUMNS)} FROM launch WHERE graph_id=? AND side=? "
+            "ORDER BY ordinal"
+        )
+        blocks = self._fetch_blocks(graph_id) if side == "graph" else []
+        return merge_launches(self._execute(sql, graph_id, side), blocks)
+
     def fetch_launch_durations(
-        self,
-        graph_id: int,
-        side: str,
-        measure: Literal["host", "gpu", "event"],
-        *,
-        undisturbed: bool = False,
+        self, graph_id: int, side: str, measure: Measure, *, undisturbed: bool = False
     ) -> IntArray:
         """Return one duration of each launch on a side that has it, in time order (int64, ns).
+
+        Launches beyond the run's first million are not among them: see
+        :meth:`fetch_weighted_durations`.
 
         Parameters
         ----------
@@ -333,16 +395,30 @@ class Recording:
             Leave out the first launch, which uploads the graph, and launches whose node
             times were recorded.
         """
-        duration = _LAUNCH_DURATIONS[measure]
-        sql = (
-            f"SELECT {duration} FROM launch WHERE graph_id=? AND side=? "
-            f"AND {duration} IS NOT NULL {'AND node_level=0 AND ordinal>0' if undisturbed else ''} "
-            "ORDER BY ordinal"
+        launches = self.fetch_launch_arrays(graph_id, side)
+        return launches.durations(measure, undisturbed=undisturbed)
+
+    def fetch_weighted_durations(
+        self, graph_id: int, side: str, measure: Measure, *, undisturbed: bool = False
+    ) -> WeightedDurations:
+        """Return one duration of all launches on a side, binned ones within 1%.
+
+        Parameters are those of :meth:`fetch_launch_durations`.
+        """
+        bins = self._fetch_bins(graph_id, measure) if side == "graph" else []
+        return weigh(
+            self.fetch_launch_durations(graph_id, side, measure, undisturbed=undisturbed),
+            [bin_ for bin_ in bins if not (undisturbed and bin_.node_level)],
         )
-        (durations,) = self._arrays(1, sql, graph_id, side)
-        return durations
 
     # -- inner -----------------------------------------------------------------------
+
+    def _fetch_blocks(self, graph_id: int) -> list[long_run_rows.LaunchBlock]:
+        return self._fetch(long_run_rows.LaunchBlock, f"WHERE {_OF_GRAPH} ORDER BY block", graph_id)
+
+    def _fetch_bins(self, graph_id: int, measure: Measure) -> list[long_run_rows.LaunchBin]:
+        tail = f"WHERE {_OF_GRAPH} AND measure=? ORDER BY start_ns"
+        return self._fetch(long_run_rows.LaunchBin, tail, graph_id, measure)
 
     def _fetch(self, row: type[_R], tail: str, *parameters: Any) -> list[_R]:
         names = _names(row)

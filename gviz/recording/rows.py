@@ -17,10 +17,11 @@ from gviz.recording.table import column, table
 class Run:
     """One profiled process, or one import."""
 
-    run_id: int = column("ours, from 1")
+    run_id: int = column("ours, from 1", key="run")
     name: str = column("given by the user, else the script's or file's name")
     state: str = column(
-        "recording, completed, or aborted (the process ended without closing the spool)"
+        "recording, completed, or aborted (the process ended without closing the spool, or "
+        "collecting stopped before its end: a note says why)"
     )
     source: str = column("what made it: profile, run (gviz run), import")
     command: str | None = column("the command line, shell-quoted", default=None)
@@ -34,7 +35,9 @@ class Run:
     python_version: str | None = column("version of Python in the process", default=None)
     driver_version: str | None = column("CUDA version of the driver, such as 13.0", default=None)
     cupti_version: str | None = column("CUPTI API version number", default=None)
-    collector: str | None = column("cupti, dot; what measured", default=None)
+    collector: str | None = column(
+        "what measured: cupti, events, topology, dot; two joined by + when it changed", default=None
+    )
     collector_reason: str | None = column("why this collector", default=None)
     node_launches: str | None = column("policy: N, every:K or all", default=None)
     git_revision: str | None = column("commit of the working directory's repository", default=None)
@@ -46,7 +49,7 @@ class Run:
 class Device:
     """One GPU that the run used."""
 
-    run_id: int = column("the run")
+    run_id: int = column("the run", key="run")
     device_id: int = column("CUDA device ordinal in the process")
     name: str = column("as the driver names it")
     compute_capability: str | None = column("such as 9.0", default=None)
@@ -61,7 +64,7 @@ class Device:
 class Library:
     """Version of a library loaded in the run's process."""
 
-    run_id: int = column("the run")
+    run_id: int = column("the run", key="run")
     name: str = column("distribution name, such as torch")
     version: str = column("its version")
 
@@ -71,11 +74,36 @@ class Library:
 class Window:
     """An interval in which node times and stream operations were recorded."""
 
-    run_id: int = column("the run")
+    run_id: int = column("the run", key="run")
     window_id: int = column("from 0, in order of time")
     start_ns: int = column("activity kinds enabled")
     end_ns: int | None = column("activity kinds disabled; NULL: open when the process ended")
     reason: str = column("why it was opened: eager, launches")
+
+
+@table("period", primary_key=("run_id", "period_id"), without_rowid=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Period:
+    """An interval in which gviz recorded: all of the run, unless it was asked for less of it.
+
+    Between periods launches are neither timed nor counted and no window is open. Graphs made
+    then are known, unless the period before ended with ``left``.
+    """
+
+    run_id: int = column("the run", key="run")
+    period_id: int = column("from 0, in order of time")
+    start_ns: int = column("when it began")
+    end_ns: int | None = column("when it ended; NULL: the process ended in it", default=None)
+    start_reason: str = column(
+        "attached, delay, call (start() was called), signal, returned (CUPTI was free again), "
+        "followed (another collector went on after CUPTI was left)"
+    )
+    end_reason: str | None = column(
+        "end (of the recording), duration, launches (as many as asked for), call (stop() was "
+        "called), signal, left (another profiler took CUPTI)",
+        default=None,
+    )
+    left_to: str | None = column("the profiler that CUPTI was left to", default=None)
 
 
 @table("topology", primary_key=("topology_id",))
@@ -83,7 +111,7 @@ class Window:
 class Topology:
     """A shape shared by graphs: equal node types, names and edges are stored once."""
 
-    topology_id: int = column("ours, from 1")
+    topology_id: int = column("ours, from 1", key="topology")
     hash: str = column("SHA-256 (hex) over node types, kernel names and edges; names no address")
     node_count: int = column("nodes of this level, bodies excluded")
     edge_count: int = column("edges of this level")
@@ -98,7 +126,7 @@ class Topology:
 class Edge:
     """A dependency: to_node starts after from_node (or its port) allows it."""
 
-    topology_id: int = column("the topology")
+    topology_id: int = column("the topology", key="topology")
     from_node: int = column("node_id of the dependency")
     to_node: int = column("node_id of the dependent")
     type: int = column("CUgraphDependencyType: 0 default, 1 programmatic")
@@ -111,23 +139,39 @@ class Edge:
 class Graph:
     """A CUDA graph (template), or the body of a child graph or conditional node."""
 
-    graph_id: int = column("ours, from 1, unique in the file")
-    run_id: int = column("the run")
+    graph_id: int = column("ours, from 1, unique in the file", key="graph")
+    run_id: int = column("the run", key="run")
     name: str = column("shown name")
     origin: str = column(
         "capture, explicit (built node by node), late (instantiated before gviz attached: "
-        "nodes known from their records only, edges unknown), body, dot"
+        "nodes known from their records only, edges unknown), body, dot, failed capture (nodes "
+        "captured until it broke), failed instantiation"
     )
-    cuda_graph_id: int | None = column("cuptiGetGraphId", default=None)
-    parent_graph_id: int | None = column("graph_id that holds the parent node", default=None)
+    cuda_graph_id: int | None = column(
+        "cuptiGetGraphId; above 2^30 counted by gviz, without CUPTI", default=None
+    )
+    parent_graph_id: int | None = column(
+        "graph_id that holds the parent node", default=None, key="graph"
+    )
     parent_node_id: int | None = column("child-graph or conditional node", default=None)
     branch: int | None = column("which body of a conditional node, from 0", default=None)
-    topology_id: int | None = column("NULL: edges unknown", default=None)
+    topology_id: int | None = column("NULL: edges unknown", default=None, key="topology")
     capture_start_ns: int | None = column("cuStreamBeginCapture", default=None)
     capture_end_ns: int | None = column("cuStreamEndCapture returned", default=None)
     capture_mode: int | None = column("0 global, 1 thread local, 2 relaxed", default=None)
     capture_thread_id: int | None = column("operating system's thread id", default=None)
+    capture_stream_id: int | None = column("stream it began on (CUPTI id)", default=None)
+    destroyed_ns: int | None = column("cuGraphDestroy returned", default=None)
     dot: bytes | None = column("DOT text as the driver printed it, zlib", default=None)
+    capture_stack_id: int | None = column(
+        "Python stack where the capture began; of graphs that were not captured while gviz "
+        "watched: where they were first instantiated",
+        default=None,
+        key="stack",
+    )
+    capture_nvtx_path_id: int | None = column(
+        "NVTX ranges open there", default=None, key="nvtx_path"
+    )
 
 
 @table("kernel_function", primary_key=("function_id",))
@@ -135,8 +179,8 @@ class Graph:
 class KernelFunction:
     """A kernel: name and resources, shared by nodes and stream operations."""
 
-    function_id: int = column("ours, from 1, unique in the file")
-    run_id: int = column("the run")
+    function_id: int = column("ours, from 1, unique in the file", key="kernel_function")
+    run_id: int = column("the run", key="run")
     mangled_name: str = column("symbol as in the module")
     name: str = column("demangled; the symbol itself where it cannot be demangled")
     registers: int | None = column("registers a thread", default=None)
@@ -150,7 +194,7 @@ class KernelFunction:
 class Node:
     """A node of a graph."""
 
-    graph_id: int = column("the graph")
+    graph_id: int = column("the graph", key="graph")
     node_id: int = column("low 32 bits of cuptiGetGraphNodeId in the template graph")
     exec_node_id: int | None = column(
         "id of this node in the executable, as spans carry it; differs in bodies. "
@@ -158,7 +202,9 @@ class Node:
     )
     type: int = column("CUgraphNodeType; unknown numbers kept")
     name: str = column("short name shown: kernel name without parameters, MEMCPY DtoD, ...")
-    function_id: int | None = column("kernel_function of a kernel node", default=None)
+    function_id: int | None = column(
+        "kernel_function of a kernel node", default=None, key="kernel_function"
+    )
     device_id: int | None = column("device it runs on", default=None)
     grid_x: int | None = column("gridDim.x", default=None)
     grid_y: int | None = column("gridDim.y", default=None)
@@ -184,59 +230,11 @@ class Node:
     capture_stream_id: int | None = column("stream it was captured on (CUPTI id)", default=None)
     created_ns: int | None = column("when the node was created", default=None)
     created_thread_id: int | None = column("thread that created it", default=None)
-    nvtx_path_id: int | None = column("NVTX ranges open at creation", default=None)
-    stack_id: int | None = column("Python stack at creation", default=None)
+    nvtx_path_id: int | None = column("NVTX ranges open at creation", default=None, key="nvtx_path")
+    stack_id: int | None = column("Python stack at creation", default=None, key="stack")
     stack_reason: str | None = column("why there is no Python stack", default=None)
     not_timed_reason: str | None = column("why spans carry no time for it", default=None)
     conditional_type: str | None = column("if, while or switch", default=None)
-
-
-@table("node_parameter", primary_key=("graph_id", "node_id", "position"), without_rowid=True)
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeParameter:
-    """What a host, event, semaphore, batch memory or conditional node is told to do."""
-
-    graph_id: int = column("the graph")
-    node_id: int = column("the node")
-    position: int = column("order of showing")
-    name: str = column("such as function, symbol, event, operation 0")
-    value: str = column("as text; addresses in hexadecimal")
-
-
-@table("allocation", primary_key=("graph_id", "node_id"), without_rowid=True)
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Allocation:
-    """Memory that an alloc node allocates in each launch, and where it is freed."""
-
-    graph_id: int = column("the graph")
-    node_id: int = column("the alloc node")
-    address: int = column("where; the same in every launch")
-    bytes: int = column("how much was asked for")
-    device_id: int | None = column("device of the memory", default=None)
-    free_graph_id: int | None = column("graph of the node that frees it", default=None)
-    free_node_id: int | None = column("that node; NULL: no recorded graph frees it", default=None)
-    freed: str = column(
-        "in the same graph, in another graph, by cuMemFreeAsync or cuMemFree_v2, or not while "
-        "gviz watched (the next launch frees it under AUTO_FREE_ON_LAUNCH)",
-        default="not while gviz watched",
-    )
-
-
-@table("graph_memory", primary_key=("run_id", "device_id", "time_ns"), without_rowid=True)
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GraphMemory:
-    """Memory of alloc nodes on a device (measured: cuDeviceGetGraphMemAttribute).
-
-    Asked every half second and after each instantiation, written down when it changed.
-    """
-
-    run_id: int = column("the run")
-    device_id: int = column("the device")
-    time_ns: int = column("when it was asked for")
-    used_bytes: int = column("allocated by graphs now")
-    used_high_bytes: int = column("the most that was, in the process")
-    reserved_bytes: int = column("reserved for graphs now")
-    reserved_high_bytes: int = column("the most that was, in the process")
 
 
 @table("argument", primary_key=("graph_id", "node_id", "position"), without_rowid=True)
@@ -244,7 +242,7 @@ class GraphMemory:
 class Argument:
     """A parameter of a kernel node, as bytes."""
 
-    graph_id: int = column("the graph")
+    graph_id: int = column("the graph", key="graph")
     node_id: int = column("the kernel node")
     position: int = column("from 0")
     size_bytes: int = column("size")
@@ -260,10 +258,10 @@ class Argument:
 class GraphExec:
     """An executable (cudaGraphExec_t): one instantiation of a graph."""
 
-    graph_exec_id: int = column("ours, from 1, unique in the file")
-    run_id: int = column("the run")
-    graph_id: int = column("the template graph")
-    cuda_exec_id: int = column("cuptiGetGraphExecId")
+    graph_exec_id: int = column("ours, from 1, unique in the file", key="graph_exec")
+    run_id: int = column("the run", key="run")
+    graph_id: int = column("the template graph", key="graph")
+    cuda_exec_id: int = column("cuptiGetGraphExecId; above 2^30 counted by gviz")
     instantiate_start_ns: int | None = column("call entered", default=None)
     instantiate_end_ns: int | None = column("call returned", default=None)
     flags: int | None = column("instantiation flags", default=None)
@@ -271,17 +269,31 @@ class GraphExec:
     upload_end_ns: int | None = column("first cuGraphUpload returned", default=None)
     destroyed_ns: int | None = column("cuGraphExecDestroy", default=None)
     launch_count: int = column("launches seen, recorded or not", default=0)
+    instantiate_thread_id: int | None = column("thread that instantiated it", default=None)
+    device_memory_bytes: int | None = column(
+        "estimated: what free device memory fell by around instantiation, upload and first "
+        "launch; see docs/limits.md",
+        default=None,
+    )
+    could_update_graph_exec_id: int | None = column(
+        "derived: earlier executable that cuGraphExecUpdate could have turned into this one",
+        default=None,
+        key="graph_exec",
+    )
 
 
 @table("launch", primary_key=("launch_id",), indexes=(("graph_id", "side", "ordinal"),))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """One launch of a graph, or (side 'stream') the same work done once by stream calls."""
+    """One launch of a graph, or (side 'stream') the same work done once by stream calls.
 
-    launch_id: int = column("ours, from 1, unique in the file")
-    run_id: int = column("the run")
-    graph_id: int = column("the template graph")
-    graph_exec_id: int | None = column("the executable; NULL on the stream side")
+    In long runs most launches have no row here: they are in launch_block and launch_bin.
+    """
+
+    launch_id: int = column("ours, from 1, unique in the file", key="launch")
+    run_id: int = column("the run", key="run")
+    graph_id: int = column("the template graph", key="graph")
+    graph_exec_id: int | None = column("the executable; NULL on the stream side", key="graph_exec")
     side: str = column("graph or stream")
     ordinal: int = column("from 0, per graph and side, in time order")
     host_start_ns: int | None = column(
@@ -302,14 +314,19 @@ class Launch:
     ambiguous_count: int = column(
         "spans of conditional bodies among them that may be a neighbouring launch's", default=0
     )
+    node_method: str | None = column(
+        "how its node times were taken: cupti, or events (by an instrumented copy in its place; "
+        "GPU start and end are then derived, to about 10 us). NULL: none were, or schema 1 (cupti)",
+        default=None,
+    )
 
 
 @table("span", primary_key=("launch_id", "node_id", "iteration"), without_rowid=True)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """One execution of one node inside one graph launch (measured, CUPTI activity)."""
+    """One execution of one node inside one graph launch, measured as launch.node_method says."""
 
-    launch_id: int = column("the launch")
+    launch_id: int = column("the launch", key="launch")
     node_id: int = column("exec_node_id of the node")
     iteration: int = column("from 0; above 0 in loop bodies")
     start_ns: int = column("relative to launch.gpu_start_ns")
@@ -322,8 +339,8 @@ class Span:
 class StreamOperation:
     """A kernel, copy or memset that ran outside graphs inside a window."""
 
-    operation_id: int = column("ours, in order of GPU start within the run")
-    run_id: int = column("the run")
+    operation_id: int = column("ours, in order of GPU start within the run", key="stream_operation")
+    run_id: int = column("the run", key="run")
     type: int = column("CUgraphNodeType of the same work: 0 kernel, 1 memcpy, 2 memset")
     name: str = column("short name shown")
     start_ns: int = column("GPU start")
@@ -331,7 +348,7 @@ class StreamOperation:
     stream_id: int = column("CUPTI stream id")
     device_id: int = column("device ordinal")
     correlation_id: int = column("CUPTI correlation id")
-    function_id: int | None = column("kernel_function", default=None)
+    function_id: int | None = column("kernel_function", default=None, key="kernel_function")
     grid_x: int | None = column("gridDim.x", default=None)
     grid_y: int | None = column("gridDim.y", default=None)
     grid_z: int | None = column("gridDim.z", default=None)
@@ -344,26 +361,41 @@ class StreamOperation:
     host_start_ns: int | None = column("call entered", default=None)
     host_end_ns: int | None = column("call returned", default=None)
     thread_id: int | None = column("calling thread", default=None)
-    launch_id: int | None = column("stream-side launch it was matched into", default=None)
+    launch_id: int | None = column(
+        "stream-side launch it was matched into", default=None, key="launch"
+    )
     node_id: int | None = column("node of that launch's graph it was matched to", default=None)
 
 
 @table("node_statistics", primary_key=("graph_id", "node_id"), without_rowid=True)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeStatistics:
-    """Duration of a node over all recorded launches of its graph (derived from span)."""
+    """Duration of a node over all recorded launches of its graph (derived from span).
 
-    graph_id: int = column("the top-level graph")
+    In long runs also from launches without a row: the quantiles of such nodes come from a
+    histogram of all their durations (quantile_error_fraction).
+    """
+
+    graph_id: int = column("the top-level graph", key="graph")
     node_id: int = column("exec_node_id")
-    count: int = column("spans")
+    count: int = column("executions with a time")
     total_ns: int = column("sum")
     median_ns: float = column("median duration")
     p5_ns: float = column("5th percentile, linear interpolation")
     p95_ns: float = column("95th percentile, linear interpolation")
     min_ns: int = column("shortest")
     max_ns: int = column("longest")
-    mad_ns: float = column("median absolute deviation")
-    start_median_ns: float = column("median start after the launch's first span start")
+    mad_ns: float | None = column(
+        "median absolute deviation, over those of the executions that are rows of span"
+    )
+    start_median_ns: float | None = column(
+        "median start after the launch's first span start, over rows of span"
+    )
+    streamed_count: int = column("executions that are no row of span; counted above", default=0)
+    quantile_error_fraction: float | None = column(
+        "median_ns, p5_ns and p95_ns are within this share of the value at their rank; NULL: exact",
+        default=None,
+    )
 
 
 @table("nvtx_path", primary_key=("nvtx_path_id",))
@@ -371,9 +403,11 @@ class NodeStatistics:
 class NvtxPath:
     """A stack of open NVTX ranges, as a tree: one row a range under its parent."""
 
-    nvtx_path_id: int = column("ours, from 1, unique in the file")
-    run_id: int = column("the run")
-    parent_id: int | None = column("the enclosing path; NULL at the outermost range")
+    nvtx_path_id: int = column("ours, from 1, unique in the file", key="nvtx_path")
+    run_id: int = column("the run", key="run")
+    parent_id: int | None = column(
+        "the enclosing path; NULL at the outermost range", key="nvtx_path"
+    )
     domain: str | None = column("NVTX domain; NULL: the default domain")
     text: str = column("message of the innermost range")
 
@@ -383,9 +417,9 @@ class NvtxPath:
 class NvtxRange:
     """One NVTX push/pop range on the host."""
 
-    nvtx_range_id: int = column("ours, unique in the file")
-    run_id: int = column("the run")
-    nvtx_path_id: int = column("its path")
+    nvtx_range_id: int = column("ours, unique in the file", key="nvtx_range")
+    run_id: int = column("the run", key="run")
+    nvtx_path_id: int = column("its path", key="nvtx_path")
     thread_id: int = column("operating system's thread id")
     start_ns: int = column("pushed")
     end_ns: int | None = column("popped; NULL: still open at the end")
@@ -396,9 +430,9 @@ class NvtxRange:
 class StackFrame:
     """A Python frame of a stack; depth 0 is the innermost."""
 
-    stack_id: int = column("ours, from 1, unique in the file")
+    stack_id: int = column("ours, from 1, unique in the file", key="stack")
     depth: int = column("0 is the innermost frame")
-    location_id: int = column("where")
+    location_id: int = column("where", key="location")
 
 
 @table("location", primary_key=("location_id",))
@@ -406,7 +440,7 @@ class StackFrame:
 class Location:
     """A line of Python code, with its text as it was when profiled."""
 
-    location_id: int = column("ours, from 1, unique in the file")
+    location_id: int = column("ours, from 1, unique in the file", key="location")
     file: str = column("co_filename")
     line: int = column("line number, from 1; 0: unknown")
     function: str = column("co_qualname")
@@ -418,15 +452,17 @@ class Location:
 class ApiCall:
     """A driver call of a graph's life: capture, instantiate, upload, update, destroy."""
 
-    api_call_id: int = column("ours, unique in the file")
-    run_id: int = column("the run")
+    api_call_id: int = column("ours, unique in the file", key="api_call")
+    run_id: int = column("the run", key="run")
     name: str = column("driver API name, such as cuGraphInstantiateWithFlags")
     start_ns: int = column("entered")
     end_ns: int = column("returned")
     thread_id: int = column("calling thread")
     result: int = column("CUresult; 0 is success")
-    graph_id: int | None = column("the graph it was about", default=None)
-    graph_exec_id: int | None = column("the executable it was about", default=None)
+    graph_id: int | None = column("the graph it was about", default=None, key="graph")
+    graph_exec_id: int | None = column(
+        "the executable it was about", default=None, key="graph_exec"
+    )
 
 
 @table("measurement", primary_key=("run_id", "name"), without_rowid=True)
@@ -434,7 +470,7 @@ class ApiCall:
 class Measurement:
     """What measuring cost, what was lost, and other single numbers of a run."""
 
-    run_id: int = column("the run")
+    run_id: int = column("the run", key="run")
     name: str = column("such as records_dropped, launch_event_cost_ns")
     value: float | None = column("the number; NULL: not measured, the note says why")
     unit: str = column("ns, records, bytes, fraction")
@@ -446,7 +482,7 @@ class Measurement:
 class Note:
     """A sentence about a run that its reader must know: what is missing, and why."""
 
-    note_id: int = column("ours, unique in the file")
-    run_id: int = column("the run")
+    note_id: int = column("ours, unique in the file", key="note")
+    run_id: int = column("the run", key="run")
     kind: str = column("warning, limit or information")
     text: str = column("the sentence")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gviz.recording import rows
+from gviz.recording import life_rows, long_run_rows, nesting_rows, rows
 from gviz.recording.table import all_tables
 
 #: PRAGMA application_id: the letters "gviz" in ASCII, big endian.
@@ -12,7 +12,9 @@ SCHEMA_VERSION = 2
 #: File suffix.
 SUFFIX = ".gviz"
 
-assert rows.Run is not None  # importing the rows registers the tables
+# Importing the rows registers the tables.
+assert rows.Run is not None and life_rows.GraphUpdate is not None  # noqa: PT018
+assert nesting_rows.Allocation is not None and long_run_rows.LaunchBin is not None  # noqa: PT018
 
 
 def create_sql() -> str:

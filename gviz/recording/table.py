@@ -22,6 +22,8 @@ class Column:
     sql_type: str
     nullable: bool
     doc: str
+    #: The table that numbers these ids ("graph": rows of table graph); None: no id of ours.
+    key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +64,21 @@ class Table:
         return f"INSERT INTO {self.name} VALUES ({marks})"
 
 
-def column(doc: str, *, default: Any = dataclasses.MISSING) -> Any:
-    """Describe one column of a row class (a dataclass field with its documentation)."""
-    return dataclasses.field(default=default, metadata={"doc": doc})
+def column(doc: str, *, default: Any = dataclasses.MISSING, key: str | None = None) -> Any:
+    """Describe one column of a row class (a dataclass field with its documentation).
+
+    Parameters
+    ----------
+    doc
+        What the column means.
+    default
+        Value in rows that do not give it, and in recordings made before the column was added.
+    key
+        The table whose rows this column's ids number: ids of ours, which are unique in a file
+        and get other numbers when recordings are merged. None for CUDA's and the operating
+        system's own ids, and for what is no id.
+    """
+    return dataclasses.field(default=default, metadata={"doc": doc, "key": key})
 
 
 _TABLES: dict[type, Table] = {}
@@ -82,7 +96,7 @@ def table(
     def register(row: type[_T]) -> type[_T]:
         hints = typing.get_type_hints(row)
         columns = tuple(
-            Column(f.name, *_sql_type(hints[f.name]), doc=str(f.metadata["doc"]))
+            Column(f.name, *_sql_type(hints[f.name]), str(f.metadata["doc"]), f.metadata["key"])
             for f in dataclasses.fields(row)  # type: ignore[arg-type]
         )
         doc = " ".join((row.__doc__ or "").split())

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-from collections.abc import Iterable, Sequence
+import urllib.parse
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -14,6 +15,9 @@ from gviz.errors import RecordingError
 from gviz.recording.output import check_output
 from gviz.recording.schema import APPLICATION_ID, SCHEMA_VERSION, create_sql
 from gviz.recording.table import table_of
+
+#: Under this schema name, statements reach the recording opened with RecordingWriter.reading.
+SOURCE = "source"
 
 
 class RecordingWriter:
@@ -41,7 +45,7 @@ class RecordingWriter:
         self._part = self.path.with_name(self.path.name + ".part")
         try:
             self._part.unlink(missing_ok=True)
-            self._db = sqlite3.connect(self._part, isolation_level=None)
+            self._db = sqlite3.connect(_uri(self._part), uri=True, isolation_level=None)
             # A half-written part is thrown away, so durability would only cost time.
             self._db.executescript("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN;")
             self._db.executescript(
@@ -76,11 +80,33 @@ class RecordingWriter:
             f"UPDATE {table.name} SET {sets} WHERE {where}", [*values.values(), *key.values()]
         )
 
+    @contextlib.contextmanager
+    def reading(self, source: Path) -> Iterator[sqlite3.Connection]:
+        """Return the connection with another recording beside it, read-only, as ``source``.
+
+        For the modules of this package that copy rows by statement, from ``source.x`` to
+        ``main.x``. The source is not checked here.
+        """
+        # A database cannot be let go inside a transaction, and only ten can be held at once.
+        self._db.execute("COMMIT")
+        self._db.execute(f"ATTACH ? AS {SOURCE}", (_uri(source) + "?immutable=1",))
+        self._db.execute("BEGIN")
+        yield self._db
+        self._db.execute("COMMIT")
+        self._db.execute(f"DETACH {SOURCE}")
+        self._db.execute("BEGIN")
+
+    def set_mode(self, mode: int) -> None:
+        """Give the recording these permission bits instead of the process's usual ones."""
+        self._part.chmod(mode)
+
     def finish(self) -> Path:
         """Commit, close and move the recording to its place; return that place."""
         self._db.execute("COMMIT")
         self._db.execute("ANALYZE")
         self._db.close()
+        if self.path.exists():
+            _sync(self._part)  # what is replaced may be the only copy
         os.replace(self._part, self.path)
         return self.path
 
@@ -114,3 +140,16 @@ class RecordingWriter:
             raise RecordingError(
                 f"cannot write {self.path}: {failure}; make room and try again"
             ) from failure
+
+
+def _sync(path: Path) -> None:
+    """Wait until a file's content would outlast a power failure."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _uri(path: Path) -> str:
+    return "file:" + urllib.parse.quote(str(path.absolute()))

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from gviz.node_type import NodeType
 from gviz.recording import rows
@@ -22,16 +21,11 @@ CONTRADICTED = "its recorded times could not be told from those of other nodes"
 
 
 def give_up_contradicted(
-    graphs: Graphs, contents: Contents, activities: npt.NDArray[np.void], kernels: KernelTable
+    graphs: Graphs, contents: Contents, kernels: KernelTable
 ) -> dict[int, int]:
     """Take the executable ids from nested nodes that recorded work contradicts.
 
     Their records then stand as nodes of bodies, unattributed.
-
-    Parameters
-    ----------
-    activities
-        Records of graph nodes (dtype ACTIVITY).
 
     Returns
     -------
@@ -45,7 +39,7 @@ def give_up_contradicted(
     }
     if not nested:
         return {}
-    seen = _first_records(activities, list(nested))
+    seen = contents.activity_stream.samples
     updated = _updated(contents)
     found: dict[int, int] = {}
     for exec_id, levels in nested.items():
@@ -65,21 +59,14 @@ def give_up_contradicted(
     return found
 
 
-def _first_records(activities: npt.NDArray[np.void], execs: list[int]) -> dict[int, np.void]:
-    ids = activities["graph_node_id"]
-    mine = np.flatnonzero(np.isin(ids >> np.uint64(32), np.array(execs, np.uint64)))
-    unique, first = np.unique(ids[mine], return_index=True)
-    return {key: activities[mine[at]] for key, at in zip(unique.tolist(), first, strict=True)}
-
-
 def _updated(contents: Contents) -> set[int]:
     """Return the executables whose nodes may have been given other work than the template's."""
-    return {
+    lives = {
         life.exec_id
         for life in contents.lives
-        if life.result == 0
-        and any(part in contents.call_names.get(life.call, "") for part in ("Update", "SetParams"))
+        if life.result == 0 and "Update" in contents.call_names.get(life.call, "")
     }
+    return lives | {update.exec_id for update in contents.life.updates if update.result == 0}
 
 
 def _numbered(level: FoldedGraph) -> list[tuple[int, rows.Node]]:

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from gviz.node_type import NodeType
-from gviz.recording import rows
+from gviz.recording import nesting_rows
 from gviz.spool.contents import Contents
-from gviz.spool.graphs import Graphs
+from gviz.spool.graphs import FAILED_CAPTURE, FAILED_INSTANTIATION, Graphs
 
 FREED_IN_GRAPH = "in the same graph"
 FREED_IN_OTHER = "in another graph"
 NOT_FREED = "not while gviz watched"
 
 
-def build_allocations(graphs: Graphs, contents: Contents) -> list[rows.Allocation]:
+def build_allocations(graphs: Graphs, contents: Contents) -> list[nesting_rows.Allocation]:
     """Return a row for each alloc node, with what frees its address.
 
+    Graphs of which no executable could be made allocate nothing.
     A free node of the same top-level graph comes first, then the first of another graph, then
     a call of the program. What nothing of these frees is freed by the next launch (an
     executable instantiated with AUTO_FREE_ON_LAUNCH), outside the recording, or never.
     """
+    tops = {graph_id: graphs.top_id(graph_id) for graph_id in graphs.levels}
     nodes = [
-        (graphs.top_id(level.row.graph_id), level.row.graph_id, node)
-        for level in graphs.levels.values()
+        (tops[graph_id], graph_id, node)
+        for graph_id, level in graphs.levels.items()
+        if graphs.levels[tops[graph_id]].row.origin not in (FAILED_CAPTURE, FAILED_INSTANTIATION)
         for node in level.nodes.values()
     ]
     frees: dict[int, list[tuple[int, int, int]]] = {}
@@ -37,7 +40,7 @@ def build_allocations(graphs: Graphs, contents: Contents) -> list[rows.Allocatio
         own = [place for place in places if place[0] == top]
         freed = next(iter(own or places), None)
         found.append(
-            rows.Allocation(
+            nesting_rows.Allocation(
                 graph_id=graph_id,
                 node_id=node.node_id,
                 address=node.destination_address,
@@ -60,10 +63,10 @@ def _freed_by_call(contents: Contents, address: int) -> str:
     return NOT_FREED if call is None else f"by {contents.call_names.get(call, 'the program')}"
 
 
-def build_graph_memory(contents: Contents, run_id: int) -> list[rows.GraphMemory]:
+def build_graph_memory(contents: Contents, run_id: int) -> list[nesting_rows.GraphMemory]:
     """Return the samples of each device's graph memory."""
     return [
-        rows.GraphMemory(
+        nesting_rows.GraphMemory(
             run_id=run_id,
             device_id=sample.device_id,
             time_ns=sample.time_ns,

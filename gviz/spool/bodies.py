@@ -1,20 +1,15 @@
-"""Which launch the records of conditional bodies belong to.
-
-They carry no launch's correlation id. Launches of one executable run one after another, so
-records of nodes before and after the conditional node fence its bodies in.
-"""
+"""Which launch the records of conditional bodies belong to, among launches that have a row."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
 
-from gviz.node_type import NodeType
-from gviz.spool.contents import LaunchRecord
+from gviz.spool.fences import Extent, Fences, place_between
 from gviz.spool.format import LAUNCH_NODE_LEVEL
-from gviz.spool.graphs import FoldedGraph, Graphs
+from gviz.spool.launch_stream import LaunchRecord
 
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
@@ -24,7 +19,6 @@ BoolArray = npt.NDArray[np.bool_]
 QUIET_NS = 20_000
 #: When a launch begins is known to about this much, from its call.
 CUT_NS = 5_000
-_AT_MOST_ONCE = ("if", "switch")
 
 
 class BodyOwners:
@@ -37,11 +31,11 @@ class BodyOwners:
     durations
         Event-measured GPU time of each, nanoseconds; 0: not measured.
     activities
-        Records of graph nodes (dtype ACTIVITY), ordered by start.
+        Records of graph nodes (dtype SPAN_ACTIVITY), ordered by start.
     exec_of
         Executable id of each activity.
-    graphs
-        What is known of their graphs.
+    fences_of
+        Of an executable; None: its graph has no conditional node.
     """
 
     def __init__(
@@ -50,7 +44,7 @@ class BodyOwners:
         durations: IntArray,
         activities: npt.NDArray[np.void],
         exec_of: IntArray,
-        graphs: Graphs,
+        fences_of: Callable[[int], Fences | None],
     ) -> None:
         self._called = np.array([r.start_ns for r in records], np.int64)
         self._node_level = np.array([bool(r.flags & LAUNCH_NODE_LEVEL) for r in records], bool)
@@ -61,7 +55,7 @@ class BodyOwners:
         self._node = (activities["graph_node_id"] & np.uint64(0xFFFFFFFF)).astype(np.int64)
         self._loose = activities["correlation_id"] == 0
         self._exec_of = exec_of
-        self._graphs = graphs
+        self._fences_of = fences_of
 
     def fill(self, owner: IntArray) -> BoolArray:
         """Fill in owners (index of a launch, -1 for none) where they are missing.
@@ -79,85 +73,44 @@ class BodyOwners:
                 continue
             mine = loose[self._exec_of[loose] == exec_id]
             own = np.flatnonzero((owner >= 0) & (self._exec_of == exec_id))
-            for bodies, before, after in self._fences(exec_id, mine):
-                owner[bodies], ambiguous[bodies] = self._place(
-                    bodies, launches, owner, own, before, after
+            fences = self._fences_of(exec_id) or Fences()
+            for _, fence, at in fences.split(self._node[mine]):
+                before, after, whole = (
+                    self._extent(owner, at_own)
+                    for at_own in (
+                        own[np.isin(self._node[own], fence.before)],
+                        own[np.isin(self._node[own], fence.after)],
+                        own,
+                    )
                 )
+                if len(own):
+                    placed = place_between(self._start[mine[at]], before, after, whole)
+                    found = placed.launch, placed.doubtful
+                else:
+                    found = self._place_alone(mine[at], launches, loops=fences.loops)
+                owner[mine[at]], ambiguous[mine[at]] = found
         return ambiguous
 
-    def _fences(
-        self, exec_id: int, mine: IntArray
-    ) -> Iterable[tuple[IntArray, IntArray, IntArray]]:
-        """Yield the records of each top-level conditional node with the nodes around it.
-
-        Each time: indices of the records, ids in the executable of the nodes before that
-        node and of those after it, what is nested in them included.
-        """
-        execution = self._graphs.execs.get(exec_id)
-        if execution is None:
-            yield mine, np.zeros(0, np.int64), np.zeros(0, np.int64)
-            return
-        top, *nested = self._graphs.family(execution.graph_id)
-        holder_of = _holders(top, nested)
-        holders = np.array([holder_of.get(n, -1) for n in self._node[mine].tolist()], np.int64)
-        for holder in np.unique(holders).tolist():
-            before, after = (
-                np.array([n for n, h in holder_of.items() if h in relatives], np.int64)
-                for relatives in _relatives(top, holder)
-            )
-            yield mine[holders == holder], before, after
-
-    def _place(
-        self,
-        bodies: IntArray,
-        launches: IntArray,
-        owner: IntArray,
-        own: IntArray,
-        before: IntArray,
-        after: IntArray,
-    ) -> tuple[IntArray, BoolArray]:
-        start = self._start[bodies]
-        earlier = own[np.isin(self._node[own], before)]
-        if len(earlier):
-            found, begun = _extremes(np.minimum, owner[earlier], self._start[earlier])
-            at = np.searchsorted(begun, start, "right") - 1
-            return found[np.maximum(at, 0)], np.zeros(len(bodies), bool)
-        later = own[np.isin(self._node[own], after)]
-        if len(later):
-            found, ended = _extremes(np.maximum, owner[later], self._end[later])
-            at = np.searchsorted(ended, start, "left")
-            return found[np.minimum(at, len(found) - 1)], np.zeros(len(bodies), bool)
-        if len(own):  # nodes beside the conditional node only
-            found, begun = _extremes(np.minimum, owner[own], self._start[own])
-            _, ended = _extremes(np.maximum, owner[own], self._end[own])
-            at = np.maximum(np.searchsorted(begun, start, "right") - 1, 0)
-            between = (start > ended[at]) & (at < len(found) - 1)
-            return found[at], between
-        wanted = launches[self._node_level[launches]]
-        return self._place_alone(bodies, wanted if len(wanted) else launches)
+    def _extent(self, owner: IntArray, at: IntArray) -> Extent:
+        return Extent.of(owner[at], self._start[at], self._end[at])
 
     # -- nothing but bodies -----------------------------------------------------------------
 
-    def _place_alone(self, bodies: IntArray, launches: IntArray) -> tuple[IntArray, BoolArray]:
+    def _place_alone(
+        self, bodies: IntArray, launches: IntArray, *, loops: bool
+    ) -> tuple[IntArray, BoolArray]:
         """Place the bodies of a graph in which nothing else has a time."""
         certain = np.zeros(len(bodies), bool)
+        wanted = launches[self._node_level[launches]]
+        launches = wanted if len(wanted) else launches
         if len(launches) == 1:
             return np.repeat(launches, len(bodies)), certain
-        if not self._loops(int(self._launch_exec[launches[0]])):
+        if not loops:
             turn = _turns(self._node[bodies].tolist())
             if turn[-1] + 1 == len(launches):  # each launch took its branches once
                 return launches[turn], certain
         cut = self._cut_by_durations(bodies, launches)
         return self._cut_by_calls(bodies, launches) if cut is None else cut
-
-    def _loops(self, exec_id: int) -> bool:
-        """Whether a body may run more than once in a launch."""
-        execution = self._graphs.execs.get(exec_id)
-        return execution is None or any(
-            node.type == NodeType.CONDITIONAL and node.conditional_type not in _AT_MOST_ONCE
-            for level in self._graphs.family(execution.graph_id)
-            for node in level.nodes.values()
-        )
 
     def _cut_by_durations(
         self, bodies: IntArray, launches: IntArray
@@ -217,48 +170,3 @@ def _turns(nodes: list[int]) -> IntArray:
         seen.add(node)
         found.append(turn)
     return np.array(found, np.int64)
-
-
-def _extremes(reduce: np.ufunc, launch: IntArray, time_ns: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the launches, ordered by their least or greatest time, and that time."""
-    found, group = np.unique(launch, return_inverse=True)
-    times = np.full(len(found), np.iinfo(np.int64).max if reduce is np.minimum else 0, np.int64)
-    reduce.at(times, group, time_ns)
-    order = np.argsort(times, kind="stable")
-    return found[order], times[order]
-
-
-def _holders(top: FoldedGraph, nested: list[FoldedGraph]) -> dict[int, int]:
-    """Return the top-level node that holds a node, or is it, by id in the executable."""
-    levels = {level.row.graph_id: level for level in nested}
-    holder_of = {n: n for n in top.nodes}
-    for level in nested:
-        step = level
-        while step.row.parent_graph_id in levels:
-            step = levels[step.row.parent_graph_id]
-        for number in level.exec_ids.values():
-            if step.row.parent_node_id is not None:
-                holder_of[number] = step.row.parent_node_id
-    return holder_of
-
-
-def _relatives(top: FoldedGraph, node_id: int) -> tuple[set[int], set[int]]:
-    """Return the top-level nodes that must end before a node starts, and start after it ends."""
-    full = top.edges[top.edges[:, 2] == 0]
-    forward: dict[int, list[int]] = {}
-    backward: dict[int, list[int]] = {}
-    for source, target in full[:, :2].tolist():
-        forward.setdefault(source, []).append(target)
-        backward.setdefault(target, []).append(source)
-    return _reach(backward, node_id), _reach(forward, node_id)
-
-
-def _reach(edges: dict[int, list[int]], start: int) -> set[int]:
-    found: set[int] = set()
-    open_nodes = [start]
-    while open_nodes:
-        for node in edges.get(open_nodes.pop(), ()):
-            if node not in found:
-                found.add(node)
-                open_nodes.append(node)
-    return found

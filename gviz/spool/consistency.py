@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gviz.spool.graphs import FoldedGraph
-
 IntArray = npt.NDArray[np.int64]
 
 #: Clock readings of different hardware queues differ by this much at most: up to 160 ns were
@@ -15,7 +13,7 @@ TOLERANCE_NS = 1_000
 
 
 def impossible_launches(
-    level: FoldedGraph,
+    edges: IntArray,
     launch_id: IntArray,
     node_id: IntArray,
     iteration: IntArray,
@@ -29,12 +27,12 @@ def impossible_launches(
 
     Parameters
     ----------
-    level
-        The top level of the graph.
+    edges
+        Of the top level of the graph: (from, to, type, ...), int64.
     launch_id, node_id, iteration, start_ns, duration_ns
         Its spans, int64 arrays of one length, ordered by launch and node.
     """
-    full = level.edges[level.edges[:, 2] == 0]
+    full = edges[edges[:, 2] == 0]
     if len(full) == 0 or len(launch_id) == 0:
         return np.zeros(0, np.int64)
     launches, row = np.unique(launch_id, return_inverse=True)

@@ -12,10 +12,21 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.errors import SpoolError
+from gviz.node_type import not_timed_reason
 from gviz.spool import format as f
-from gviz.spool.activity import ACTIVITY, decode_buffer, join
+from gviz.spool.activity import decode_buffer
+from gviz.spool.activity_stream import ActivityStream, GraphTimes
+from gviz.spool.event_records import EVENT_TAKERS, CalibrationRecord, NodeTimesRecord
+from gviz.spool.fences import Fences, fences_of
 from gviz.spool.format import RecordType
+from gviz.spool.launch_stream import LaunchStream
+from gviz.spool.life_records import LIFE_TAKERS, LifeContents
+from gviz.spool.nesting_records import NESTING_TAKERS, ConditionalRecord, GraphMemoryRecord
 from gviz.spool.reader import Record
+from gviz.spool.retention import Retention
+
+#: NVTX ranges kept; those beyond are counted.
+MOST_NVTX_RANGES = 100_000
 
 
 class DeviceRecord(NamedTuple):
@@ -29,6 +40,15 @@ class DeviceRecord(NamedTuple):
     memory_bytes: int
     bus_id: str
     name: str
+
+
+class PeriodRecord(NamedTuple):
+    """gviz begins or ends to record; ``profiler``: whom CUPTI was left to."""
+
+    time_ns: int
+    begins: int
+    reason: int
+    profiler: str
 
 
 class LifeRecord(NamedTuple):
@@ -45,20 +65,6 @@ class LifeRecord(NamedTuple):
     flags: int
     stream_id: int
     mode: int
-
-
-class LaunchRecord(NamedTuple):
-    """A cuGraphLaunch call."""
-
-    exec_id: int
-    correlation: int
-    start_ns: int
-    end_ns: int
-    thread_id: int
-    result: int
-    stream_id: int
-    flags: int
-    token: int
 
 
 class CallRecord(NamedTuple):
@@ -105,26 +111,6 @@ class NodeRecord(NamedTuple):
     arguments: tuple[ArgumentRecord, ...]
 
 
-class ConditionalRecord(NamedTuple):
-    """A conditional node; ``bodies`` counts those known, ``size`` all."""
-
-    type: int
-    size: int
-    handle: int
-    bodies: int
-
-
-class GraphMemoryRecord(NamedTuple):
-    """Memory of alloc nodes on a device, in bytes."""
-
-    time_ns: int
-    device_id: int
-    used: int
-    used_high: int
-    reserved: int
-    reserved_high: int
-
-
 class FunctionRecord(NamedTuple):
     """A kernel's name and resources; -1: the driver did not say."""
 
@@ -146,6 +132,21 @@ class CreatedRecord(NamedTuple):
     type: int
 
 
+class OriginRecord(NamedTuple):
+    """Where a graph's capture began, or where it was instantiated."""
+
+    graph_id: int
+    exec_id: int
+    kind: int
+    nvtx_path: int
+    stack: int
+    thread_id: int
+    flags: int
+    name_kind: int
+    time_ns: int
+    name: str
+
+
 @dataclass(slots=True)
 class GraphWalk:
     """One graph level as walked at one instantiation."""
@@ -164,21 +165,27 @@ class GraphWalk:
 
 @dataclass(slots=True)
 class Contents:
-    """Everything a spool told, in order of arrival."""
+    """Everything a spool told, in order of arrival; of long runs what ``limits`` keep.
+
+    Call :meth:`finish` after the last record.
+    """
+
+    limits: Retention = field(default_factory=Retention)
 
     metadata: dict[str, Any] = field(default_factory=dict)
     ended: bool = False
+    #: Why collecting stopped before its end; "" when it did not.
+    stopped: str = ""
     notes: list[tuple[str, str]] = field(default_factory=list)
     counters: list[tuple[str, float, str, str]] = field(default_factory=list)
     devices: list[DeviceRecord] = field(default_factory=list)
     windows: list[tuple[int, int, int]] = field(default_factory=list)
+    periods: list[PeriodRecord] = field(default_factory=list)
     strings: dict[int, str] = field(default_factory=dict)
     functions: dict[int, FunctionRecord] = field(default_factory=dict)
     call_names: dict[int, str] = field(default_factory=dict)
     calls: list[CallRecord] = field(default_factory=list)
     lives: list[LifeRecord] = field(default_factory=list)
-    launches: list[LaunchRecord] = field(default_factory=list)
-    launch_times: dict[int, int] = field(default_factory=dict)
     walks: list[GraphWalk] = field(default_factory=list)
     created: dict[int, CreatedRecord] = field(default_factory=dict)
     clones: dict[int, int] = field(default_factory=dict)
@@ -188,13 +195,61 @@ class Contents:
     dots: list[int] = field(default_factory=list)
     graph_memory: list[GraphMemoryRecord] = field(default_factory=list)
     freed: dict[int, int] = field(default_factory=dict)  # address to the call that freed it
+    origins: list[OriginRecord] = field(default_factory=list)
+    node_times: list[NodeTimesRecord] = field(default_factory=list)
+    calibrations: list[CalibrationRecord] = field(default_factory=list)
+    collectors: list[tuple[str, str]] = field(default_factory=list)
+    #: why nodes of a graph are not timed, by the graph's id
+    refusals: dict[int, str] = field(default_factory=dict)
+    life: LifeContents = field(default_factory=LifeContents)
     unknown_records: int = 0
-    _buffers: list[npt.NDArray[np.void]] = field(default_factory=list)
-    _by_graph: dict[int, GraphWalk] = field(default_factory=dict)
+    nvtx_ranges_left_out: int = 0
+    launch_stream: LaunchStream = field(init=False)
+    activity_stream: ActivityStream = field(init=False)
+    #: CUDA's ids of the executables whose nodes were not to be timed.
+    unwanted_execs: set[int] = field(default_factory=set)
+    #: The latest walk of each graph, by CUDA graph id.
+    walk_of: dict[int, GraphWalk] = field(default_factory=dict)
+    _by_exec: dict[int, list[GraphWalk]] = field(default_factory=dict)
+    _graph_times: dict[int, GraphTimes] = field(default_factory=dict)
 
-    def activities(self) -> npt.NDArray[np.void]:
-        """Return every activity record (dtype ACTIVITY), ordered by start."""
-        return join(self._buffers) if self._buffers else np.zeros(0, ACTIVITY)
+    def __post_init__(self) -> None:
+        self.launch_stream = LaunchStream(self.limits, self._timed_nodes)
+        self.activity_stream = ActivityStream(self.launch_stream, self._times_of)
+
+    def finish(self) -> None:
+        """Say that no record follows: what waited for more is settled."""
+        self.activity_stream.settle(last=True)
+        self.launch_stream.finish()
+
+    def fences_of(self, exec_id: int) -> Fences | None:
+        """Return what surrounds the bodies in an executable; None: it has no conditional node."""
+        graph = self._times_of(exec_id)
+        return Fences() if graph is None else graph.fences
+
+    def _times_of(self, exec_id: int) -> GraphTimes | None:
+        """Return what is known of an executable's graph; None: instantiated before gviz."""
+        if exec_id not in self._graph_times and exec_id in self._by_exec:
+            walks = self._by_exec[exec_id]
+            fences = fences_of(walks)
+            # An untaken body gives no record, a loop many.
+            timed = self._timed_nodes(exec_id) if fences is None else None
+            self._graph_times[exec_id] = GraphTimes(walks[0].edges, timed, fences)
+        return self._graph_times.get(exec_id)
+
+    def _timed_nodes(self, exec_id: int) -> int:
+        """Return how many nodes of an executable get a time, bodies included, once each."""
+        walks = self._by_exec.get(exec_id, ())
+        cupti = self.cupti_version
+        return sum(
+            not_timed_reason(node.type, cupti) is None for walk in walks for node in walk.nodes
+        )
+
+    @property
+    def cupti_version(self) -> int | None:
+        """CUPTI_API_VERSION of the recording, such as 130001; None: CUPTI was not used."""
+        versions = [int(value) for name, value, *_ in self.counters if name == "cupti_version"]
+        return versions[-1] if versions else None
 
     def add(self, record: Record) -> None:
         """Take one record in. A record of an unknown type is counted, not refused.
@@ -221,12 +276,36 @@ def _text(payload: bytes) -> str:
     return payload.decode("utf-8", "replace")
 
 
+def _json(payload: bytes) -> Any:
+    """Return a JSON value whose texts can be stored.
+
+    Python reads bytes of file names and arguments that are no UTF-8 as lone surrogates, which
+    have no encoding; here they become escapes.
+    """
+    value = json.loads(payload)
+    return _storable(value) if b"\\ud" in payload else value
+
+
+def _storable(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, list):
+        return [_storable(v) for v in value]
+    if isinstance(value, dict):
+        return {_storable(k): _storable(v) for k, v in value.items()}
+    return value
+
+
 def _meta(c: Contents, p: bytes) -> None:
-    c.metadata |= json.loads(p)
+    c.metadata |= _json(p)
 
 
 def _end(c: Contents, p: bytes) -> None:
     c.ended = True
+
+
+def _stopped(c: Contents, p: bytes) -> None:
+    c.stopped = c.stopped or _text(p)
 
 
 def _note(c: Contents, p: bytes) -> None:
@@ -249,8 +328,17 @@ def _window(c: Contents, p: bytes) -> None:
     c.windows.append(f.WINDOW.unpack(p))
 
 
+def _period(c: Contents, p: bytes) -> None:
+    time_ns, begins, reason = f.PERIOD.unpack_from(p)
+    c.periods.append(PeriodRecord(time_ns, begins, reason, _text(p[f.PERIOD.size :])))
+
+
 def _buffer(c: Contents, p: bytes) -> None:
-    c._buffers.append(decode_buffer(p))
+    records = decode_buffer(p)
+    if c.unwanted_execs:
+        exec_ids = (records["graph_node_id"] >> np.uint64(32)).astype(np.int64)
+        records = records[~np.isin(exec_ids, sorted(c.unwanted_execs))]
+    c.activity_stream.add(records)
 
 
 def _string(c: Contents, p: bytes) -> None:
@@ -270,19 +358,21 @@ def _call_name(c: Contents, p: bytes) -> None:
 
 
 def _launch(c: Contents, p: bytes) -> None:
-    c.launches.append(LaunchRecord(*f.LAUNCH.unpack(p)))
+    c.launch_stream.add(p)
+    if c.launch_stream.overfull:
+        c.activity_stream.settle()
 
 
 def _launch_time(c: Contents, p: bytes) -> None:
-    token, duration = f.LAUNCH_TIME.unpack(p)
-    c.launch_times[token] = duration
+    c.launch_stream.add_time(*f.LAUNCH_TIME.unpack(p))
 
 
 def _graph(c: Contents, p: bytes) -> None:
     graph_id, exec_id, parent_graph, parent_node, branch, *_ = f.GRAPH.unpack(p)
     walk = GraphWalk(graph_id, exec_id, parent_graph, parent_node, branch)
-    c.walks.append(walk)
-    c._by_graph[graph_id] = walk
+    (c.life.failed_walks if exec_id == f.WALK_FAILED else c.walks).append(walk)
+    c.walk_of[graph_id] = walk
+    c._by_exec.setdefault(exec_id, []).append(walk)
 
 
 def _node(c: Contents, p: bytes) -> None:
@@ -295,8 +385,8 @@ def _node(c: Contents, p: bytes) -> None:
         at += padded
     shape = (tuple(v[5:8]), tuple(v[8:11]))
     node = NodeRecord._make((*v[1:5], *shape, *v[11:23], tuple(arguments)))
-    if v[0] in c._by_graph:
-        c._by_graph[v[0]].nodes.append(node)
+    if v[0] in c.walk_of:
+        c.walk_of[v[0]].nodes.append(node)
 
 
 def _edges(c: Contents, p: bytes) -> None:
@@ -307,8 +397,8 @@ def _edges(c: Contents, p: bytes) -> None:
     edges[:, 0], edges[:, 1] = raw["from"], raw["to"]
     edges[:, 2] = raw["ports"][:, 2]
     edges[:, 3:] = raw["ports"][:, :2]
-    if graph_id in c._by_graph:
-        c._by_graph[graph_id].edges = edges
+    if graph_id in c.walk_of:
+        c.walk_of[graph_id].edges = edges
 
 
 def _function(c: Contents, p: bytes) -> None:
@@ -327,7 +417,7 @@ def _cloned(c: Contents, p: bytes) -> None:
 
 
 def _stack(c: Contents, p: bytes) -> None:
-    stack_id, frames = json.loads(p)
+    stack_id, frames = _json(p)
     c.stacks[stack_id] = frames
 
 
@@ -338,33 +428,22 @@ def _nvtx_path(c: Contents, p: bytes) -> None:
 
 
 def _nvtx_range(c: Contents, p: bytes) -> None:
-    c.nvtx_ranges.append(f.NVTX_RANGE.unpack(p))
+    if len(c.nvtx_ranges) < MOST_NVTX_RANGES:
+        c.nvtx_ranges.append(f.NVTX_RANGE.unpack(p))
+    else:
+        c.nvtx_ranges_left_out += 1
 
 
 def _dot(c: Contents, p: bytes) -> None:
     c.dots.append(int.from_bytes(p[:4], "little"))
 
 
-def _conditional(c: Contents, p: bytes) -> None:
-    graph_id, node_id, *rest = f.CONDITIONAL.unpack(p)
-    if graph_id in c._by_graph:
-        c._by_graph[graph_id].conditionals[node_id] = ConditionalRecord(*rest)
-
-
-def _parameter(c: Contents, p: bytes) -> None:
-    graph_id, node_id = f.PARAMETER.unpack_from(p)
-    name, _, value = _text(p[f.PARAMETER.size :]).partition("\n")
-    if graph_id in c._by_graph:
-        c._by_graph[graph_id].parameters.append((node_id, name, value))
-
-
-def _graph_memory(c: Contents, p: bytes) -> None:
-    c.graph_memory.append(GraphMemoryRecord(*f.GRAPH_MEMORY.unpack(p)))
-
-
-def _freed(c: Contents, p: bytes) -> None:
-    _, address, call, _ = f.FREED.unpack(p)
-    c.freed[address] = call
+def _graph_origin(c: Contents, p: bytes) -> None:
+    fixed, name = f.GRAPH_ORIGIN.unpack_from(p), _text(p[f.GRAPH_ORIGIN.size :])
+    origin = OriginRecord._make((*fixed, name))
+    c.origins.append(origin)
+    if origin.exec_id and origin.flags & f.ORIGIN_UNWANTED:
+        c.unwanted_execs.add(origin.exec_id)
 
 
 _TAKERS: dict[int, Callable[[Contents, bytes], None]] = {
@@ -391,8 +470,10 @@ _TAKERS: dict[int, Callable[[Contents, bytes], None]] = {
     RecordType.NVTX_PATH: _nvtx_path,
     RecordType.NVTX_RANGE: _nvtx_range,
     RecordType.DOT: _dot,
-    RecordType.CONDITIONAL: _conditional,
-    RecordType.PARAMETER: _parameter,
-    RecordType.GRAPH_MEMORY: _graph_memory,
-    RecordType.FREED: _freed,
+    RecordType.STOPPED: _stopped,
+    RecordType.GRAPH_ORIGIN: _graph_origin,
+    RecordType.PERIOD: _period,
+    **EVENT_TAKERS,
+    **LIFE_TAKERS,
+    **NESTING_TAKERS,
 }

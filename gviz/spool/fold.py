@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gviz.errors import SpoolError
+from gviz.cupti_problems import problems_in
 from gviz.node_type import NodeType
 from gviz.recording import rows
 from gviz.recording.table import table_of
@@ -22,14 +21,25 @@ from gviz.spool.agreement import give_up_contradicted
 from gviz.spool.allocations import build_allocations, build_graph_memory
 from gviz.spool.contents import Contents
 from gviz.spool.eager import fold_operations, match_eager
-from gviz.spool.format import PROBE_TEXT, SPOOL_SUFFIX, WINDOW_REASONS, spool_of
+from gviz.spool.event_times import (
+    add_event_times,
+    bias_measurements,
+    collector_of,
+    fit_to_events,
+    refusal_notes,
+)
+from gviz.spool.format import PROBE_TEXT, SPOOL_SUFFIX, WINDOW_REASONS
 from gviz.spool.graphs import GraphFolder, Graphs, operation_name
 from gviz.spool.kernels import KernelTable
-from gviz.spool.launches import FoldedLaunches, fold_launches
+from gviz.spool.launch_cost import launch_costs
+from gviz.spool.launches import FoldedLaunches, Spans, fold_launches
+from gviz.spool.life import fold_life
+from gviz.spool.long_run import bin_rows, block_rows, remarks, statistics_rows
+from gviz.spool.origins import Origins, name_graphs
+from gviz.spool.periods import fold_periods
 from gviz.spool.placement import take_recorded_devices
 from gviz.spool.reader import SpoolReader
 from gviz.spool.source import SourceLines
-from gviz.statistics import node_statistics
 
 RUN_ID = 1
 #: Counters that stand in the run's row, not among its measurements.
@@ -42,60 +52,6 @@ def read_contents(spool: Path) -> Contents:
     for record in SpoolReader(spool).records():
         contents.add(record)
     return contents
-
-
-def fold_left_over(path: str | Path) -> Path:
-    """Fold the spool that a killed program left behind, and remove it.
-
-    Parameters
-    ----------
-    path
-        The spool directory, or the recording that it would have become.
-
-    Returns
-    -------
-    Path
-        The recording.
-
-    Raises
-    ------
-    SpoolError
-        If it is no spool, a damaged one, or that of a program that is still running.
-    RecordingError
-        If the recording exists or cannot be written.
-    """
-    path = Path(path)
-    spool = path if path.is_dir() else spool_of(path)
-    if not spool.name.endswith(SPOOL_SUFFIX):
-        raise SpoolError(f"{spool} is not a spool: its name does not end in {SPOOL_SUFFIX}")
-    output = spool.with_name(spool.name.removesuffix(SPOOL_SUFFIX))
-    contents = read_contents(spool)
-    _require_left_over(contents, spool)
-    fold(contents, spool, output)
-    discard(spool)
-    return output
-
-
-def _require_left_over(contents: Contents, spool: Path) -> None:
-    """Raise SpoolError when the spool holds nothing, or its program may still append to it."""
-    if not contents.metadata:
-        raise SpoolError(f"{spool} holds no records of gviz; remove it")
-    process = contents.metadata.get("process_id")
-    here = contents.metadata.get("host", socket.gethostname()) == socket.gethostname()
-    if here and process and not contents.ended and _is_running(int(process)):
-        raise SpoolError(
-            f"{spool} belongs to process {process}, which is still running; the recording "
-            "appears when that ends"
-        )
-
-
-def _is_running(process: int) -> bool:
-    """Whether a process exists that still runs: a zombie waits only to be asked how it ended."""
-    try:
-        status = Path(f"/proc/{process}/stat").read_text()
-    except OSError:
-        return False
-    return status.rpartition(")")[2].split()[0] not in ("Z", "X")
 
 
 def discard(spool: Path) -> None:
@@ -119,6 +75,7 @@ def fold(
     RecordingError
         If ``output`` exists (and not ``overwrite``) or cannot be written.
     """
+    contents.finish()
     with RecordingWriter(output, overwrite=overwrite) as writer:
         _Fold(contents, spool, writer, exit_code).run()
     return output
@@ -147,35 +104,42 @@ class _Fold:
     def run(self) -> None:
         """Write every table."""
         inside, outside = self._activities()
+        stream = self.contents.launch_stream
         folder = GraphFolder(self.contents, self.kernels, RUN_ID, self.spool)
         graphs = folder.fold()
-        _fill_copy_kinds(graphs, inside)
+        samples = self.contents.activity_stream.samples
+        _fill_copy_kinds(graphs, samples)
         if len(self.contents.devices) > 1:
-            take_recorded_devices(graphs, inside)
-        self.contradicted = give_up_contradicted(graphs, self.contents, inside, self.kernels)
+            take_recorded_devices(graphs, samples)
+        self.contradicted = give_up_contradicted(graphs, self.contents, self.kernels)
         launches = fold_launches(self.contents, inside, folder, self.kernels)
+        fit_to_events(self.contents, graphs)
+        launches = add_event_times(self.contents, graphs, launches)
         operations = fold_operations(self.contents, outside, self.kernels, RUN_ID)
         first_stream = len(launches.launches) + 1
         operations, stream_launches = match_eager(operations, graphs, first_stream)
-        self._name_graphs(graphs)
-        self._measure(graphs, launches)
+        self._name_graphs(graphs, folder.origins)
+        life = fold_life(self.contents, folder, self.kernels)
+        self._measure(graphs, launches, folder.origins)
         self._write_run()
         self._write_graphs(graphs)
         self.writer.insert(*launches.launches, *stream_launches, *operations)
+        self.writer.insert(*block_rows(stream, graphs), *bin_rows(stream, graphs))
+        self.writer.insert(*launch_costs(launches, stream, graphs))
         self._write_spans(launches, graphs)
         self._write_host(graphs)
-        self.writer.insert(*self.kernels.rows())
+        self.writer.insert(*life.rows(), *self.kernels.rows())
 
     def _activities(self) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void]]:
-        everything = self.contents.activities()
+        activities = self.contents.activity_stream
         # start == end == 0 means "no time available" (cupti_activity.h).
-        valid = (everything["start_ns"] > 0) & (everything["end_ns"] >= everything["start_ns"])
         self.measurements["activity_records_invalid"] = (
-            float((~valid).sum()), "records", "measured: records without a usable time, left out",
+            float(activities.invalid), "records",
+            "measured: records without a usable time, left out",
         )  # fmt: skip
-        everything = everything[valid]
-        in_graph = everything["graph_node_id"] != 0
-        return everything[in_graph], everything[~in_graph]
+        for remark in remarks(self.contents):
+            self.measurements[remark.name] = (remark.value, remark.unit, remark.method)
+        return activities.spans(), activities.operations()
 
     # -- the run -------------------------------------------------------------------------
 
@@ -184,27 +148,31 @@ class _Fold:
         counters = self.counters
         driver = int(counters.get("driver_version") or 0)
         attached = counters.get("attached_ns") is not None
+        collector, reason = collector_of(self.contents, attached)
         known = {c.name for c in table_of(rows.Run).columns}
         given: dict[str, Any] = {k: v for k, v in meta.items() if k in known}
         given |= {
             "run_id": RUN_ID,
             "name": str(meta.get("name", self.spool.name.removesuffix(SPOOL_SUFFIX))),
-            "state": "completed" if self.contents.ended else "aborted",
+            "state": "completed"
+            if self.contents.ended and not self.contents.stopped
+            else "aborted",
             "source": str(meta.get("source", "profile")),
             "ended_ns": _integer(counters.get("ended_ns")),
             "exit_code": self.exit_code,
             "driver_version": f"{driver // 1000}.{driver % 1000 // 10}" if driver else None,
             "cupti_version": _text(counters.get("cupti_version")),
-            "collector": "cupti" if attached else None,
-            "collector_reason": "CUPTI could be subscribed to"
-            if attached
-            else "nothing could be recorded; see the notes",
+            "collector": collector,
+            "collector_reason": reason,
         }
         self.writer.insert(rows.Run(**given))
         self.writer.insert(*(self._device(i) for i in range(len(self.contents.devices))))
         for name, version in meta.get("libraries", {}).items():
             self.writer.insert(rows.Library(run_id=RUN_ID, name=name, version=version))
         self._write_windows()
+        periods = fold_periods(self.contents, RUN_ID)
+        self.writer.insert(*periods.rows)
+        self.notes += periods.notes
         for number, (kind, text) in enumerate(self.notes, start=1):
             self.writer.insert(rows.Note(note_id=number, run_id=RUN_ID, kind=kind, text=text))
         for name, (value, unit, method) in sorted(self.measurements.items()):
@@ -244,7 +212,7 @@ class _Fold:
                 number += 1
                 open_at = None
 
-    def _measure(self, graphs: Graphs, launches: FoldedLaunches) -> None:
+    def _measure(self, graphs: Graphs, launches: FoldedLaunches, origins: Origins) -> None:
         late = [g for g in graphs.levels.values() if g.row.origin == "late"]
         if late:
             self.notes.append(
@@ -252,13 +220,16 @@ class _Fold:
                           "nodes are known from recorded launches only, their edges are unknown; "
                           "attach before the graph is made to see them")
             )  # fmt: skip
-        if launches.homeless_records:
+        homeless = launches.homeless_records + self.contents.activity_stream.homeless
+        self.measurements |= bias_measurements(self.contents.calibrations)
+        self.notes += refusal_notes(self.contents, graphs)
+        if homeless:
             self.measurements["records_without_launch"] = (
-                float(launches.homeless_records), "records",
+                float(homeless), "records",
                 "measured: graph records whose launch was not seen, left out",
             )  # fmt: skip
         self.measurements["launches_with_impossible_times"] = (
-            float(launches.impossible), "number",
+            float(launches.impossible + self.contents.activity_stream.impossible), "number",
             "derived: launches whose node times contradict the graph's dependencies, left out",
         )  # fmt: skip
         if self.contents.unknown_records:
@@ -273,16 +244,29 @@ class _Fold:
             self.notes.append(("warning", "nothing was recorded: the spool could not be written"))
         if "attached_ns" not in self.counters and not self.notes:
             self.notes.append(("information", "the program did not initialise CUDA"))
-        self._measure_losses(graphs, launches)
+        for problem in problems_in(
+            _integer(self.counters.get("cupti_version")),
+            recording_number=int(self.counters.get("recording_number") or 1),
+            records=self.counters.get("activity_records") or 0,
+            invalid=self.contents.activity_stream.invalid,
+        ):
+            self.notes.append(("limit", f"{problem.text} ({problem.source})"))
+        unwanted = {
+            graphs.execs[i].graph_exec_id for i in self.contents.unwanted_execs if i in graphs.execs
+        }
+        self._measure_losses(graphs, launches, unwanted)
         self._measure_nesting(graphs, launches)
-        if not self.contents.ended:
+        if self.contents.stopped:
+            self.notes.append(
+                ("warning", f"collecting stopped: {self.contents.stopped}; the program went on, "
+                            "what it did after that is missing")
+            )  # fmt: skip
+        elif not self.contents.ended:
             self.notes.append(
                 ("warning", "the process ended without closing the recording: it holds all up to "
                             "the last flush, at most half a second and the records of launches "
                             "then unfinished are missing")
             )  # fmt: skip
-        for name, value, method in _launch_cost(launches.launches):
-            self.measurements[name] = (value, "ns", method)
 
     def _measure_nesting(self, graphs: Graphs, launches: FoldedLaunches) -> None:
         """Say what is not known about nodes inside nodes, and in doubt."""
@@ -305,6 +289,7 @@ class _Fold:
                           "the bodies numbered after them, are known from their times only")
             )  # fmt: skip
         doubtful = sum(launch.ambiguous_count for launch in launches.launches)
+        doubtful += self.contents.activity_stream.bodies_doubtful
         if doubtful:
             self.measurements["body_spans_ambiguous"] = (
                 float(doubtful), "number",
@@ -316,40 +301,52 @@ class _Fold:
                           "has a time; wait between launches to tell them apart")
             )  # fmt: skip
 
-    def _measure_losses(self, graphs: Graphs, launches: FoldedLaunches) -> None:
+    def _measure_losses(self, graphs: Graphs, launches: FoldedLaunches, unwanted: set[int]) -> None:
         """Count launches made in windows whose node times did not arrive."""
         timed = {
             graph_id
-            for graph_id in {launch.graph_id for launch in launches.launches}
+            for graph_id in {row.graph_id for row in graphs.execs.values()}
             for level in graphs.family(graph_id)
             if any(node.not_timed_reason is None for node in level.nodes.values())
         }
         bare = [
             launch
             for launch in launches.launches
-            if launch.node_level and not launch.span_count and launch.graph_id in timed
+            if launch.node_level
+            and not launch.span_count
+            and launch.graph_id in timed
+            and launch.graph_exec_id not in unwanted
         ]
-        missing = max(0, len(bare) - launches.impossible)
+        stream, activities = self.contents.launch_stream, self.contents.activity_stream
+        bare_count = len(bare) + sum(
+            count
+            for exec_id, count in stream.without_nodes.items()
+            if graphs.execs[exec_id].graph_id in timed
+        )
+        missing = max(0, bare_count - launches.impossible - activities.impossible)
         self.measurements["launches_without_node_times"] = (
             float(missing),
             "number",
             "derived: launches made inside windows of which no node record arrived",
         )
         times = [launch.gpu_end_ns for launch in launches.launches if launch.gpu_end_ns]
-        calls = [launch.host_end_ns for launch in launches.launches if launch.host_end_ns]
-        if not self.contents.ended and times and calls:
+        last_gpu = max([*times, stream.last_gpu_ns])
+        if not self.contents.ended and last_gpu and stream.last_call_ns:
             self.measurements["lost_tail_ns"] = (
-                float(max(0, max(calls) - max(times))),
+                float(max(0, stream.last_call_ns - last_gpu)),
                 "ns",
                 "derived: from the end of the last recorded node to the last launch call seen",
             )
 
     # -- graphs --------------------------------------------------------------------------
 
-    def _name_graphs(self, graphs: Graphs) -> None:
+    def _name_graphs(self, graphs: Graphs, origins: Origins) -> None:
         tops = [g for g in graphs.levels.values() if g.row.origin != "body"]
-        for number, level in enumerate(tops, start=1):
-            level.row = replace(level.row, name=f"graph {number}")
+        complaint = origins.complaint([g.row.name or "(no name)" for g in tops])
+        if complaint is not None:
+            self.notes.append(("warning", complaint))
+        for level, row in zip(tops, name_graphs([g.row for g in tops]), strict=True):
+            level.row = row
 
     def _write_graphs(self, graphs: Graphs) -> None:
         written: set[int] = set()
@@ -372,9 +369,15 @@ class _Fold:
         graph_of = np.zeros(len(launches.launches) + 1, np.int64)
         for launch in launches.launches:
             graph_of[launch.launch_id] = launch.graph_id
-        for graph_id, mine in spans.by_graph(graph_of):
-            statistics = node_statistics(mine.node_id, mine.duration_ns, mine.start_ns)
-            self.writer.insert_tuples(rows.NodeStatistics, statistics.to_tuples(graph_id))
+        streamed = self.contents.activity_stream.nodes
+        by_graph: dict[int, Spans | None] = dict(spans.by_graph(graph_of))
+        execs = {group >> 32 for group in streamed.groups.tolist()}
+        for graph_id in {graphs.execs[e].graph_id for e in execs if e in graphs.execs}:
+            by_graph.setdefault(graph_id, None)
+        # One method a graph: without CUPTI a graph has an id, and so a row, of its own.
+        for graph_id, mine in sorted(by_graph.items()):
+            found = statistics_rows(graph_id, mine, streamed, graphs)
+            self.writer.insert_tuples(rows.NodeStatistics, found)
 
     # -- the host ------------------------------------------------------------------------
 
@@ -441,11 +444,9 @@ class _Fold:
             )
 
 
-def _fill_copy_kinds(graphs: Graphs, activities: npt.NDArray[np.void]) -> None:
-    """Take the direction of copies between unified addresses from their records."""
-    copies = activities[activities["type"] == NodeType.MEMCPY]
-    ids, first = np.unique(copies["graph_node_id"], return_index=True)
-    kinds = dict(zip(ids.tolist(), copies["copy_kind"][first].tolist(), strict=True))
+def _fill_copy_kinds(graphs: Graphs, samples: Mapping[int, np.void]) -> None:
+    """Take the direction of copies between unified addresses from records of them."""
+    kinds = {node: int(record["copy_kind"]) for node, record in samples.items()}
     for exec_id, execution in graphs.execs.items():
         for level in graphs.family(execution.graph_id):
             for node_id, node in level.nodes.items():
@@ -456,34 +457,11 @@ def _fill_copy_kinds(graphs: Graphs, activities: npt.NDArray[np.void]) -> None:
                     )
 
 
-def _launch_cost(launches: Iterable[rows.Launch]) -> list[tuple[str, float, str]]:
-    """Compare whole-launch times with and without node level, graph by graph."""
-    by_graph: dict[int, dict[int, list[int]]] = {}
-    for launch in launches:
-        # The first launch uploads the graph and is left out.
-        if launch.event_duration_ns is not None and launch.ordinal > 0:
-            sides = by_graph.setdefault(launch.graph_id, {0: [], 1: []})
-            sides[launch.node_level].append(launch.event_duration_ns)
-    found = []
-    for graph_id, sides in by_graph.items():
-        for level, name in ((1, "with"), (0, "without")):
-            if sides[level]:
-                found.append(
-                    (
-                        f"graph_{graph_id}_launch_{name}_node_times_ns",
-                        float(np.median(sides[level])),
-                        f"measured: median, events around launches, n = {len(sides[level])}",
-                    )
-                )
-    return found
-
-
 def _last_moment(contents: Contents) -> int:
     """Return the latest host time that the spool tells, in nanoseconds."""
     ended = [int(value) for name, value, _, _ in contents.counters if name == "ended_ns"]
     times = [c.time_ns for c in contents.created.values()]
-    times += [launch.end_ns for launch in contents.launches[-1:]]
-    return max([*ended, *times], default=0)
+    return max([*ended, *times, contents.launch_stream.last_call_ns], default=0)
 
 
 def _integer(value: float | None) -> int | None:
@@ -492,3 +470,7 @@ def _integer(value: float | None) -> int | None:
 
 def _text(value: float | None) -> str | None:
     return None if value is None else str(int(value))
+
+
+def _state(contents: Contents) -> str:
+    return "completed" if contents.ended and not contents.stopped else "aborted"

@@ -12,6 +12,7 @@ offset  type  segment header
 16      u64   capacity in bytes
 24      u64   committed: offset past the last whole record
 32      u64   process id
+40      u64   start of that process, in clock ticks since boot; 0: not known
 ======  ====  ==========================================================
 
 A record is ``u32 type, u32 size`` and ``size`` bytes of payload. The fixed parts of the
@@ -28,6 +29,9 @@ from pathlib import Path
 MAGIC = b"GVIZSPL1"
 VERSION = 1
 SEGMENT_HEADER = struct.Struct("<8sIIQQQ24x")
+#: Process id and start, at offset 32 of a segment.
+SEGMENT_OWNER = struct.Struct("<QQ")
+SEGMENT_OWNER_OFFSET = 32
 RECORD_HEADER = struct.Struct("<II")
 SEGMENT_SUFFIX = ".segment"
 #: Directory of a recording's spool: the recording's path with this appended.
@@ -68,10 +72,24 @@ class RecordType(IntEnum):
     NVTX_PATH = 26
     NVTX_RANGE = 27
     DOT = 28
+    CAPTURE_ERROR = 30
+    CAPTURE_FAILED = 31
+    UPDATES = 32
+    UPDATE_FAILED = 33
+    INSTANTIATE_FAILED = 34
+    DEVICE_MEMORY = 35
+    RUNTIME_CALL_NAME = 36
     CONDITIONAL = 40
     PARAMETER = 41
     GRAPH_MEMORY = 42
     FREED = 43
+    NODE_TIMES = 50
+    CALIBRATION = 51
+    COLLECTOR = 52
+    REFUSED = 53
+    PERIOD = 60
+    GRAPH_ORIGIN = 70
+    STOPPED = 75
 
 
 #: ordinal, major, minor, multiprocessors, max_threads, memory_bytes, bus id; then the name
@@ -106,8 +124,50 @@ CLONED = struct.Struct("<QQ")
 NVTX_PATH = struct.Struct("<II")
 #: path, thread, start_ns, end_ns
 NVTX_RANGE = struct.Struct("<IIQQ")
+#: correlation, exec id, count, slices, device, host time of the start event (0: unknown),
+#: ns from the start to the end event; then count x NODE_TIME
+NODE_TIMES = struct.Struct("<4Ii4xQQ")
+#: graph, node, ns from the start event to the event before it, ns from there to the one after
+NODE_TIME = struct.Struct("<IIQQ")
+#: device, node type, bias_ns, spread_ns, raw_ns, reference_ns, samples
+CALIBRATION = struct.Struct("<iiqqqqI4x")
+#: graph id, exec id; then why nodes of the graph are not timed
+REFUSED = struct.Struct("<II")
 #: graph id, edge count; then count x (u32 from, u32 to, u8 from_port, u8 to_port, u8 type, u8)
 EDGES = struct.Struct("<II")
+#: capture, graph id, thread, stream, mode, flags, capture's start; then of the error: time, driver
+#: call, runtime call (0 none), result, thread, stream, stack or reason, nvtx path
+CAPTURE_ERROR = struct.Struct("<6IQQIIiIIiI4x")
+#: capture, graph id, thread, stream, mode, flags, start, end, result of the end, thread of the end
+CAPTURE_FAILED = struct.Struct("<6IQQiI")
+#: exec id, node (or WHOLE_GRAPH, UNKNOWN_NODE), call, result, value, count, thread, the node's
+#: graph id, start of the first and of the last, host time of all
+UPDATES = struct.Struct("<IIIiIIIIQQQ")
+#: exec id, graph id, call, thread, start, end, result, detail, error node, error from-node, walked
+UPDATE_FAILED = struct.Struct("<4IQQiiQQI4x")
+#: graph id, call, thread, walked, start, end, flags, result, detail, error node
+INSTANTIATE_FAILED = struct.Struct("<4IQQQiiQ")
+#: exec id, step (1 instantiate, 2 upload, 3 first launch), free bytes before, after
+DEVICE_MEMORY = struct.Struct("<IIQQ")
+
+#: In place of an executable's id in a walk: the walk belongs to the failure record after it.
+WALK_FAILED = 0xFFFFFFFF
+WHOLE_GRAPH = 0xFFFFFFFF
+UNKNOWN_NODE = 0xFFFFFFFE
+#: In place of a node's id (graph << 32 | local): the driver named none.
+NO_NODE = 0xFFFFFFFFFFFFFFFF
+CAPTURE_STREAM_DESTROYED = 1
+CAPTURE_LEGACY_STREAM = 2
+
+#: graph id, exec id (0: its capture), kind, nvtx path, stack or reason, thread, flags, kind of
+#: the name, time_ns; then the name that the program or a framework gave
+GRAPH_ORIGIN = struct.Struct("<IIIIiIIIQ")
+
+ORIGIN_CAPTURE, ORIGIN_INSTANTIATE = 1, 2
+ORIGIN_UNWANTED = 1
+#: time_ns, begins (1) or ends (0), reason; then the name of the profiler CUPTI was left to.
+#: Outside a period too, with 0: attached and waiting, CUPTI left, CUPTI taken again
+PERIOD = struct.Struct("<QII")
 
 #: graph id, node id, CUgraphConditionalNodeType, size, handle, how many bodies are known
 CONDITIONAL = struct.Struct("<IIiIQI4x")
@@ -121,7 +181,23 @@ FREED = struct.Struct("<QQII")
 LAUNCH_NODE_LEVEL = 1
 LAUNCH_EVENTS = 2
 LAUNCH_LATE = 8
+LAUNCH_COPY = 16
+#: Ids of graphs and executables above this are gviz's own: CUPTI was not there to number them.
+OWN_IDS = 1 << 30
 WINDOW_REASONS = {1: "eager", 2: "launches"}
+#: Why a period begins or ends (``enum period_reason`` in native.h).
+PERIOD_REASONS = {
+    1: "attached",
+    2: "delay",
+    3: "call",
+    4: "signal",
+    5: "returned",
+    6: "duration",
+    7: "launches",
+    8: "left",
+    9: "end",
+    10: "followed",
+}
 
 #: Why a node has no Python stack, by the number stored in its place.
 STACK_REASONS = {
@@ -129,4 +205,6 @@ STACK_REASONS = {
     -1: "created on a thread without Python frames, such as autograd's backward thread",
     -2: "the interpreter was shutting down",
     -3: "taking the stack failed",
+    -4: "not a Python program",
+    -5: "gviz's Python part was not loaded: PYTHONPATH was replaced or ignored (python -E, -I, -S)",
 }

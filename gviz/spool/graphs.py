@@ -16,11 +16,12 @@ from gviz.node_type import (
     node_type_name,
     not_timed_reason,
 )
-from gviz.recording import rows
+from gviz.recording import nesting_rows, rows
 from gviz.spool.contents import Contents, GraphWalk, LifeRecord, NodeRecord
 from gviz.spool.format import NO_STREAM, STACK_REASONS
 from gviz.spool.kernels import KernelTable
 from gviz.spool.nesting import Numbering, body_name
+from gviz.spool.origins import Origins
 from gviz.topology import topology_hash
 
 #: CUmemorytype: host, device, array, unified. Unified addresses leave the direction open.
@@ -38,6 +39,10 @@ _COPY_KINDS = {
 }
 
 
+#: Origins of graphs of which there is no executable.
+FAILED_CAPTURE, FAILED_INSTANTIATION = "failed capture", "failed instantiation"
+
+
 @dataclass(slots=True)
 class FoldedGraph:
     """One graph level: its rows, and the executables that were made of it."""
@@ -48,7 +53,7 @@ class FoldedGraph:
     arguments: list[rows.Argument] = field(default_factory=list)
     topology: rows.Topology | None = None
     exec_ids: dict[int, int] = field(default_factory=dict)  # by node id, also of untimed nodes
-    parameters: list[rows.NodeParameter] = field(default_factory=list)
+    parameters: list[nesting_rows.NodeParameter] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -101,8 +106,8 @@ class GraphFolder:
         self._kernels = kernels
         self._spool = spool
         self._captures = _captures(contents)
-        versions = [int(value) for name, value, *_ in contents.counters if name == "cupti_version"]
-        self._cupti_version = versions[-1] if versions else None
+        self._cupti_version = contents.cupti_version
+        self.origins = Origins(contents)
         self._lives: dict[int, list[LifeRecord]] = {}  # by executable
         for life in contents.lives:
             if life.result == 0:
@@ -159,12 +164,10 @@ class GraphFolder:
         begin, end = self._captures.get(walk.graph_id, (None, None))
         nested = walk.parent_graph_id != 0
         origin = "body" if nested else "capture" if end else "explicit"
-        return rows.Graph(
+        row = rows.Graph(
             graph_id=graph_id,
             run_id=self.graphs.run_id,
-            name=f"graph {graph_id}"
-            if not nested
-            else body_name(
+            name=body_name(
                 walk.parent_node_id,
                 walk.branch,
                 holder.conditionals.get(walk.parent_node_id) if holder else None,
@@ -178,8 +181,10 @@ class GraphFolder:
             capture_end_ns=end.end_ns if end else None,
             capture_mode=begin.mode if begin else None,
             capture_thread_id=begin.thread_id if begin else None,
+            capture_stream_id=begin.stream_id if begin and begin.stream_id != NO_STREAM else None,
             dot=self._dot(walk.graph_id),
         )
+        return row if nested else self.origins.applied(row)
 
     def _dot(self, cuda_graph_id: int) -> bytes | None:
         if cuda_graph_id not in self._contents.dots:
@@ -279,13 +284,25 @@ class GraphFolder:
             row = _with_life(row, life, self._contents.call_names.get(life.call, ""))
         return row
 
+    def add_failed(self, walks: list[GraphWalk], origin: str, *, edges_known: bool) -> int:
+        """Add a graph of which no executable could be made; return its graph_id."""
+        levels = self._levels(walks)
+        levels[0].row = replace(levels[0].row, origin=origin)
+        for level in levels:
+            level.nodes = {i: replace(n, exec_node_id=None) for i, n in level.nodes.items()}
+            if not edges_known:
+                level.topology = None
+                level.row = replace(level.row, topology_id=None)
+            self.graphs.add(level)
+        return levels[0].row.graph_id
+
     def add_late(self, exec_id: int, nodes: dict[int, rows.Node]) -> None:
         """Add a graph that was instantiated before gviz attached; ``nodes`` come from its times."""
         graph_id = max(self.graphs.levels, default=0) + 1
         row = rows.Graph(
             graph_id=graph_id,
             run_id=self.graphs.run_id,
-            name=f"graph {graph_id}",
+            name="",
             origin="late",
         )
         self._add_known_by_records(row, nodes)
@@ -326,14 +343,16 @@ def _is_conditional(holder: GraphWalk, body: GraphWalk) -> bool:
     )
 
 
-def _parameters(walk: GraphWalk, graph_id: int) -> list[rows.NodeParameter]:
+def _parameters(walk: GraphWalk, graph_id: int) -> list[nesting_rows.NodeParameter]:
     found = {(n, name): value for n, name, value in walk.parameters}
     for n, conditional in walk.conditionals.items():
         found[n, "conditional"] = conditional_type_name(conditional.type)
         found[n, "branches"] = str(conditional.size)
         found[n, "handle"] = str(conditional.handle)
     return [
-        rows.NodeParameter(graph_id=graph_id, node_id=n, position=position, name=name, value=value)
+        nesting_rows.NodeParameter(
+            graph_id=graph_id, node_id=n, position=position, name=name, value=value
+        )
         for position, ((n, name), value) in enumerate(found.items())
     ]
 
@@ -373,7 +392,7 @@ def _with_life(row: rows.GraphExec, life: LifeRecord, name: str) -> rows.GraphEx
     if name.startswith("cuGraphInstantiate"):
         return replace(
             row, instantiate_start_ns=life.start_ns, instantiate_end_ns=life.end_ns,
-            flags=life.flags,
+            flags=life.flags, instantiate_thread_id=life.thread_id,
         )  # fmt: skip
     if name.startswith("cuGraphUpload") and row.upload_start_ns is None:
         return replace(row, upload_start_ns=life.start_ns, upload_end_ns=life.end_ns)

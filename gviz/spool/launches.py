@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -13,10 +13,12 @@ from gviz.node_type import NodeType
 from gviz.recording import rows
 from gviz.spool.bodies import BodyOwners
 from gviz.spool.consistency import impossible_launches
-from gviz.spool.contents import Contents, LaunchRecord
+from gviz.spool.contents import Contents
 from gviz.spool.format import LAUNCH_NODE_LEVEL, NO_STREAM
 from gviz.spool.graphs import GraphFolder, Graphs, operation_name
 from gviz.spool.kernels import KernelTable
+from gviz.spool.launch_order import count_launches, launch_ordinals
+from gviz.spool.launch_stream import LaunchRecord
 
 IntArray = npt.NDArray[np.int64]
 
@@ -89,19 +91,20 @@ def fold_launches(
     Parameters
     ----------
     activities
-        Valid records of graph nodes (dtype ACTIVITY), ordered by start.
+        Valid records of graph nodes (dtype SPAN_ACTIVITY), ordered by start.
     """
-    succeeded = sorted((r for r in contents.launches if r.result == 0), key=lambda r: r.start_ns)
-    records = [r for r in succeeded if r.exec_id]
+    records = sorted(contents.launch_stream.rows, key=lambda r: r.start_ns)
     exec_of = (activities["graph_node_id"] >> np.uint64(32)).astype(np.int64)
     owner = _owners(records, activities, exec_of)
-    graphs = folder.graphs
-    durations = [contents.launch_times.get(r.token, 0) if r.token else 0 for r in records]
+    times = contents.launch_stream.row_times
+    durations = [times.get(r.token, 0) if r.token else 0 for r in records]
     ambiguous = BodyOwners(
-        records, np.array(durations, np.int64), activities, exec_of, graphs
+        records, np.array(durations, np.int64), activities, exec_of, contents.fences_of
     ).fill(owner)
-    _add_unknown(contents, activities, exec_of, folder, kernels)
-    for exec_id in {r.exec_id for r in records} - set(graphs.execs):
+    _add_unknown(contents, contents.activity_stream.samples.values(), folder, kernels)
+    graphs = folder.graphs
+    seen = {r.exec_id for r in records} | set(contents.launch_stream.counts)
+    for exec_id in sorted(seen - set(graphs.execs)):
         folder.add_late(exec_id, {})  # launches of a late graph without any record
     spans, first, last, counts = _spans(activities, owner)
     impossible = _impossible(spans, records, graphs)
@@ -126,7 +129,7 @@ def _impossible(spans: Spans, records: list[LaunchRecord], graphs: Graphs) -> In
     for graph_id, mine in spans.by_graph(graph_of):
         found.append(
             impossible_launches(
-                graphs.levels[graph_id],
+                graphs.levels[graph_id].edges,
                 mine.launch_id,
                 mine.node_id,
                 mine.iteration,
@@ -197,13 +200,13 @@ def _launch_rows(
     last: dict[int, int],
     counts: dict[int, int],
 ) -> list[rows.Launch]:
-    ordinals: dict[int, int] = {}
+    ordinals = launch_ordinals(contents.launch_stream, records, graphs)
+    times = contents.launch_stream.row_times
+    for exec_id, count in count_launches(contents.launch_stream).items():
+        graphs.execs[exec_id] = replace(graphs.execs[exec_id], launch_count=count)
     launches = []
     for i, record in enumerate(records):
         execution = graphs.execs[record.exec_id]
-        graphs.execs[record.exec_id] = replace(execution, launch_count=execution.launch_count + 1)
-        ordinal = ordinals.get(execution.graph_id, 0)
-        ordinals[execution.graph_id] = ordinal + 1
         launches.append(
             rows.Launch(
                 launch_id=i + 1,
@@ -211,7 +214,7 @@ def _launch_rows(
                 graph_id=execution.graph_id,
                 graph_exec_id=execution.graph_exec_id,
                 side="graph",
-                ordinal=ordinal,
+                ordinal=ordinals[i],
                 host_start_ns=record.start_ns,
                 host_end_ns=record.end_ns,
                 thread_id=record.thread_id,
@@ -220,8 +223,9 @@ def _launch_rows(
                 node_level=int(bool(record.flags & LAUNCH_NODE_LEVEL) or i in counts),
                 gpu_start_ns=first.get(i) if i in counts else None,
                 gpu_end_ns=last.get(i) if i in counts else None,
-                event_duration_ns=contents.launch_times.get(record.token) if record.token else None,
+                event_duration_ns=times.get(record.token) if record.token else None,
                 span_count=counts.get(i, 0),
+                node_method="cupti" if i in counts else None,
             )
         )
     return launches
@@ -231,13 +235,9 @@ def _launch_rows(
 
 
 def _add_unknown(
-    contents: Contents,
-    activities: npt.NDArray[np.void],
-    exec_of: IntArray,
-    folder: GraphFolder,
-    kernels: KernelTable,
+    contents: Contents, samples: Iterable[np.void], folder: GraphFolder, kernels: KernelTable
 ) -> None:
-    _, first = np.unique(activities["graph_node_id"], return_index=True)
+    """Add the nodes of these records (dtype ACTIVITY, one a node) that no walk told."""
     unknown: dict[int, dict[int, rows.Node]] = {}
     known = {
         exec_id: {
@@ -247,11 +247,10 @@ def _add_unknown(
         }
         for exec_id, row in folder.graphs.execs.items()
     }
-    for i in first.tolist():
-        exec_id = int(exec_of[i])
-        node_id = int(activities["graph_node_id"][i]) & 0xFFFFFFFF
+    for record in sorted(samples, key=lambda record: int(record["graph_node_id"])):
+        exec_id, node_id = divmod(int(record["graph_node_id"]), 1 << 32)
         if node_id not in known.get(exec_id, ()):
-            node = node_from_activity(contents, activities[i], node_id, kernels)
+            node = node_from_activity(contents, record, node_id, kernels)
             unknown.setdefault(exec_id, {})[node_id] = node
     for exec_id, nodes in unknown.items():
         if exec_id in folder.graphs.execs:

@@ -58,6 +58,8 @@ class Backend:
         collector: str = "gviz",
         *,
         environment: Mapping[str, str] | None = None,
+        script: str = _PROGRAMS.name,
+        measured_by: str | None = None,
         **options: Any,
     ) -> Outcome:
         """Run a program in a process of its own.
@@ -68,24 +70,30 @@ class Backend:
             As programs.py takes them.
         environment
             Added to the environment.
+        script
+            The file beside this one that has the program.
+        measured_by
+            gviz.profile's ``collector``.
         options
             Arguments of gviz.profile.
         """
         settings = dict(sorted((environment or {}).items()))
+        if measured_by is not None:
+            options["collector"] = measured_by
         key = json.dumps([program, collector, settings, options])
         if key not in self._done:
-            self._done[key] = self._run(program, collector, settings, options)
+            arguments = [str(_PROGRAMS.with_name(script)), program, collector]
+            self._done[key] = self._run(arguments, settings, options)
         return self._done[key]
 
     def _run(
-        self, program: str, collector: str, settings: dict[str, str], options: dict[str, Any]
+        self, program: list[str], settings: dict[str, str], options: dict[str, Any]
     ) -> Outcome:
-        output = self.folder / f"{program}-{len(self._done)}.gviz"
+        output = self.folder / f"{program[1]}-{len(self._done)}.gviz"
         # For the imports of this package; -P keeps the rest off the path.
         path = os.pathsep.join(filter(None, [str(_TESTS), os.environ.get("PYTHONPATH")]))
-        arguments = [program, collector, str(output), json.dumps(options)]
         done = subprocess.run(
-            [sys.executable, "-P", str(_PROGRAMS), *arguments],
+            [sys.executable, "-P", *program, str(output), json.dumps(options)],
             env={**self.environment, "PYTHONPATH": path, **settings},
             cwd=self.folder,
             capture_output=True,

@@ -149,6 +149,15 @@ class Driver:
         self.call("cuDeviceGetCount", byref(count))
         return count.value
 
+    def load_kernels(self, names: Sequence[bytes]) -> None:
+        """Load empty kernels of these names; launch them by the names decoded as Latin-1."""
+        entries = b"".join(b".visible .entry %s()\n{\n    ret;\n}\n" % name for name in names)
+        ptx = b".version 7.0\n.target sm_50\n.address_size 64\n" + entries
+        module = self._out("cuModuleLoadData", ctypes.c_char_p(ptx))
+        for name in names:
+            handle = self._out("cuModuleGetFunction", c_void_p(module), ctypes.c_char_p(name))
+            self.functions[name.decode("latin-1")] = handle
+
     def call(self, name: str, *arguments: Any) -> None:
         """Call a driver function; DriverError unless it succeeds."""
         code = getattr(self.library, name)(*arguments)
@@ -485,6 +494,31 @@ class Driver:
             c_void_p(node),
             byref(params),
         )
+
+    def set_enabled(self, graph_exec: Handle, node: Handle, enabled: bool) -> None:
+        """Switch a node of an executable on or off."""
+        self.call(
+            "cuGraphNodeSetEnabled", c_void_p(graph_exec), c_void_p(node), c_uint(int(enabled))
+        )
+
+    def set_memset_params(
+        self, graph_exec: Handle, node: Handle, address: int, value: int, count: int
+    ) -> None:
+        """Give a memset node of an executable new parameters."""
+        params = MemsetParams(
+            destination=address, value=value, element_bytes=4, width=count, height=1
+        )
+        self.call(
+            "cuGraphExecMemsetNodeSetParams",
+            c_void_p(graph_exec),
+            c_void_p(node),
+            byref(params),
+            c_void_p(self.context),
+        )
+
+    def clone(self, graph: Handle) -> Handle:
+        """Return a copy of a graph."""
+        return self._out("cuGraphClone", c_void_p(graph))
 
     def update(self, graph_exec: Handle, graph: Handle) -> int:
         """Update an executable from a graph; return the CUgraphExecUpdateResult."""

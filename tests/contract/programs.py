@@ -22,7 +22,9 @@ from typing import Any
 from contract import driver
 from contract.cases import GRAPH_SHAPES, NODE_KINDS, Facts, build_shape, spin
 from contract.driver import Arguments, Driver, DriverError, Handle
+from contract.life_programs import LIFE_PROGRAMS
 from contract.nested import NESTED_PROGRAMS
+from contract.watched import WATCHED
 
 Profile = Callable[[], AbstractContextManager[Any]]
 
@@ -284,6 +286,49 @@ def repeated(cuda: Driver, profile: Profile) -> Facts:
     return {"launches": 10, "nodes": 4}
 
 
+def many(cuda: Driver, profile: Profile) -> Facts:
+    """A graph of one short kernel, launched thousands of times, a hundred in flight."""
+    stream, launches = cuda.stream(), 5_000
+    with profile():
+        graph_exec = cuda.instantiate(build_shape(cuda, GRAPH_SHAPES["single"]))
+        for i in range(launches):
+            cuda.launch_graph(graph_exec, stream)
+            if i % 100 == 99:
+                cuda.wait(stream)
+    return {"launches": launches, "nodes": 1}
+
+
+def dozens(cuda: Driver, profile: Profile) -> Facts:
+    """A chain of three kernels, launched 80 times, each waited for."""
+    stream = cuda.stream()
+    with profile():
+        launch_times(cuda, build_shape(cuda, GRAPH_SHAPES["chain"]), 80, stream)
+    return {"launches": 80, "nodes": 4}
+
+
+def many_texts(cuda: Driver, profile: Profile) -> Facts:
+    """More different NVTX texts than are recorded, then a node under one that is."""
+    from gviz.collectors import native
+
+    texts, stream = 70_000, cuda.stream()
+    with profile():
+        cuda.synchronize()
+        native.nvtx_push("outer")
+        for i in range(texts):
+            native.nvtx_push(f"step {i}")
+            native.nvtx_pop()
+        native.nvtx_push("beyond")
+        graph = cuda.graph()
+        cuda.add_kernel(graph, [], "spin", spin(2))
+        native.nvtx_pop()
+        native.nvtx_push("step 0")
+        cuda.add_kernel(graph, [], "spin", spin(2))
+        native.nvtx_pop()
+        native.nvtx_pop()
+        launch_times(cuda, graph, 1, stream)
+    return {"texts": texts, "launches": 1}
+
+
 def queued(cuda: Driver, profile: Profile) -> Facts:
     """Twelve launches in flight at once, waited for at the end only."""
     stream = cuda.stream()
@@ -391,6 +436,9 @@ PROGRAMS: dict[str, Callable[[Driver, Profile], Facts]] = {
         captured_launch,
         failed_capture,
         repeated,
+        many,
+        dozens,
+        many_texts,
         queued,
         late,
         updated,
@@ -399,9 +447,13 @@ PROGRAMS: dict[str, Callable[[Driver, Profile], Facts]] = {
         forking,
         refused,
         raising,
+        *LIFE_PROGRAMS,
     )
 }
 PROGRAMS |= NESTED_PROGRAMS
+
+
+PROGRAMS |= {f.__name__: f for f in WATCHED}
 
 
 def run(name: str, collector: str, output: Path, options: Facts) -> Facts:

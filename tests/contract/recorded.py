@@ -15,8 +15,9 @@ STREAM = "stream"
 
 
 def top_graphs(recording: Recording) -> list[rows.Graph]:
-    """Return the graphs that are no bodies, in order of instantiation."""
-    return [g for g in recording.fetch_graphs() if g.parent_graph_id is None]
+    """Return the graphs that are no bodies and could be made, in order of instantiation."""
+    found = [g for g in recording.fetch_graphs() if g.parent_graph_id is None]
+    return [g for g in found if not g.origin.startswith("failed")]
 
 
 def bodies(recording: Recording, graph: rows.Graph) -> list[rows.Graph]:

@@ -19,7 +19,7 @@ def measurement(outcome: Outcome, name: str) -> float | None:
         return found
 
 
-@pytest.mark.parametrize(
+_WITHOUT_CUPTI = pytest.mark.parametrize(
     ("setting", "value", "reason"),
     [
         ("FAKE_CUPTI_TAKEN", "1", "another profiler holds CUPTI"),
@@ -27,15 +27,42 @@ def measurement(outcome: Outcome, name: str) -> float | None:
         ("GVIZ_CUPTI", "/no/such/libcupti.so.13", "libcupti"),
     ],
 )
-def test_no_cupti_is_said_once_and_the_program_goes_on(
-    fake: Backend, fakes: Fakes, tmp_path: Path, setting: str, value: str, reason: str
-) -> None:
+
+
+def without_cupti(fakes: Fakes, folder: Path, setting: str, value: str) -> dict[str, str]:
+    """Return an environment in which CUPTI cannot be had."""
     environment = {setting: value}
     if setting == "GVIZ_CUPTI":  # nor may the dynamic linker find the fake, or the system's
-        (tmp_path / "libcuda.so.1").symlink_to(fakes.folder / "libcuda.so.1")
-        (tmp_path / "libcupti.so.13").write_text("no library")
-        environment["LD_LIBRARY_PATH"] = str(tmp_path)
+        (folder / "libcuda.so.1").symlink_to(fakes.folder / "libcuda.so.1")
+        (folder / "libcupti.so.13").write_text("no library")
+        environment["LD_LIBRARY_PATH"] = str(folder)
+    return environment
+
+
+@_WITHOUT_CUPTI
+def test_no_cupti_is_said_once_and_events_take_over(
+    fake: Backend, fakes: Fakes, tmp_path: Path, setting: str, value: str, reason: str
+) -> None:
+    environment = without_cupti(fakes, tmp_path, setting, value)
     outcome = fake.run("captured", environment=environment)
+    assert outcome.returncode == 0, outcome.stderr
+    assert outcome.facts["result"] == _RESULT
+    assert outcome.stderr.count("gviz: ") == 1
+    assert outcome.stderr.startswith("gviz: CUPTI cannot be used")
+    assert reason in outcome.stderr
+    with outcome.recording() as recording:
+        (run,) = recording.fetch_runs()
+        assert run.collector == "events"
+        assert reason in (run.collector_reason or "")
+        assert recording.fetch_graphs() == []
+
+
+@_WITHOUT_CUPTI
+def test_cupti_asked_for_and_not_there_is_said_once_and_nothing_is_recorded(
+    fake: Backend, fakes: Fakes, tmp_path: Path, setting: str, value: str, reason: str
+) -> None:
+    environment = without_cupti(fakes, tmp_path, setting, value)
+    outcome = fake.run("captured", environment=environment, measured_by="cupti")
     assert outcome.returncode == 0, outcome.stderr
     assert outcome.facts["result"] == _RESULT
     assert outcome.stderr.count("gviz: nothing is recorded") == 1
@@ -69,3 +96,14 @@ def test_records_without_times_are_left_out_and_counted(fake: Backend) -> None:
         spans = recording.fetch_graph_spans(graph.graph_id)
         assert len(spans) == 4 * 10 - 5
         assert (spans.duration_ns > 0).all()
+
+
+def test_records_that_end_before_they_start_are_left_out_and_counted(fake: Backend) -> None:
+    outcome = fake.run("repeated", environment={"FAKE_BACKWARD_RECORDS": "6"})
+    assert measurement(outcome, "activity_records_invalid") == 6
+    with outcome.recording() as recording:
+        (graph,) = recording.fetch_graphs()
+        spans = recording.fetch_graph_spans(graph.graph_id)
+        assert len(spans) == 4 * 10 - 6
+        assert (spans.duration_ns > 0).all()
+        assert min(s.min_ns for s in recording.fetch_statistics(graph.graph_id)) > 0

@@ -20,7 +20,8 @@ _TESTS = Path(__file__).parent.parent
 HELLO = """
 import os, signal, sys, __main__
 print(sys.argv[1:], sys.path[0] == os.path.dirname(os.path.abspath(__file__)), __name__,
-      __spec__ is None, __main__.__file__ == __file__, os.environ.get("PYTHONPATH"))
+      __spec__ is None, __main__.__file__ == __file__,
+      [entry for entry in sys.path if "startup" in entry])
 sys.stdout.flush()
 ending = sys.argv[1]
 if ending == "raise":
@@ -84,9 +85,7 @@ def test_run_ends_as_python_does(backend: Backend, tmp_path: Path, ending: str, 
     run = start(backend, output, program, ending, "--flag", "-x")
     stdout, stderr = run.communicate(timeout=60)
     assert run.returncode == code == plain.returncode
-    seen = stdout.split(" None")[0] if "None" in stdout else stdout
-    assert seen.startswith(f"['{ending}', '--flag', '-x'] True __main__ True True")
-    assert str(Path("collectors") / "startup") not in stdout, "gviz's folder stays on the path"
+    assert stdout == f"['{ending}', '--flag', '-x'] True __main__ True True []\n"
     assert ("ValueError: from the program" in stderr) == (ending == "raise")
     assert "gviz/collectors" not in stderr, "no frame of ours in the traceback"
     with Recording(output) as recording:
@@ -152,7 +151,7 @@ def test_interrupt_reaches_the_program_and_keeps_the_recording(
     ready(run)
     os.killpg(run.pid, signal.SIGINT)  # as the terminal does on Ctrl-C
     _, stderr = run.communicate(timeout=60)
-    assert run.returncode == -signal.SIGINT
+    assert run.returncode == -signal.SIGINT, stderr
     assert "KeyboardInterrupt" in stderr
     state, recorded = launches_of(output)
     assert state == "completed"
@@ -196,3 +195,31 @@ def test_existing_output_is_not_overwritten(backend: Backend, tmp_path: Path) ->
     assert (run.returncode, stdout) == (1, "")
     assert "--overwrite" in stderr
     assert output.read_text() == "precious"
+
+
+@pytest.mark.parametrize(
+    ("collector", "environment", "reason"),
+    [
+        ("events", {}, "asked for"),
+        ("auto", {"FAKE_CUPTI_TAKEN": "1"}, "CUPTI cannot be used"),
+    ],
+)
+def test_run_without_cupti_watches(
+    fake: Backend, tmp_path: Path, collector: str, environment: dict[str, str], reason: str
+) -> None:
+    output, unused = tmp_path / "out.gviz", tmp_path / "unused.gviz"
+    program = ("-m", "contract.programs", "torch_graphs", "none", str(unused), "{}")
+    backend = Backend("fake", {**fake.environment, **environment}, tmp_path)
+    run = start(backend, output, *program, options=("--collector", collector))
+    _, stderr = run.communicate(timeout=120)
+    assert run.returncode == 0, stderr
+    assert stderr.count("gviz: CUPTI cannot be used") == (collector == "auto")
+    with Recording(output) as recording:
+        (row,) = recording.fetch_runs()
+        assert row.collector == "events"
+        assert (row.collector_reason or "").startswith(reason)
+        graphs = recording.fetch_graphs()
+        assert len(graphs) == 6
+        launches = recording.fetch_launches(graphs[0].graph_id)
+        # One more than inside the block of the program: gviz run records to the end.
+        assert [x.node_method for x in launches] == [None] + ["events"] * 10

@@ -1,4 +1,4 @@
-"""Build the fake CUDA driver and the fake CUPTI with the system's C compiler."""
+"""Build the fake CUDA driver, runtime and CUPTI with the system's C compiler."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ class Fakes:
     Attributes
     ----------
     folder
-        Holds ``libcuda.so.1`` and ``libcupti.so.13``; goes into LD_LIBRARY_PATH.
+        Holds ``libcuda.so.1``, ``libcupti.so.13`` and ``libcudart.so.13``; goes into
+        LD_LIBRARY_PATH.
     """
 
     folder: Path
@@ -54,7 +55,8 @@ def build_fakes(folder: Path) -> Fakes:
     """
     sources = sorted(_SOURCES.glob("*.c"))
     cupti = [s for s in sources if s.name.startswith("cupti_")]
-    driver = [s for s in sources if s not in cupti]
+    runtime = [s for s in sources if s.name.startswith("cudart_")]
+    driver = [s for s in sources if s not in cupti and s not in runtime]
     _compile(driver, folder / "libcuda.so.1", "-lpthread", "-ldl")
     # The fake CUPTI reaches the driver's state through the driver's exported fake_* functions.
     _compile(
@@ -64,6 +66,13 @@ def build_fakes(folder: Path) -> Fakes:
         "-l:libcuda.so.1",
         "-Wl,-rpath,$ORIGIN",
         "-lpthread",
+    )
+    _compile(
+        runtime,
+        folder / "libcudart.so.13",
+        f"-L{folder}",
+        "-l:libcuda.so.1",
+        "-Wl,-rpath,$ORIGIN",
     )
     return Fakes(folder)
 

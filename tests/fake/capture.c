@@ -32,6 +32,22 @@ CUresult check_unsafe_call(void) {
     return refused ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_SUCCESS;
 }
 
+/* Waiting for the context is refused while any of its streams is captured, whatever the mode. */
+CUresult check_no_capture(void) {
+    for (size_t i = 0; i < capture_count; i++)
+        invalidate(captures[i]);
+    return capture_count ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_SUCCESS;
+}
+
+CUresult check_captured_event(struct event *event) {
+    if (!event->capture_id)
+        return CUDA_SUCCESS;
+    struct capture *capture = capture_of_id(event->capture_id);
+    if (capture)
+        invalidate(capture);
+    return CUDA_ERROR_CAPTURED_EVENT;
+}
+
 /* The legacy stream would wait for a blocking stream that is being captured. */
 CUresult check_legacy_stream(struct stream *stream) {
     bool refused = false;
@@ -163,11 +179,11 @@ static void mark_ancestors(const struct graph *graph, struct node *const *nodes,
         marked[nodes[i]->id] = true;
     /* Ids grow along every captured edge, so one pass from the last edge backwards is enough
      * once edges are taken in order of their dependent. */
-    for (size_t id = graph->node_count; id-- > 0;)
-        if (marked[id])
-            for (size_t e = 0; e < graph->edge_count; e++)
-                if (graph->edges[e].to->id == id)
-                    marked[graph->edges[e].from->id] = true;
+    struct edge_index index = index_edges(graph);
+    for (size_t id = graph->next_node_id; id-- > 0;)
+        for (size_t e = index.first[id]; marked[id] && e < index.first[id + 1]; e++)
+            marked[index.edges[e]->from->id] = true;
+    free_index(index);
 }
 
 static bool is_joined(const struct capture *capture) {
@@ -206,13 +222,14 @@ static CUresult end(CUstream handle, CUgraph *out) {
     if (!stream->capture)
         return CUDA_ERROR_ILLEGAL_STATE;
     struct capture *capture = stream->capture;
-    if (capture->mode != CAPTURE_RELAXED && !pthread_equal(capture->thread, pthread_self()))
-        return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
-    if (capture->origin != stream) {
+    bool wrong_thread = capture->mode != CAPTURE_RELAXED && !pthread_equal(capture->thread, pthread_self());
+    if (!wrong_thread && capture->origin != stream) {
         invalidate(capture);
         return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
     }
-    if (capture->invalidated)
+    if (wrong_thread) /* which ends it all the same (driver 580) */
+        result = CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
+    else if (capture->invalidated)
         result = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     else if (!is_joined(capture))
         result = CUDA_ERROR_STREAM_CAPTURE_UNJOINED;

@@ -56,6 +56,12 @@
     X(374, cuOccupancyMaxActiveBlocksPerMultiprocessor) \
     X(386, cuDevicePrimaryCtxRetain) \
     X(450, cuPointerGetAttributes) \
+    X(242, cuMemGetInfo_v2) \
+    X(562, cuGraphExecMemcpyNodeSetParams) \
+    X(563, cuGraphExecMemsetNodeSetParams) \
+    X(564, cuGraphExecHostNodeSetParams) \
+    X(595, cuGraphExecEventRecordNodeSetEvent) \
+    X(650, cuGraphNodeSetEnabled) \
     X(483, cuStreamGetCtx) \
     X(489, cuImportExternalSemaphore) \
     X(494, cuDestroyExternalSemaphore) \
@@ -125,6 +131,7 @@
     X(723, cuGraphAddNode_v2) \
     X(724, cuGraphGetEdges_v2) \
     X(727, cuGraphAddDependencies_v2) \
+    X(728, cuGraphRemoveDependencies_v2) \
     X(729, cuStreamGetCaptureInfo_v3) \
     X(731, cuStreamUpdateCaptureDependencies_v2) \
     X(733, cuFuncGetParamInfo) \

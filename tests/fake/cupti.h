@@ -32,6 +32,7 @@ size_t record_bytes(uint32_t kind); /* 0: a kind that the fake never writes */
 size_t write_record(void *record, const struct activity *activity);
 /* Take a record's times away, as the real one does for work it has not seen the end of. */
 void clear_times(void *record);
+void turn_times(void *record);
 
 /* -- cupti_activity.c ----------------------------------------------------------------------------- */
 void take_activity(const struct activity *activity);

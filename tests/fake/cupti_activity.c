@@ -45,8 +45,8 @@ static pthread_t worker;
 
 /* -- the driver's side ---------------------------------------------------------------------------- */
 
-/* FAKE_DROP_RECORDS and FAKE_INVALID_RECORDS: that many of the first records are lost, or carry no
- * times. */
+/* FAKE_DROP_RECORDS, FAKE_INVALID_RECORDS and FAKE_BACKWARD_RECORDS: that many of the first records
+ * are lost, carry no times, or end before they start. */
 void take_activity(const struct activity *activity) {
     int kind = kind_of(activity);
     pthread_mutex_lock(&lock);
@@ -56,6 +56,8 @@ void take_activity(const struct activity *activity) {
         seen++;
         if (seen <= (size_t)fake_setting("FAKE_INVALID_RECORDS"))
             clear_times(item.record);
+        else if (seen <= (size_t)fake_setting("FAKE_BACKWARD_RECORDS"))
+            turn_times(item.record);
         if (seen <= (size_t)fake_setting("FAKE_DROP_RECORDS"))
             dropped++;
         else
@@ -187,6 +189,16 @@ static CUptiResult enable(int kind, bool on) {
     enabled[kind] = on;
     pthread_mutex_unlock(&lock);
     return CUPTI_SUCCESS;
+}
+
+/* For tests: how many activity kinds are enabled. */
+EXPORT int fake_enabled_kinds(void) {
+    int count = 0;
+    pthread_mutex_lock(&lock);
+    for (int kind = 1; kind < KIND_COUNT; kind++)
+        count += enabled[kind];
+    pthread_mutex_unlock(&lock);
+    return count;
 }
 
 EXPORT CUptiResult cuptiActivityEnable(int kind) { return enable(kind, true); }

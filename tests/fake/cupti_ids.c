@@ -1,5 +1,6 @@
 /* Ids, names, times and versions. */
 #include "cupti.h"
+#include "runtime_cbids.h"
 
 enum { API_VERSION = 130001 };
 
@@ -52,7 +53,22 @@ EXPORT CUptiResult cuptiGetCallbackName(int domain, uint32_t cbid, const char **
         CBIDS(CBID_NAME)
 #undef CBID_NAME
     };
-    if (!name || domain != DOMAIN_DRIVER_API)
+    static const struct {
+        uint32_t cbid;
+        const char *name;
+    } runtime_names[] = {
+#define RUNTIME_NAME(number, name, told) {number, told},
+        RUNTIME_CBIDS(RUNTIME_NAME)
+#undef RUNTIME_NAME
+    };
+    if (!name || (domain != DOMAIN_DRIVER_API && domain != DOMAIN_RUNTIME_API))
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    for (size_t i = 0; domain == DOMAIN_RUNTIME_API && i < sizeof runtime_names / sizeof *runtime_names; i++)
+        if (runtime_names[i].cbid == cbid) {
+            *name = runtime_names[i].name;
+            return CUPTI_SUCCESS;
+        }
+    if (domain == DOMAIN_RUNTIME_API)
         return CUPTI_ERROR_INVALID_PARAMETER;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (names[i].cbid == cbid) {

@@ -197,11 +197,22 @@ size_t write_record(void *record, const struct activity *activity) {
     return record_bytes((uint32_t)kind);
 }
 
-void clear_times(void *record) {
+/* Start and end stand side by side in every kind. */
+static uint64_t *times_of(void *record) {
     uint32_t kind = *(uint32_t *)record;
-    uint64_t *times = kind == KIND_CONCURRENT_KERNEL ? &((struct kernel_record *)record)->start
-                      : kind == KIND_GRAPH_HOST_NODE ? &((struct host_node_record *)record)->start
-                      : kind == KIND_MEMCPY          ? &((struct memcpy_record *)record)->start
-                                                     : &((struct memset_record *)record)->start;
-    times[0] = times[1] = 0; /* start and end stand side by side in every kind */
+    return kind == KIND_CONCURRENT_KERNEL ? &((struct kernel_record *)record)->start
+           : kind == KIND_GRAPH_HOST_NODE ? &((struct host_node_record *)record)->start
+           : kind == KIND_MEMCPY          ? &((struct memcpy_record *)record)->start
+                                          : &((struct memset_record *)record)->start;
+}
+
+void clear_times(void *record) {
+    uint64_t *times = times_of(record);
+    times[0] = times[1] = 0;
+}
+
+void turn_times(void *record) {
+    uint64_t *times = times_of(record), start = times[0];
+    times[0] = times[1];
+    times[1] = start;
 }

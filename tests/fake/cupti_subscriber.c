@@ -59,13 +59,19 @@ static void on_api(int site, int cbid, const char *name, const void *params, CUr
     tell(DOMAIN_DRIVER_API, cbid, &data);
 }
 
+static void on_runtime(int site, int cbid, const char *name, const void *params, int *result) {
+    struct callback_data data = {
+        .site = site, .function_name = name, .params = params, .return_value = result, .context = fake_context()};
+    tell(DOMAIN_RUNTIME_API, cbid, &data);
+}
+
 static void on_resource(int cbid, struct stream *stream, void *descriptor) {
     struct resource_data data = {fake_context(), stream, descriptor};
     tell(DOMAIN_RESOURCE, cbid, &data);
 }
 
 void attach(void) {
-    static const struct tool tool = {on_api, on_resource, take_activity};
+    static const struct tool tool = {on_api, on_runtime, on_resource, take_activity};
     fake_set_tool(&tool);
 }
 
@@ -115,6 +121,19 @@ EXPORT CUptiResult cuptiEnableCallback(uint32_t on, struct subscriber *subscribe
         return CUPTI_ERROR_INVALID_PARAMETER;
     enabled[domain][cbid] = on != 0;
     return CUPTI_SUCCESS;
+}
+
+/* For tests: how many callbacks of a domain are enabled, -1 without a subscriber. */
+EXPORT int fake_enabled_callbacks(int domain) {
+    int count = 0;
+    for (size_t cbid = 1; cbid < CBID_COUNT; cbid++)
+        count += enabled[domain][cbid];
+    return subscribed ? count : -1;
+}
+
+/* For tests: whether one callback is enabled. */
+EXPORT int fake_is_enabled(int domain, uint32_t cbid) {
+    return cbid < CBID_COUNT && enabled[domain][cbid];
 }
 
 EXPORT CUptiResult cuptiEnableDomain(uint32_t on, struct subscriber *subscriber, int domain) {

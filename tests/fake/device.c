@@ -236,7 +236,7 @@ static CUresult synchronize(void) {
     fake_lock();
     CUresult result = require_context();
     if (result == CUDA_SUCCESS)
-        result = check_unsafe_call();
+        result = check_no_capture();
     fake_unlock();
     if (result == CUDA_SUCCESS)
         wait_for_device();

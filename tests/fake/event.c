@@ -88,7 +88,8 @@ EXPORT CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int f
 static CUresult check(CUevent event) {
     if (!fake_is(event, OBJECT_EVENT))
         return CUDA_ERROR_INVALID_HANDLE;
-    return event->capture_id ? CUDA_ERROR_CAPTURED_EVENT : check_unsafe_call();
+    CUresult result = check_captured_event(event);
+    return result == CUDA_SUCCESS ? check_unsafe_call() : result;
 }
 
 static CUresult query(CUevent event) {

@@ -34,10 +34,12 @@ static void number_nodes(struct graph *graph) {
 static size_t plan_node(struct exec *exec, struct node *node, const size_t *step_of, size_t root_queue,
                         bool *root_taken);
 
+static struct edge_index incoming; /* the edges of the graph in hand, under the lock */
+
 /* Whether every dependency of the node has its step. */
-static bool is_ready(const struct graph *graph, const struct node *node, const size_t *step_of) {
-    for (size_t i = 0; i < graph->edge_count; i++)
-        if (graph->edges[i].to == node && step_of[graph->edges[i].from->id] == SIZE_MAX)
+static bool is_ready(const struct node *node, const size_t *step_of) {
+    for (size_t i = incoming.first[node->id]; i < incoming.first[node->id + 1]; i++)
+        if (step_of[incoming.edges[i]->from->id] == SIZE_MAX)
             return false;
     return true;
 }
@@ -46,12 +48,14 @@ static void plan_graph(struct exec *exec, struct graph *graph, size_t root_queue
     size_t *step_of = fake_allocate(graph->next_node_id, sizeof *step_of);
     size_t planned = 0;
     bool root_taken = false;
+    struct edge_index outer = incoming;
+    incoming = index_edges(graph);
     memset(step_of, 0xff, graph->next_node_id * sizeof *step_of);
     for (bool progress = true; planned < graph->node_count && progress;) {
         progress = false;
         for (size_t i = 0; i < graph->node_count; i++) {
             struct node *node = graph->nodes[i];
-            if (step_of[node->id] != SIZE_MAX || !is_ready(graph, node, step_of))
+            if (step_of[node->id] != SIZE_MAX || !is_ready(node, step_of))
                 continue;
             step_of[node->id] = plan_node(exec, node, step_of, root_queue, &root_taken);
             planned++;
@@ -59,6 +63,8 @@ static void plan_graph(struct exec *exec, struct graph *graph, size_t root_queue
         }
     }
     free(step_of);
+    free_index(incoming);
+    incoming = outer;
 }
 
 /* A node goes on in the queue of the first dependency that no other dependent has followed. */
@@ -81,11 +87,9 @@ static size_t choose_queue(struct exec *exec, const struct step *step, size_t ro
 static size_t plan_node(struct exec *exec, struct node *node, const size_t *step_of, size_t root_queue,
                         bool *root_taken) {
     struct step step = {.node = node};
-    const struct graph *graph = node->graph;
-    for (size_t i = 0; i < graph->edge_count; i++)
-        if (graph->edges[i].to == node)
-            step.after = fake_append(step.after, step.after_count++, sizeof(size_t),
-                                &step_of[graph->edges[i].from->id]);
+    for (size_t i = incoming.first[node->id]; i < incoming.first[node->id + 1]; i++)
+        step.after = fake_append(step.after, step.after_count++, sizeof(size_t),
+                                 &step_of[incoming.edges[i]->from->id]);
     step.queue = choose_queue(exec, &step, root_queue, root_taken);
     step.bodies = fake_allocate(node->body_count, sizeof *step.bodies);
     size_t index = exec->step_count;
@@ -178,8 +182,10 @@ static void run_step(struct launch *launch, struct step *step, uint64_t base_ns,
     uint64_t start = start_of(launch, step, base_ns);
     if (work->type == NODE_WAIT_EVENT && work->event->time_ns > start)
         start = work->event->time_ns;
-    step->end_ns = start + work_duration_ns(work);
+    step->end_ns = start + (step->node->disabled ? 0 : work_duration_ns(work));
     launch->queue_tails[step->queue] = step->end_ns;
+    if (step->node->disabled)
+        return; /* as an empty node */
     if (work->type == NODE_EVENT_RECORD) {
         work->event->recorded = true;
         work->event->capture_id = 0;
@@ -212,7 +218,9 @@ void launch_exec(struct exec *exec, struct stream *stream) {
                             current_correlation_id()};
     uint64_t base_ns = earliest_start_ns(stream);
     reset_handles(exec);
-    stream->tail_ns = run_steps(&launch, (struct range){0, exec->step_count}, base_ns, false);
+    if (exec->tail_ns > base_ns) /* launches of one executable never overlap */
+        base_ns = exec->tail_ns;
+    exec->tail_ns = stream->tail_ns = run_steps(&launch, (struct range){0, exec->step_count}, base_ns, false);
     free(launch.queue_tails);
 }
 

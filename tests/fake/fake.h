@@ -76,8 +76,10 @@ struct node {
     uint32_t id;           /* order of creation in its graph */
     uint32_t exec_id;      /* its number in the executable, for nodes of an executable's clone */
     struct work work;
+    bool disabled;         /* of an executable: cuGraphNodeSetEnabled */
     struct graph **bodies; /* child graph (one) or branches of a conditional */
     size_t body_count;
+    size_t edges_in; /* edges that were ever added to it */
 };
 
 struct graph {
@@ -117,6 +119,7 @@ struct exec {
     size_t step_count;
     uint32_t *queue_stream_ids;
     size_t queue_count;
+    uint64_t tail_ns; /* when its last launch ends */
 };
 
 struct event {
@@ -170,6 +173,7 @@ struct graph_data { /* CUpti_GraphData */
 struct tool {
     void (*api)(int site, int cbid, const char *name, const void *params, CUresult *result,
                 uint64_t *correlation_data, uint32_t correlation_id);
+    void (*runtime)(int site, int cbid, const char *name, const void *params, int *result);
     void (*resource)(int cbid, struct stream *stream, void *descriptor);
     void (*activity)(const struct activity *activity);
 };
@@ -196,6 +200,8 @@ enum resource_cbid {
 };
 
 EXPORT void fake_set_tool(const struct tool *tool);
+/* A call of the CUDA runtime is entered (result NULL) or returns. */
+EXPORT void fake_runtime_call(int cbid, const char *name, const void *params, int *result);
 EXPORT uint64_t fake_now_ns(void);
 EXPORT void fake_lock(void);
 EXPORT void fake_unlock(void);
@@ -268,6 +274,7 @@ size_t copied_bytes(const CUDA_MEMCPY3D *copy);
 /* -- memory.c --------------------------------------------------------------------------------- */
 CUresult allocate_device(CUdeviceptr *address, size_t bytes);
 CUresult free_device(CUdeviceptr address);
+void take_graph_memory(void); /* the driver's pool for executables, once */
 int memory_type_at(CUdeviceptr address, bool *pinned); /* MEMORY_HOST or MEMORY_DEVICE */
 
 /* -- gpu.c ------------------------------------------------------------------------------------ */
@@ -288,6 +295,8 @@ CUresult submit(CUstream handle, const struct work *work);
 /* -- capture.c -------------------------------------------------------------------------------- */
 CUresult capture_work(struct stream *stream, const struct work *work);
 CUresult check_unsafe_call(void); /* success, or 900 after invalidating the captures */
+CUresult check_no_capture(void);  /* the same for calls that no mode permits */
+CUresult check_captured_event(struct event *event);
 CUresult check_legacy_stream(struct stream *stream);
 void invalidate(struct capture *capture);
 CUresult capture_event(struct stream *stream, struct event *event);
@@ -300,6 +309,14 @@ struct node *add_node(struct graph *graph, struct node *const *dependencies, con
                       size_t dependency_count, const struct work *work);
 CUresult add_edge(struct graph *graph, struct node *from, struct node *to, CUgraphEdgeData data);
 bool has_type(const struct graph *graph, int type); /* at any depth */
+/* A graph's edges by the node they lead to: those to the node of id n are edges[first[n]] up to
+ * edges[first[n + 1]], in order of creation. Large graphs must not take quadratic time. */
+struct edge_index {
+    size_t *first;
+    const struct edge **edges;
+};
+struct edge_index index_edges(const struct graph *graph);
+void free_index(struct edge_index index);
 
 /* -- clone.c ---------------------------------------------------------------------------------- */
 struct graph *clone_graph(struct graph *original, uint32_t id, bool tell_clones);

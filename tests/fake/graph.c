@@ -33,10 +33,28 @@ void destroy_graph(struct graph *graph) {
 }
 
 static bool depends(const struct graph *graph, const struct node *from, const struct node *to) {
-    for (size_t i = 0; i < graph->edge_count; i++)
+    for (size_t i = 0; to->edges_in && i < graph->edge_count; i++)
         if (graph->edges[i].from == from && graph->edges[i].to == to)
             return true;
     return false;
+}
+
+struct edge_index index_edges(const struct graph *graph) {
+    struct edge_index index = {fake_allocate(graph->next_node_id + 2, sizeof(size_t)),
+                               fake_allocate(graph->edge_count, sizeof(struct edge *))};
+    size_t *next = index.first + 1; /* where the next edge to a node goes; at the end, its last */
+    for (size_t i = 0; i < graph->edge_count; i++)
+        next[graph->edges[i].to->id + 1]++;
+    for (uint32_t id = 1; id <= graph->next_node_id; id++)
+        next[id] += next[id - 1];
+    for (size_t i = 0; i < graph->edge_count; i++)
+        index.edges[next[graph->edges[i].to->id]++] = &graph->edges[i];
+    return index;
+}
+
+void free_index(struct edge_index index) {
+    free(index.first);
+    free(index.edges);
 }
 
 CUresult add_edge(struct graph *graph, struct node *from, struct node *to, CUgraphEdgeData data) {
@@ -44,6 +62,7 @@ CUresult add_edge(struct graph *graph, struct node *from, struct node *to, CUgra
         to->graph != graph || depends(graph, from, to))
         return CUDA_ERROR_INVALID_VALUE;
     struct edge edge = {from, to, data};
+    to->edges_in++;
     graph->edges = fake_append(graph->edges, graph->edge_count++, sizeof edge, &edge);
     struct graph_data told = {.graph = graph, .node = to, .node_type = to->work.type, .dependency = from};
     notify_graph(RESOURCE_GRAPHNODE_DEPENDENCY_CREATED, &told);
@@ -152,13 +171,11 @@ static CUresult get_roots(CUgraph graph, CUgraphNode *nodes, size_t *count) {
         return CUDA_ERROR_INVALID_VALUE;
     struct node **roots = fake_allocate(graph->node_count, sizeof *roots);
     size_t root_count = 0;
-    for (size_t i = 0; i < graph->node_count; i++) {
-        bool root = true;
-        for (size_t e = 0; e < graph->edge_count; e++)
-            root = root && graph->edges[e].to != graph->nodes[i];
-        if (root)
+    struct edge_index index = index_edges(graph);
+    for (size_t i = 0; i < graph->node_count; i++)
+        if (index.first[graph->nodes[i]->id] == index.first[graph->nodes[i]->id + 1])
             roots[root_count++] = graph->nodes[i];
-    }
+    free_index(index);
     CUresult result = give_nodes(roots, root_count, nodes, count);
     free(roots);
     return result;
@@ -228,6 +245,38 @@ EXPORT CUresult cuGraphAddDependencies_v2(CUgraph graph, const CUgraphNode *from
                size_t e;
            },
            add_edges(graph, from, to, data, count), graph, from, to, data, count);
+}
+
+static CUresult remove_edges(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
+                             const CUgraphEdgeData *data, size_t count) {
+    if (!fake_is(graph, OBJECT_GRAPH) || (count && (!from || !to)))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (has_type(graph, NODE_MEM_ALLOC) || has_type(graph, NODE_MEM_FREE))
+        return CUDA_ERROR_NOT_SUPPORTED;
+    for (size_t i = 0; i < count; i++) {
+        size_t at = 0;
+        while (at < graph->edge_count && (graph->edges[at].from != from[i] || graph->edges[at].to != to[i]))
+            at++;
+        if (at == graph->edge_count ||
+            (data && memcmp(&data[i], &graph->edges[at].data, sizeof *data) != 0))
+            return CUDA_ERROR_INVALID_VALUE;
+        memmove(&graph->edges[at], &graph->edges[at + 1],
+                (--graph->edge_count - at) * sizeof *graph->edges);
+    }
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuGraphRemoveDependencies_v2(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
+                                             const CUgraphEdgeData *data, size_t count) {
+    TRACED(cuGraphRemoveDependencies_v2,
+           {
+               CUgraph a;
+               const CUgraphNode *b;
+               const CUgraphNode *c;
+               const CUgraphEdgeData *d;
+               size_t e;
+           },
+           remove_edges(graph, from, to, data, count), graph, from, to, data, count);
 }
 
 EXPORT CUresult cuGraphNodeGetType(CUgraphNode node, int *type) {

@@ -21,12 +21,14 @@ static bool is_valid(const struct graph *graph, bool in_conditional) {
 static bool has_cycle(const struct graph *graph) {
     size_t done = 0;
     bool *finished = fake_allocate(graph->next_node_id, sizeof *finished);
+    struct edge_index index = index_edges(graph);
     for (bool progress = true; progress;) {
         progress = false;
         for (size_t i = 0; i < graph->node_count; i++) {
-            bool ready = !finished[graph->nodes[i]->id];
-            for (size_t e = 0; ready && e < graph->edge_count; e++)
-                ready = graph->edges[e].to != graph->nodes[i] || finished[graph->edges[e].from->id];
+            uint32_t id = graph->nodes[i]->id;
+            bool ready = !finished[id];
+            for (size_t e = index.first[id]; ready && e < index.first[id + 1]; e++)
+                ready = finished[index.edges[e]->from->id];
             if (ready) {
                 finished[graph->nodes[i]->id] = progress = true;
                 done++;
@@ -34,6 +36,7 @@ static bool has_cycle(const struct graph *graph) {
         }
     }
     free(finished);
+    free_index(index);
     return done < graph->node_count;
 }
 
@@ -59,6 +62,7 @@ static CUresult instantiate(CUgraphExec *out, CUgraph graph, unsigned long long 
     /* The real driver makes one more copy, of which only the creation of its nodes is told. */
     destroy_graph(clone_graph(graph, next_graph_id(), false));
     plan_exec(exec);
+    take_graph_memory();
     graph->exec_count++;
     notify_graph(RESOURCE_GRAPHEXEC_CREATED, &data);
     *out = exec;
@@ -75,7 +79,7 @@ static CUresult instantiate_with_params(CUgraphExec *exec, CUgraph graph, CUDA_G
         return CUDA_ERROR_INVALID_VALUE;
     CUresult result = instantiate(exec, graph, params->flags);
     params->hErrNode_out = NULL;
-    params->result_out = result == CUDA_SUCCESS ? 0 : 1;
+    params->result_out = result == CUDA_SUCCESS ? 0 : fake_is(graph, OBJECT_GRAPH) && has_cycle(graph) ? 2 : 1;
     return result;
 }
 
@@ -83,6 +87,12 @@ EXPORT CUresult cuGraphInstantiateWithParams(CUgraphExec *exec, CUgraph graph,
                                              CUDA_GRAPH_INSTANTIATE_PARAMS *params) {
     TRACED(cuGraphInstantiateWithParams, { CUgraphExec *a; CUgraph b; void *c; },
            instantiate_with_params(exec, graph, params), exec, graph, params);
+}
+
+EXPORT CUresult cuGraphExecGetFlags(CUgraphExec exec, uint64_t *flags) {
+    /* Not in the table of callbacks: nothing watches it. */
+    return fake_is(exec, OBJECT_EXEC) && flags ? (*flags = exec->flags, CUDA_SUCCESS)
+                                               : CUDA_ERROR_INVALID_VALUE;
 }
 
 static CUresult upload(CUgraphExec exec, CUstream stream) {

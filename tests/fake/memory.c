@@ -60,6 +60,28 @@ int memory_type_at(CUdeviceptr address, bool *pinned) {
     return allocation ? allocation->type : MEMORY_HOST;
 }
 
+/* What the driver takes for executables: one pool, at the first of them (driver 580). */
+enum { GRAPH_POOL_BYTES = 16 << 20 };
+static size_t graph_bytes;
+
+void take_graph_memory(void) { graph_bytes = GRAPH_POOL_BYTES; }
+
+static CUresult memory_info(size_t *available, size_t *total) {
+    CUresult result = require_context();
+    if (result != CUDA_SUCCESS || !available || !total)
+        return result == CUDA_SUCCESS ? CUDA_ERROR_INVALID_VALUE : result;
+    *total = (size_t)80 << 30;
+    *available = *total - graph_bytes;
+    for (size_t i = 0; i < allocation_count; i++)
+        if (allocations[i].type == MEMORY_DEVICE)
+            *available -= allocations[i].bytes;
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuMemGetInfo_v2(size_t *available, size_t *total) {
+    TRACED(cuMemGetInfo_v2, { size_t *a; size_t *b; }, memory_info(available, total), available, total);
+}
+
 static CUresult checked(void) {
     CUresult result = require_context();
     return result == CUDA_SUCCESS ? check_unsafe_call() : result;

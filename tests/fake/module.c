@@ -75,12 +75,13 @@ static void read_parameters(struct function *function, const char *text, const c
     }
 }
 
-/* Read the entry that starts at `text`, just after ".entry". */
+/* Read the entry that starts at `text`, just after ".entry". Its name may be of any bytes: the
+ * real driver takes whatever stands in a binary's symbol table. */
 static const char *read_entry(struct module *module, const char *text) {
     while (isspace((unsigned char)*text))
         text++;
     const char *end = text;
-    while (isalnum((unsigned char)*end) || *end == '_' || *end == '$')
+    while (*end && !isspace((unsigned char)*end) && *end != '(' && *end != '{')
         end++;
     struct function *function = fake_allocate(1, sizeof *function);
     function->module = module;

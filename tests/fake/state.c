@@ -127,6 +127,12 @@ CUresult call_exit(struct call *call, CUresult result) {
     return result;
 }
 
+void fake_runtime_call(int cbid, const char *name, const void *params, int *result) {
+    const struct tool *t = current_tool();
+    if (t)
+        t->runtime(result != NULL, cbid, name, params, result);
+}
+
 uint32_t current_correlation_id(void) { return correlation_id; }
 
 void notify(int cbid, struct stream *stream, void *descriptor) {

@@ -29,6 +29,15 @@ uint32_t fake_stream_id(struct stream *handle) {
     return stream ? stream->id : 0;
 }
 
+EXPORT CUresult cuStreamGetId(CUstream handle, unsigned long long *id) {
+    /* Not in the table of callbacks: nothing watches it. */
+    struct stream *stream = resolve_stream(handle);
+    if (!stream || !id)
+        return CUDA_ERROR_INVALID_HANDLE;
+    *id = stream->id;
+    return CUDA_SUCCESS;
+}
+
 CUresult submit(CUstream handle, const struct work *work) {
     struct stream *stream = resolve_stream(handle);
     CUresult result = require_context();

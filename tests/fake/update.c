@@ -1,7 +1,14 @@
 /* Changing an executable in place: whole-graph update and new parameters of one node. */
 #include "fake.h"
 
-enum { UPDATE_SUCCESS = 0, UPDATE_ERROR = 1, TOPOLOGY_CHANGED = 2, TYPE_CHANGED = 3, NOT_SUPPORTED = 6 };
+enum {
+    UPDATE_SUCCESS = 0,
+    UPDATE_ERROR = 1,
+    TOPOLOGY_CHANGED = 2,
+    TYPE_CHANGED = 3,
+    PARAMETERS_CHANGED = 5,
+    NOT_SUPPORTED = 6,
+};
 
 static CUresult fail(CUgraphExecUpdateResultInfo *info, int result, struct node *node, struct node *from) {
     *info = (CUgraphExecUpdateResultInfo){result, node, from};
@@ -21,6 +28,9 @@ static CUresult compare(struct graph *mine, struct graph *other, CUgraphExecUpda
         struct node *a = mine->nodes[i], *b = other->nodes[i];
         if (a->work.type != b->work.type)
             return fail(info, TYPE_CHANGED, b, NULL);
+        if (a->work.type == NODE_MEMCPY && (a->work.copy.srcMemoryType != b->work.copy.srcMemoryType ||
+                                            a->work.copy.dstMemoryType != b->work.copy.dstMemoryType))
+            return fail(info, PARAMETERS_CHANGED, b, NULL);
         if (a->work.type == NODE_CONDITIONAL)
             return fail(info, NOT_SUPPORTED, b, NULL);
         if (a->body_count != b->body_count)
@@ -84,4 +94,68 @@ EXPORT CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode 
                                                   const CUDA_KERNEL_NODE_PARAMS *params) {
     TRACED(cuGraphExecKernelNodeSetParams_v2, { CUgraphExec a; CUgraphNode b; const void *c; },
            set_params(exec, node, params), exec, node, params);
+}
+
+/* -- other kinds of nodes: what they hold is copied --------------------------------------------------- */
+
+static struct node *partner(CUgraphExec exec, CUgraphNode node, int type) {
+    struct node *mine = fake_is(exec, OBJECT_EXEC) && fake_is(node, OBJECT_NODE) ? exec_node(exec, node) : NULL;
+    return mine && mine->work.type == type ? mine : NULL;
+}
+
+EXPORT CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                             const CUDA_HOST_NODE_PARAMS *params) {
+    struct node *mine = partner(exec, node, NODE_HOST);
+    TRACED(cuGraphExecHostNodeSetParams, { CUgraphExec a; CUgraphNode b; const void *c; },
+           mine && params ? (mine->work.host = *params, CUDA_SUCCESS) : CUDA_ERROR_INVALID_VALUE, exec, node,
+           params);
+}
+
+EXPORT CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *params,
+                                               CUcontext context) {
+    struct node *mine = partner(exec, node, NODE_MEMCPY);
+    TRACED(cuGraphExecMemcpyNodeSetParams,
+           {
+               CUgraphExec a;
+               CUgraphNode b;
+               const void *c;
+               CUcontext d;
+           },
+           mine && params ? (mine->work.copy = *params, CUDA_SUCCESS) : CUDA_ERROR_INVALID_VALUE, exec, node,
+           params, context);
+}
+
+EXPORT CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                               const CUDA_MEMSET_NODE_PARAMS *params, CUcontext context) {
+    struct node *mine = partner(exec, node, NODE_MEMSET);
+    TRACED(cuGraphExecMemsetNodeSetParams,
+           {
+               CUgraphExec a;
+               CUgraphNode b;
+               const void *c;
+               CUcontext d;
+           },
+           mine && params ? (mine->work.memset = *params, CUDA_SUCCESS) : CUDA_ERROR_INVALID_VALUE, exec, node,
+           params, context);
+}
+
+EXPORT CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event) {
+    struct node *mine = partner(exec, node, NODE_EVENT_RECORD);
+    TRACED(cuGraphExecEventRecordNodeSetEvent, { CUgraphExec a; CUgraphNode b; CUevent c; },
+           mine && fake_is(event, OBJECT_EVENT) ? (mine->work.event = event, CUDA_SUCCESS)
+                                                : CUDA_ERROR_INVALID_VALUE,
+           exec, node, event);
+}
+
+static CUresult set_enabled(CUgraphExec exec, CUgraphNode node, unsigned int enabled) {
+    struct node *mine = fake_is(exec, OBJECT_EXEC) && fake_is(node, OBJECT_NODE) ? exec_node(exec, node) : NULL;
+    if (!mine || mine->work.type > NODE_MEMSET)
+        return CUDA_ERROR_INVALID_VALUE;
+    mine->disabled = !enabled;
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode node, unsigned int enabled) {
+    TRACED(cuGraphNodeSetEnabled, { CUgraphExec a; CUgraphNode b; unsigned int c; },
+           set_enabled(exec, node, enabled), exec, node, enabled);
 }

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from recording_equality import normal_run
 
 from gviz.recording import rows
+from gviz.recording.merge import merge_recordings
 from gviz.recording.reader import Recording
 from gviz.recording.table import Table, all_tables
 from gviz.recording.writer import RecordingWriter
@@ -113,3 +115,61 @@ def test_any_file_name_can_be_written_and_opened(name: str) -> None:
             writer.insert(rows.Run(run_id=1, name=name, state="completed", source="import"))
         with Recording(path) as recording:
             assert recording.fetch_runs()[0].name == name
+
+
+# -- merging -----------------------------------------------------------------------------
+
+_SMALL = st.integers(0, 5)
+
+
+@st.composite
+def _small_recordings(draw: st.DrawFn) -> list[list[Any]]:
+    """Rows of two to four recordings: few ids of ours, so that everything refers to something."""
+    found = []
+    for _ in range(draw(st.integers(2, 4))):
+        mine: list[Any] = []
+        for table in all_tables():
+            hints = typing.get_type_hints(table.row)
+            fields = {
+                column.name: _small_strategy(hints[column.name], column.key)
+                for column in table.columns
+            }
+            mine += draw(
+                st.lists(
+                    st.builds(table.row, **fields),
+                    max_size=3,
+                    unique_by=lambda row, keys=table.primary_key: tuple(  # type: ignore[misc]
+                        getattr(row, key) for key in keys
+                    ),
+                )
+            )
+        found.append(mine)
+    return found
+
+
+def _small_strategy(hint: Any, key: str | None) -> st.SearchStrategy[Any]:
+    if key is not None:
+        return _SMALL | st.none() if isinstance(hint, types.UnionType) else _SMALL
+    if hint is int:
+        return _SMALL
+    if hint is str:
+        return st.sampled_from(["a", "b"])  # topologies of one hash must occur
+    return _strategy(hint)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(recordings=_small_recordings())
+def test_merged_runs_come_back_equal_up_to_ids(recordings: list[list[Any]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [Path(folder) / f"{i}.gviz" for i in range(len(recordings))]
+        before = []
+        for path, written in zip(paths, recordings, strict=True):
+            with RecordingWriter(path) as writer:
+                writer.insert(*written)
+            with Recording(path) as recording:
+                runs = recording.fetch_runs()
+                before += [normal_run(recording, run.run_id) for run in runs]
+        with Recording(merge_recordings(paths, Path(folder) / "all.gviz")) as merged:
+            ids = [run.run_id for run in merged.fetch_runs()]
+            after = [normal_run(merged, run_id) for run_id in ids]
+    assert after == before

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,7 @@ import pytest
 from gviz.collectors import metadata
 
 SECRET = "s3cr3t-token-of-the-user"
-_RANK_VARIABLES = ("RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PMI_RANK")
+_RANK_VARIABLES = ("RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PMI_RANK", "LOCAL_RANK")
 
 
 @pytest.fixture
@@ -56,17 +58,41 @@ def test_rank_that_is_no_number_is_none(clean: pytest.MonkeyPatch) -> None:
     assert metadata.process()["rank"] is None
 
 
-def test_only_loaded_libraries_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    def version(name: str) -> str:
-        return f"{name} 1.0"
-
-    monkeypatch.setattr("importlib.metadata.version", version)
+def test_only_loaded_libraries_are_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("torch-2.11.0+cu130.dist-info", "jax-0.11.2.dist-info", "torch"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setattr(sys, "path", [str(tmp_path), str(tmp_path / "none"), *sys.path])
     for module in ("torch", "cupy", "jax", "triton", "numba", "cuda", "warp", "nvtx", "jaxlib"):
         monkeypatch.delitem(sys.modules, module, raising=False)
     monkeypatch.setitem(sys.modules, "torch", sys)
     found = metadata.libraries()["libraries"]
     assert isinstance(found, dict)
-    assert {name for name in found if not name.startswith("nvidia-")} == {"torch"}
+    told = {name: found[name] for name in found if not name.startswith("nvidia-")}
+    assert told == {"torch": "2.11.0+cu130"}
+
+
+def test_versions_are_those_that_python_knows() -> None:
+    known = {re.sub(r"[-_.]+", "-", d.metadata["Name"]).lower(): d.version for d in distributions()}
+    found = metadata._versions()
+    assert {name: found.get(name) for name in ("numpy", "pytest", "dash")} == {
+        name: known[name] for name in ("numpy", "pytest", "dash")
+    }
+
+
+@pytest.mark.parametrize(
+    ("folder", "name", "version"),
+    [
+        ("cuda_core-1.2.0.dist-info", "cuda-core", "1.2.0"),
+        ("cupy-14.2.0-py3.12.egg-info", "cupy", "14.2.0"),
+        ("nvidia_cuda_cupti-13.0.85.dist-info", "nvidia-cuda-cupti", "13.0.85"),
+    ],
+)
+def test_version_is_in_the_name_of_the_folder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, folder: str, name: str, version: str
+) -> None:
+    (tmp_path / folder).mkdir()
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    assert metadata._versions() == {name: version}
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="no git here")

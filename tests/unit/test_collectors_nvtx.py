@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -42,7 +43,7 @@ def library(monkeypatch: pytest.MonkeyPatch) -> Library:
     monkeypatch.setattr(native, "nvtx_pop", library.pop)
     monkeypatch.setattr(native, "nvtx_depth", lambda: len(library.open))
     monkeypatch.delenv(VARIABLE, raising=False)
-    for name in ("nvtx.nvtx", "torch.cuda.nvtx"):
+    for name in ("nvtx.nvtx", "torch.cuda.nvtx", "cupy.cuda"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     return library
 
@@ -103,8 +104,10 @@ def notes() -> list[str]:
 
 
 @pytest.fixture
-def hooks(library: Library, notes: list[str]) -> NvtxHooks:
-    return NvtxHooks(notes.append)
+def hooks(library: Library, notes: list[str]) -> Iterator[NvtxHooks]:
+    hooks = NvtxHooks(notes.append)
+    yield hooks
+    hooks.remove()  # the environment is the whole session's
 
 
 def add(monkeypatch: pytest.MonkeyPatch, module: ModuleType) -> Any:
@@ -177,6 +180,46 @@ def test_nvtx_ranges_arrive_in_python_and_everything_is_restored(
     assert len(notes) == 1
     hooks.remove()
     assert dict(vars(module)) == before
+
+
+def cupy_module(*, available: bool = True) -> ModuleType:
+    """Return a module as cupy.cuda is, whose nvtx functions cupyx.profiler.time_range calls."""
+    functions: Any = ModuleType("cupy_backends.cuda.libs.nvtx")
+    functions.available = available
+    functions.calls = []
+    functions.RangePush = lambda message, id_color=-1: functions.calls.append((message, id_color))
+    functions.RangePushC = lambda message, color=0: functions.calls.append((message, color))
+    functions.RangePop = lambda: functions.calls.append("pop")
+    module: Any = ModuleType("cupy.cuda")
+    module.nvtx = functions
+    return module  # type: ignore[no-any-return]
+
+
+def test_cupy_ranges_arrive_in_python_and_everything_is_restored(
+    hooks: NvtxHooks, library: Library, notes: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    functions = add(monkeypatch, cupy_module()).nvtx
+    before = dict(vars(functions))
+    hooks.install()
+    functions.calls.clear()
+    functions.RangePush("outer", 3)
+    functions.RangePushC("inner", color=255)
+    assert library.open == ["outer", "inner"]
+    functions.RangePop()
+    functions.RangePop()
+    assert library.open == []
+    assert functions.calls == [("outer", 3), ("inner", 255), "pop", "pop"]
+    assert notes[0].startswith("cupy made NVTX calls before gviz attached")
+    hooks.remove()
+    assert dict(vars(functions)) == before
+
+
+def test_cupy_without_nvtx_is_left_alone(
+    hooks: NvtxHooks, notes: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    functions = add(monkeypatch, cupy_module(available=False)).nvtx
+    hooks.install()
+    assert (functions.calls, notes) == ([], [])
 
 
 def test_module_whose_ranges_arrive_natively_is_not_wrapped(

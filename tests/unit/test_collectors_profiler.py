@@ -219,7 +219,11 @@ gviz.profile("x.gviz").__enter__()
 work()
 import pathlib, time
 from gviz.spool.fold import read_contents
-while len(read_contents(pathlib.Path("x.gviz-spool")).activities()) < 8:
+def spans():
+    contents = read_contents(pathlib.Path("x.gviz-spool"))
+    contents.finish()
+    return len(contents.activity_stream.spans())
+while spans() < 8:
     time.sleep(0.05)  # until the next flush
 os._exit(6)
 """

@@ -17,6 +17,7 @@ from gviz.collectors.stacks import MAX_DEPTH, StackTaker
 from gviz.spool.format import STACK_REASONS, RecordType
 
 NO_FRAMES, SHUTDOWN, FAILED = -1, -2, -3
+NOT_PYTHON, UNPREPARED = -4, -5
 
 Frames = list[list[object]]
 
@@ -129,20 +130,38 @@ def test_deep_stack_is_cut_at_its_outer_end(written: Written) -> None:
     assert {str(frame[2]).rpartition(".")[2] for frame in frames} == {"recurse"}
 
 
+def _gviz_failure(kind: int, payload: bytes) -> None:
+    exec(compile("raise ValueError", stacks.__file__, "exec"))
+
+
+def _out_of_memory(kind: int, payload: bytes) -> None:
+    raise MemoryError
+
+
+@pytest.mark.parametrize("fail", [_gviz_failure, _out_of_memory])
 def test_failure_is_a_reason_and_the_next_stack_is_taken(
-    written: Written, monkeypatch: pytest.MonkeyPatch
+    written: Written, monkeypatch: pytest.MonkeyPatch, fail: Callable[[int, bytes], None]
 ) -> None:
     taker = StackTaker()
-
-    def fail(kind: int, payload: bytes) -> None:
-        raise KeyboardInterrupt
-
     with monkeypatch.context() as patch:
         patch.setattr(native, "append", fail)
         assert taker.take() == FAILED
     number = taker.take()
     assert number > 0
     assert number in written.stacks
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, TimeoutError, LookupError])
+def test_what_a_signal_handler_raises_is_not_swallowed(
+    written: Written, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+) -> None:
+    def interrupted(kind: int, payload: bytes) -> None:
+        raise error("from a handler that Python ran here")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(native, "append", interrupted)
+        with pytest.raises(error, match="from a handler"):
+            StackTaker().take()
 
 
 def test_thread_without_python_frames_is_a_reason(
@@ -168,7 +187,23 @@ def test_interpreter_at_its_end_is_a_reason(
 
 
 def test_every_reason_has_a_sentence() -> None:
-    assert {NO_FRAMES, SHUTDOWN, FAILED, 0} == set(STACK_REASONS)
+    assert {NO_FRAMES, SHUTDOWN, FAILED, NOT_PYTHON, UNPREPARED, 0} == set(STACK_REASONS)
+
+
+def test_child_begins_with_no_stacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers: list[int] = []
+    monkeypatch.setattr(native, "append", lambda _, p: numbers.append(json.loads(p)[0]))
+    taker = StackTaker()
+
+    def take() -> int:
+        return taker.take()
+
+    taken = []
+    for _ in range(2):
+        taken += [take() for _ in range(2)]
+        taker.begin_again()
+    assert taken == [1, 1, 1, 1]
+    assert numbers == [1, 1]
 
 
 def test_two_threads_at_once_get_different_ids(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,7 +29,7 @@ GPU = DriverAnswers(
     driver_version="13.0",
     devices=("NVIDIA H100 80GB HBM3 (compute capability 9.0)",),
     cupti_path="/sp/libcupti.so.13",
-    cupti_version=130000,
+    cupti_version=130500,
     subscribe_result=0,
 )
 CUPTI_13 = CuptiCandidate(Path("/sp/libcupti.so.13"), "13.0.85", "wheel")

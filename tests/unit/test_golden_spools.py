@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sqlite3
 import tarfile
 from collections import Counter
 from collections.abc import Iterator
@@ -13,21 +12,22 @@ from itertools import groupby
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
+from golden_spools import FOLDER, NAMES, SUFFIX, dump
 
 from gviz.dot.export import to_dot
 from gviz.dot.parse import parse_dot
 from gviz.node_type import TIMED_TYPES, node_type_name
 from gviz.recording import rows
 from gviz.recording.reader import EdgeArrays, Recording
+from gviz.spool.activity import decode_buffer, join
 from gviz.spool.consistency import TOLERANCE_NS
 from gviz.spool.contents import Contents
 from gviz.spool.fold import fold, read_contents
-from gviz.spool.format import SPOOL_SUFFIX
+from gviz.spool.format import SPOOL_SUFFIX, RecordType
+from gviz.spool.reader import SpoolReader
 
-FOLDER = Path(__file__).parent.parent / "golden" / "spools"
-SUFFIX = ".spool.tar.xz"
-NAMES = sorted(path.name.removesuffix(SUFFIX) for path in FOLDER.glob("*" + SUFFIX))
 #: Nodes shown of each end of a graph.
 SHOWN_NODES = 20
 #: The programs stand in this folder; the innermost line in it is the user's line.
@@ -42,6 +42,11 @@ class Folded:
     spool: Path
     contents: Contents
     recording: Recording
+
+    def activities(self) -> npt.NDArray[np.void]:
+        """Every activity record of the spool, ordered by start."""
+        records = SpoolReader(self.spool).records()
+        return join([decode_buffer(r.payload) for r in records if r.type == RecordType.BUFFER])
 
 
 @pytest.fixture(scope="module", params=NAMES)
@@ -108,6 +113,8 @@ def describe_graph(recording: Recording, graph: rows.Graph) -> Iterator[str]:
     for alike, group in groupby(launches, lambda launch: (launch.span_count, launch.node_level)):
         ordinals = [launch.ordinal for launch in group]
         yield f"  launches {ordinals[0]}..{ordinals[-1]}: {alike[0]} spans, node level {alike[1]}"
+    for cost in recording.fetch_launch_costs(graph.graph_id):
+        yield f"  launch cost, node level {cost.node_level}: {cost.count} launches timed"
     by_id = {node.node_id: node for node in nodes}
     for launch in recording.fetch_launches(graph.graph_id, "stream"):
         yield f"  stream {launch.ordinal} matched {launch.span_count}"
@@ -174,7 +181,7 @@ def test_spool_holds_only_records_that_this_gviz_knows(folded: Folded) -> None:
     assert folded.contents.unknown_records == 0
     assert folded.contents.ended
     counters = {name: value for name, value, _, _ in folded.contents.counters}
-    assert len(folded.contents.activities()) == counters["activity_records"]
+    assert len(folded.activities()) == counters["activity_records"]
 
 
 def test_recorded_launches_have_one_span_for_each_timed_node(folded: Folded) -> None:
@@ -192,10 +199,10 @@ def test_recorded_launches_have_one_span_for_each_timed_node(folded: Folded) -> 
 
 
 def test_spans_are_the_records_of_their_launch(folded: Folded) -> None:
-    records = folded.contents.activities()
+    records = folded.activities()
     (walk,) = folded.contents.walks
     of_graph = records[records["graph_node_id"] >> np.uint64(32) == walk.exec_id]
-    correlations = {launch.correlation for launch in folded.contents.launches}
+    correlations = {launch.correlation for launch in folded.contents.launch_stream.rows}
     assert set(of_graph["correlation_id"].tolist()) <= correlations
     assert len(folded.recording.fetch_graph_spans(1)) == len(of_graph)
     for launch in folded.recording.fetch_launches(1):
@@ -257,7 +264,7 @@ def test_statistics_are_those_of_numpy(folded: Folded) -> None:
 
 
 def test_stream_operations_are_the_records_outside_graphs(folded: Folded) -> None:
-    records = folded.contents.activities()
+    records = folded.activities()
     outside = records[records["graph_node_id"] == 0]
     operations = folded.recording.fetch_run_stream_operations(1)
     assert [op.start_ns for op in operations] == outside["start_ns"].tolist()
@@ -291,13 +298,6 @@ def test_matched_operations_do_the_work_of_their_nodes(folded: Folded) -> None:
 
 
 # -- the same again ----------------------------------------------------------------------------
-
-
-def dump(path: Path) -> str:
-    with sqlite3.connect(path) as database:
-        text = "\n".join(database.iterdump())
-    database.close()
-    return text
 
 
 def test_folding_twice_gives_the_same_tables(folded: Folded, tmp_path: Path) -> None:

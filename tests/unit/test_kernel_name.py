@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
+from gviz import kernel_name
 from gviz.kernel_name import demangle, short_name
 
 _COPY = (
@@ -158,9 +161,74 @@ def test_demangle_gives_the_name_or_the_symbol(symbol: str, expected: str) -> No
     assert demangle(symbol) == expected
 
 
-def test_short_name_of_deeply_nested_brackets_is_the_name_itself() -> None:
+def test_short_name_of_deeply_nested_brackets_is_the_name_itself_cut() -> None:
     name = "k" + "<a" * 5000 + ">" * 5000
-    assert short_name(name) == name
+    assert short_name(name) == f"{name[:99]}…{name[-99:]}"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "k" * 4000,
+        "_Z4000" + "k" * 4000 + "v",
+        "_Z4000" + "k" * 3000,  # cut by somebody: no valid symbol any more
+        "void ns::" + "k" * 4000 + "<float, int>(float*)",
+        "k<" + ", ".join(f"A{i}" for i in range(1000)) + ">(int)",
+        "ns::" * 1000 + "k(int)",
+    ],
+)
+def test_short_name_of_four_thousand_characters_is_short(name: str) -> None:
+    assert 1 <= len(short_name(name)) <= 200
+    assert demangle(name)
+
+
+@pytest.mark.parametrize("raw", [b"k\xff\xfe", b"_Z3f\xffov", b"_Z5saxpyifPfS_\x80", b"\x80" * 40])
+def test_names_that_are_no_utf8_are_shown_all_the_same(raw: bytes) -> None:
+    name = raw.decode("utf-8", "replace")  # as the spool's reader does
+    assert demangle(name)
+    assert short_name(name)
+
+
+class TestWithoutDemangler:
+    """A machine without libstdc++ and libc++abi."""
+
+    @pytest.fixture(autouse=True)
+    def no_library(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+        monkeypatch.setattr(kernel_name, "_demangler", lambda: None)
+        demangle.cache_clear()
+        short_name.cache_clear()
+        yield
+        demangle.cache_clear()
+        short_name.cache_clear()
+
+    @pytest.mark.parametrize(
+        ("symbol", "expected"),
+        [
+            ("_Z5saxpyifPfS_", "saxpy"),
+            ("_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_13AUnaryFunctorIfffEEEEviT0_",
+             "vectorized_elementwise_kernel"),
+            ("_ZNK2ns1A4callEv", "call"),
+            ("_ZNonsense", "_ZNonsense"),
+            ("_Z99short", "_Z99short"),
+            ("triton_poi_fused_add_0", "triton_poi_fused_add_0"),
+        ],
+    )  # fmt: skip
+    def test_short_name_is_the_function_in_the_symbol(self, symbol: str, expected: str) -> None:
+        assert demangle(symbol) == symbol
+        assert short_name(symbol) == expected
+
+
+def test_libraries_are_tried_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str | None] = []
+
+    def load(name: str | None) -> object:
+        asked.append(name)
+        raise OSError(f"{name}: cannot open shared object file")
+
+    monkeypatch.setattr(kernel_name.ctypes, "CDLL", load)
+    monkeypatch.setattr(kernel_name.ctypes.util, "find_library", lambda name: None)
+    assert kernel_name._demangler.__wrapped__() is None
+    assert asked == ["libstdc++.so.6", "libc++abi.so.1"]
 
 
 def test_short_name_of_a_long_list_shows_three_arguments() -> None:

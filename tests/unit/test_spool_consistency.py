@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
-from gviz.recording import rows
 from gviz.spool.consistency import TOLERANCE_NS, impossible_launches
-from gviz.spool.graphs import FoldedGraph
 
 #: launch, node, iteration, start, duration
 Span = tuple[int, int, int, int, int]
 DEFAULT, PROGRAMMATIC = 0, 1
 
 
-def level(*edges: tuple[int, int, int]) -> FoldedGraph:
-    row = rows.Graph(graph_id=1, run_id=1, name="graph 1", origin="capture")
-    table = np.array([[a, b, kind, 0, 0] for a, b, kind in edges], np.int64).reshape(-1, 5)
-    return FoldedGraph(row, {}, table)
+def level(*edges: tuple[int, int, int]) -> npt.NDArray[np.int64]:
+    return np.array([[a, b, kind, 0, 0] for a, b, kind in edges], np.int64).reshape(-1, 5)
 
 
-def impossible(graph: FoldedGraph, spans: list[Span]) -> list[int]:
+def impossible(edges: npt.NDArray[np.int64], spans: list[Span]) -> list[int]:
     table = np.array(spans, np.int64).reshape(-1, 5)
-    found: list[int] = impossible_launches(graph, *table.T).tolist()
+    found: list[int] = impossible_launches(edges, *table.T).tolist()
     return found
 
 

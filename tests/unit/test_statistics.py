@@ -40,7 +40,7 @@ def test_statistics_of_no_spans_are_empty() -> None:
 def test_single_span_is_every_statistic_and_deviates_by_nothing() -> None:
     found = node_statistics(ints(2**32 - 1), ints(42), ints(-3))
     (row,) = found.to_tuples(9)
-    assert row == (9, 2**32 - 1, 1, 42, 42.0, 42.0, 42.0, 42, 42, 0.0, -3.0)
+    assert row == (9, 2**32 - 1, 1, 42, 42.0, 42.0, 42.0, 42, 42, 0.0, -3.0, 0, None)
 
 
 def test_arrays_of_unequal_length_are_refused() -> None:

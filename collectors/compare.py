@@ -1,0 +1,283 @@
+"""``gviz.compare_stream``: the same work by stream calls and as a graph, measured and compared.
+
+The function is called ``warmup`` times, then ``launches`` times timed with nothing recording, then
+about as often again while node times are recorded. It is captured once; the graph is launched as
+often with node times, and at last, with nothing recording, timed. Every repetition starts on an
+idle GPU. Inside an active profile (or under ``gviz run``) everything goes into that recording, in
+ranges called after ``name``.
+"""
+
+from __future__ import annotations
+
+import re
+import statistics
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gviz.collectors import native
+from gviz.collectors.agreement import Leaf, find_differences, flatten
+from gviz.collectors.capturing import Capturing, choose
+from gviz.collectors.profiler import active_recording, profile
+from gviz.errors import CollectorError, UsageError
+from gviz.graph_name import NameKind
+from gviz.recording.output import check_output
+from gviz.stream_comparison import SideTimes, StreamComparison, read_sides
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+#: Recorded at most on the stream side: room for a training step of a few thousand kernels.
+_EAGER_OPERATIONS = 200_000
+
+
+def compare_stream(
+    function: Callable[[], Any],
+    *,
+    warmup: int = 3,
+    launches: int = 20,
+    capture: str = "auto",
+    path: str | PathLike[str] | None = None,
+    name: str | None = None,
+    rtol: float = 1e-3,
+    atol: float = 1e-5,
+    strict: bool = False,
+    overwrite: bool = False,
+) -> StreamComparison:
+    """Run a function by stream calls and as a graph; compare times and results.
+
+    Parameters
+    ----------
+    function
+        Called without arguments. Its work must be capturable: inputs stay where they are, nothing
+        waits for the GPU. What it returns is compared: arrays, nested in any way.
+    warmup
+        Calls before anything is measured, from 0; ``capture="auto"`` makes one more.
+    launches
+        Repetitions of each measurement, from 1.
+    capture
+        Who captures: ``"torch"``, ``"cupy"``, or ``"auto"``: whose arrays it returns or allocates.
+    path
+        The recording to write; None: a temporary file, which is kept.
+    name
+        What to call the work; None: the function's name.
+    rtol, atol
+        Results a (stream) and b (graph) agree if ``abs(a - b) <= atol + rtol * abs(a)``.
+    strict
+        Raise when the results differ.
+    overwrite
+        Replace an existing file.
+
+    Raises
+    ------
+    UsageError
+        If an argument cannot be understood, or it cannot be told who owns the work.
+    CollectorError
+        If the function cannot be captured; with ``strict``, if the results differ.
+    RecordingError
+        If ``path`` exists (and not ``overwrite``) or cannot be written.
+
+    Examples
+    --------
+    >>> x = torch.randn(8, 64, device="cuda")                      # doctest: +SKIP
+    >>> print(gviz.compare_stream(lambda: x.relu(), name="relu"))  # doctest: +SKIP
+    """
+    _check_counts(warmup, launches)
+    if path is not None and active_recording() is None:
+        check_output(Path(path), overwrite=overwrite)  # before the function is called
+    work = _Comparison(choose(capture, function), function, name or _name_of(function), launches)
+    result = work.compare(warmup, path, (rtol, atol), overwrite=overwrite)
+    if strict and result.agrees is False:
+        differences = "; ".join(result.differences)
+        raise CollectorError(f"{result.name} gives other results as a graph: {differences}")
+    return result
+
+
+def _check_counts(warmup: int, launches: int) -> None:
+    for what, value, least in (("warmup", warmup, 0), ("launches", launches, 1)):
+        if value < least:
+            raise UsageError(f"{what} is {value}; give a number from {least}")
+
+
+@dataclass(slots=True)
+class _Comparison:
+    """One comparison under way, inside its library's scope."""
+
+    library: Capturing
+    function: Callable[[], Any]
+    name: str
+    launches: int
+    graph: SideTimes = field(default_factory=SideTimes)
+    stream: SideTimes = field(default_factory=SideTimes)
+    agrees: bool | None = None
+    differences: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    _launch: Callable[[], Any] | None = None
+
+    def compare(
+        self,
+        warmup: int,
+        path: str | PathLike[str] | None,
+        tolerances: tuple[float, float],
+        *,
+        overwrite: bool,
+    ) -> StreamComparison:
+        """Measure and record both sides, here or into the recording that is active."""
+        outer = active_recording()
+        with self.library.scope():
+            for _ in range(warmup):
+                self.function()
+            self.measure_stream()
+            if outer is None:
+                recording = profile(
+                    path or Path(tempfile.mkdtemp(prefix="gviz-")) / f"{_slug(self.name)}.gviz",
+                    name=self.name,
+                    node_launches=self.launches + 1,
+                    eager_operations=_EAGER_OPERATIONS,
+                    overwrite=overwrite,
+                )
+                with recording:
+                    self.run(*tolerances)
+            else:
+                self.notes.append("timed inside an active profile, which may slow both sides")
+                self.run(*tolerances)
+            self.measure_graph()
+        return self.result(outer or recording.path, finished=outer is None)
+
+    def measure_stream(self) -> None:
+        """Time the function, nothing being recorded."""
+        self.stream = _timed(self.library, self.function, self.launches)
+
+    def measure_graph(self) -> None:
+        """Time the graph, nothing being recorded."""
+        assert self._launch is not None  # run() comes first
+        self.graph = _timed(self.library, self._launch, self.launches)
+
+    def run(self, rtol: float, atol: float) -> None:
+        """Make both sides, to be recorded, and compare their results."""
+        random = self.library.random_state()
+        with _range(f"{self.name} by stream"):
+            first, second = (self._call(random) for _ in range(2))
+            for _ in range(self.launches - 1):
+                self._wait(self.function)
+        with _range(f"{self.name} capture"), _graphs_named(self.name):
+            self._launch, places = self.library.capture(self.function)
+        with _range(f"{self.name} as graph"):
+            if random is not None:
+                self.library.set_random_state(random)
+            self._wait(self._launch)
+            captured = flatten(places, self.library.to_host)
+            for _ in range(self.launches):
+                self._wait(self._launch)
+        self._judge(first, second, captured, rtol, atol)
+
+    def _call(self, random: Any) -> list[tuple[str, Leaf]]:
+        """Call the function with the random numbers of ``random``; return its results."""
+        if random is not None:
+            self.library.set_random_state(random)
+        results = self.function()
+        self.library.synchronize()
+        if not self.library.same_random_state(random):
+            note = "the function draws random numbers: both sides began with the same state"
+            if note not in self.notes:
+                self.notes.append(note)
+        return flatten(results, self.library.to_host)
+
+    def _wait(self, call: Callable[[], Any]) -> None:
+        call()
+        self.library.synchronize()
+
+    def _judge(
+        self,
+        first: list[tuple[str, Leaf]],
+        second: list[tuple[str, Leaf]],
+        captured: list[tuple[str, Leaf]],
+        rtol: float,
+        atol: float,
+    ) -> None:
+        if not first:
+            self.notes.append("the function returns nothing that could be compared")
+            return
+        if find_differences(first, second, rtol=rtol, atol=atol):
+            self.notes.append(
+                "two calls of the function give different results (it changes its own inputs, or "
+                "its order of summation varies): agreement cannot be judged"
+            )
+            return
+        self.differences = find_differences(second, captured, rtol=rtol, atol=atol)
+        self.agrees = not self.differences
+
+    def result(self, path: Path, *, finished: bool) -> StreamComparison:
+        """Return what was found, with the recording's part if it is finished."""
+        sides = read_sides(path, self.name) if finished else None
+        notes, graph, stream = list(self.notes), self.graph, self.stream
+        if not finished:
+            notes.append("node times are in the recording, when the active profile ends")
+        elif sides is None:
+            notes.append("nothing was recorded: no node times; gviz doctor says why")
+        else:
+            graph, stream = _joined(graph, sides.graph), _joined(stream, sides.stream)
+            if not sides.node_count:
+                notes.append("the graph is empty: the function works on a stream of its own")
+            if not stream.recorded_count:
+                notes.append("the work by stream calls was not recognised as the graph's nodes")
+        return StreamComparison(
+            name=self.name,
+            framework=self.library.name,
+            path=path if path.exists() or not finished else None,
+            node_count=sides.node_count if sides else None,
+            graph=graph,
+            stream=stream,
+            agrees=self.agrees,
+            differences=tuple(self.differences),
+            notes=tuple(notes),
+        )
+
+
+def _timed(library: Capturing, call: Callable[[], Any], count: int) -> SideTimes:
+    """Return medians of GPU and host time over ``count`` calls."""
+    times = [library.time(call) for _ in range(count)]
+    return SideTimes(
+        gpu_ns=statistics.median(gpu for gpu, _ in times),
+        host_ns=statistics.median(host for _, host in times),
+    )
+
+
+def _joined(timed: SideTimes, recorded: SideTimes) -> SideTimes:
+    return replace(recorded, gpu_ns=timed.gpu_ns, host_ns=timed.host_ns)
+
+
+@contextmanager
+def _range(text: str) -> Iterator[None]:
+    if native.library_path() is None:  # nothing is recorded then, and the profile has said so
+        yield
+        return
+    native.nvtx_push(text)
+    try:
+        yield
+    finally:
+        native.nvtx_pop()
+
+
+@contextmanager
+def _graphs_named(name: str) -> Iterator[None]:
+    if native.library_path() is None:
+        yield
+        return
+    native.name_graphs(NameKind.EXPLICIT, name)
+    try:
+        yield
+    finally:
+        native.name_graphs(NameKind.NONE, "")
+
+
+def _name_of(function: Callable[[], Any]) -> str:
+    found = getattr(function, "__qualname__", None) or type(function).__qualname__
+    return str(found).rpartition("<locals>.")[2].strip("<>")
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^\w.-]+", "_", name)[:60] or "comparison"

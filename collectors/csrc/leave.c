@@ -1,0 +1,46 @@
+/* Leaving CUPTI to another profiler while the recording goes on, and coming back.
+ *
+ * CUPTI serves one subscriber a process (CUDA 13.0). What was launched is waited for, within
+ * bounds; then every callback and activity kind is off and the subscription given back.
+ */
+#include "native.h"
+
+#include <time.h>
+
+#define POLL_NS 1000000
+
+/* Wait until the windows are closed and the events around launches are read. Returns whether they
+ * are. */
+static bool drain(double seconds) {
+    uint64_t until_ns = now_ns() + (uint64_t)(seconds * 1e9);
+    struct timespec pause = {0, POLL_NS};
+    int mode = CU_CAPTURE_MODE_RELAXED;
+    cuda.ThreadExchangeStreamCaptureMode(&mode);
+    window_close();
+    events_poll();
+    /* While a capture is under way no window closes, and this thread may be the one that captures. */
+    while ((activity_is_open() || events_pending()) && !captures_known() && now_ns() < until_ns) {
+        nanosleep(&pause, NULL);
+        window_close();
+        events_poll();
+    }
+    cuda.ThreadExchangeStreamCaptureMode(&mode);
+    return !activity_is_open() && !events_pending();
+}
+
+/* With the control lock held, while recording. */
+void leave(const char *profiler, double seconds) {
+    struct thread_state *thread = this_thread();
+    thread->inside++;
+    pause_leave(profiler);
+    if (!drain(seconds))
+        note("warning", "CUPTI was left to %s while the GPU was busy or a capture under way: the "
+                        "last launches before are missing or incomplete", profiler);
+    activity_stop();
+    activity_give_back();
+    callbacks_stop();
+    events_stop(false);
+    contexts_forget();
+    atomic_store(&run_state, STATE_LEFT);
+    thread->inside--;
+}

@@ -1,0 +1,255 @@
+/* Launches of watched graphs: by the executable, or by an instrumented copy in its place. */
+#include "watch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ALWAYS_TIMED_LAUNCHES 5
+#define FIRST_CORRELATION 0x80000000u
+enum { LAUNCH_NODE_LEVEL = 1, LAUNCH_EVENTS = 2, LAUNCH_LATE = 8, LAUNCH_COPY = 16 };
+
+struct launch_record { /* launch.c's */
+    uint32_t exec_id, correlation;
+    uint64_t start_ns, end_ns;
+    uint32_t thread_id;
+    int32_t result;
+    uint32_t stream_id, flags;
+    uint64_t token;
+};
+
+struct times_record {
+    uint32_t correlation, exec_id, count, slices;
+    int32_t device;
+    uint32_t reserved;
+    uint64_t position_ns; /* host time of the start event, 0: unknown */
+    uint64_t extent_ns;   /* from the start event to the end event */
+};
+
+static _Atomic uint32_t next_correlation = FIRST_CORRELATION;
+static __thread struct {
+    struct watch *watch;
+    struct launch_record record;
+    void *event_pair;
+    CUstream stream;
+    bool last;       /* of the launches that a period may have */
+    bool unrecorded; /* outside a period */
+} slot;
+
+/* -- reading ------------------------------------------------------------------------------------------- */
+
+static void write_times(struct watch *watch, const struct node_time *times, uint64_t extent_ns) {
+    struct times_record record = {
+        .correlation = watch->correlation, .exec_id = watch->exec_id,
+        .count = (uint32_t)watch->copy->timed_count, .slices = (uint32_t)watch->slices,
+        .device = watch->device, .extent_ns = extent_ns,
+        .position_ns = calibrate_position(watch->context, watch->device, watch->copy->start)};
+    struct slice slices[] = {{&record, sizeof record}, {times, record.count * sizeof *times}};
+    spool_append(RECORD_NODE_TIMES, slices, 2);
+}
+
+/* Read the copy's events if its launch has finished. With the watch's lock and its context. */
+void watch_collect(struct watch *watch) {
+    if (!watch->in_flight || watch->copy->lost || !copy_finished(watch->copy))
+        return;
+    struct node_time *times = calloc(watch->copy->timed_count + 1, sizeof *times);
+    uint64_t extent_ns = 0;
+    if (times && copy_read(watch->copy, times, &extent_ns))
+        write_times(watch, times, extent_ns);
+    else
+        atomic_fetch_add(&watch_counts.unread, 1);
+    free(times);
+    watch->in_flight = false;
+}
+
+/* On the flush thread. The `last` time nothing launches any more. */
+void watch_poll(bool last) {
+    int at = 0;
+    for (struct watch *watch; (watch = watch_next(&at));) {
+        CUcontext popped;
+        if (last)
+            pthread_mutex_lock(&watch->lock);
+        else if (pthread_mutex_trylock(&watch->lock) != 0)
+            continue;
+        if (watch->in_flight && cuda.CtxPushCurrent(watch->context) == 0) {
+            watch_collect(watch);
+            cuda.CtxPopCurrent(&popped);
+        }
+        pthread_mutex_unlock(&watch->lock);
+    }
+}
+
+/* -- launching ------------------------------------------------------------------------------------------- */
+
+/* Make the copy of the next slice. With the watch's lock and its context. */
+static bool make_copy(struct watch *watch) {
+    if (watch->copy && watch->slices == 1)
+        return true;
+    uint64_t begin_ns = now_ns();
+    CUgraph graph = watch->clone;
+    struct level *level = watch->level;
+    size_t first = watch->next_slice * watch->slice_nodes;
+    if (watch->slices == 1) {
+        watch->clone = NULL;
+        watch->level = NULL;
+    } else {
+        copy_free(watch->copy);
+        watch->copy = NULL;
+        if (cuda.GraphClone(&graph, watch->clone) != 0)
+            return false;
+        level = level_in_clone(watch->level, graph, false);
+        if (!level) {
+            cuda.GraphDestroy(graph);
+            return false;
+        }
+    }
+    size_t last = first + watch->slice_nodes;
+    last = last < watch->timeable_count ? last : watch->timeable_count;
+    watch->copy = copy_make(graph, level, watch->flags, first, last);
+    level_free(level);
+    atomic_fetch_add(&watch_counts.made, 1);
+    atomic_fetch_add(&watch_counts.made_ns, now_ns() - begin_ns);
+    return watch->copy != NULL;
+}
+
+static bool due(struct watch *watch, uint32_t earlier) {
+    if (options.policy == POLICY_ALL)
+        return true;
+    if (options.policy == POLICY_EVERY) {
+        watch->due = watch->due || earlier % options.policy_count == 0;
+        return watch->due;
+    }
+    /* Each node is to be timed so often. */
+    return watch->recorded < options.policy_count * watch->slices;
+}
+
+/* Launch the copy, if it may take this launch's place. With the watch's lock and its context.
+ * The first launch is always the original's: it tells what the copy is compared with. */
+static bool launch_copy(struct watch *watch, CUstream stream, uint64_t stream_id,
+                        uint32_t earlier, struct launch_record *record) {
+    if (!watch->copies || !due(watch, earlier) || watch->in_flight || earlier == 0 ||
+        watch->under_way || stream_id != watch->last_stream || !watch_calibrated(watch))
+        return false;
+    if (!make_copy(watch)) {
+        watch_refuse(watch, copy_error()[0] ? copy_error() : "its copy could not be made");
+        return false;
+    }
+    record->start_ns = now_ns();
+    if (copy_launch(watch->copy, stream) != 0) {
+        watch_refuse(watch, copy_error());
+        return false;
+    }
+    record->end_ns = now_ns();
+    record->flags |= LAUNCH_NODE_LEVEL | LAUNCH_COPY;
+    watch->in_flight = true;
+    watch->correlation = record->correlation;
+    watch->recorded++;
+    watch->due = false;
+    watch->next_slice = (watch->next_slice + 1) % watch->slices;
+    atomic_fetch_add(&watch_counts.launches, 1);
+    if (watch->copy->lost)
+        watch_refuse(watch, copy_error());
+    return true;
+}
+
+/* Which stream this is: handles are used again, and CU_STREAM_PER_THREAD is one a thread. */
+static bool identify(CUstream stream, uint64_t *id) {
+    unsigned long long found = 0;
+    int status = 0;
+    /* No event of ours may slip into a capture; a launch into one is the program's affair. */
+    if (cuda.StreamIsCapturing(stream, &status) != 0 || status != 0)
+        return false;
+    if (!cuda.StreamGetId || cuda.StreamGetId(stream, &found) != 0)
+        found = (uint64_t)(uintptr_t)stream ^ (uint64_t)this_thread()->thread_id << 48;
+    *id = found;
+    return true;
+}
+
+/* Called just before a launch; with 1 the launch has been made, with 0 it is the caller's. */
+GVIZ_EXPORT int gviz_launch_begin(int id, CUstream stream) {
+    memset(&slot, 0, sizeof slot);
+    struct watch *watch = watching() ? watch_find(id) : NULL;
+    CUcontext popped;
+    uint64_t stream_id;
+    if (!watch || cuda.CtxPushCurrent(watch->context) != 0)
+        return 0;
+    if (!identify(stream, &stream_id)) {
+        cuda.CtxPopCurrent(&popped);
+        return 0;
+    }
+    bool admitted = pause_admits(&slot.last);
+    pthread_mutex_lock(&watch->lock);
+    watch_collect(watch);
+    if (!admitted) { /* outside a period: only the order of launches is seen to */
+        if (watch->in_flight && stream_id != watch->last_stream)
+            cuda.StreamWaitEvent(stream, watch->copy->end, 0);
+        watch->last_stream = stream_id;
+        watch->under_way++;
+        pthread_mutex_unlock(&watch->lock);
+        slot.watch = watch;
+        slot.unrecorded = true;
+        cuda.CtxPopCurrent(&popped);
+        return 0;
+    }
+    uint32_t earlier = watch->launches++;
+    struct launch_record record = {
+        .exec_id = watch->exec_id, .correlation = atomic_fetch_add(&next_correlation, 1),
+        .thread_id = this_thread()->thread_id, .stream_id = (uint32_t)stream_id,
+        .flags = watch->late ? LAUNCH_LATE : 0};
+    bool copied = launch_copy(watch, stream, stream_id, earlier, &record);
+    if (!copied && watch->in_flight && stream_id != watch->last_stream)
+        cuda.StreamWaitEvent(stream, watch->copy->end, 0);
+    watch->last_stream = stream_id;
+    watch->under_way += !copied;
+    pthread_mutex_unlock(&watch->lock);
+    if (copied) {
+        spool_append_one(RECORD_LAUNCH, &record, sizeof record);
+        if (slot.last)
+            pause_after_last();
+    } else {
+        if (earlier < ALWAYS_TIMED_LAUNCHES || events_wanted(now_ns()))
+            slot.event_pair = events_begin(watch->context, stream, &record.token);
+        slot.watch = watch;
+        slot.stream = stream;
+        record.flags |= slot.event_pair ? LAUNCH_EVENTS : 0;
+        record.start_ns = now_ns();
+        slot.record = record;
+    }
+    cuda.CtxPopCurrent(&popped);
+    return copied;
+}
+
+/* Called after the caller's own launch, with its CUresult. */
+GVIZ_EXPORT void gviz_launch_end(int result) {
+    CUcontext popped;
+    struct watch *watch = slot.watch;
+    if (!watch)
+        return;
+    uint64_t end_ns = now_ns();
+    slot.watch = NULL;
+    pthread_mutex_lock(&watch->lock);
+    watch->under_way--;
+    pthread_mutex_unlock(&watch->lock);
+    if (slot.unrecorded)
+        return;
+    if (slot.event_pair && cuda.CtxPushCurrent(watch->context) == 0) {
+        events_end(slot.event_pair, slot.stream, result == 0);
+        cuda.CtxPopCurrent(&popped);
+    }
+    slot.record.end_ns = end_ns;
+    slot.record.result = result;
+    spool_append_one(RECORD_LAUNCH, &slot.record, sizeof slot.record);
+    if (slot.last)
+        pause_after_last();
+}
+
+/* Launch an executable whose launches nobody else makes; returns the CUresult. */
+GVIZ_EXPORT int gviz_launch(int id, CUgraphExec exec, CUstream stream) {
+    char why[400];
+    if (!cuda.GraphLaunch && (cuda_load(why, sizeof why) != 0 || !cuda.GraphLaunch))
+        return 999; /* CUDA_ERROR_UNKNOWN */
+    if (gviz_launch_begin(id, stream))
+        return 0;
+    int result = cuda.GraphLaunch(exec, stream);
+    gviz_launch_end(result);
+    return result;
+}

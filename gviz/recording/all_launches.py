@@ -1,0 +1,157 @@
+"""The launches of a graph as arrays, whether they are rows, blocks of columns, or bins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from gviz.recording import long_run_rows
+from gviz.recording.int_column import decode
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    IntArray = npt.NDArray[np.int64]
+    FloatArray = npt.NDArray[np.float64]
+
+#: ``host``: the call; ``gpu``: first span's start to last span's end; ``event``: between the
+#: events around the launch.
+Measure = Literal["host", "gpu", "event"]
+#: The columns of table launch that stand in :class:`LaunchArrays`; a missing number is -1.
+ROW_COLUMNS = (
+    "ordinal",
+    "launch_id",
+    "coalesce(graph_exec_id, -1)",
+    "coalesce(host_start_ns, -1)",
+    "coalesce(host_end_ns - host_start_ns, -1)",
+    "coalesce(event_duration_ns, -1)",
+    "coalesce(gpu_end_ns - gpu_start_ns, -1)",
+    "node_level",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchArrays:
+    """Launches known one by one, in time order: int64 arrays of one length; -1: not known.
+
+    Attributes
+    ----------
+    ordinal
+        From 0, as in table launch.
+    launch_id
+        -1: the launch has no row, and so no spans.
+    graph_exec_id, host_start_ns, event_duration_ns, node_level
+        As in table launch.
+    host_duration_ns, gpu_duration_ns
+        Of the call, and from the first node's start to the last node's end.
+    """
+
+    ordinal: IntArray
+    launch_id: IntArray
+    graph_exec_id: IntArray
+    host_start_ns: IntArray
+    host_duration_ns: IntArray
+    event_duration_ns: IntArray
+    gpu_duration_ns: IntArray
+    node_level: IntArray
+
+    def __len__(self) -> int:
+        return len(self.ordinal)
+
+    def durations(self, measure: Measure, *, undisturbed: bool = False) -> IntArray:
+        """Return a measure of the launches that have it (ns).
+
+        ``undisturbed`` leaves out the first launch, which uploads the graph, and launches
+        whose node times were recorded.
+        """
+        found: IntArray = getattr(self, f"{measure}_duration_ns")
+        wanted = found >= 0
+        if undisturbed:
+            wanted &= (self.node_level == 0) & (self.ordinal > 0)
+        return found[wanted]
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedDurations:
+    """Durations and how many launches have each.
+
+    Attributes
+    ----------
+    values_ns, counts
+        float64 and int64 arrays of one length, in no order. Binned launches have the value
+        of their bucket, within 1% of their own.
+    """
+
+    values_ns: FloatArray
+    counts: IntArray
+
+    @property
+    def count(self) -> int:
+        """Launches."""
+        return int(self.counts.sum())
+
+    @property
+    def total_ns(self) -> float:
+        """Sum over the launches."""
+        return float((self.values_ns * self.counts).sum())
+
+    def median_ns(self) -> float | None:
+        """Return the median; None without launches."""
+        import numpy as np
+
+        if not self.count:
+            return None
+        order = np.argsort(self.values_ns, kind="stable")
+        reached = np.cumsum(self.counts[order])
+        middle = [(self.count - 1) // 2, self.count // 2]
+        at = order[np.searchsorted(reached, middle, side="right")]
+        return float(self.values_ns[at].mean())
+
+
+def merge_launches(
+    found: Sequence[Any], blocks: Sequence[long_run_rows.LaunchBlock]
+) -> LaunchArrays:
+    """Return rows (of ROW_COLUMNS, by ordinal) and blocks as one, in time order."""
+    import numpy as np
+
+    table = np.array(found, np.int64).reshape(len(found), len(ROW_COLUMNS)).T
+    parts = [table, *(_columns(block) for block in blocks)]
+    whole = np.concatenate(parts, axis=1)
+    if blocks:
+        whole = whole[:, np.argsort(whole[3], kind="stable")]
+        whole[0] = np.arange(whole.shape[1])
+    return LaunchArrays(*(np.ascontiguousarray(column) for column in whole))
+
+
+def _columns(block: long_run_rows.LaunchBlock) -> npt.NDArray[np.int64]:
+    import numpy as np
+
+    none = np.full(block.count, -1, np.int64)
+    return np.stack(
+        (
+            none,
+            none,
+            np.full(block.count, block.graph_exec_id, np.int64),
+            decode(block.host_start),
+            decode(block.host_duration),
+            decode(block.event_duration),
+            decode(block.gpu_duration),
+            decode(block.node_level),
+        )
+    )
+
+
+def weigh(durations: IntArray, bins: Sequence[long_run_rows.LaunchBin]) -> WeightedDurations:
+    """Return durations known one by one together with those of bins."""
+    import numpy as np
+
+    from gviz.sketch import value_of
+
+    values = [durations.astype(np.float64)]
+    counts = [np.ones(len(durations), np.int64)]
+    for bin_ in bins:
+        values.append(np.clip(value_of(decode(bin_.bucket)), bin_.min_ns, bin_.max_ns))
+        counts.append(decode(bin_.bucket_count))
+    return WeightedDurations(np.concatenate(values), np.concatenate(counts))

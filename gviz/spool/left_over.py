@@ -1,0 +1,61 @@
+"""What a killed program, or one that outlived ``gviz run``, left behind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gviz.errors import SpoolError
+from gviz.spool.format import SPOOL_SUFFIX, spool_of
+from gviz.spool.processes import JobSpools
+
+
+def fold_left_over(path: str | Path) -> Path:
+    """Fold the spools that a killed program left behind, and remove them.
+
+    Parameters
+    ----------
+    path
+        The spool directory, or the recording that it would have become.
+
+    Returns
+    -------
+    Path
+        The recording, with one run for each process.
+
+    Raises
+    ------
+    SpoolError
+        If it is no spool, a damaged one, or that of a program that is still running.
+    RecordingError
+        If the recording exists or cannot be written.
+    """
+    path = Path(path)
+    spool = path if path.is_dir() else spool_of(path)
+    if not spool.name.endswith(SPOOL_SUFFIX):
+        raise SpoolError(f"{spool} is not a spool: its name does not end in {SPOOL_SUFFIX}")
+    output = spool.with_name(spool.name.removesuffix(SPOOL_SUFFIX))
+    job = JobSpools(spool)
+    job.read()
+    if job.is_recorded and output.exists():
+        job.add_to(output)
+        return output
+    told = [p for p in job.processes if p.contents.metadata or p.failure is not None]
+    if not told:
+        raise SpoolError(f"{spool} holds no records of gviz; remove it")
+    for process in job.growing():
+        raise SpoolError(
+            f"{spool} belongs to process {process.owner.process_id}, which is still running; the "
+            "recording appears when that ends"
+        )
+    job.write(output)
+    return output
+
+
+def add_left_over(recording: Path) -> None:
+    """Add to a recording the processes that outlived its ``gviz run`` and have ended since."""
+    spool = spool_of(recording)
+    if spool.is_dir():
+        job = JobSpools(spool)
+        if job.is_recorded:
+            job.read()
+            job.add_to(recording)

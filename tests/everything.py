@@ -1,0 +1,53 @@
+"""Look at everything of a recording: each command that reads one, each page, each payload."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from app_tree import texts
+
+from gviz.app.address import Addresses
+from gviz.app.application import render_page
+from gviz.app.graph_view import graph_view
+from gviz.app.inspector import render_inspector
+from gviz.app.library import Library
+from gviz.app.payload import dag_payload, timeline_payload
+from gviz.app.table import table_payload
+from gviz.app.wire import unpack
+from gviz.cli.main import main
+from gviz.dot.export import to_dot
+from gviz.recording.reader import Recording
+
+_ADDRESSES = Addresses("/")
+
+
+def show_everything(path: Path) -> str:
+    """Return all the text that is shown; raises if anything of it cannot be."""
+    shown = []
+    library = Library([path])
+    file = library.files()[0].key
+    with Recording(path) as recording:
+        pages = [("/", "")]
+        pages += [("/run", f"?file={file}&run={r.run_id}") for r in recording.fetch_runs()]
+        graphs = [g.graph_id for g in recording.fetch_graphs()]
+        pages += [("/graph", f"?file={file}&graph={g}") for g in graphs]
+        shown += [texts(render_page(library, _ADDRESSES, *page)[0]) for page in pages]
+        for graph_id in graphs:
+            view = graph_view(library, file, graph_id)
+            for node_id in list(view.nodes)[:50]:
+                shown.append(texts(render_inspector(library, file, view, (node_id,), _ADDRESSES)))
+            shown.append(json.dumps(json.loads(table_payload(view))))
+            for payload in (dag_payload, _timeline):
+                header, _arrays = unpack(payload(recording, graph_id))
+                shown.append(json.dumps(header, ensure_ascii=False))
+            shown.append(to_dot(recording, graph_id))
+    for form in ((), ("--json",)):
+        assert main(["info", str(path), *form]) == 0
+    for text in shown:
+        text.encode()  # a lone surrogate could not be sent to a browser
+    return "\n".join(shown)
+
+
+def _timeline(recording: Recording, graph_id: int) -> bytes:
+    return timeline_payload(recording, graph_id, None, None)

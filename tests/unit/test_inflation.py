@@ -1,0 +1,63 @@
+"""What node level cost a graph's launches, as the program says it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gviz.launch_time import Inflation, inflation
+from gviz.recording import long_run_rows, rows
+from gviz.recording.reader import Recording
+from gviz.recording.writer import RecordingWriter
+
+NONE = "not measured: after its first launch the executable has none without node level"
+
+
+def cost(
+    exec_id: int, level: int, count: int, gpu: float | None, host: float | None
+) -> long_run_rows.LaunchCost:
+    return long_run_rows.LaunchCost(
+        graph_exec_id=exec_id, node_level=level, count=count, gpu_median_ns=gpu,
+        host_count=count, host_median_ns=host, method="measured" if count else NONE,
+    )  # fmt: skip
+
+
+def found(tmp_path: Path, *costs: long_run_rows.LaunchCost) -> Inflation | None:
+    path = tmp_path / "x.gviz"
+    with RecordingWriter(path) as writer:
+        writer.insert(rows.Run(run_id=1, name="test", state="completed", source="profile"))
+        writer.insert(rows.Graph(graph_id=1, run_id=1, name="graph 1", origin="capture"))
+        for exec_id in {c.graph_exec_id for c in costs}:
+            writer.insert(
+                rows.GraphExec(graph_exec_id=exec_id, run_id=1, graph_id=1, cuda_exec_id=exec_id)
+            )
+        writer.insert(*costs)
+    with Recording(path) as recording:
+        return inflation(recording, 1)
+
+
+def test_ratio_is_of_the_executable_with_most_launches_of_both_kinds(tmp_path: Path) -> None:
+    cost_ = found(
+        tmp_path,
+        cost(1, 0, 2, 100.0, 10.0), cost(1, 1, 900, 300.0, 90.0),
+        cost(2, 0, 50, 200.0, 10.0), cost(2, 1, 19, 220.0, 65.0),
+    )  # fmt: skip
+    assert cost_ is not None
+    assert (cost_.gpu_ratio, cost_.host_ratio) == (pytest.approx(1.1), pytest.approx(6.5))
+    expected = "measured with node level on: ×1.10 of the plain launch, host call ×6.50"
+    assert cost_.to_text() == expected
+
+
+def test_missing_side_is_said_with_its_reason(tmp_path: Path) -> None:
+    cost_ = found(tmp_path, cost(1, 0, 0, None, None), cost(1, 1, 9, 300.0, 90.0))
+    assert cost_ is not None
+    assert cost_.gpu_ratio is None
+    assert cost_.to_text() == (
+        "what node level costs this graph was not measured: after its first launch the "
+        "executable has none without node level"
+    )
+
+
+def test_graph_without_node_times_has_no_inflation(tmp_path: Path) -> None:
+    assert found(tmp_path) is None
