@@ -25,7 +25,7 @@ from gviz.recording.reader import Recording
 
 LAUNCHES = 60
 #: Calibrated against in collectors/csrc/calibrate.c, ns.
-REFERENCES = {"KERNEL": 800, "MEMSET": 928, "MEMCPY": 1100}
+REFERENCES = {"KERNEL": 832, "MEMSET": 944, "MEMCPY": 960}
 
 
 def encoder() -> Callable[[], object]:

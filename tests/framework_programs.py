@@ -162,6 +162,7 @@ compiled = torch.compile(block, mode="reduce-overhead")
 x = torch.randn(8, 64, device="cuda")
 for _ in range(8):
     torch.compiler.cudagraph_mark_step_begin()
+    block.zero_grad(set_to_none=True)  # gradients are outputs of the graph: not to be added to
     compiled(x).square().mean().backward()
 torch.cuda.synchronize()
 assert block.linear.weight.grad is not None
