@@ -61,6 +61,8 @@ class GraphView:
         time from first node's start to last node's end, summed over them.
     inflation
         What taking node times cost these launches; None: none were taken.
+    in_branch
+        The level stands, at any depth, in a body of a conditional node: it may not run.
     """
 
     graph: rows.Graph
@@ -81,6 +83,7 @@ class GraphView:
     timed_count: int
     recorded_gpu_ns: float
     inflation: Inflation | None
+    in_branch: bool = False
 
     @property
     def node_time_ns(self) -> float | None:
@@ -144,6 +147,7 @@ def build_graph_view(recording: Recording, graph_id: int) -> GraphView:
         timed_count=timed.count,
         recorded_gpu_ns=timed.total_ns,
         inflation=inflation(recording, root.graph_id),
+        in_branch=any(level.branch is not None for level in (*ancestors, graph)),
     )
 
 

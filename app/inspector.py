@@ -14,9 +14,11 @@ from gviz.app.library import Library
 from gviz.app.life import why_no_edges
 from gviz.app.neighbours import eager_durations, neighbours
 from gviz.app.node_facts import (
+    allocation_facts,
     argument_table,
     launch_facts,
     memory_facts,
+    parameter_facts,
     placement_facts,
 )
 from gviz.app.node_origin import stack_view
@@ -52,7 +54,13 @@ def _one(
     stack = recording.fetch_stack(node.stack_id) if node.stack_id is not None else []
     arguments = recording.fetch_arguments(view.graph.graph_id, node.node_id)
     nvtx = view.nvtx.get(node.nvtx_path_id) if node.nvtx_path_id is not None else None
-    what = [*launch_facts(node, function), *memory_facts(node), *placement_facts(node)]
+    what = [
+        *launch_facts(node, function),
+        *memory_facts(node),
+        *allocation_facts(node, recording.fetch_allocations(view.run.run_id)),
+        *parameter_facts(recording.fetch_node_parameters(view.graph.graph_id, node.node_id)),
+        *placement_facts(node),
+    ]
     return html.Div(
         [
             _heading(node, function),
@@ -95,7 +103,7 @@ def _bodies(file: str, view: GraphView, node: rows.Node, addresses: Addresses) -
     links = [
         html.Li(
             dcc.Link(
-                body.name if len(bodies) == 1 else f"Branch {body.branch}: {body.name}",
+                body.name,
                 href=addresses.graph(file, body.graph_id),
             )
         )
@@ -162,6 +170,8 @@ def _why_untimed(view: GraphView, node: rows.Node) -> str:
         return f"No times: there is no executable of this graph ({view.root.origin})."
     if not view.timed_count:
         return "No times: no launch of this graph was recorded with node times."
+    if view.in_branch and not view.statistics:
+        return "No times: the branch was not taken in any recorded launch."
     return "No times: this node did not run in any recorded launch."
 
 

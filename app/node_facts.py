@@ -16,8 +16,8 @@ from gviz.app.quantity import (
     integer,
     percent,
 )
-from gviz.node_type import CopyKind
-from gviz.recording import rows
+from gviz.node_type import CopyKind, NodeType
+from gviz.recording import nesting_rows, rows
 
 Fact = tuple[str, str, str | None]
 
@@ -85,6 +85,37 @@ def memory_facts(node: rows.Node) -> list[Fact]:
         size = node.memset_element_bytes or 1
         found.append(("Value", f"0x{node.memset_value:0{2 * size}x}", f"{size}-byte elements"))
     return found
+
+
+def allocation_facts(node: rows.Node, allocations: Sequence[nesting_rows.Allocation]) -> list[Fact]:
+    """Return what frees an alloc node's memory, or whose memory a free node frees."""
+    if node.type == NodeType.MEM_ALLOC:
+        mine = (a for a in allocations if (a.graph_id, a.node_id) == (node.graph_id, node.node_id))
+        return [("Freed", _freed(a), "By address, among the recorded graphs") for a in mine]
+    if node.type == NodeType.MEM_FREE:
+        place = node.graph_id, node.node_id
+        return [
+            ("Frees", _place(a.node_id, a.graph_id, node.graph_id), byte_size(a.bytes))
+            for a in allocations
+            if (a.free_graph_id, a.free_node_id) == place
+        ]
+    return []
+
+
+def _freed(allocation: nesting_rows.Allocation) -> str:
+    if allocation.free_node_id is None or allocation.free_graph_id is None:
+        return allocation.freed
+    place = _place(allocation.free_node_id, allocation.free_graph_id, allocation.graph_id)
+    return f"by {place}"
+
+
+def _place(node_id: int, graph_id: int, here: int) -> str:
+    return f"node {node_id}" if graph_id == here else f"node {node_id} of graph {graph_id}"
+
+
+def parameter_facts(parameters: Sequence[nesting_rows.NodeParameter]) -> list[Fact]:
+    """Return what a host, event, semaphore, batch memory or conditional node is told to do."""
+    return [(p.name.capitalize(), p.value, None) for p in parameters]
 
 
 def copy_direction(kind: int) -> str:

@@ -63,8 +63,18 @@ class CopyKind(IntEnum):
     PTOP = 10
 
 
+class ConditionalType(IntEnum):
+    """What a conditional node does (``CUgraphConditionalNodeType``)."""
+
+    IF = 0
+    WHILE = 1
+    SWITCH = 2
+
+
 #: Node types for which CUPTI 13.0 delivers an activity record, and so a time.
 TIMED_TYPES = frozenset({NodeType.KERNEL, NodeType.MEMCPY, NodeType.MEMSET})
+#: CUPTI_API_VERSION from which on host nodes have a record too.
+HOST_NODE_CUPTI_VERSION = 130100
 
 
 def node_type_name(number: int) -> str:
@@ -75,12 +85,30 @@ def node_type_name(number: int) -> str:
         return f"type {number}"
 
 
-def not_timed_reason(number: int) -> str | None:
-    """Return why nodes of this type carry no time, or None when they do."""
+def conditional_type_name(number: int) -> str:
+    """Return ``if``, ``while`` or ``switch``, or ``type <number>`` for an unknown one."""
+    try:
+        return ConditionalType(number).name.lower()
+    except ValueError:
+        return f"type {number}"
+
+
+def not_timed_reason(number: int, cupti_version: int | None = None) -> str | None:
+    """Return why nodes of this type carry no time, or None when they do.
+
+    Parameters
+    ----------
+    number
+        CUgraphNodeType.
+    cupti_version
+        CUPTI_API_VERSION of the recording, such as 130001; None: unknown.
+    """
     if number in TIMED_TYPES:
         return None
     if number in (NodeType.GRAPH, NodeType.CONDITIONAL):
         return "its time is that of the nodes of its body"
     if number == NodeType.HOST:
+        if cupti_version is not None and cupti_version >= HOST_NODE_CUPTI_VERSION:
+            return None
         return "CUPTI reports host nodes only from version 13.1"
     return f"CUPTI has no record for {node_type_name(number)} nodes"

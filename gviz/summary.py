@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gviz.launch_time import event_durations, inflation
 from gviz.life_summary import (
@@ -20,7 +20,7 @@ from gviz.life_summary import (
     reinstantiations,
 )
 from gviz.node_type import node_type_name
-from gviz.recording import life_rows, rows
+from gviz.recording import life_rows, long_run_rows, nesting_rows, rows
 from gviz.recording.reader import Recording
 from gviz.recording.schema import SCHEMA_VERSION
 
@@ -87,10 +87,12 @@ class GraphSummary:
     execs: tuple[ExecSummary, ...]
     life: GraphLife
     launches: tuple[LaunchSummary, ...]
-    launch_costs: tuple[rows.LaunchCost, ...]
+    launch_costs: tuple[long_run_rows.LaunchCost, ...]
     inflation: str | None
     node_time_ns: int | None
     slowest_nodes: tuple[SlowNode, ...]
+    parameters: tuple[nesting_rows.NodeParameter, ...] = ()
+    allocations: tuple[nesting_rows.Allocation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +134,7 @@ class RunSummary:
     periods: tuple[rows.Period, ...]
     measurements: tuple[rows.Measurement, ...]
     notes: tuple[rows.Note, ...]
+    graph_memory: tuple[nesting_rows.GraphMemory, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +173,7 @@ def summarize(recording: Recording, *, slowest: int = SLOWEST_COUNT) -> Recordin
 def _summarize_run(recording: Recording, run: rows.Run, slowest: int) -> RunSummary:
     graphs = recording.fetch_graphs(run.run_id)
     functions = recording.fetch_functions(run.run_id)
+    allocations = recording.fetch_allocations(run.run_id)
     top = [g for g in graphs if g.parent_graph_id is None and not is_failed(g)]
     updates = recording.fetch_graph_updates(run.run_id)
     lives = {graph.graph_id: graph_life(recording, graph, updates) for graph in top}
@@ -179,7 +183,11 @@ def _summarize_run(recording: Recording, run: rows.Run, slowest: int) -> RunSumm
         devices=tuple(recording.fetch_devices(run.run_id)),
         libraries={lib.name: lib.version for lib in recording.fetch_libraries(run.run_id)},
         graphs=tuple(
-            _summarize_graph(recording, g, bodies_of(g, graphs), functions, lives, slowest)
+            _with_memory(
+                _summarize_graph(recording, g, bodies_of(g, graphs), functions, lives, slowest),
+                {g.graph_id, *(body.graph_id for body in bodies_of(g, graphs))},
+                allocations,
+            )
             for g in top
         ),
         capture_failures=failed_captures(recording, run.run_id),
@@ -190,6 +198,10 @@ def _summarize_run(recording: Recording, run: rows.Run, slowest: int) -> RunSumm
         periods=tuple(recording.fetch_periods(run.run_id)),
         measurements=tuple(recording.fetch_measurements(run.run_id)),
         notes=tuple(recording.fetch_notes(run.run_id)),
+        # The last sample of each device: it holds the high marks of the whole process.
+        graph_memory=tuple(
+            {s.device_id: s for s in recording.fetch_graph_memory(run.run_id)}.values()
+        ),
     )
 
 
@@ -237,7 +249,19 @@ def _summarize_graph(
         inflation=None if cost is None else cost.to_text(),
         node_time_ns=sum(t.total_ns for t in times) if times else None,
         slowest_nodes=_find_slowest(nodes, times, functions, slowest),
+        parameters=tuple(
+            parameter
+            for level in levels
+            for parameter in recording.fetch_graph_parameters(level.graph_id)
+        ),
     )
+
+
+def _with_memory(
+    summary: GraphSummary, levels: set[int], allocations: Iterable[nesting_rows.Allocation]
+) -> GraphSummary:
+    mine = tuple(a for a in allocations if a.graph_id in levels)
+    return replace(summary, allocations=mine) if mine else summary
 
 
 def _count_edges(recording: Recording, levels: list[rows.Graph]) -> int | None:

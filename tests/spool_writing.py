@@ -175,17 +175,30 @@ def graph_records(
     edges: Sequence[tuple[int, int]] = (),
     *,
     parent: tuple[int, int] = (0, 0),
+    branch: int = 0,
+    grids: Sequence[int] = (),
 ) -> list[tuple[int, bytes]]:
-    """Return the walk of one level: nodes of these kinds, by id from 0, and default edges."""
-    head = f.GRAPH.pack(graph, graph_exec, *parent, 0, len(kinds), len(edges))
+    """Return the walk of one level: nodes of these kinds, by id from 0, and default edges.
+
+    ``grids`` are the x of the nodes' grids, else 1.
+    """
+    head = f.GRAPH.pack(graph, graph_exec, *parent, branch, len(kinds), len(edges))
     found = [(int(RecordType.GRAPH), head)]
     for node, kind in enumerate(kinds):
         function = KERNEL_KEY if kind == 0 else 0
-        shape = (1, 1, 1, 32, 1, 1)
+        shape = (grids[node] if grids else 1, 1, 1, 32, 1, 1)
         values = (graph, node, kind, 0, function, *shape, 0, -1, 0, 0, 2, 2, 64, 0, 0, 0, 1, 0, 0)
         found.append((RecordType.NODE, f.NODE.pack(*values)))
     table = b"".join(struct.pack("<II4B", a, b, 0, 0, 0, 0) for a, b in edges)
     return [*found, (RecordType.EDGES, f.EDGES.pack(graph, len(edges)) + table)]
+
+
+def conditional_record(
+    graph: int, node: int, kind: int, size: int = 1, bodies: int | None = None
+) -> tuple[int, bytes]:
+    """Return what the walk says of a conditional node: IF 0, WHILE 1, SWITCH 2."""
+    known = size if bodies is None else bodies
+    return RecordType.CONDITIONAL, f.CONDITIONAL.pack(graph, node, kind, size, 77, known)
 
 
 def launch_record(

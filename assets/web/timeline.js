@@ -263,7 +263,7 @@
       ];
       if (side.name === "stream") {
         if (side.nodeId[i] === 0xffffffff) rows.push(["node", "matches none of the graph"]);
-      } else if (side.byNode.get(side.nodeId[i]).length > 1) {
+      } else if (side.byNode.get(side.nodeId[i]).some((other) => side.iteration[other] > 0)) {
         rows.push(["iteration", String(side.iteration[i] + 1)]);
       }
       const other = this.scene.side(side.name === "graph" ? "stream" : "graph");

@@ -8,14 +8,16 @@
 #include <string.h>
 
 #define BUFFER_BYTES (128u << 10)
-/* The smallest record is over 64 bytes long. */
-#define MAX_RECORDS (BUFFER_BYTES / 64)
+/* The smallest record, that of a host node, is 56 bytes long. */
+#define MAX_RECORDS (BUFFER_BYTES / 56 + 1)
 /* offsetof(CUpti_ActivityKernel*, name), the same in CUPTI 12 and 13. */
 #define KERNEL_NAME_OFFSET 104
 
+/* The last one only where CUPTI has it. */
 static const int kinds[] = {ACTIVITY_CONCURRENT_KERNEL, ACTIVITY_MEMCPY, ACTIVITY_MEMCPY2,
-                            ACTIVITY_MEMSET};
-#define KIND_COUNT (int)(sizeof kinds / sizeof *kinds)
+                            ACTIVITY_MEMSET, ACTIVITY_GRAPH_HOST_NODE};
+#define VERSION_OF_HOST_NODES 130100 /* CUPTI_API_VERSION of CUDA 13.1 */
+static int kind_count;
 
 static _Atomic bool is_open;
 GVIZ_LOCK(name_lock);
@@ -128,7 +130,7 @@ bool activity_is_open(void) { return atomic_load_explicit(&is_open, memory_order
 
 /* The caller (launch.c) holds the window lock. */
 int activity_open(uint32_t reason) {
-    for (int i = 0; i < KIND_COUNT; i++) {
+    for (int i = 0; i < kind_count; i++) {
         CUptiResult result = cupti.cuptiActivityEnable(kinds[i]);
         if (result != 0) {
             while (i-- > 0)
@@ -143,7 +145,7 @@ int activity_open(uint32_t reason) {
 }
 
 void activity_close(void) {
-    for (int i = 0; i < KIND_COUNT; i++)
+    for (int i = 0; i < kind_count; i++)
         cupti.cuptiActivityDisable(kinds[i]);
     atomic_store(&is_open, false);
     struct window_record record = {now_ns(), 0, 0};
@@ -152,6 +154,9 @@ void activity_close(void) {
 
 int activity_start(bool again) {
     atomic_store(&is_open, false);
+    uint32_t version = 0;
+    cupti.cuptiGetVersion(&version);
+    kind_count = (int)(sizeof kinds / sizeof *kinds) - (version < VERSION_OF_HOST_NODES);
     if (!again) {
         atomic_store(&record_count, 0);
         atomic_store(&dropped_count, 0);

@@ -1,5 +1,6 @@
 /* CUPTI's subscriber: every callback enters here, on the program's own threads. */
 #include "native.h"
+#include "nesting.h"
 
 #include <string.h>
 
@@ -10,6 +11,7 @@ GVIZ_LOCK(context_lock);
 static CUcontext contexts[MAX_CONTEXTS];
 static uint32_t session; /* counts the recordings of this process */
 static _Atomic int operations_watched;
+static _Atomic bool frees_watched;
 static _Atomic uint32_t stream_generation = 1;
 
 struct call_record {
@@ -132,6 +134,14 @@ static void context_notice(CUcontext context) {
     context_add(context);
 }
 
+static void add_node(const CUpti_CallbackData *data) {
+    const char *name = data->function_name ? data->function_name : "";
+    if (data->site == 0)
+        bodies_add_enter();
+    else /* the first cuGraphAddNode has no edge data before its node parameters */
+        bodies_add_exit(data, strstr(name, "_v") ? 5 : 4);
+}
+
 static void driver_call(uint32_t cbid, const CUpti_CallbackData *data) {
     if (data->site == 0 && calls[cbid].kind != CALL_OTHER)
         context_notice(data->context);
@@ -144,6 +154,12 @@ static void driver_call(uint32_t cbid, const CUpti_CallbackData *data) {
             launch_enter(data, cbid);
         else
             launch_exit(data, cbid);
+        break;
+    case CALL_ADD_NODE:
+        add_node(data);
+        break;
+    case CALL_FREE:
+        graph_memory_free(data, cbid);
         break;
     case CALL_OTHER:
         break;
@@ -171,7 +187,11 @@ static void resource(uint32_t cbid, const CUpti_ResourceData *data) {
         capture_stream_destroyed(data->context, data->handle);
         atomic_fetch_add(&stream_generation, 1);
         break;
+    case RESOURCE_GRAPH_CREATED:
+        bodies_graph_created(graph->graph);
+        break;
     case RESOURCE_GRAPH_DESTROY_STARTING:
+        bodies_graph_destroyed(graph->graph);
         life_graph_destroyed(graph->graph);
         break;
     case RESOURCE_GRAPHNODE_CREATED:
@@ -227,7 +247,8 @@ static void on_callback(void *unused, int domain, uint32_t cbid, const void *dat
 
 static const uint32_t resources[] = {
     RESOURCE_CONTEXT_CREATED,      RESOURCE_CONTEXT_DESTROY_STARTING,
-    RESOURCE_STREAM_DESTROY_STARTING, RESOURCE_GRAPH_DESTROY_STARTING,
+    RESOURCE_STREAM_DESTROY_STARTING,
+    RESOURCE_GRAPH_CREATED,        RESOURCE_GRAPH_DESTROY_STARTING,
     RESOURCE_GRAPHNODE_CREATED,    RESOURCE_GRAPHNODE_CLONED,
     RESOURCE_GRAPHEXEC_CREATED,
 };
@@ -276,6 +297,14 @@ void domain_enable(bool on, int domain) {
         cupti.cuptiEnableDomain(on, subscriber, domain);
 }
 
+/* From now on, also after captures, in which every call is watched. */
+void calls_watch_frees(void) {
+    atomic_store(&frees_watched, true);
+    watch(CALL_FREE, true);
+}
+
+bool calls_frees_watched(void) { return atomic_load(&frees_watched); }
+
 int callbacks_start(void) {
     CUptiResult result = cupti.cuptiSubscribe(&subscriber, on_callback, NULL);
     if (result != 0) {
@@ -287,6 +316,7 @@ int callbacks_start(void) {
             "measured: which recording of this process it is; CUPTI was subscribed to so often");
     memset(contexts, 0, sizeof contexts);
     atomic_store(&operations_watched, 0);
+    atomic_store(&frees_watched, false);
     result = calls_watch_graphs(true);
     if (result != 0) {
         cupti.cuptiUnsubscribe(subscriber);

@@ -29,7 +29,9 @@ typedef struct CUpti_Subscriber_st *CUpti_SubscriberHandle;
 #define CU_CAPTURE_MODE_RELAXED 2
 
 enum { NODE_KERNEL = 0, NODE_MEMCPY = 1, NODE_MEMSET = 2, NODE_HOST = 3, NODE_GRAPH = 4,
-       NODE_MEM_ALLOC = 10, NODE_MEM_FREE = 11, NODE_CONDITIONAL = 13 };
+       NODE_EMPTY = 5, NODE_WAIT_EVENT = 6, NODE_EVENT_RECORD = 7, NODE_EXT_SEMAS_SIGNAL = 8,
+       NODE_EXT_SEMAS_WAIT = 9, NODE_MEM_ALLOC = 10, NODE_MEM_FREE = 11, NODE_BATCH_MEM_OP = 12,
+       NODE_CONDITIONAL = 13 };
 
 enum { FUNC_MAX_THREADS_PER_BLOCK = 0, FUNC_SHARED_SIZE_BYTES = 1, FUNC_LOCAL_SIZE_BYTES = 3,
        FUNC_NUM_REGS = 4 };
@@ -37,7 +39,8 @@ enum { FUNC_MAX_THREADS_PER_BLOCK = 0, FUNC_SHARED_SIZE_BYTES = 1, FUNC_LOCAL_SI
 enum { DEVICE_MULTIPROCESSOR_COUNT = 16, DEVICE_MAX_THREADS_PER_MULTIPROCESSOR = 39,
        DEVICE_CC_MAJOR = 75, DEVICE_CC_MINOR = 76 };
 
-enum { POINTER_RANGE_START = 11, POINTER_RANGE_SIZE = 12 };
+enum { POINTER_MEMORY_TYPE = 2, POINTER_DEVICE_ORDINAL = 9, POINTER_RANGE_START = 11,
+       POINTER_RANGE_SIZE = 12 };
 
 enum { LAUNCH_ATTRIBUTE_COOPERATIVE = 2, LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4,
        LAUNCH_ATTRIBUTE_PRIORITY = 8, LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE = 13 };
@@ -126,11 +129,12 @@ typedef void (*CUpti_BuffersCompleted)(CUcontext, uint32_t, uint8_t *, size_t, s
 
 enum { DOMAIN_DRIVER_API = 1, DOMAIN_RUNTIME_API = 2, DOMAIN_RESOURCE = 3 };
 enum { RESOURCE_CONTEXT_CREATED = 1, RESOURCE_CONTEXT_DESTROY_STARTING = 2,
-       RESOURCE_STREAM_DESTROY_STARTING = 4, RESOURCE_GRAPH_DESTROY_STARTING = 10,
+       RESOURCE_STREAM_DESTROY_STARTING = 4,
+       RESOURCE_GRAPH_CREATED = 9, RESOURCE_GRAPH_DESTROY_STARTING = 10,
        RESOURCE_GRAPHNODE_CREATED = 13, RESOURCE_GRAPHEXEC_CREATED = 18,
        RESOURCE_GRAPHNODE_CLONED = 20 };
 enum { ACTIVITY_MEMCPY = 1, ACTIVITY_MEMSET = 2, ACTIVITY_CONCURRENT_KERNEL = 10,
-       ACTIVITY_MEMCPY2 = 22 };
+       ACTIVITY_MEMCPY2 = 22, ACTIVITY_GRAPH_HOST_NODE = 56 };
 
 /* X(name, result, parameters): libcupti, all of them needed. */
 #define CUPTI_FUNCTIONS(X)                                                                     \
@@ -225,6 +229,16 @@ enum { ACTIVITY_MEMCPY = 1, ACTIVITY_MEMSET = 2, ACTIVITY_CONCURRENT_KERNEL = 10
     X(GraphMemAllocNodeGetParams, cuGraphMemAllocNodeGetParams,                                \
       (CUgraphNode, MemAllocParams *), 0)                                                      \
     X(GraphMemFreeNodeGetParams, cuGraphMemFreeNodeGetParams, (CUgraphNode, CUdeviceptr *), 0) \
+    X(GraphHostNodeGetParams, cuGraphHostNodeGetParams, (CUgraphNode, void *), 0)             \
+    X(GraphEventRecordNodeGetEvent, cuGraphEventRecordNodeGetEvent,                            \
+      (CUgraphNode, CUevent *), 0)                                                             \
+    X(GraphEventWaitNodeGetEvent, cuGraphEventWaitNodeGetEvent, (CUgraphNode, CUevent *), 0)   \
+    X(GraphExternalSemaphoresSignalNodeGetParams,                                              \
+      cuGraphExternalSemaphoresSignalNodeGetParams, (CUgraphNode, void *), 0)                  \
+    X(GraphExternalSemaphoresWaitNodeGetParams, cuGraphExternalSemaphoresWaitNodeGetParams,    \
+      (CUgraphNode, void *), 0)                                                                \
+    X(GraphBatchMemOpNodeGetParams, cuGraphBatchMemOpNodeGetParams, (CUgraphNode, void *), 0)  \
+    X(DeviceGetGraphMemAttribute, cuDeviceGetGraphMemAttribute, (CUdevice, int, void *), 0)    \
     X(GraphDebugDotPrint, cuGraphDebugDotPrint, (CUgraph, const char *, unsigned), 0)          \
     X(FuncGetName, cuFuncGetName, (const char **, CUfunction), 0)                              \
     X(KernelGetName, cuKernelGetName, (const char **, CUkernel), 0)                            \

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #define MAX_DEPTH 16
-enum { NODE_EMPTY = 5, NODE_WAIT_EVENT = 6, NODE_EVENT_RECORD = 7 };
 
 size_t level_edges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, EdgeData *data,
                    size_t count) {

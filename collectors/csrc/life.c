@@ -4,6 +4,7 @@
  * record of its own, after the nodes of the graph that it was about.
  */
 #include "native.h"
+#include "nesting.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -247,6 +248,7 @@ static void instantiated(const CUpti_CallbackData *data, struct life_record *rec
     if (record->result == 0 && exec) {
         record->exec_id = launch_exec_id(*exec);
         memory_taken(record->exec_id, MEMORY_INSTANTIATE, free_before);
+        graph_memory_sample();
     } else {
         instantiate_failed(data, record);
     }

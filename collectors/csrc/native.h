@@ -59,6 +59,10 @@ enum record_type {
     RECORD_INSTANTIATE_FAILED = 34, /* what it said about an instantiation */
     RECORD_DEVICE_MEMORY = 35,      /* free memory before and after a step of a graph's life */
     RECORD_RUNTIME_CALL_NAME = 36,
+    RECORD_CONDITIONAL = 40, /* type, size and handle of a conditional node */
+    RECORD_PARAMETER = 41,  /* a node's parameter as text: name, newline, value */
+    RECORD_GRAPH_MEMORY = 42,
+    RECORD_FREED = 43,      /* the program freed what a graph had allocated */
     RECORD_NODE_TIMES = 50,  /* node times of one launch, by events */
     RECORD_CALIBRATION = 51, /* what two events around a node measure beside it */
     RECORD_COLLECTOR = 52,   /* what measures from here on, and why */
@@ -129,7 +133,10 @@ static inline bool recording(void) {
 }
 bool awaiting_injection(void); /* prepared, and the driver has not initialised yet */
 void await_injection(void);
+/* flush.c */
 void flush_start(void);
+bool flush_finish(double seconds);
+void flush_forked(void);
 /* Keep CUPTI's own words for gviz_error; always returns -1. */
 int cupti_failed(const char *call, CUptiResult result);
 /* Turn the collectors off after an inner failure; says so once on stderr. */
@@ -191,6 +198,7 @@ void activity_counters(void);
 
 enum call_class {
     CALL_OTHER = 0,
+    CALL_FREE,             /* watched only once a graph allocates */
     CALL_OPERATION,        /* launch, copy or memset */
     CALL_GRAPH_LAUNCH,
     CALL_BEGIN_CAPTURE,
@@ -199,6 +207,7 @@ enum call_class {
     CALL_UPLOAD,
     CALL_EXEC_UPDATE,
     CALL_EXEC_DESTROY,
+    CALL_ADD_NODE,         /* cuGraphAddNode: the only way to add a conditional node */
     CALL_NODE_UPDATE,      /* new parameters for one node of an executable, or on and off */
     CALL_GRAPH_CLONE,
     CALL_GRAPH_DESTROY,
@@ -218,6 +227,8 @@ void calls_find(void);
 /* Enable the callbacks of launches, copies and memsets (expensive outside windows). */
 void calls_watch_operations(bool on);
 int calls_watch_graphs(bool on);
+void calls_watch_frees(void);
+bool calls_frees_watched(void);
 void calls_watch_launches(bool on);
 CUstream call_stream(uint32_t cbid, const void *params, bool *has_stream);
 void call_name(uint32_t cbid);

@@ -1,5 +1,6 @@
 /* A graph's nodes and edges, read while the template is alive (inside GRAPHEXEC_CREATED). */
 #include "native.h"
+#include "nesting.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #define MAX_ARGUMENT_BYTES 4096
 #define ALL_DOT_DETAILS 1u /* CU_GRAPH_DEBUG_DOT_FLAGS_VERBOSE */
 #define MAX_DEPTH 16
+#define MAX_BRANCHES 4096 /* of a SWITCH */
 
 struct function_info {
     CUfunction function;
@@ -34,6 +36,14 @@ struct node_record {
     uint32_t value, element_bytes;
     uint32_t child_graph_id;
     uint32_t argument_count;
+};
+
+struct conditional_record {
+    uint32_t graph_id, node_id;
+    int32_t type;
+    uint32_t size;
+    uint64_t handle;
+    uint32_t bodies, reserved; /* how many of them are known */
 };
 
 struct argument_record {
@@ -74,16 +84,10 @@ void walk_reset(void) {
     pthread_mutex_unlock(&lock);
 }
 
-void walk_device(CUcontext context) {
-    CUdevice device = 0;
-    CUcontext popped;
-    if (cuda.CtxPushCurrent(context) != 0)
-        return;
-    CUresult result = cuda.CtxGetDevice(&device);
-    cuda.CtxPopCurrent(&popped);
-    if (result != 0 || device < 0 || device > 63)
-        return;
-    if (atomic_fetch_or(&devices_seen, 1ull << device) >> device & 1)
+/* Describe a device, the first time it is met. */
+static void device_write(CUdevice device) {
+    if (device < 0 || device > 63 || devices_seen >> device & 1 ||
+        atomic_fetch_or(&devices_seen, 1ull << device) >> device & 1)
         return;
     struct device_record record = {.ordinal = device};
     char name[256] = "";
@@ -99,6 +103,11 @@ void walk_device(CUcontext context) {
         cuda.DeviceGetPCIBusId(record.bus_id, sizeof record.bus_id, device);
     struct slice slices[] = {{&record, sizeof record}, {name, strlen(name)}};
     spool_append(RECORD_DEVICE, slices, 2);
+}
+
+void walk_device(CUcontext context) {
+    devices_forget(); /* a new context may have the handle of one that is gone */
+    device_write(device_of_context(context, -1));
 }
 
 /* -- functions: looked up once each ------------------------------------------------------- */
@@ -258,6 +267,7 @@ static size_t fill_kernel(CUgraphNode node, struct node_record *record, char *ar
     memcpy(record->grid, params.grid, sizeof record->grid);
     memcpy(record->block, params.block, sizeof record->block);
     record->shared_mem_bytes = params.shared_mem_bytes;
+    record->device_id = device_of_context(params.ctx, record->device_id);
     record->priority = kernel_attribute(node, LAUNCH_ATTRIBUTE_PRIORITY, INT32_MIN);
     record->cooperative = kernel_attribute(node, LAUNCH_ATTRIBUTE_COOPERATIVE, -1);
     if (!function)
@@ -293,6 +303,8 @@ static void fill_memcpy(CUgraphNode node, struct node_record *record) {
     record->destination = copy_address(&params.destination);
     size_t height = params.height ? params.height : 1, depth = params.depth ? params.depth : 1;
     record->bytes = params.width_bytes * height * depth;
+    int device = device_of_address(record->source, record->device_id);
+    record->device_id = device_of_address(record->destination, device);
 }
 
 static void fill_memset(CUgraphNode node, struct node_record *record) {
@@ -301,6 +313,7 @@ static void fill_memset(CUgraphNode node, struct node_record *record) {
     if (cuda.GraphMemsetNodeGetParams(node, &params) != 0)
         return;
     record->destination = params.dst;
+    record->device_id = device_of_address(params.dst, record->device_id);
     record->value = params.value;
     record->element_bytes = params.element_size;
     record->bytes = params.width * (params.height ? params.height : 1) * params.element_size;
@@ -318,6 +331,9 @@ static void fill_memory(CUgraphNode node, struct node_record *record) {
     if (cuda.GraphMemAllocNodeGetParams && cuda.GraphMemAllocNodeGetParams(node, &params) == 0) {
         record->destination = params.address;
         record->bytes = params.bytes;
+        if (params.location_type == 1 /* CU_MEM_LOCATION_TYPE_DEVICE */)
+            record->device_id = params.location_id;
+        graph_memory_watch(record->device_id, record->destination);
     }
 }
 
@@ -325,10 +341,33 @@ struct walk {
     uint32_t exec_id;
     int device;
     int depth;
+    uint32_t branch; /* of the conditional node that holds this level */
 };
 
 static void walk_level(CUgraph graph, struct walk walk, uint32_t parent_graph,
                        uint32_t parent_node);
+
+static void walk_body(CUgraph body, struct walk walk, uint32_t branch, uint32_t graph_id,
+                      uint32_t node_id) {
+    if (!body || walk.depth >= MAX_DEPTH)
+        return;
+    walk.depth++;
+    walk.branch = branch;
+    walk_level(body, walk, graph_id, node_id);
+}
+
+static void walk_conditional(uint32_t graph_id, uint32_t node_id, struct walk walk) {
+    struct body_list list;
+    if (!bodies_of(graph_id, node_id, &list))
+        return; /* added before gviz attached */
+    struct conditional_record record = {graph_id, node_id, list.type, list.size, list.handle, 0, 0};
+    for (uint32_t i = 0; i < list.size; i++)
+        record.bodies += list.bodies[i] != NULL;
+    spool_append_one(RECORD_CONDITIONAL, &record, sizeof record);
+    for (uint32_t i = 0; i < list.size && i < MAX_BRANCHES; i++)
+        walk_body(list.bodies[i], walk, i, graph_id, node_id);
+    free(list.bodies);
+}
 
 static void walk_node(CUgraphNode node, uint32_t graph_id, struct walk walk) {
     char arguments[MAX_ARGUMENT_BYTES];
@@ -361,12 +400,13 @@ static void walk_node(CUgraphNode node, uint32_t graph_id, struct walk walk) {
     default:
         break;
     }
+    device_write(record.device_id);
     struct slice slices[] = {{&record, sizeof record}, {arguments, size}};
     spool_append(RECORD_NODE, slices, 2);
-    if (child && walk.depth < MAX_DEPTH) {
-        walk.depth++;
-        walk_level(child, walk, graph_id, record.node_id);
-    }
+    parameters_of(node, graph_id, record.node_id, record.type);
+    if (record.type == NODE_CONDITIONAL)
+        walk_conditional(graph_id, record.node_id, walk);
+    walk_body(child, walk, 0, graph_id, record.node_id);
 }
 
 /* -- edges ------------------------------------------------------------------------------------------ */
@@ -426,7 +466,7 @@ static void walk_level(CUgraph graph, struct walk walk, uint32_t parent_graph,
         return;
     }
     edge_count = get_edges(graph, NULL, NULL, NULL, 0);
-    struct graph_record record = {graph_id, walk.exec_id, parent_graph, parent_node, 0,
+    struct graph_record record = {graph_id, walk.exec_id, parent_graph, parent_node, walk.branch,
                                   (uint32_t)node_count, (uint32_t)edge_count, 0};
     spool_append_one(RECORD_GRAPH, &record, sizeof record);
     CUgraphNode *nodes = calloc(node_count ? node_count : 1, sizeof *nodes);
@@ -440,8 +480,7 @@ static void walk_level(CUgraph graph, struct walk walk, uint32_t parent_graph,
 }
 
 void walk_graph(CUgraph graph, uint32_t exec_id) {
-    struct walk walk = {exec_id, -1, 0};
-    if (cuda.CtxGetDevice(&walk.device) != 0)
-        walk.device = -1;
+    struct walk walk = {exec_id, device_current(), 0, 0};
+    devices_forget();
     walk_level(graph, walk, 0, 0);
 }

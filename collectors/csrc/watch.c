@@ -12,6 +12,7 @@
  *   - the events of the copy's last launch have been read: an event keeps its last time only.
  */
 #include "watch.h"
+#include "nesting.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -348,6 +349,7 @@ void watch_start(const char *why, bool fresh) {
     if (fresh) {
         walk_reset();
         launch_reset();
+        graph_memory_reset(false);
         contexts_forget();
         int driver = 0;
         cuda.DriverGetVersion(&driver);

@@ -6,6 +6,7 @@ import argparse
 import json
 import shutil
 import textwrap
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -15,6 +16,7 @@ from gviz.cli.info_life import describe_failures, describe_life
 from gviz.cli.quantity import format_bytes, format_count, format_ns
 from gviz.cli.recording_path import find_recording
 from gviz.cli.text_table import render_table
+from gviz.recording import nesting_rows
 from gviz.recording.reader import Recording
 from gviz.summary import (
     SLOWEST_COUNT,
@@ -29,6 +31,8 @@ from gviz.summary import (
 if TYPE_CHECKING:
     from gviz.cli.main import Subparsers
 
+#: Nodes whose parameters are listed; a captured loop may hold thousands of host functions.
+_PARAMETER_LINES = 8
 #: What a launch's two sides are called on the screen.
 _SIDES = {"graph": "graph launches", "stream": "the same work by stream calls"}
 
@@ -99,6 +103,9 @@ def _render_run(summary: RunSummary, width: int) -> Iterator[str]:
         yield from _render_graph(graph, width)
     if not summary.graphs:
         yield "  no graph was instantiated while gviz watched"
+    if summary.graph_memory:
+        yield ""
+        yield from _wrapped([_describe_graph_memory(s) for s in summary.graph_memory], width)
     if summary.stream_operations is not None:
         yield ""
         yield from _wrapped([_describe_stream(summary.stream_operations)], width)
@@ -139,11 +146,39 @@ def _render_graph(graph: GraphSummary, width: int) -> Iterator[str]:
     )
     yield from _wrapped(list(describe_life(graph.life)), width, indent=4)
     yield from _wrapped([_describe_launches(side) for side in graph.launches], width, indent=4)
+    yield from _wrapped(list(_describe_parameters(graph)), width, indent=4)
     if graph.inflation is not None:
         yield from _wrapped([graph.inflation], width, indent=4)
     if graph.slowest_nodes:
         yield ""
         yield _render_slowest(graph, width)
+
+
+def _describe_parameters(graph: GraphSummary) -> Iterator[str]:
+    """Yield what the graph allocates, and what nodes without columns of their own are told."""
+    by_end = Counter(allocation.freed for allocation in graph.allocations)
+    if by_end:
+        size = format_bytes(sum(allocation.bytes for allocation in graph.allocations))
+        ends = ", ".join(f"{count:,} freed {end}" for end, count in by_end.most_common())
+        yield f"{format_count(len(graph.allocations), 'allocation')}, {size}: {ends}"
+    by_node: dict[tuple[int, int], list[str]] = {}
+    for parameter in graph.parameters:
+        told = by_node.setdefault((parameter.graph_id, parameter.node_id), [])
+        told.append(f"{parameter.name} {parameter.value}")
+    for (graph_id, node_id), told in list(by_node.items())[:_PARAMETER_LINES]:
+        place = f"{graph_id}/{node_id}" if graph_id != graph.graph_id else f"{node_id}"
+        yield f"node {place}: {', '.join(told)}"
+    if len(by_node) > _PARAMETER_LINES:
+        yield f"and {len(by_node) - _PARAMETER_LINES:,} more nodes with parameters (--json)"
+
+
+def _describe_graph_memory(sample: nesting_rows.GraphMemory) -> str:
+    return (
+        f"graph memory of GPU {sample.device_id}: "
+        f"used {format_bytes(sample.used_bytes)} (most {format_bytes(sample.used_high_bytes)}), "
+        f"reserved {format_bytes(sample.reserved_bytes)} "
+        f"(most {format_bytes(sample.reserved_high_bytes)})"
+    )
 
 
 def _describe_launches(side: LaunchSummary) -> str:

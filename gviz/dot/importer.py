@@ -266,6 +266,9 @@ def build_node_row(node: DotNode, graph_id: int, function_id: int | None) -> row
         memset_value=_stored(memset.value) if memset else None,
         memset_element_bytes=_stored(memset.element_bytes) if memset else None,
         not_timed_reason=_NOT_TIMED,
+        conditional_type=node.conditional.type.lower()
+        if node.conditional is not None and node.conditional.type
+        else None,
     )
 
 

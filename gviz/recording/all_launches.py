@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from gviz.recording import rows
+from gviz.recording import long_run_rows
 from gviz.recording.int_column import decode
 
 if TYPE_CHECKING:
@@ -110,7 +110,9 @@ class WeightedDurations:
         return float(self.values_ns[at].mean())
 
 
-def merge_launches(found: Sequence[Any], blocks: Sequence[rows.LaunchBlock]) -> LaunchArrays:
+def merge_launches(
+    found: Sequence[Any], blocks: Sequence[long_run_rows.LaunchBlock]
+) -> LaunchArrays:
     """Return rows (of ROW_COLUMNS, by ordinal) and blocks as one, in time order."""
     import numpy as np
 
@@ -123,7 +125,7 @@ def merge_launches(found: Sequence[Any], blocks: Sequence[rows.LaunchBlock]) -> 
     return LaunchArrays(*(np.ascontiguousarray(column) for column in whole))
 
 
-def _columns(block: rows.LaunchBlock) -> npt.NDArray[np.int64]:
+def _columns(block: long_run_rows.LaunchBlock) -> npt.NDArray[np.int64]:
     import numpy as np
 
     none = np.full(block.count, -1, np.int64)
@@ -141,7 +143,7 @@ def _columns(block: rows.LaunchBlock) -> npt.NDArray[np.int64]:
     )
 
 
-def weigh(durations: IntArray, bins: Sequence[rows.LaunchBin]) -> WeightedDurations:
+def weigh(durations: IntArray, bins: Sequence[long_run_rows.LaunchBin]) -> WeightedDurations:
     """Return durations known one by one together with those of bins."""
     import numpy as np
 

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gviz.errors import RecordingError
-from gviz.recording import life_rows, rows
+from gviz.recording import life_rows, long_run_rows, nesting_rows, rows
 from gviz.recording.all_launches import (
     ROW_COLUMNS,
     LaunchArrays,
@@ -205,6 +205,32 @@ class Recording:
         tail = "WHERE graph_id=? AND node_id=? ORDER BY position"
         return self._fetch(rows.Argument, tail, graph_id, node_id)
 
+    def fetch_node_parameters(
+        self, graph_id: int, node_id: int
+    ) -> list[nesting_rows.NodeParameter]:
+        """Return what a node without columns of its own is told to do, in order of showing."""
+        tail = "WHERE graph_id=? AND node_id=? ORDER BY position"
+        return self._fetch(nesting_rows.NodeParameter, tail, graph_id, node_id)
+
+    def fetch_graph_parameters(self, graph_id: int) -> list[nesting_rows.NodeParameter]:
+        """Return those of every node of a graph, by node."""
+        tail = "WHERE graph_id=? ORDER BY node_id, position"
+        return self._fetch(nesting_rows.NodeParameter, tail, graph_id)
+
+    def fetch_allocations(self, run_id: int) -> list[nesting_rows.Allocation]:
+        """Return the allocations of a run's graphs, by graph and node."""
+        tail = (
+            "WHERE graph_id IN (SELECT graph_id FROM graph WHERE run_id=?) "
+            "ORDER BY graph_id, node_id"
+        )
+        return self._fetch(nesting_rows.Allocation, tail, run_id)
+
+    def fetch_graph_memory(self, run_id: int) -> list[nesting_rows.GraphMemory]:
+        """Return the samples of graph memory of a run, by device and time."""
+        return self._fetch(
+            nesting_rows.GraphMemory, "WHERE run_id=? ORDER BY device_id, time_ns", run_id
+        )
+
     def fetch_functions(self, run_id: int) -> dict[int, rows.KernelFunction]:
         """Return the kernels of a run by function_id."""
         found = self._fetch(rows.KernelFunction, "WHERE run_id=?", run_id)
@@ -247,10 +273,10 @@ class Recording:
                 with_node_times += bin_.count * bin_.node_level
         return int(count), int(with_node_times)
 
-    def fetch_launch_costs(self, graph_id: int) -> list[rows.LaunchCost]:
+    def fetch_launch_costs(self, graph_id: int) -> list[long_run_rows.LaunchCost]:
         """Return what launches of a graph's executables take with and without node times."""
         tail = f"WHERE {_OF_GRAPH} ORDER BY graph_exec_id, node_level"
-        return self._fetch(rows.LaunchCost, tail, graph_id)
+        return self._fetch(long_run_rows.LaunchCost, tail, graph_id)
 
     def fetch_launch(self, launch_id: int) -> rows.Launch:
         """Return one launch; RecordingError if there is none of that id."""
@@ -387,12 +413,12 @@ class Recording:
 
     # -- inner -----------------------------------------------------------------------
 
-    def _fetch_blocks(self, graph_id: int) -> list[rows.LaunchBlock]:
-        return self._fetch(rows.LaunchBlock, f"WHERE {_OF_GRAPH} ORDER BY block", graph_id)
+    def _fetch_blocks(self, graph_id: int) -> list[long_run_rows.LaunchBlock]:
+        return self._fetch(long_run_rows.LaunchBlock, f"WHERE {_OF_GRAPH} ORDER BY block", graph_id)
 
-    def _fetch_bins(self, graph_id: int, measure: Measure) -> list[rows.LaunchBin]:
+    def _fetch_bins(self, graph_id: int, measure: Measure) -> list[long_run_rows.LaunchBin]:
         tail = f"WHERE {_OF_GRAPH} AND measure=? ORDER BY start_ns"
-        return self._fetch(rows.LaunchBin, tail, graph_id, measure)
+        return self._fetch(long_run_rows.LaunchBin, tail, graph_id, measure)
 
     def _fetch(self, row: type[_R], tail: str, *parameters: Any) -> list[_R]:
         names = _names(row)

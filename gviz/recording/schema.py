@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gviz.recording import life_rows, rows
+from gviz.recording import life_rows, long_run_rows, nesting_rows, rows
 from gviz.recording.table import all_tables
 
 #: PRAGMA application_id: the letters "gviz" in ASCII, big endian.
@@ -14,6 +14,7 @@ SUFFIX = ".gviz"
 
 # Importing the rows registers the tables.
 assert rows.Run is not None and life_rows.GraphUpdate is not None  # noqa: PT018
+assert nesting_rows.Allocation is not None and long_run_rows.LaunchBin is not None  # noqa: PT018
 
 
 def create_sql() -> str:

@@ -7,6 +7,7 @@ References
 ----------
 cupti_activity.h, CUPTI 13.0.85: ``CUpti_ActivityKernel10``, ``CUpti_ActivityMemcpy6``,
 ``CUpti_ActivityMemcpyPtoP4``, ``CUpti_ActivityMemset4``. Later releases only append fields.
+``CUpti_ActivityGraphHostNode`` is from CUPTI 13.1 (its layout from the header of 13.4).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import numpy.typing as npt
 from gviz.node_type import NodeType
 from gviz.spool import format as f
 
-_MEMCPY, _MEMSET, _KERNEL, _MEMCPY_PEER = 1, 2, 10, 22
+_MEMCPY, _MEMSET, _KERNEL, _MEMCPY_PEER, _HOST_NODE = 1, 2, 10, 22, 56
 
 #: One activity record: what gviz keeps of it.
 ACTIVITY = np.dtype(
@@ -48,9 +49,9 @@ _HALF = np.uint64(32)
 
 
 def decode_buffer(payload: bytes) -> npt.NDArray[np.void]:
-    """Return the kernels, copies and memsets of one BUFFER record (dtype ACTIVITY, shape (n,)).
+    """Return the work in one BUFFER record (dtype ACTIVITY, shape (n,)).
 
-    Records of other kinds are left out.
+    Kernels, copies, memsets and host nodes; records of other kinds are left out.
     """
     count, valid = f.BUFFER.unpack_from(payload)
     offsets = np.frombuffer(payload, "<u4", count, f.BUFFER.size)
@@ -64,6 +65,7 @@ def decode_buffer(payload: bytes) -> npt.NDArray[np.void]:
         (_MEMCPY, _copies),
         (_MEMCPY_PEER, _peer_copies),
         (_MEMSET, _memsets),
+        (_HOST_NODE, _host_nodes),
     ):
         chosen = at[kind == number]
         if len(chosen):
@@ -127,6 +129,16 @@ def _memsets(words: Words, at: npt.NDArray[np.intp], out: npt.NDArray[np.void]) 
     _transfer(words, at, out, NodeType.MEMSET)
     out["correlation_id"] = words[at + 5] >> _HALF
     out["graph_node_id"] = words[at + 8]
+
+
+def _host_nodes(words: Words, at: npt.NDArray[np.intp], out: npt.NDArray[np.void]) -> None:
+    out["type"] = NodeType.HOST
+    out["stream_id"] = words[at] >> _HALF
+    out["device_id"] = words[at + 1] >> _HALF
+    out["correlation_id"] = words[at + 2] & _LOW
+    out["graph_node_id"] = words[at + 3]
+    out["start_ns"] = words[at + 5]
+    out["end_ns"] = words[at + 6]
 
 
 def _transfer(

@@ -11,7 +11,9 @@ import numpy.typing as npt
 
 from gviz.sketch import DurationSketch
 from gviz.spool.activity import ACTIVITY, join
+from gviz.spool.body_stream import BodyStream
 from gviz.spool.consistency import impossible_launches
+from gviz.spool.fences import Fences
 from gviz.spool.launch_stream import LaunchStream
 
 IntArray = npt.NDArray[np.int64]
@@ -46,10 +48,13 @@ class GraphTimes:
         Of its top level: (from, to, type, ...), int64.
     timed_nodes
         Records that one launch gives; None: not the same in every launch.
+    fences
+        What surrounds the bodies of its conditional nodes; None: it has no such nodes.
     """
 
     edges: IntArray
     timed_nodes: int | None
+    fences: Fences | None = None
 
 
 class ActivityStream:
@@ -67,6 +72,9 @@ class ActivityStream:
         Durations of nodes in launches without a row, by graph_node_id.
     operations_left_out
         Records outside graphs beyond those kept.
+    bodies_doubtful
+        Records of conditional bodies, in launches without a row, that may be a neighbouring
+        launch's.
     samples
         By graph_node_id, its earliest record (dtype ACTIVITY).
     """
@@ -79,6 +87,7 @@ class ActivityStream:
         self.homeless = 0
         self.nodes = DurationSketch()
         self.operations_left_out = 0
+        self.bodies_doubtful = 0
         self.samples: dict[int, np.void] = {}
         self._launches = launches
         self._graph_of = graph_of
@@ -88,8 +97,8 @@ class ActivityStream:
         self._operations: list[Activities] = []
         self._operation_count = 0
         self._bodies_kept: Counter[int] = Counter()
-        self._streamed_since: dict[int, int] = {}  # by executable, on the GPU
-        self._waiting = _Held.none()  # for their launch, or for where streaming begins
+        self._bodies = BodyStream(self._fences_of)
+        self._waiting = _Held.none()  # for their launch, or for what tells it
         self._split = _Held.none()  # for the other nodes of their launch
 
     def add(self, records: Activities) -> None:
@@ -120,9 +129,9 @@ class ActivityStream:
         held = self._waiting.older_with(_slim(new[in_graph]))
         place = self._places(held.records)
         counted = place >= 0
-        self._note_streaming(held.records[counted])
         self._widen(held.records[counted], place[counted])
         kept = (place < 0) & (place != _UNKNOWN)
+        self._note_owned(held.records, place)
         body = held.records["correlation_id"] == 0
         self._give_bodies(held, np.flatnonzero(body), kept, place, last=last)
         self._keep(held.records[kept])
@@ -160,45 +169,50 @@ class ActivityStream:
             found[hit] = places[at[hit]]
         return found
 
-    def _note_streaming(self, records: Activities) -> None:
-        """Note when the first launch without a row began on the GPU."""
-        execs, place = np.unique(_exec_of(records), return_inverse=True)
-        begun = np.full(len(execs), np.iinfo(np.int64).max)
-        np.minimum.at(begun, place, records["start_ns"])
-        for exec_id, start in zip(execs.tolist(), begun.tolist(), strict=True):
-            self._streamed_since[exec_id] = min(start, self._streamed_since.get(exec_id, start))
+    def _fences_of(self, exec_id: int) -> Fences | None:
+        graph = self._graph_of(exec_id)
+        return Fences() if graph is None else graph.fences
+
+    def _note_owned(self, records: Activities, place: IntArray) -> None:
+        """Note what ran around bodies in the launches of these records."""
+        owned = np.flatnonzero((place != _UNKNOWN) & (records["correlation_id"] != 0))
+        execs = _exec_of(records[owned])
+        for exec_id in np.unique(execs).tolist():
+            mine = owned[execs == exec_id]
+            self._bodies.note(exec_id, records[mine], place[mine], self._launches.first_open)
 
     def _give_bodies(
         self, held: _Held, bodies: IntArray, kept: npt.NDArray[np.bool_], place: IntArray,
         *, last: bool,
     ) -> None:  # fmt: skip
-        """Sort records of loop bodies, which carry no correlation id, by their time.
+        """Sort records of conditional bodies, which name no launch, by what is around them.
 
-        Until the first launch without a row begins they are kept. Once an executable has such
-        launches they wait a batch: records of different queues come out of order.
+        While every launch has a row they are kept, and sorted once all is known. Once an
+        executable has launches without they wait a batch: records of different queues come
+        out of order.
         """
         execs = _exec_of(held.records)
         for exec_id in np.unique(execs[bodies]).tolist():
             mine = bodies[execs[bodies] == exec_id]
             called = self._launches.streamed_from.get(exec_id)
-            if called is not None and not last:
-                mine = mine[held.age[mine] > 0]
-            since = self._streamed_since.get(exec_id)
-            if called is not None and since is None and not last:
+            if called is None:
+                row = np.ones(len(mine), bool)
+            else:
+                mine = mine if last else mine[held.age[mine] > 0]
+                placed = self._bodies.place(exec_id, held.records[mine])
                 early = held.records["start_ns"][mine] < called
-                mine = mine[early | (held.age[mine] >= _PATIENCE)]
-            limit = since if since is not None else called
-            start = held.records["start_ns"][mine]
-            before = mine if limit is None else mine[start < limit]
+                row = np.where(placed.known, placed.launch < 0, early)
+                ready = placed.known | early | (held.age[mine] >= _PATIENCE) | last
+                self.bodies_doubtful += int((placed.doubtful & ~row & ready).sum())
+                place[mine[ready]] = np.where(placed.known, placed.launch, _NO_LAUNCH)[ready]
+                known = mine[ready & placed.known & ~row]
+                self._widen(held.records[known], place[known])
+                row &= ready
             room = max(0, BODY_SPANS - self._bodies_kept[exec_id])
-            self._bodies_kept[exec_id] += len(before[:room])
-            kept[before[:room]] = True
-            rest = np.setdiff1d(mine, before[:room])
-            begun, places = self._launches.begun(exec_id)
-            at = np.searchsorted(begun, held.records["start_ns"][rest], "right") - 1
-            place[rest] = places[at] if len(begun) else _NO_LAUNCH
-            place[rest[at < 0]] = _NO_LAUNCH
-            self._widen(held.records[rest[at >= 0]], place[rest[at >= 0]])
+            self._bodies_kept[exec_id] += min(int(row.sum()), room)
+            kept[mine[row][:room]] = True
+            place[mine[row]] = _UNKNOWN
+            place[mine[row][room:]] = _NO_LAUNCH
 
     def _widen(self, records: Activities, place: IntArray) -> None:
         self._launches.widen(place, records["start_ns"], records["end_ns"])

@@ -12,13 +12,16 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.errors import SpoolError
-from gviz.node_type import TIMED_TYPES, NodeType
+from gviz.node_type import not_timed_reason
 from gviz.spool import format as f
 from gviz.spool.activity import decode_buffer
 from gviz.spool.activity_stream import ActivityStream, GraphTimes
+from gviz.spool.event_records import EVENT_TAKERS, CalibrationRecord, NodeTimesRecord
+from gviz.spool.fences import Fences, fences_of
 from gviz.spool.format import RecordType
 from gviz.spool.launch_stream import LaunchStream
 from gviz.spool.life_records import LIFE_TAKERS, LifeContents
+from gviz.spool.nesting_records import NESTING_TAKERS, ConditionalRecord, GraphMemoryRecord
 from gviz.spool.reader import Record
 from gviz.spool.retention import Retention
 
@@ -144,34 +147,6 @@ class OriginRecord(NamedTuple):
     name: str
 
 
-#: One NODE_TIME of a NODE_TIMES record.
-NODE_TIME = np.dtype([("graph", "<u4"), ("node", "<u4"), ("start", "<u8"), ("between", "<u8")])
-
-
-class NodeTimesRecord(NamedTuple):
-    """The events of one launch that an instrumented copy made; ``times`` has dtype NODE_TIME."""
-
-    correlation: int
-    exec_id: int
-    slices: int
-    device_id: int
-    position_ns: int
-    extent_ns: int
-    times: npt.NDArray[np.void]
-
-
-class CalibrationRecord(NamedTuple):
-    """What two events around a node of a type measure beside the node."""
-
-    device_id: int
-    type: int
-    bias_ns: int
-    spread_ns: int
-    raw_ns: int
-    reference_ns: int
-    samples: int
-
-
 @dataclass(slots=True)
 class GraphWalk:
     """One graph level as walked at one instantiation."""
@@ -180,7 +155,10 @@ class GraphWalk:
     exec_id: int
     parent_graph_id: int
     parent_node_id: int
+    branch: int = 0
     nodes: list[NodeRecord] = field(default_factory=list)
+    conditionals: dict[int, ConditionalRecord] = field(default_factory=dict)  # by node id
+    parameters: list[tuple[int, str, str]] = field(default_factory=list)  # node id, name, value
     #: (from, to, type, from_port, to_port), int64, shape (n, 5)
     edges: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 5), np.int64))
 
@@ -215,6 +193,8 @@ class Contents:
     nvtx_paths: dict[int, tuple[int, str, str]] = field(default_factory=dict)
     nvtx_ranges: list[tuple[int, int, int, int]] = field(default_factory=list)
     dots: list[int] = field(default_factory=list)
+    graph_memory: list[GraphMemoryRecord] = field(default_factory=list)
+    freed: dict[int, int] = field(default_factory=dict)  # address to the call that freed it
     origins: list[OriginRecord] = field(default_factory=list)
     node_times: list[NodeTimesRecord] = field(default_factory=list)
     calibrations: list[CalibrationRecord] = field(default_factory=list)
@@ -228,7 +208,8 @@ class Contents:
     activity_stream: ActivityStream = field(init=False)
     #: CUDA's ids of the executables whose nodes were not to be timed.
     unwanted_execs: set[int] = field(default_factory=set)
-    _by_graph: dict[int, GraphWalk] = field(default_factory=dict)
+    #: The latest walk of each graph, by CUDA graph id.
+    walk_of: dict[int, GraphWalk] = field(default_factory=dict)
     _by_exec: dict[int, list[GraphWalk]] = field(default_factory=dict)
     _graph_times: dict[int, GraphTimes] = field(default_factory=dict)
 
@@ -241,21 +222,34 @@ class Contents:
         self.activity_stream.settle(last=True)
         self.launch_stream.finish()
 
+    def fences_of(self, exec_id: int) -> Fences | None:
+        """Return what surrounds the bodies in an executable; None: it has no conditional node."""
+        graph = self._times_of(exec_id)
+        return Fences() if graph is None else graph.fences
+
     def _times_of(self, exec_id: int) -> GraphTimes | None:
         """Return what is known of an executable's graph; None: instantiated before gviz."""
         if exec_id not in self._graph_times and exec_id in self._by_exec:
             walks = self._by_exec[exec_id]
-            types = [node.type for walk in walks for node in walk.nodes]
-            timed = sum(kind in TIMED_TYPES for kind in types)
+            fences = fences_of(walks)
             # An untaken body gives no record, a loop many.
-            known = NodeType.CONDITIONAL not in types
-            self._graph_times[exec_id] = GraphTimes(walks[0].edges, timed if known else None)
+            timed = self._timed_nodes(exec_id) if fences is None else None
+            self._graph_times[exec_id] = GraphTimes(walks[0].edges, timed, fences)
         return self._graph_times.get(exec_id)
 
     def _timed_nodes(self, exec_id: int) -> int:
         """Return how many nodes of an executable get a time, bodies included, once each."""
         walks = self._by_exec.get(exec_id, ())
-        return sum(node.type in TIMED_TYPES for walk in walks for node in walk.nodes)
+        cupti = self.cupti_version
+        return sum(
+            not_timed_reason(node.type, cupti) is None for walk in walks for node in walk.nodes
+        )
+
+    @property
+    def cupti_version(self) -> int | None:
+        """CUPTI_API_VERSION of the recording, such as 130001; None: CUPTI was not used."""
+        versions = [int(value) for name, value, *_ in self.counters if name == "cupti_version"]
+        return versions[-1] if versions else None
 
     def add(self, record: Record) -> None:
         """Take one record in. A record of an unknown type is counted, not refused.
@@ -374,10 +368,10 @@ def _launch_time(c: Contents, p: bytes) -> None:
 
 
 def _graph(c: Contents, p: bytes) -> None:
-    graph_id, exec_id, parent_graph, parent_node, *_ = f.GRAPH.unpack(p)
-    walk = GraphWalk(graph_id, exec_id, parent_graph, parent_node)
+    graph_id, exec_id, parent_graph, parent_node, branch, *_ = f.GRAPH.unpack(p)
+    walk = GraphWalk(graph_id, exec_id, parent_graph, parent_node, branch)
     (c.life.failed_walks if exec_id == f.WALK_FAILED else c.walks).append(walk)
-    c._by_graph[graph_id] = walk
+    c.walk_of[graph_id] = walk
     c._by_exec.setdefault(exec_id, []).append(walk)
 
 
@@ -391,8 +385,8 @@ def _node(c: Contents, p: bytes) -> None:
         at += padded
     shape = (tuple(v[5:8]), tuple(v[8:11]))
     node = NodeRecord._make((*v[1:5], *shape, *v[11:23], tuple(arguments)))
-    if v[0] in c._by_graph:
-        c._by_graph[v[0]].nodes.append(node)
+    if v[0] in c.walk_of:
+        c.walk_of[v[0]].nodes.append(node)
 
 
 def _edges(c: Contents, p: bytes) -> None:
@@ -403,8 +397,8 @@ def _edges(c: Contents, p: bytes) -> None:
     edges[:, 0], edges[:, 1] = raw["from"], raw["to"]
     edges[:, 2] = raw["ports"][:, 2]
     edges[:, 3:] = raw["ports"][:, :2]
-    if graph_id in c._by_graph:
-        c._by_graph[graph_id].edges = edges
+    if graph_id in c.walk_of:
+        c.walk_of[graph_id].edges = edges
 
 
 def _function(c: Contents, p: bytes) -> None:
@@ -452,26 +446,6 @@ def _graph_origin(c: Contents, p: bytes) -> None:
         c.unwanted_execs.add(origin.exec_id)
 
 
-def _node_times(c: Contents, p: bytes) -> None:
-    v = f.NODE_TIMES.unpack_from(p)
-    times = np.frombuffer(p, NODE_TIME, v[2], f.NODE_TIMES.size)
-    c.node_times.append(NodeTimesRecord(v[0], v[1], v[3], v[4], v[5], v[6], times))
-
-
-def _calibration(c: Contents, p: bytes) -> None:
-    c.calibrations.append(CalibrationRecord(*f.CALIBRATION.unpack(p)))
-
-
-def _collector(c: Contents, p: bytes) -> None:
-    name, _, why = _text(p).partition("\n")
-    c.collectors.append((name, why))
-
-
-def _refused(c: Contents, p: bytes) -> None:
-    graph_id, _exec_id = f.REFUSED.unpack_from(p)
-    c.refusals[graph_id] = _text(p[f.REFUSED.size :])
-
-
 _TAKERS: dict[int, Callable[[Contents, bytes], None]] = {
     RecordType.META: _meta,
     RecordType.END: _end,
@@ -499,9 +473,7 @@ _TAKERS: dict[int, Callable[[Contents, bytes], None]] = {
     RecordType.STOPPED: _stopped,
     RecordType.GRAPH_ORIGIN: _graph_origin,
     RecordType.PERIOD: _period,
-    RecordType.NODE_TIMES: _node_times,
-    RecordType.CALIBRATION: _calibration,
-    RecordType.COLLECTOR: _collector,
-    RecordType.REFUSED: _refused,
+    **EVENT_TAKERS,
     **LIFE_TAKERS,
+    **NESTING_TAKERS,
 }

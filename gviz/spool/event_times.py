@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from gviz.node_type import NodeType, node_type_name
 from gviz.recording import rows
-from gviz.spool.contents import CalibrationRecord, Contents, NodeTimesRecord
+from gviz.spool.contents import Contents
+from gviz.spool.event_records import CalibrationRecord, NodeTimesRecord
 from gviz.spool.format import NO_STREAM, OWN_IDS
 from gviz.spool.graphs import FoldedGraph, Graphs
 from gviz.spool.launches import FoldedLaunches, Spans

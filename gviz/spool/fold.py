@@ -17,6 +17,8 @@ from gviz.node_type import NodeType
 from gviz.recording import rows
 from gviz.recording.table import table_of
 from gviz.recording.writer import RecordingWriter
+from gviz.spool.agreement import give_up_contradicted
+from gviz.spool.allocations import build_allocations, build_graph_memory
 from gviz.spool.contents import Contents
 from gviz.spool.eager import fold_operations, match_eager
 from gviz.spool.event_times import (
@@ -35,6 +37,7 @@ from gviz.spool.life import fold_life
 from gviz.spool.long_run import bin_rows, block_rows, remarks, statistics_rows
 from gviz.spool.origins import Origins, name_graphs
 from gviz.spool.periods import fold_periods
+from gviz.spool.placement import take_recorded_devices
 from gviz.spool.reader import SpoolReader
 from gviz.spool.source import SourceLines
 
@@ -90,6 +93,7 @@ class _Fold:
         self.exit_code = exit_code
         self.kernels = KernelTable(RUN_ID)
         self.notes = list(contents.notes)
+        self.contradicted: dict[int, int] = {}
         self.counters = {name: value for name, value, _, _ in contents.counters}
         self.measurements: dict[str, tuple[float | None, str, str]] = {
             name: (value, unit, method)
@@ -103,7 +107,11 @@ class _Fold:
         stream = self.contents.launch_stream
         folder = GraphFolder(self.contents, self.kernels, RUN_ID, self.spool)
         graphs = folder.fold()
-        _fill_copy_kinds(graphs, self.contents.activity_stream.samples)
+        samples = self.contents.activity_stream.samples
+        _fill_copy_kinds(graphs, samples)
+        if len(self.contents.devices) > 1:
+            take_recorded_devices(graphs, samples)
+        self.contradicted = give_up_contradicted(graphs, self.contents, self.kernels)
         launches = fold_launches(self.contents, inside, folder, self.kernels)
         fit_to_events(self.contents, graphs)
         launches = add_event_times(self.contents, graphs, launches)
@@ -247,6 +255,7 @@ class _Fold:
             graphs.execs[i].graph_exec_id for i in self.contents.unwanted_execs if i in graphs.execs
         }
         self._measure_losses(graphs, launches, unwanted)
+        self._measure_nesting(graphs, launches)
         if self.contents.stopped:
             self.notes.append(
                 ("warning", f"collecting stopped: {self.contents.stopped}; the program went on, "
@@ -257,6 +266,39 @@ class _Fold:
                 ("warning", "the process ended without closing the recording: it holds all up to "
                             "the last flush, at most half a second and the records of launches "
                             "then unfinished are missing")
+            )  # fmt: skip
+
+    def _measure_nesting(self, graphs: Graphs, launches: FoldedLaunches) -> None:
+        """Say what is not known about nodes inside nodes, and in doubt."""
+        names = {i: level.row.name for i, level in graphs.levels.items()}
+        for top, count in self.contradicted.items():
+            self.notes.append(
+                ("warning", f"{names[top]}: {count} nested nodes ran other work than the node of "
+                            "their number; this driver numbers nested nodes in an unknown way, "
+                            "so the times of bodies are shown without their nodes")
+            )  # fmt: skip
+        if self.contradicted:
+            self.measurements["nodes_mismatched"] = (
+                float(sum(self.contradicted.values())), "number",
+                "derived: nested nodes whose records are of other work, left without times",
+            )  # fmt: skip
+        for graph_id, node_id in graphs.unknown_bodies:
+            self.notes.append(
+                ("limit", f"{names[graph_id]}, node {node_id}: its bodies are not known, because "
+                          "the node was added before gviz attached; their nodes, and those of "
+                          "the bodies numbered after them, are known from their times only")
+            )  # fmt: skip
+        doubtful = sum(launch.ambiguous_count for launch in launches.launches)
+        doubtful += self.contents.activity_stream.bodies_doubtful
+        if doubtful:
+            self.measurements["body_spans_ambiguous"] = (
+                float(doubtful), "number",
+                "derived: spans of conditional bodies that may be a neighbouring launch's",
+            )  # fmt: skip
+            self.notes.append(
+                ("limit", f"{doubtful} spans of conditional bodies may belong to a neighbouring "
+                          "launch: they carry no launch's id, and nothing else in their graph "
+                          "has a time; wait between launches to tell them apart")
             )  # fmt: skip
 
     def _measure_losses(self, graphs: Graphs, launches: FoldedLaunches, unwanted: set[int]) -> None:
@@ -310,6 +352,7 @@ class _Fold:
         written: set[int] = set()
         for level in graphs.levels.values():
             self.writer.insert(level.row, *level.nodes.values(), *level.arguments)
+            self.writer.insert(*level.parameters)
             topology = level.topology
             if topology is None or topology.topology_id in written:
                 continue
@@ -317,7 +360,8 @@ class _Fold:
             self.writer.insert(topology)
             edges = level.edges.tolist()
             self.writer.insert_tuples(rows.Edge, ([topology.topology_id, *e] for e in edges))
-        self.writer.insert(*graphs.execs.values())
+        self.writer.insert(*graphs.execs.values(), *build_allocations(graphs, self.contents))
+        self.writer.insert(*build_graph_memory(self.contents, RUN_ID))
 
     def _write_spans(self, launches: FoldedLaunches, graphs: Graphs) -> None:
         spans = launches.spans

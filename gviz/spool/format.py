@@ -79,6 +79,10 @@ class RecordType(IntEnum):
     INSTANTIATE_FAILED = 34
     DEVICE_MEMORY = 35
     RUNTIME_CALL_NAME = 36
+    CONDITIONAL = 40
+    PARAMETER = 41
+    GRAPH_MEMORY = 42
+    FREED = 43
     NODE_TIMES = 50
     CALIBRATION = 51
     COLLECTOR = 52
@@ -164,6 +168,15 @@ ORIGIN_UNWANTED = 1
 #: time_ns, begins (1) or ends (0), reason; then the name of the profiler CUPTI was left to.
 #: Outside a period too, with 0: attached and waiting, CUPTI left, CUPTI taken again
 PERIOD = struct.Struct("<QII")
+
+#: graph id, node id, CUgraphConditionalNodeType, size, handle, how many bodies are known
+CONDITIONAL = struct.Struct("<IIiIQI4x")
+#: graph id, node id; then name, newline, value
+PARAMETER = struct.Struct("<II")
+#: time_ns, device, used, its high mark, reserved, its high mark (bytes)
+GRAPH_MEMORY = struct.Struct("<Qi4x4Q")
+#: time_ns, address, call id, thread
+FREED = struct.Struct("<QQII")
 
 LAUNCH_NODE_LEVEL = 1
 LAUNCH_EVENTS = 2

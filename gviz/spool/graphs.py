@@ -9,11 +9,18 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from gviz.node_type import CopyKind, NodeType, node_type_name, not_timed_reason
-from gviz.recording import rows
+from gviz.node_type import (
+    CopyKind,
+    NodeType,
+    conditional_type_name,
+    node_type_name,
+    not_timed_reason,
+)
+from gviz.recording import nesting_rows, rows
 from gviz.spool.contents import Contents, GraphWalk, LifeRecord, NodeRecord
 from gviz.spool.format import NO_STREAM, STACK_REASONS
 from gviz.spool.kernels import KernelTable
+from gviz.spool.nesting import Numbering, body_name
 from gviz.spool.origins import Origins
 from gviz.topology import topology_hash
 
@@ -45,6 +52,8 @@ class FoldedGraph:
     edges: npt.NDArray[np.int64]
     arguments: list[rows.Argument] = field(default_factory=list)
     topology: rows.Topology | None = None
+    exec_ids: dict[int, int] = field(default_factory=dict)  # by node id, also of untimed nodes
+    parameters: list[nesting_rows.NodeParameter] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -63,6 +72,7 @@ class Graphs:
     levels: dict[int, FoldedGraph] = field(default_factory=dict)
     execs: dict[int, rows.GraphExec] = field(default_factory=dict)
     topologies: dict[str, int] = field(default_factory=dict)
+    unknown_bodies: list[tuple[int, int]] = field(default_factory=list)  # (graph_id, node_id)
     _bodies: dict[int, list[FoldedGraph]] = field(default_factory=dict)  # by their parent
 
     def add(self, level: FoldedGraph) -> None:
@@ -70,6 +80,11 @@ class Graphs:
         self.levels[level.row.graph_id] = level
         if level.row.parent_graph_id is not None:
             self._bodies.setdefault(level.row.parent_graph_id, []).append(level)
+
+    def top_id(self, graph_id: int) -> int:
+        """Return the top-level graph that a level is nested in, or itself."""
+        parent = self.levels[graph_id].row.parent_graph_id
+        return graph_id if parent is None else self.top_id(parent)
 
     def top_of(self, exec_id: int) -> FoldedGraph:
         """Return the top level of an executable's graph."""
@@ -91,11 +106,13 @@ class GraphFolder:
         self._kernels = kernels
         self._spool = spool
         self._captures = _captures(contents)
+        self._cupti_version = contents.cupti_version
         self.origins = Origins(contents)
         self._lives: dict[int, list[LifeRecord]] = {}  # by executable
         for life in contents.lives:
             if life.result == 0:
                 self._lives.setdefault(life.exec_id, []).append(life)
+        self._unknown: dict[int, list[tuple[int, int]]] = {}  # holders, by top graph_id
         self.graphs = Graphs(run_id)
 
     def fold(self) -> Graphs:
@@ -111,13 +128,16 @@ class GraphFolder:
                 known[key] = levels[0].row.graph_id
                 for level in levels:
                     self.graphs.add(level)
+                self.graphs.unknown_bodies += self._unknown[levels[0].row.graph_id]
             self.graphs.execs[exec_id] = self._exec(exec_id, known[key])
         return self.graphs
 
     def _levels(self, walks: list[GraphWalk]) -> list[FoldedGraph]:
         first = max(self.graphs.levels, default=0) + 1
         ids = {walk.graph_id: first + i for i, walk in enumerate(walks)}
-        exec_ids = _exec_node_ids(walks)
+        numbering = Numbering(walks)
+        exec_ids = numbering.exec_ids
+        holders = {walk.graph_id: walk for walk in walks}
         levels = []
         for walk in walks:
             graph_id = ids[walk.graph_id]
@@ -125,26 +145,38 @@ class GraphFolder:
                 n.node_id: self._node(n, graph_id, walk, exec_ids.get((walk.graph_id, n.node_id)))
                 for n in sorted(walk.nodes)
             }
-            level = FoldedGraph(self._graph(walk, graph_id, ids), nodes, walk.edges)
+            holder = holders.get(walk.parent_graph_id)
+            level = FoldedGraph(self._graph(walk, graph_id, ids, holder), nodes, walk.edges)
+            level.exec_ids = {
+                n: exec_ids[walk.graph_id, n] for n in nodes if (walk.graph_id, n) in exec_ids
+            }
+            level.parameters = _parameters(walk, graph_id)
             level.topology = self._topology(walk)
             level.row = replace(level.row, topology_id=level.topology.topology_id)
             level.arguments = _arguments(walk, graph_id)
             levels.append(level)
+        self._unknown[first] = [(ids[graph], node) for graph, node in numbering.unknown]
         return levels
 
-    def _graph(self, walk: GraphWalk, graph_id: int, ids: dict[int, int]) -> rows.Graph:
+    def _graph(
+        self, walk: GraphWalk, graph_id: int, ids: dict[int, int], holder: GraphWalk | None
+    ) -> rows.Graph:
         begin, end = self._captures.get(walk.graph_id, (None, None))
         nested = walk.parent_graph_id != 0
         origin = "body" if nested else "capture" if end else "explicit"
         row = rows.Graph(
             graph_id=graph_id,
             run_id=self.graphs.run_id,
-            name=f"body of node {walk.parent_node_id}",
+            name=body_name(
+                walk.parent_node_id,
+                walk.branch,
+                holder.conditionals.get(walk.parent_node_id) if holder else None,
+            ),
             origin=origin,
             cuda_graph_id=walk.graph_id,
             parent_graph_id=ids.get(walk.parent_graph_id) if nested else None,
             parent_node_id=walk.parent_node_id if nested else None,
-            branch=0 if nested else None,
+            branch=walk.branch if holder and _is_conditional(holder, walk) else None,
             capture_start_ns=begin.start_ns if begin else None,
             capture_end_ns=end.end_ns if end else None,
             capture_mode=begin.mode if begin else None,
@@ -183,7 +215,8 @@ class GraphFolder:
         function = self._contents.functions.get(node.function)
         copy_kind = _COPY_KINDS.get((node.source_type, node.destination_type))
         moves = node.type in (NodeType.MEMCPY, NodeType.MEMSET, NodeType.MEM_ALLOC)
-        reason = not_timed_reason(node.type)
+        reason = not_timed_reason(node.type, self._cupti_version)
+        conditional = walk.conditionals.get(node.node_id)
         row = rows.Node(
             graph_id=graph_id,
             node_id=node.node_id,
@@ -191,7 +224,8 @@ class GraphFolder:
             type=node.type,
             name=self._kernels.short(function.name)
             if function
-            else operation_name(node.type, copy_kind),
+            else operation_name(node.type, copy_kind)
+            + (f" {conditional_type_name(conditional.type).upper()}" if conditional else ""),
             function_id=self._kernels.from_walk(function) if function else None,
             device_id=None if node.device_id < 0 else node.device_id,
             priority=node.priority if kernel and node.priority != -(2**31) else None,
@@ -203,6 +237,7 @@ class GraphFolder:
             memset_value=node.value if node.type == NodeType.MEMSET else None,
             memset_element_bytes=node.element_bytes if node.type == NodeType.MEMSET else None,
             not_timed_reason=reason,
+            conditional_type=conditional_type_name(conditional.type) if conditional else None,
         )
         row = self._with_launch_shape(row, node) if kernel else row
         return self._with_creation(row, walk.graph_id)
@@ -301,22 +336,25 @@ def operation_name(kind: int, copy_kind: int | None) -> str:
     return name
 
 
-def _exec_node_ids(walks: list[GraphWalk]) -> dict[tuple[int, int], int]:
-    """Return the id in the executable of each node, by (template graph id, node id).
+def _is_conditional(holder: GraphWalk, body: GraphWalk) -> bool:
+    """Whether the node that holds a body is a conditional one, not a child graph."""
+    return any(
+        n.node_id == body.parent_node_id and n.type == NodeType.CONDITIONAL for n in holder.nodes
+    )
 
-    Top-level nodes keep their id. Nodes of bodies are numbered on after them, body after
-    body in creation order (measured, driver 580).
-    """
-    ids = {}
-    following = max((n.node_id for n in walks[0].nodes), default=-1) + 1
-    for walk in walks:
-        for node in sorted(walk.nodes):
-            if walk is walks[0]:
-                ids[walk.graph_id, node.node_id] = node.node_id
-            else:
-                ids[walk.graph_id, node.node_id] = following
-                following += 1
-    return ids
+
+def _parameters(walk: GraphWalk, graph_id: int) -> list[nesting_rows.NodeParameter]:
+    found = {(n, name): value for n, name, value in walk.parameters}
+    for n, conditional in walk.conditionals.items():
+        found[n, "conditional"] = conditional_type_name(conditional.type)
+        found[n, "branches"] = str(conditional.size)
+        found[n, "handle"] = str(conditional.handle)
+    return [
+        nesting_rows.NodeParameter(
+            graph_id=graph_id, node_id=n, position=position, name=name, value=value
+        )
+        for position, ((n, name), value) in enumerate(found.items())
+    ]
 
 
 def _arguments(walk: GraphWalk, graph_id: int) -> list[rows.Argument]:

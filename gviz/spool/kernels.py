@@ -15,6 +15,7 @@ class KernelTable:
         self._ids: dict[str, int] = {}
         self._resources: dict[str, tuple[int | None, ...]] = {}
         self._short: dict[str, str] = {}
+        self._symbols: list[str] = []  # by id, from 1; filled when asked for
 
     def from_walk(self, function: FunctionRecord) -> int:
         """Return the id of a function that the topology walk described."""
@@ -40,6 +41,14 @@ class KernelTable:
         if mangled not in self._short:
             self._short[mangled] = short_name(demangle(mangled))
         return self._short[mangled]
+
+    def mangled(self, function_id: int | None) -> str | None:
+        """Return a function's symbol; None for no function."""
+        if function_id is None:
+            return None
+        if len(self._symbols) < len(self._ids):
+            self._symbols = list(self._ids)
+        return self._symbols[function_id - 1]
 
     def rows(self) -> list[KernelFunction]:
         """Return a row for each function, by id."""

@@ -56,7 +56,7 @@ class LaunchRecord(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Launches of one executable, as rows.LaunchBlock stores them."""
+    """Launches of one executable, as long_run_rows.LaunchBlock stores them."""
 
     exec_id: int
     count: int
@@ -316,12 +316,10 @@ class LaunchStream:
             for name in ("gpu_start_ns", "gpu_end_ns"):
                 self._open[number][name][inner] = 0
 
-    def begun(self, exec_id: int) -> tuple[IntArray, IntArray]:
-        """Return start on the GPU and place of an executable's open launches, in order of start."""
-        launches = self._open_launches()
-        at = np.flatnonzero((launches["exec_id"] == exec_id) & (launches["gpu_start_ns"] > 0))
-        at = at[np.argsort(launches["gpu_start_ns"][at], kind="stable")]
-        return launches["gpu_start_ns"][at], at + self._sealed * self.limits.block_launches
+    @property
+    def first_open(self) -> int:
+        """The place of the first launch that is still open."""
+        return self._sealed * self.limits.block_launches
 
     # -- sealing -------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from gviz.node_type import NodeType
 from gviz.recording import rows
+from gviz.spool.bodies import BodyOwners
 from gviz.spool.consistency import impossible_launches
 from gviz.spool.contents import Contents
 from gviz.spool.format import LAUNCH_NODE_LEVEL, NO_STREAM
@@ -84,8 +85,8 @@ def fold_launches(
 ) -> FoldedLaunches:
     """Give every graph activity to its launch.
 
-    Records carry the correlation id of their launch; those of loop bodies carry 0 and belong
-    to the launch of their executable whose records surround them.
+    Records carry the correlation id of their launch; those of conditional bodies carry 0, see
+    :mod:`gviz.spool.bodies`.
 
     Parameters
     ----------
@@ -95,6 +96,11 @@ def fold_launches(
     records = sorted(contents.launch_stream.rows, key=lambda r: r.start_ns)
     exec_of = (activities["graph_node_id"] >> np.uint64(32)).astype(np.int64)
     owner = _owners(records, activities, exec_of)
+    times = contents.launch_stream.row_times
+    durations = [times.get(r.token, 0) if r.token else 0 for r in records]
+    ambiguous = BodyOwners(
+        records, np.array(durations, np.int64), activities, exec_of, contents.fences_of
+    ).fill(owner)
     _add_unknown(contents, contents.activity_stream.samples.values(), folder, kernels)
     graphs = folder.graphs
     seen = {r.exec_id for r in records} | set(contents.launch_stream.counts)
@@ -107,6 +113,10 @@ def fold_launches(
         left_out = set(impossible.tolist())
         counts = {i: n for i, n in counts.items() if i + 1 not in left_out}
     launches = _launch_rows(contents, records, graphs, first, last, counts)
+    doubts = np.bincount(owner[ambiguous], minlength=len(records))
+    for i in np.flatnonzero(doubts).tolist():
+        if launches[i].span_count:
+            launches[i] = replace(launches[i], ambiguous_count=int(doubts[i]))
     return FoldedLaunches(launches, spans, int((owner < 0).sum()), len(impossible))
 
 
@@ -146,39 +156,7 @@ def _owners(
         launch_exec[candidate] == exec_of
     )
     owner[hit] = candidate[hit]
-    _give_bodies(records, launch_exec, activities, exec_of, owner)
     return owner
-
-
-def _give_bodies(
-    records: list[LaunchRecord],
-    launch_exec: IntArray,
-    activities: npt.NDArray[np.void],
-    exec_of: IntArray,
-    owner: IntArray,
-) -> None:
-    """Fill in the owners of records without correlation id, those of conditional bodies.
-
-    Launches of one executable run one after another. A body's record belongs to the last of
-    them whose first other record started before it; where no launch has other records, to the
-    last one called before.
-    """
-    loose = np.flatnonzero((owner < 0) & (activities["correlation_id"] == 0))
-    start = activities["start_ns"]
-    for exec_id in np.unique(exec_of[loose]).tolist():
-        bodies = loose[exec_of[loose] == exec_id]
-        launches = np.flatnonzero(launch_exec == exec_id)
-        if len(launches) == 0:
-            continue
-        begun = np.array([records[i].start_ns for i in launches.tolist()], np.int64)
-        owned = np.flatnonzero((owner >= 0) & (exec_of == exec_id))
-        if len(owned):
-            launches, first = np.unique(owner[owned], return_index=True)
-            begun = start[owned][first]  # activities are ordered by start
-            order = np.argsort(begun, kind="stable")
-            launches, begun = launches[order], begun[order]
-        at = np.searchsorted(begun, start[bodies], "right") - 1
-        owner[bodies] = launches[np.maximum(at, 0)]
 
 
 def _spans(

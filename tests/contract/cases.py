@@ -12,7 +12,7 @@ from typing import Any
 
 from contract import driver
 from contract.driver import Arguments, Driver, Handle
-from contract.params import BatchMemOp, BatchMemOpParams, SemaphoreParams
+from contract.params import BatchMemOp, BatchMemOpParams, NodeParams, SemaphoreParams
 
 Facts = dict[str, Any]
 
@@ -110,7 +110,7 @@ def _add_memset(cuda: Driver, graph: Handle, after: Handle) -> Facts:
 
 def _add_host(cuda: Driver, graph: Handle, after: Handle) -> Facts:
     cuda.add_host(graph, [after], lambda _data: None)
-    return {}
+    return {"parameters": {"user data": "0x0"}}
 
 
 def _add_empty(cuda: Driver, graph: Handle, after: Handle) -> Facts:
@@ -119,15 +119,16 @@ def _add_empty(cuda: Driver, graph: Handle, after: Handle) -> Facts:
 
 
 def _add_event_record(cuda: Driver, graph: Handle, after: Handle) -> Facts:
-    cuda.add("EventRecordNode", graph, [after], c_void_p(cuda.event()))
-    return {}
+    event = cuda.event()
+    cuda.add("EventRecordNode", graph, [after], c_void_p(event))
+    return {"parameters": {"event": hex(event)}}
 
 
 def _add_event_wait(cuda: Driver, graph: Handle, after: Handle) -> Facts:
     event = cuda.event()
     cuda.record(event, cuda.stream())
     cuda.add("EventWaitNode", graph, [after], c_void_p(event))
-    return {}
+    return {"parameters": {"event": hex(event)}}
 
 
 def _add_child(cuda: Driver, graph: Handle, after: Handle) -> Facts:
@@ -151,17 +152,19 @@ def _add_free(cuda: Driver, graph: Handle, after: Handle) -> Facts:
 
 def _add_batch_mem_op(cuda: Driver, graph: Handle, after: Handle) -> Facts:
     write_value_32 = 2
-    operation = BatchMemOp(operation=write_value_32, address=cuda.allocate(4096), value=1)
+    address = cuda.allocate(4096)
+    operation = BatchMemOp(operation=write_value_32, address=address, value=1)
     operations = (BatchMemOp * 1)(operation)
     params = BatchMemOpParams(ctx=cuda.context, count=1, operations=operations)
     cuda.add("BatchMemOpNode", graph, [after], byref(params))
-    return {}
+    told = {"operations": "1", "operation 0": f"WRITE_VALUE_32 {hex(address)} = 0x1"}
+    return {"parameters": told}
 
 
 def _add_semaphore(kind: str) -> Callable[[Driver, Handle, Handle], Facts]:
     def add(cuda: Driver, graph: Handle, after: Handle) -> Facts:
         cuda.add(f"ExternalSemaphores{kind}Node", graph, [after], byref(SemaphoreParams()))
-        return {}
+        return {"parameters": {"semaphores": "0"}}
 
     return add
 
@@ -169,7 +172,12 @@ def _add_semaphore(kind: str) -> Callable[[Driver, Handle, Handle], Facts]:
 def _add_conditional(cuda: Driver, graph: Handle, after: Handle) -> Facts:
     _node, (body,) = cuda.add_conditional(graph, [after], 0, 1, 1)
     cuda.add_kernel(body, [], "spin", spin(2), grid=(9, 1, 1))
-    return {}
+    return {"conditional_type": "if", "parameters": {"branches": "1"}}
+
+
+def _add_unknown(cuda: Driver, graph: Handle, after: Handle) -> Facts:
+    cuda.add_any(graph, [after], NodeParams(type=99))
+    return {"name": "type 99"}
 
 
 NODE_KINDS = {
@@ -188,4 +196,6 @@ NODE_KINDS = {
     "mem_free": NodeKind(_add_free, 11, timed=False),
     "batch_mem_op": NodeKind(_add_batch_mem_op, 12, timed=False),
     "conditional": NodeKind(_add_conditional, 13, timed=False),
+    # A kind of some later driver.
+    "unknown": NodeKind(_add_unknown, 99, timed=False, real=False),
 }

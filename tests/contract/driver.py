@@ -128,13 +128,26 @@ class Driver:
         self.library = ctypes.CDLL("libcuda.so.1")
         self._keep: list[Any] = []  # what graphs refer to: host functions, parameter arrays
         self.call("cuInit", c_uint(0))
-        self.context = self._out("cuDevicePrimaryCtxRetain", c_int(0))
+        self.context: Handle = 0
+        self.functions: dict[str, Handle] = {}
+        self.use_device(0)
+
+    def use_device(self, ordinal: int) -> Handle:
+        """Make a device's primary context current and load the kernels there; return it."""
+        self.context = self._out("cuDevicePrimaryCtxRetain", c_int(ordinal))
         self.make_current()
         module = self._out("cuModuleLoadData", ctypes.c_char_p(PTX.encode()))
         self.functions = {
             name: self._out("cuModuleGetFunction", c_void_p(module), ctypes.c_char_p(name.encode()))
             for name in ("empty", "spin", "axpy")
         }
+        return self.context
+
+    def device_count(self) -> int:
+        """Return how many devices there are."""
+        count = c_int()
+        self.call("cuDeviceGetCount", byref(count))
+        return count.value
 
     def load_kernels(self, names: Sequence[bytes]) -> None:
         """Load empty kernels of these names; launch them by the names decoded as Latin-1."""
@@ -404,16 +417,8 @@ class Driver:
         params = AllocParams(alloc_type=1, location_type=1, bytes=size_bytes)
         return self.add("MemAllocNode", graph, after, byref(params)), int(params.address)
 
-    def add_conditional(
-        self, graph: Handle, after: Sequence[Handle], kind: int, value: int, size: int
-    ) -> tuple[Handle, list[Handle]]:
-        """Add a conditional node whose handle starts each launch at ``value``.
-
-        Returns
-        -------
-        node and the graphs of its bodies
-            Kind 0 is IF, 1 WHILE, 2 SWITCH.
-        """
+    def conditional_handle(self, graph: Handle, value: int) -> int:
+        """Create a handle that starts each launch at ``value``."""
         handle = c_ulonglong()
         self.call(
             "cuGraphConditionalHandleCreate",
@@ -423,9 +428,35 @@ class Driver:
             c_uint(value),
             c_uint(1),
         )
+        return handle.value
+
+    def add_conditional(
+        self,
+        graph: Handle,
+        after: Sequence[Handle],
+        kind: int,
+        value: int,
+        size: int,
+        *,
+        handle: int | None = None,
+    ) -> tuple[Handle, list[Handle]]:
+        """Add a conditional node; without a handle, with one that starts at ``value``.
+
+        Returns
+        -------
+        node and the graphs of its bodies
+            Kind 0 is IF, 1 WHILE, 2 SWITCH.
+        """
+        handle = self.conditional_handle(graph, value) if handle is None else handle
         params = NodeParams(type=13)
-        params.any.conditional = Conditional(handle.value, kind, size, None, self.context)
-        node = self._out(
+        params.any.conditional = Conditional(handle, kind, size, None, self.context)
+        node = self.add_any(graph, after, params)
+        bodies = params.any.conditional.bodies
+        return node, [bodies[i] or 0 for i in range(size)]
+
+    def add_any(self, graph: Handle, after: Sequence[Handle], params: NodeParams) -> Handle:
+        """Add a node of any kind."""
+        return self._out(
             "cuGraphAddNode_v2",
             c_void_p(graph),
             _handles(after),
@@ -433,18 +464,22 @@ class Driver:
             c_size_t(len(after)),
             byref(params),
         )
-        bodies = params.any.conditional.bodies
-        return node, [bodies[i] or 0 for i in range(size)]
 
-    def add_edges(self, graph: Handle, edges: Iterable[tuple[Handle, Handle]]) -> None:
-        """Add dependencies."""
+    def add_edges(
+        self,
+        graph: Handle,
+        edges: Iterable[tuple[Handle, Handle]],
+        data: EdgeData | None = None,
+    ) -> None:
+        """Add dependencies, all of one kind."""
         pairs = list(edges)
+        kinds = None if data is None else (EdgeData * len(pairs))(*[data] * len(pairs))
         self.call(
             "cuGraphAddDependencies_v2",
             c_void_p(graph),
             _handles([a for a, _ in pairs]),
             _handles([b for _, b in pairs]),
-            c_void_p(None),
+            kinds,
             c_size_t(len(pairs)),
         )
 

@@ -159,3 +159,26 @@ class EdgeData(ctypes.Structure):
         ("type", ctypes.c_ubyte),
         ("reserved", ctypes.c_ubyte * 5),
     ]
+
+
+class KernelAttribute(ctypes.Structure):
+    """CUlaunchAttribute; the value as its first word."""
+
+    _fields_ = [
+        ("id", c_int),
+        ("pad", ctypes.c_ubyte * 4),
+        ("value", c_uint * 16),
+    ]
+
+
+class LaunchConfig(ctypes.Structure):
+    """CUlaunchConfig."""
+
+    _fields_ = [
+        ("grid", c_uint * 3),
+        ("block", c_uint * 3),
+        ("shared_mem_bytes", c_uint),
+        ("stream", c_void_p),
+        ("attributes", ctypes.POINTER(KernelAttribute)),
+        ("attribute_count", c_uint),
+    ]

@@ -23,6 +23,7 @@ from contract import driver
 from contract.cases import GRAPH_SHAPES, NODE_KINDS, Facts, build_shape, spin
 from contract.driver import Arguments, Driver, DriverError, Handle
 from contract.life_programs import LIFE_PROGRAMS
+from contract.nested import NESTED_PROGRAMS
 from contract.watched import WATCHED
 
 Profile = Callable[[], AbstractContextManager[Any]]
@@ -116,19 +117,6 @@ def branches(cuda: Driver, profile: Profile) -> Facts:
             cuda.add_kernel(body, [], "spin", spin(2), grid=(10 + i, 1, 1))
         launch_times(cuda, graph, 3, stream)
     return {"taken_grids": [1, 12], "launches": 3}
-
-
-def loop(cuda: Driver, profile: Profile) -> Facts:
-    """A WHILE between two kernels; nothing on the device ends it, so only the fake runs this."""
-    stream = cuda.stream()
-    with profile():
-        graph = cuda.graph()
-        first = cuda.add_kernel(graph, [], "spin", spin(2), grid=(1, 1, 1))
-        node, (body,) = cuda.add_conditional(graph, [first], 1, 1, 1)
-        cuda.add_kernel(body, [], "spin", spin(2), grid=(10, 1, 1))
-        cuda.add_kernel(graph, [node], "spin", spin(2), grid=(2, 1, 1))
-        launch_times(cuda, graph, 2, stream)
-    return {"launches": 2}
 
 
 # -- captured ------------------------------------------------------------------------------------
@@ -442,7 +430,6 @@ PROGRAMS: dict[str, Callable[[Driver, Profile], Facts]] = {
         real_kinds,
         children,
         branches,
-        loop,
         captured,
         fork_join,
         warm_up,
@@ -463,6 +450,7 @@ PROGRAMS: dict[str, Callable[[Driver, Profile], Facts]] = {
         *LIFE_PROGRAMS,
     )
 }
+PROGRAMS |= NESTED_PROGRAMS
 
 
 PROGRAMS |= {f.__name__: f for f in WATCHED}

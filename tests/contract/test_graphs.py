@@ -25,6 +25,7 @@ from contract.recorded import (
     top_graphs,
 )
 
+from gviz.dot.model import UNKNOWN_TYPE
 from gviz.dot.parse import parse_dot
 from gviz.spool.consistency import TOLERANCE_NS
 
@@ -92,7 +93,8 @@ class TestGraphs:
             assert graph.dot is not None
             level, *_ = parse_dot(zlib.decompress(graph.dot).decode())
             for dot, node in zip(level.nodes, recording.fetch_nodes(graph.graph_id), strict=True):
-                assert dot.type == node.type
+                unknown = NODE_KINDS["unknown"].type
+                assert dot.type == (UNKNOWN_TYPE if node.type == unknown else node.type)
                 if dot.memcpy is not None:
                     copied = dot.memcpy
                     assert copied.bytes == node.bytes
@@ -132,6 +134,11 @@ class TestGraphs:
             assert shape_of(node) == (expected.pop("grid"), expected.pop("block"))
         arguments = recording.fetch_arguments(graph.graph_id, node.node_id)
         assert [a.value.hex() for a in arguments] == expected.pop("arguments", [])
+        told = {
+            p.name: p.value for p in recording.fetch_node_parameters(graph.graph_id, node.node_id)
+        }
+        wanted = expected.pop("parameters", {})
+        assert {name: told.get(name) for name in wanted} == wanted
         assert {key: getattr(node, key) for key in expected} == expected
         assert (node.not_timed_reason is None) == kind.timed
         assert (node.exec_node_id is not None) == kind.timed

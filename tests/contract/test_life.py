@@ -242,7 +242,7 @@ class TestInstantiation:
         assert body.graph_id is not None
         graph = recording.fetch_graph(body.graph_id)
         assert graph.origin == "failed instantiation"
-        assert recording.fetch_nodes(graph.graph_id)[0].name == "CONDITIONAL"
+        assert recording.fetch_nodes(graph.graph_id)[0].name == "CONDITIONAL IF"
         assert "one executable at a time" in twice.explanation
         assert twice.graph_id is not None
         assert recording.fetch_graph(twice.graph_id).origin == "explicit"

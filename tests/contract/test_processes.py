@@ -324,7 +324,8 @@ assert os.waitpid(child, 0)[1] == 0
 
     def test_launcher_of_ranks_names_them(self, run: Run, tmp_path: Path) -> None:
         worker = tmp_path / "worker.py"
-        worker.write_text(WORK + "work()\nprint('rank', os.environ['RANK'])")
+        # One write: both ranks have the same pipe.
+        worker.write_text(WORK + "work()\nprint('rank ' + os.environ['RANK'] + '\\n', end='')")
         script = python_script(
             tmp_path,
             f"""

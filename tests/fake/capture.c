@@ -74,7 +74,12 @@ CUresult capture_work(struct stream *stream, const struct work *work) {
     struct capture *capture = stream->capture;
     if (capture->invalidated)
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-    struct node *node = add_node(capture->graph, stream->frontier, NULL, stream->frontier_count, work);
+    /* Programmatic stream serialization: the edge from a kernel waits for its trigger only. */
+    CUgraphEdgeData edge = {.from_port = 1, .type = 1};
+    bool programmatic = work->programmatic && stream->frontier_count == 1 &&
+                        stream->frontier[0]->work.type == NODE_KERNEL;
+    struct node *node = add_node(capture->graph, stream->frontier, programmatic ? &edge : NULL,
+                                 stream->frontier_count, work);
     stream->frontier_count = 0;
     add_to_frontier(stream, node);
     return CUDA_SUCCESS;
@@ -320,4 +325,38 @@ static CUresult exchange(int *mode) {
 
 EXPORT CUresult cuThreadExchangeStreamCaptureMode(int *mode) {
     TRACED(cuThreadExchangeStreamCaptureMode, { int *a; }, exchange(mode), mode);
+}
+
+enum { ADD_DEPENDENCIES = 0, SET_DEPENDENCIES = 1 };
+
+static CUresult update_dependencies(CUstream handle, const CUgraphNode *nodes, size_t count, unsigned int flags) {
+    struct stream *stream = resolve_stream(handle);
+    if (!stream)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (!stream->capture)
+        return CUDA_ERROR_ILLEGAL_STATE;
+    if ((count && !nodes) || flags > SET_DEPENDENCIES)
+        return CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; i < count; i++)
+        if (!fake_is(nodes[i], OBJECT_NODE) || nodes[i]->graph != stream->capture->graph)
+            return CUDA_ERROR_INVALID_VALUE;
+    if (flags == SET_DEPENDENCIES)
+        stream->frontier_count = 0;
+    for (size_t i = 0; i < count; i++)
+        add_to_frontier(stream, nodes[i]);
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuStreamUpdateCaptureDependencies_v2(CUstream stream, const CUgraphNode *nodes,
+                                                     const CUgraphEdgeData *data, size_t count,
+                                                     unsigned int flags) {
+    TRACED(cuStreamUpdateCaptureDependencies_v2,
+           {
+               CUstream a;
+               const CUgraphNode *b;
+               const CUgraphEdgeData *c;
+               size_t d;
+               unsigned int e;
+           },
+           update_dependencies(stream, nodes, count, flags), stream, nodes, data, count, flags);
 }

@@ -77,6 +77,7 @@
     X(514, cuGraphLaunch) \
     X(516, cuGraphExecDestroy) \
     X(517, cuGraphDestroy) \
+    X(522, cuGraphDestroyNode) \
     X(523, cuGraphClone) \
     X(524, cuGraphNodeFindInClone) \
     X(525, cuGraphAddChildGraphNode) \
@@ -108,6 +109,7 @@
     X(629, cuStreamGetCaptureInfo_v2) \
     X(638, cuGraphAddMemAllocNode) \
     X(639, cuGraphAddMemFreeNode) \
+    X(641, cuDeviceGetGraphMemAttribute) \
     X(643, cuGraphInstantiateWithFlags) \
     X(648, cuGraphMemAllocNodeGetParams) \
     X(649, cuGraphMemFreeNodeGetParams) \

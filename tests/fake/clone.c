@@ -22,7 +22,9 @@ static void clone_bodies(struct node *node, const struct node *original, bool te
         node->work.conditional.phGraph_out = node->bodies;
 }
 
-static void clone_node(struct graph *graph, struct node *original, bool tell_clones) {
+/* The copy keeps the id: destroyed nodes leave holes in both. */
+static struct node *clone_node(struct graph *graph, struct node *original, bool tell_clones) {
+    graph->next_node_id = original->id;
     struct node *node = add_node(graph, NULL, NULL, 0, &original->work);
     node->original = original;
     if (tell_clones) {
@@ -33,6 +35,7 @@ static void clone_node(struct graph *graph, struct node *original, bool tell_clo
                                   .node_type = node->work.type};
         notify_graph(RESOURCE_GRAPHNODE_CLONED, &data);
     }
+    return node;
 }
 
 struct graph *clone_graph(struct graph *original, uint32_t id, bool tell_clones) {
@@ -42,19 +45,18 @@ struct graph *clone_graph(struct graph *original, uint32_t id, bool tell_clones)
         struct graph_data data = {.graph = graph, .original_graph = original};
         notify_graph(RESOURCE_GRAPH_CLONED, &data);
     }
+    struct node **copies = fake_allocate(original->next_node_id, sizeof *copies); /* by id */
     for (size_t i = 0; i < original->node_count; i++)
-        clone_node(graph, original->nodes[i], tell_clones);
-    /* The copies stand in the same order, so that an index finds the partner. */
+        copies[original->nodes[i]->id] = clone_node(graph, original->nodes[i], tell_clones);
     for (size_t i = 0; i < original->edge_count; i++) {
         const struct edge *edge = &original->edges[i];
-        add_edge(graph, graph->nodes[edge->from->id], graph->nodes[edge->to->id], edge->data);
+        add_edge(graph, copies[edge->from->id], copies[edge->to->id], edge->data);
     }
     for (size_t i = 0; i < original->node_count; i++)
         if (original->nodes[i]->body_count)
             clone_bodies(graph->nodes[i], original->nodes[i], tell_clones);
-    for (size_t i = 0; i < original->handle_count; i++)
-        graph->handles = fake_append(graph->handles, graph->handle_count++, sizeof *graph->handles,
-                                &original->handles[i]);
+    graph->next_node_id = original->next_node_id;
+    free(copies);
     return graph;
 }
 

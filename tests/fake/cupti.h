@@ -19,7 +19,12 @@ enum {
 };
 
 enum { DOMAIN_DRIVER_API = 1, DOMAIN_RUNTIME_API = 2, DOMAIN_RESOURCE = 3, DOMAIN_COUNT = 8 };
-enum { KIND_MEMCPY = 1, KIND_MEMSET = 2, KIND_CONCURRENT_KERNEL = 10, KIND_GRAPH_TRACE = 51, KIND_COUNT = 64 };
+enum { KIND_MEMCPY = 1, KIND_MEMSET = 2, KIND_CONCURRENT_KERNEL = 10, KIND_GRAPH_TRACE = 51,
+       KIND_GRAPH_HOST_NODE = 56, KIND_COUNT = 64 };
+
+/* cuptiGetVersion: FAKE_CUPTI_VERSION, else 13.0.1's. Host nodes are recorded from 13.1 on. */
+uint32_t cupti_version(void);
+enum { VERSION_OF_HOST_NODES = 130100 };
 
 /* -- cupti_records.c: one operation as CUPTI 13.0.85 lays it out ------------------------------- */
 int kind_of(const struct activity *activity);

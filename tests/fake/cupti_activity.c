@@ -177,7 +177,8 @@ EXPORT CUptiResult cuptiActivityRegisterCallbacks(request_function on_request, c
 }
 
 static CUptiResult enable(int kind, bool on) {
-    if (kind <= 0 || kind >= KIND_COUNT)
+    if (kind <= 0 || kind >= KIND_COUNT ||
+        (kind == KIND_GRAPH_HOST_NODE && cupti_version() < VERSION_OF_HOST_NODES))
         return CUPTI_ERROR_INVALID_KIND;
     if (kind == KIND_GRAPH_TRACE) {
         fprintf(stderr, "fake CUPTI: GRAPH_TRACE crashes the process on driver r580 with CUPTI 13.0.85\n");

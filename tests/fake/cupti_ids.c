@@ -4,10 +4,15 @@
 
 enum { API_VERSION = 130001 };
 
+uint32_t cupti_version(void) {
+    long asked = fake_setting("FAKE_CUPTI_VERSION");
+    return asked ? (uint32_t)asked : API_VERSION;
+}
+
 EXPORT CUptiResult cuptiGetVersion(uint32_t *version) {
     if (!version)
         return CUPTI_ERROR_INVALID_PARAMETER;
-    *version = API_VERSION;
+    *version = cupti_version();
     return CUPTI_SUCCESS;
 }
 

@@ -51,6 +51,15 @@ struct memset_record { /* CUpti_ActivityMemset4 */
     uint8_t device_launched, pad2[3];
 };
 
+struct host_node_record { /* CUpti_ActivityGraphHostNode, from CUPTI 13.1 */
+    uint32_t kind, stream_id, context_id, device_id, correlation_id, graph_id;
+    uint64_t graph_node_id;
+    uint32_t process_id, thread_id;
+    uint64_t start, end;
+};
+
+static_assert(sizeof(struct host_node_record) == 56 && offsetof(struct host_node_record, start) == 40,
+              "CUpti_ActivityGraphHostNode");
 static_assert(sizeof(struct kernel_record) == 216 && offsetof(struct kernel_record, graph_node_id) == 144 &&
                   offsetof(struct kernel_record, name) == 104 && offsetof(struct kernel_record, graph_id) == 156,
               "CUpti_ActivityKernel10");
@@ -67,6 +76,8 @@ int kind_of(const struct activity *activity) {
         return KIND_MEMCPY;
     case NODE_MEMSET:
         return KIND_MEMSET;
+    case NODE_HOST:
+        return KIND_GRAPH_HOST_NODE;
     default:
         return KIND_CONCURRENT_KERNEL;
     }
@@ -80,6 +91,8 @@ size_t record_bytes(uint32_t kind) {
         return sizeof(struct memset_record);
     case KIND_CONCURRENT_KERNEL:
         return sizeof(struct kernel_record);
+    case KIND_GRAPH_HOST_NODE:
+        return sizeof(struct host_node_record);
     default:
         return 0;
     }
@@ -155,12 +168,30 @@ static void write_memset(struct memset_record *record, const struct activity *ac
     };
 }
 
+static void write_host_node(struct host_node_record *record, const struct activity *activity) {
+    *record = (struct host_node_record){
+        .kind = KIND_GRAPH_HOST_NODE,
+        .stream_id = activity->stream_id,
+        .context_id = activity->context_id,
+        .device_id = activity->device_id,
+        .correlation_id = activity->correlation_id,
+        .graph_id = activity->graph_id,
+        .graph_node_id = activity->graph_node_id,
+        .process_id = 1,
+        .thread_id = 2,
+        .start = activity->start_ns,
+        .end = activity->end_ns,
+    };
+}
+
 size_t write_record(void *record, const struct activity *activity) {
     int kind = kind_of(activity);
     if (kind == KIND_MEMCPY)
         write_memcpy(record, activity);
     else if (kind == KIND_MEMSET)
         write_memset(record, activity);
+    else if (kind == KIND_GRAPH_HOST_NODE)
+        write_host_node(record, activity);
     else
         write_kernel(record, activity);
     return record_bytes((uint32_t)kind);
@@ -170,6 +201,7 @@ size_t write_record(void *record, const struct activity *activity) {
 static uint64_t *times_of(void *record) {
     uint32_t kind = *(uint32_t *)record;
     return kind == KIND_CONCURRENT_KERNEL ? &((struct kernel_record *)record)->start
+           : kind == KIND_GRAPH_HOST_NODE ? &((struct host_node_record *)record)->start
            : kind == KIND_MEMCPY          ? &((struct memcpy_record *)record)->start
                                           : &((struct memset_record *)record)->start;
 }

@@ -5,14 +5,25 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
-static struct context primary = {.id = 1, .device = 0};
-static bool initialized, context_made;
+enum { MAX_DEVICES = 2 };
+
+static struct context primary[MAX_DEVICES] = {{.id = 1, .device = 0}, {.id = 2, .device = 1}};
+static bool initialized, context_made[MAX_DEVICES];
 static __thread struct context *stack[64];
 static __thread size_t depth;
 
-struct context *fake_context(void) { return context_made ? &primary : NULL; }
-
 static struct context *current(void) { return depth ? stack[depth - 1] : NULL; }
+
+/* The calling thread's, else the first that was made. */
+struct context *fake_context(void) {
+    for (int i = 0; i < MAX_DEVICES && !current(); i++)
+        if (context_made[i])
+            return &primary[i];
+    return current();
+}
+
+/* FAKE_DEVICES: how many there are, one unless set. */
+static int device_count(void) { return fake_setting("FAKE_DEVICES") == 2 ? 2 : 1; }
 
 CUresult require_context(void) {
     if (!initialized)
@@ -20,10 +31,10 @@ CUresult require_context(void) {
     return current() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 
-static CUresult require_device(CUdevice device) {
+CUresult require_device(CUdevice device) {
     if (!initialized)
         return CUDA_ERROR_NOT_INITIALIZED;
-    return device == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+    return device >= 0 && device < device_count() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
 /* Load the library of CUDA_INJECTION64_PATH, as the real driver does during cuInit. */
@@ -60,7 +71,7 @@ EXPORT CUresult cuDriverGetVersion(int *version) {
 static CUresult get_count(int *count) {
     if (!initialized)
         return CUDA_ERROR_NOT_INITIALIZED;
-    *count = 1;
+    *count = device_count();
     return CUDA_SUCCESS;
 }
 
@@ -71,7 +82,7 @@ EXPORT CUresult cuDeviceGetCount(int *count) {
 static CUresult get_device(CUdevice *device, int ordinal) {
     CUresult result = require_device(ordinal);
     if (result == CUDA_SUCCESS)
-        *device = 0;
+        *device = ordinal;
     return result;
 }
 
@@ -93,7 +104,7 @@ EXPORT CUresult cuDeviceGetName(char *name, int size, CUdevice device) {
 
 EXPORT CUresult cuDeviceGetPCIBusId(char *id, int size, CUdevice device) {
     /* Not in the table of callbacks: nothing watches it. */
-    return get_text(id, size, device, "0000:3B:00.0");
+    return get_text(id, size, device, device ? "0000:5E:00.0" : "0000:3B:00.0");
 }
 
 EXPORT CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device) {
@@ -149,12 +160,12 @@ static CUresult retain(CUcontext *context, CUdevice device) {
     CUresult result = require_device(device);
     if (result != CUDA_SUCCESS)
         return result;
-    if (!context_made) {
-        context_made = true;
-        add_object(&primary, OBJECT_CONTEXT);
+    if (!context_made[device]) {
+        context_made[device] = true;
+        add_object(&primary[device], OBJECT_CONTEXT);
         notify(RESOURCE_CONTEXT_CREATED, NULL, NULL);
     }
-    *context = &primary;
+    *context = &primary[device];
     return CUDA_SUCCESS;
 }
 
@@ -218,7 +229,7 @@ EXPORT CUresult cuCtxPopCurrent_v2(CUcontext *context) {
 
 EXPORT CUresult cuCtxGetDevice(CUdevice *device) {
     TRACED(cuCtxGetDevice, { CUdevice *a; },
-           require_context() == CUDA_SUCCESS ? (*device = 0, CUDA_SUCCESS) : require_context(), device);
+           require_context() == CUDA_SUCCESS ? (*device = current()->device, CUDA_SUCCESS) : require_context(), device);
 }
 
 static CUresult synchronize(void) {

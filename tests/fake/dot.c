@@ -154,8 +154,10 @@ static const char *simple_name(int type) {
         return "BATCH_MEM_OP";
     case NODE_EXT_SEMAS_SIGNAL:
         return "EXT_SEMAS_SIGNAL";
-    default:
+    case NODE_EXT_SEMAS_WAIT:
         return "EXT_SEMAS_WAIT";
+    default:
+        return "UNKNOWN";
     }
 }
 

@@ -8,13 +8,27 @@ enum {
 
 /* -- planning: numbers, order and queues ---------------------------------------------------------- */
 
-/* Number the nodes as activity records do: the top level first, then body after body. */
-static void number_nodes(struct graph *graph, uint32_t *next) {
+/* Number the nodes of bodies as activity records do (measured, driver 580): in the order of the
+ * nodes that hold them, each body's own nodes first and then what is nested in these. */
+static void number_bodies(struct graph *graph, uint32_t *next) {
     for (size_t i = 0; i < graph->node_count; i++)
-        graph->nodes[i]->exec_id = (*next)++;
-    for (size_t i = 0; i < graph->node_count; i++)
-        for (size_t b = 0; b < graph->nodes[i]->body_count; b++)
-            number_nodes(graph->nodes[i]->bodies[b], next);
+        for (size_t b = 0; b < graph->nodes[i]->body_count; b++) {
+            struct graph *body = graph->nodes[i]->bodies[b];
+            for (size_t n = 0; n < body->node_count; n++)
+                body->nodes[n]->exec_id = (*next)++;
+            number_bodies(body, next);
+        }
+}
+
+/* The top level keeps its ids, with the holes that destroyed nodes left. */
+static void number_nodes(struct graph *graph) {
+    uint32_t next = 0;
+    for (size_t i = 0; i < graph->node_count; i++) {
+        graph->nodes[i]->exec_id = graph->nodes[i]->id;
+        if (graph->nodes[i]->id >= next)
+            next = graph->nodes[i]->id + 1;
+    }
+    number_bodies(graph, &next);
 }
 
 static size_t plan_node(struct exec *exec, struct node *node, const size_t *step_of, size_t root_queue,
@@ -82,7 +96,8 @@ static size_t plan_node(struct exec *exec, struct node *node, const size_t *step
     exec->steps = fake_append(exec->steps, exec->step_count++, sizeof step, &step);
     for (size_t b = 0; b < node->body_count; b++) {
         step.bodies[b].first = exec->step_count;
-        plan_graph(exec, node->bodies[b], step.queue);
+        /* Bodies of conditional nodes run on a queue of their own (measured, driver 580). */
+        plan_graph(exec, node->bodies[b], node->work.type == NODE_CONDITIONAL ? exec->queue_count++ : step.queue);
         step.bodies[b].last = exec->step_count;
     }
     exec->steps[index].next = exec->step_count;
@@ -90,8 +105,7 @@ static size_t plan_node(struct exec *exec, struct node *node, const size_t *step
 }
 
 void plan_exec(struct exec *exec) {
-    uint32_t next = 0;
-    number_nodes(exec->clone, &next);
+    number_nodes(exec->clone);
     exec->queue_count = 1;
     plan_graph(exec, exec->clone, 0);
     exec->queue_stream_ids = fake_allocate(exec->queue_count, sizeof *exec->queue_stream_ids);
@@ -126,12 +140,14 @@ static uint64_t start_of(const struct launch *launch, const struct step *step, u
 
 static void report(const struct launch *launch, const struct step *step, uint64_t start_ns, bool in_conditional) {
     uint32_t id = step->queue ? launch->exec->queue_stream_ids[step->queue] : launch->stream->id;
+    const struct context *context = step->node->work.context ? step->node->work.context : fake_context();
     struct activity activity = {
         .work = &step->node->work,
         .start_ns = start_ns,
         .end_ns = step->end_ns,
         .stream_id = id,
-        .context_id = fake_context()->id,
+        .context_id = context->id,
+        .device_id = (uint32_t)context->device,
         .correlation_id = in_conditional ? 0 : launch->correlation_id,
         .graph_node_id = ((uint64_t)launch->exec->id << 32) | step->node->exec_id,
         .graph_id = launch->exec->id,
@@ -139,22 +155,26 @@ static void report(const struct launch *launch, const struct step *step, uint64_
     report_activity(&activity);
 }
 
-/* How often a body runs. A WHILE body would be ended by a kernel, which the fake does not run:
- * FAKE_WHILE_ITERATIONS stands for it. */
-static size_t iterations_of(const struct node *node, size_t body) {
-    if (node->work.type == NODE_GRAPH)
-        return 1;
-    const CUDA_CONDITIONAL_NODE_PARAMS *conditional = &node->work.conditional;
-    const struct graph *top = node->graph;
-    while (top->parent)
-        top = top->parent->graph;
-    const struct conditional_handle *handle = &top->handles[conditional->handle - 1];
-    unsigned int value = handle->assign_default ? handle->default_value : 0;
-    if (conditional->type == CONDITIONAL_WHILE)
-        return value ? (size_t)fake_setting("FAKE_WHILE_ITERATIONS") : 0;
-    if (conditional->type == CONDITIONAL_IF)
-        return (value != 0) == (body == 0);
-    return value == body;
+/* A loop that no kernel of its body ends would never do. */
+enum { MAX_ITERATIONS = 100000 };
+
+static void run_bodies(struct launch *launch, struct step *step, bool in_conditional) {
+    const struct node *node = step->node;
+    bool conditional = node->work.type == NODE_CONDITIONAL;
+    bool loops = conditional && node->work.conditional.type == CONDITIONAL_WHILE;
+    /* Which branch is taken is decided once, before any of them can change the value. */
+    size_t taken = 0;
+    while (conditional && taken < node->body_count && !takes_body(node, taken))
+        taken++;
+    for (size_t b = 0; b < node->body_count; b++) {
+        if (conditional && b != taken)
+            continue;
+        for (size_t i = 0; i < MAX_ITERATIONS; i++) {
+            step->end_ns = run_steps(launch, step->bodies[b], step->end_ns, in_conditional || conditional);
+            if (!loops || !takes_body(node, b))
+                break;
+        }
+    }
 }
 
 static void run_step(struct launch *launch, struct step *step, uint64_t base_ns, bool in_conditional) {
@@ -172,14 +192,13 @@ static void run_step(struct launch *launch, struct step *step, uint64_t base_ns,
         work->event->time_ns = start;
     } else if (work->type == NODE_HOST) {
         queue_host_function(launch->stream, &work->host, start);
+        report(launch, step, start, in_conditional); /* kept only by a CUPTI that has records of them */
     } else if (work->type <= NODE_MEMSET) {
         report(launch, step, start, in_conditional);
         perform(work);
     }
-    for (size_t b = 0; b < step->node->body_count; b++)
-        for (size_t i = 0; i < iterations_of(step->node, b); i++)
-            step->end_ns = run_steps(launch, step->bodies[b], step->end_ns,
-                                     in_conditional || work->type == NODE_CONDITIONAL);
+    graph_memory_run(work);
+    run_bodies(launch, step, in_conditional);
 }
 
 /* Run the steps of one graph level; return when the last of them ends. */
@@ -198,6 +217,7 @@ void launch_exec(struct exec *exec, struct stream *stream) {
     struct launch launch = {exec, stream, fake_allocate(exec->queue_count, sizeof(uint64_t)),
                             current_correlation_id()};
     uint64_t base_ns = earliest_start_ns(stream);
+    reset_handles(exec);
     if (exec->tail_ns > base_ns) /* launches of one executable never overlap */
         base_ns = exec->tail_ns;
     exec->tail_ns = stream->tail_ns = run_steps(&launch, (struct range){0, exec->step_count}, base_ns, false);

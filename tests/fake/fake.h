@@ -46,11 +46,13 @@ struct function {
 /* One operation: what a stream call asks for, and what a graph node holds. */
 struct work {
     int type; /* enum node_type */
+    struct context *context; /* whose device runs it; NULL: the first */
     struct function *function;
     unsigned int grid[3], block[3], shared_mem_bytes;
     unsigned char *arguments;  /* owned copy, laid out as the kernel's parameters */
     void **argument_pointers;  /* into arguments */
     int priority, cooperative;
+    bool programmatic; /* launched with programmatic stream serialization */
     CUDA_MEMCPY3D copy;
     bool copy_by_hand; /* from a memcpy node's parameters, not captured: DOT text tells them apart */
     CUDA_MEMSET_NODE_PARAMS memset;
@@ -89,11 +91,6 @@ struct graph {
     struct node *parent; /* of a body */
     struct graph *original;
     uint32_t next_node_id;
-    struct conditional_handle {
-        unsigned int value, default_value;
-        bool assign_default;
-    } *handles;
-    size_t handle_count;
     size_t exec_count;
 };
 
@@ -262,6 +259,7 @@ uint32_t next_stream_id(void);
 
 /* -- device.c --------------------------------------------------------------------------------- */
 CUresult require_context(void); /* success, or why there is none current */
+CUresult require_device(CUdevice device);
 
 /* -- work.c ----------------------------------------------------------------------------------- */
 struct work kernel_work(struct function *function, const unsigned int grid[3],
@@ -324,6 +322,16 @@ void free_index(struct edge_index index);
 struct graph *clone_graph(struct graph *original, uint32_t id, bool tell_clones);
 void add_child(struct node *node, struct graph *child);
 void add_bodies(struct node *node);
+
+/* -- conditional.c ---------------------------------------------------------------------------- */
+bool handle_is_of(unsigned long long handle, const struct graph *graph);
+void reset_handles(const struct exec *exec); /* at a launch: those that start at their default */
+bool takes_body(const struct node *node, size_t body); /* by the value of its handle now */
+void perform_conditional_kernel(const struct work *work);
+
+/* -- graph_memory.c --------------------------------------------------------------------------- */
+void graph_memory_run(const struct work *work); /* an alloc or free node ran in a launch */
+void graph_memory_freed(CUdeviceptr address);   /* by cuMemFreeAsync or cuMemFree */
 
 /* -- exec.c ----------------------------------------------------------------------------------- */
 void launch_exec(struct exec *exec, struct stream *stream);

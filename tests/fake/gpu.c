@@ -31,6 +31,7 @@ void run_on_stream(struct stream *stream, const struct work *work) {
         .start_ns = earliest_start_ns(stream),
         .stream_id = stream->id,
         .context_id = fake_context()->id,
+        .device_id = (uint32_t)fake_context()->device,
         .correlation_id = current_correlation_id(),
     };
     activity.end_ns = activity.start_ns + work_duration_ns(work);

@@ -28,7 +28,6 @@ void destroy_graph(struct graph *graph) {
         destroy_node(graph->nodes[i]);
     free(graph->nodes);
     free(graph->edges);
-    free(graph->handles);
     remove_object(graph);
     free(graph);
 }
@@ -115,6 +114,37 @@ static CUresult destroy(CUgraph graph) {
 }
 
 EXPORT CUresult cuGraphDestroy(CUgraph graph) { TRACED(cuGraphDestroy, { CUgraph a; }, destroy(graph), graph); }
+
+/* Whether the graph itself forbids it: memory nodes make its shape final. */
+static bool is_final(const struct graph *graph) {
+    for (size_t i = 0; i < graph->node_count; i++)
+        if (graph->nodes[i]->work.type == NODE_MEM_ALLOC || graph->nodes[i]->work.type == NODE_MEM_FREE)
+            return true;
+    return false;
+}
+
+/* The id of a destroyed node is not given again. */
+static CUresult destroy_one(CUgraphNode node) {
+    if (!fake_is(node, OBJECT_NODE) || is_final(node->graph))
+        return CUDA_ERROR_INVALID_VALUE;
+    struct graph *graph = node->graph;
+    size_t kept = 0;
+    for (size_t i = 0; i < graph->edge_count; i++)
+        if (graph->edges[i].from != node && graph->edges[i].to != node)
+            graph->edges[kept++] = graph->edges[i];
+    graph->edge_count = kept;
+    kept = 0;
+    for (size_t i = 0; i < graph->node_count; i++)
+        if (graph->nodes[i] != node)
+            graph->nodes[kept++] = graph->nodes[i];
+    graph->node_count = kept;
+    destroy_node(node);
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuGraphDestroyNode(CUgraphNode node) {
+    TRACED(cuGraphDestroyNode, { CUgraphNode a; }, destroy_one(node), node);
+}
 
 /* Hand out at most *count handles; without an array only say how many there are. */
 static CUresult give_nodes(struct node *const *found, size_t found_count, CUgraphNode *nodes, size_t *count) {

@@ -45,6 +45,8 @@ static CUresult launch_config(const CUlaunchConfig *config, CUfunction function,
     for (unsigned int i = 0; i < config->numAttrs; i++) {
         if (config->attrs[i].id == ATTRIBUTE_COOPERATIVE)
             work.cooperative = config->attrs[i].value.value;
+        if (config->attrs[i].id == ATTRIBUTE_PROGRAMMATIC)
+            work.programmatic = config->attrs[i].value.value != 0;
         if (config->attrs[i].id == ATTRIBUTE_PRIORITY)
             work.priority = config->attrs[i].value.value;
     }
@@ -93,8 +95,10 @@ static CUresult free_async(CUdeviceptr address, CUstream handle) {
     struct stream *stream = resolve_stream(handle);
     if (!stream)
         return CUDA_ERROR_INVALID_HANDLE;
-    if (!stream->capture)
+    if (!stream->capture) {
+        graph_memory_freed(address);
         return free_device(address);
+    }
     struct work work = {.type = NODE_MEM_FREE, .freed = address};
     return capture_work(stream, &work);
 }

@@ -8,6 +8,7 @@ struct allocation {
     CUdeviceptr address;
     size_t bytes;
     int type; /* MEMORY_DEVICE, or MEMORY_HOST for pinned */
+    CUdevice device;
     uint64_t buffer_id;
 };
 
@@ -29,7 +30,8 @@ static CUresult allocate_pages(CUdeviceptr *address, size_t bytes, int type) {
     void *pages = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (pages == MAP_FAILED)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    struct allocation allocation = {(CUdeviceptr)(uintptr_t)pages, bytes, type, ++last_buffer_id};
+    struct allocation allocation = {(CUdeviceptr)(uintptr_t)pages, bytes, type,
+                                    fake_context() ? fake_context()->device : 0, ++last_buffer_id};
     allocations = fake_append(allocations, allocation_count++, sizeof allocation, &allocation);
     *address = allocation.address;
     return CUDA_SUCCESS;
@@ -94,6 +96,7 @@ static CUresult free_checked(CUdeviceptr address, int type) {
     CUresult result = checked();
     if (result != CUDA_SUCCESS || address == 0)
         return result;
+    graph_memory_freed(address);
     wait_for_device(); /* freeing waits for the work that may use the memory */
     return free_pages(address, type);
 }
@@ -147,7 +150,7 @@ static CUresult write_attribute(void *data, int attribute, const struct allocati
         *(unsigned int *)data = 0;
         return CUDA_SUCCESS;
     case 9: /* DEVICE_ORDINAL: -2 where the pointer is not CUDA's */
-        *(int *)data = allocation ? 0 : -2;
+        *(int *)data = allocation ? allocation->device : -2;
         return CUDA_SUCCESS;
     case 11: /* RANGE_START_ADDR */
         *(CUdeviceptr *)data = address;

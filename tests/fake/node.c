@@ -28,6 +28,8 @@ static CUresult kernel_from(struct work *work, const CUDA_KERNEL_NODE_PARAMS *pa
     if (!fake_is(function, OBJECT_FUNCTION))
         return CUDA_ERROR_INVALID_VALUE;
     *work = kernel_work(function, params->grid, params->block, params->sharedMemBytes);
+    if (params->ctx)
+        work->context = params->ctx;
     return set_kernel_arguments(work, params->kernelParams, params->extra);
 }
 
@@ -50,7 +52,7 @@ EXPORT CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph, const 
 
 EXPORT CUresult cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
                                      size_t count, const CUDA_MEMCPY3D *params, CUcontext context) {
-    struct work work = {.type = NODE_MEMCPY, .copy_by_hand = true};
+    struct work work = {.type = NODE_MEMCPY, .context = context, .copy_by_hand = true};
     if (params)
         work.copy = *params;
     TRACED(cuGraphAddMemcpyNode,
@@ -67,7 +69,7 @@ static bool is_memset(const CUDA_MEMSET_NODE_PARAMS *set) {
 
 EXPORT CUresult cuGraphAddMemsetNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
                                      size_t count, const CUDA_MEMSET_NODE_PARAMS *params, CUcontext context) {
-    struct work work = {.type = NODE_MEMSET};
+    struct work work = {.type = NODE_MEMSET, .context = context};
     if (params)
         work.memset = *params;
     TRACED(cuGraphAddMemsetNode,
@@ -198,27 +200,11 @@ EXPORT CUresult cuGraphAddBatchMemOpNode(CUgraphNode *node, CUgraph graph, const
 
 /* -- conditional nodes, and the one function that adds any kind ----------------------------------- */
 
-static CUresult create_handle(unsigned long long *handle, CUgraph graph, unsigned int value, unsigned int flags) {
-    struct conditional_handle made = {value, value, flags & 1};
-    if (!handle || !fake_is(graph, OBJECT_GRAPH))
-        return CUDA_ERROR_INVALID_VALUE;
-    graph->handles = fake_append(graph->handles, graph->handle_count++, sizeof made, &made);
-    *handle = graph->handle_count;
-    return CUDA_SUCCESS;
-}
-
-EXPORT CUresult cuGraphConditionalHandleCreate(unsigned long long *handle, CUgraph graph, CUcontext context,
-                                               unsigned int value, unsigned int flags) {
-    TRACED(cuGraphConditionalHandleCreate,
-           { unsigned long long *a; CUgraph b; CUcontext c; unsigned int d; unsigned int e; },
-           create_handle(handle, graph, value, flags), handle, graph, context, value, flags);
-}
-
 static CUresult add_conditional(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
                                 const CUgraphEdgeData *data, size_t count,
                                 CUDA_CONDITIONAL_NODE_PARAMS *params) {
     unsigned int most = params->type == CONDITIONAL_IF ? 2 : params->type == CONDITIONAL_WHILE ? 1 : ~0u;
-    if (params->handle == 0 || params->handle > graph->handle_count || params->size == 0 || params->size > most)
+    if (!handle_is_of(params->handle, graph) || params->size == 0 || params->size > most)
         return CUDA_ERROR_INVALID_VALUE;
     struct work work = {.type = NODE_CONDITIONAL, .conditional = *params};
     CUresult result = add_with_data(node, graph, dependencies, data, count, &work);
@@ -264,6 +250,7 @@ static CUresult add_any(CUgraphNode *node, CUgraph graph, const CUgraphNode *dep
         work.memory_operations = params->memOp;
         break;
     case NODE_EMPTY:
+    case NODE_OF_TOMORROW: /* a kind that this gviz does not know */
         break;
     default:
         return CUDA_ERROR_NOT_SUPPORTED;

@@ -14,7 +14,8 @@ enum {
 
 struct work kernel_work(struct function *function, const unsigned int grid[3], const unsigned int block[3],
                         unsigned int shared_mem_bytes) {
-    struct work work = {.type = NODE_KERNEL, .function = function, .shared_mem_bytes = shared_mem_bytes};
+    struct work work = {.type = NODE_KERNEL, .context = fake_context(), .function = function,
+                        .shared_mem_bytes = shared_mem_bytes};
     memcpy(work.grid, grid, sizeof work.grid);
     memcpy(work.block, block, sizeof work.block);
     return work;
@@ -144,6 +145,7 @@ static void perform_memset(const CUDA_MEMSET_NODE_PARAMS *set) {
 
 /* axpy(n, a, x, y): y = a * x + y, so that programs can check that their results are untouched. */
 static void perform_kernel(const struct work *work) {
+    perform_conditional_kernel(work);
     if (strcmp(work->function->name, "axpy") != 0 || work->function->parameter_count != 4)
         return;
     uint32_t count = *(uint32_t *)work->argument_pointers[0];

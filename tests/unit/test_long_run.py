@@ -16,6 +16,7 @@ from golden_spools import FOLDER, NAMES, SUFFIX, dump
 from spool_writing import (
     KERNEL_NAME,
     buffer,
+    conditional_record,
     graph_records,
     kernel,
     name_records,
@@ -266,6 +267,85 @@ def test_loop_bodies_are_divided_where_rows_end(tmp_path: Path, batch: int) -> N
         ends = [110, *(220 + 100 * turn for turn in range(4))]
         expected = [ends[i % 4 + 1] - 100 for i in range(12)]
         assert recording.fetch_launch_arrays(1).gpu_duration_ns.tolist() == expected
+
+
+@pytest.mark.parametrize("batch", [1, 3, 1_000])
+@pytest.mark.parametrize("turns", [1, 3])
+def test_bodies_before_every_other_node_go_to_the_launch_that_follows(
+    tmp_path: Path, batch: int, turns: int
+) -> None:
+    found: list[tuple[int, bytes]] = [
+        *graph_records(1, 2, [CONDITIONAL, KERNEL], [(0, 1)]),
+        conditional_record(1, 0, 1),
+        *graph_records(3, 2, [KERNEL], parent=(1, 0)),
+    ]
+    for i in range(12):
+        start = 10_000 * (i + 1)
+        found.append(launch(2, i + 1, start))
+        # In every third launch the branch is not taken.
+        spans = [work(2, 2, 0, start + 100 * n, 20) for n in range(turns if i % 3 else 0)]
+        spans.append(work(2, 1, i + 1, start + 1_000, 50))
+        found.append((RecordType.BUFFER, buffer(spans)))
+    records = as_records(found)
+    cuts = frozenset(range(0, len(records), batch))
+    with folded(told(records, SMALL, cuts), tmp_path) as recording:
+        kept = recording.fetch_launches(1)
+        assert [x.span_count for x in kept] == [1, 1 + turns, 1 + turns, 1]
+        top, body = recording.fetch_graphs()
+        statistics = recording.fetch_statistics(body.graph_id) or recording.fetch_statistics(1)
+        count = {s.node_id: (s.count, s.streamed_count) for s in statistics}[2]
+        assert count == (8 * turns, 6 * turns)
+        expected = [1_050 if i % 3 else 50 for i in range(12)]
+        assert recording.fetch_launch_arrays(top.graph_id).gpu_duration_ns.tolist() == expected
+        measured = {m.name: m.value for m in recording.fetch_measurements(1)}
+        assert "body_spans_ambiguous" not in measured
+        assert "records_without_launch" not in measured
+
+
+def test_bodies_beside_other_nodes_are_doubtful_between_launches_without_rows(
+    tmp_path: Path,
+) -> None:
+    found: list[tuple[int, bytes]] = [
+        *graph_records(1, 2, [CONDITIONAL, KERNEL]),
+        conditional_record(1, 0, 1),
+        *graph_records(3, 2, [KERNEL], parent=(1, 0)),
+    ]
+    for i in range(12):
+        start = 10_000 * (i + 1)
+        found.append(launch(2, i + 1, start))
+        spans = [work(2, 1, i + 1, start + 100, 50), work(2, 2, 0, start + 120, 10)]
+        spans += [work(2, 2, 0, start + 500, 10)] * (i in (1, 8))
+        found.append((RecordType.BUFFER, buffer(spans)))
+    with folded(told(as_records(found), SMALL), tmp_path) as recording:
+        assert [(x.span_count, x.ambiguous_count) for x in recording.fetch_launches(1)] == [
+            (2, 0), (3, 1), (2, 0), (2, 0),
+        ]  # fmt: skip
+        measured = {m.name: m.value for m in recording.fetch_measurements(1)}
+        assert measured["body_spans_ambiguous"] == 2
+
+
+@pytest.mark.parametrize("batch", [1, 1_000])
+def test_bodies_alone_are_counted_for_no_launch_once_rows_end(tmp_path: Path, batch: int) -> None:
+    found: list[tuple[int, bytes]] = [
+        *graph_records(1, 2, [CONDITIONAL]),
+        conditional_record(1, 0, 1),
+        *graph_records(3, 2, [KERNEL], parent=(1, 0)),
+    ]
+    for i in range(12):
+        start = 100_000 * (i + 1)
+        found.append(launch(2, i + 1, start))
+        spans = [work(2, 1, 0, start + 100 * n, 20) for n in (1, 2)]
+        found.append((RecordType.BUFFER, buffer(spans)))
+    records = as_records(found)
+    cuts = frozenset(range(0, len(records), batch))
+    with folded(told(records, SMALL, cuts), tmp_path) as recording:
+        assert [(x.span_count, x.ambiguous_count) for x in recording.fetch_launches(1)] == [
+            (2, 0)
+        ] * 4
+        (statistics,) = recording.fetch_statistics(1)
+        assert (statistics.count, statistics.streamed_count) == (24, 16)
+        gpu = recording.fetch_launch_arrays(1).gpu_duration_ns.tolist()
+        assert gpu == [120] * 4 + [-1] * 8
 
 
 def test_records_without_times_are_counted_wherever_they_come(tmp_path: Path) -> None:

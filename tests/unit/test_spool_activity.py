@@ -91,9 +91,18 @@ def test_offsets_are_padded_to_eight_bytes(count: int) -> None:
 
 
 def test_records_of_other_kinds_are_left_out() -> None:
-    other = struct.pack("<I", 56) + bytes(52)  # GRAPH_HOST_NODE of CUPTI 13.1
+    other = struct.pack("<I", 38) + bytes(52)  # SYNCHRONIZATION
     found = decode_buffer(buffer([other, kernel(start=1, end=2), other]))
     assert found["start_ns"].tolist() == [1]
+
+
+def test_host_node_of_a_later_cupti_is_read() -> None:
+    # CUpti_ActivityGraphHostNode: kind, stream, context, device, correlation, graph, node, ...
+    record = struct.pack("<6IQIIQQ", 56, 7, 1, 2, 99, 5, 5 << 32 | 3, 10, 11, 1000, 1500)
+    (found,) = decode_buffer(buffer([record]))
+    assert (found["type"], found["stream_id"], found["device_id"]) == (NodeType.HOST, 7, 2)
+    assert (found["correlation_id"], found["graph_node_id"]) == (99, 5 << 32 | 3)
+    assert (found["start_ns"], found["end_ns"]) == (1000, 1500)
 
 
 @pytest.mark.parametrize("records", [[], [struct.pack("<I", 38) + bytes(4)]])

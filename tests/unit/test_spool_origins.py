@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 
-import numpy as np
 import pytest
+from spool_writing import buffer, work
 
 from gviz.graph_name import NameKind
 from gviz.recording import rows
 from gviz.spool import format as f
-from gviz.spool.activity import ACTIVITY
 from gviz.spool.contents import Contents
 from gviz.spool.format import RecordType
 from gviz.spool.origins import Origins, name_graphs
@@ -94,11 +93,12 @@ def test_records_of_unwanted_executables_are_left_out() -> None:
     spool = contents(
         origin(7, kind=f.ORIGIN_INSTANTIATE, exec_id=9, flags=f.ORIGIN_UNWANTED),
         origin(7, kind=f.ORIGIN_INSTANTIATE, exec_id=10),
+        Record(
+            RecordType.BUFFER, buffer([work(9, 0, 1, 10), work(10, 1, 2, 20), work(9, 2, 1, 30)])
+        ),
     )
-    activities = np.zeros(3, ACTIVITY)
-    activities["graph_node_id"] = [9 << 32, 10 << 32 | 1, 9 << 32 | 2]
-    assert Origins(spool).wanted(activities)["graph_node_id"].tolist() == [10 << 32 | 1]
-    assert len(Origins(contents()).wanted(activities)) == 3
+    spool.finish()
+    assert set(spool.activity_stream.samples) == {10 << 32 | 1}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,143 @@
+/* The flush thread: twice a second it takes what CUPTI, the events and the driver have ready. */
+#include "native.h"
+#include "nesting.h"
+
+#include <errno.h>
+#include <time.h>
+
+#define FLUSH_INTERVAL_NS 500000000ull
+
+static pthread_cond_t flush_signal;
+GVIZ_LOCK(flush_lock);
+static pthread_t flush_thread;
+static bool flush_stop, flush_final_done, flush_running;
+
+static void set_relaxed_capture(void) {
+    /* A global-mode capture elsewhere must not be broken by this thread's event queries. */
+    int mode = CU_CAPTURE_MODE_RELAXED;
+    cuda.ThreadExchangeStreamCaptureMode(&mode);
+}
+
+static void synchronize_contexts(void) {
+    CUcontext context;
+    /* Waiting for a context breaks its captures, in whatever mode (measured, driver 580). */
+    for (int i = 0; !captures_known() && (context = context_at(i)); i++) {
+        if (cuda.CtxPushCurrent(context) != 0)
+            continue;
+        cuda.CtxSynchronize();
+        cuda.CtxPopCurrent(&context);
+    }
+}
+
+/* give_up only says that nothing is recorded any more, for it is called with locks held. Here
+ * the program gets rid of what it would go on paying for. */
+static void detach_after_failure(void) {
+    if (!callbacks_active())
+        return;
+    window_finish();
+    activity_stop();
+    callbacks_stop();
+}
+
+static void *flush_main(void *unused) {
+    (void)unused;
+    this_thread()->inside = 1;
+    bool relaxed = false;
+    pthread_mutex_lock(&flush_lock);
+    while (!flush_stop) {
+        struct timespec until;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        uint64_t at = (uint64_t)until.tv_nsec + pause_due_ns(FLUSH_INTERVAL_NS);
+        until.tv_sec += (time_t)(at / 1000000000ull);
+        until.tv_nsec = (long)(at % 1000000000ull);
+        pthread_cond_timedwait(&flush_signal, &flush_lock, &until);
+        if (flush_stop)
+            continue;
+        pthread_mutex_unlock(&flush_lock);
+        if (!recording()) {
+            detach_after_failure();
+            pthread_mutex_lock(&flush_lock);
+            continue;
+        }
+        if (!watching()) {
+            updates_flush();
+            capture_poll();
+        }
+        if (!relaxed && context_at(0)) {
+            set_relaxed_capture();
+            relaxed = true;
+        }
+        if (context_at(0)) {
+            activity_flush();
+            events_poll();
+            graph_memory_sample();
+            watch_poll(false);
+        }
+        pause_tick();
+        pthread_mutex_lock(&flush_lock);
+    }
+    pthread_mutex_unlock(&flush_lock);
+    if (context_at(0)) {
+        set_relaxed_capture();
+        synchronize_contexts();
+        activity_flush();
+        events_poll();
+        graph_memory_sample();
+        watch_poll(true);
+    }
+    pthread_mutex_lock(&flush_lock);
+    flush_final_done = true;
+    pthread_cond_broadcast(&flush_signal);
+    pthread_mutex_unlock(&flush_lock);
+    return NULL;
+}
+
+/* Start the flush thread, once; called when the first context is seen. Before that there is
+ * nothing to flush, and a program that forks is better off with a single thread. */
+void flush_start(void) {
+    GVIZ_LOCK(once);
+    pthread_mutex_lock(&once);
+    if (flush_running) {
+        pthread_mutex_unlock(&once);
+        return;
+    }
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&flush_signal, &attributes);
+    pthread_condattr_destroy(&attributes);
+    flush_stop = flush_final_done = false;
+    flush_running = pthread_create(&flush_thread, NULL, flush_main, NULL) == 0;
+    pthread_mutex_unlock(&once);
+    pause_tick(); /* what was due before there was a thread */
+    if (flush_running)
+        pthread_setname_np(flush_thread, "gviz-flush");
+    else
+        give_up("the flush thread could not be started");
+}
+
+/* Wait for the GPU's outstanding work to be recorded, but not for ever. */
+bool flush_finish(double seconds) {
+    if (!flush_running)
+        return true;
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += (time_t)seconds;
+    pthread_mutex_lock(&flush_lock);
+    flush_stop = true;
+    pthread_cond_broadcast(&flush_signal);
+    int result = 0;
+    while (!flush_final_done && result != ETIMEDOUT)
+        result = pthread_cond_timedwait(&flush_signal, &flush_lock, &until);
+    bool done = flush_final_done;
+    pthread_mutex_unlock(&flush_lock);
+    if (done)
+        pthread_join(flush_thread, NULL);
+    else
+        pthread_detach(flush_thread);
+    flush_running = false;
+    return done;
+}
+
+/* In a forked child: the thread is the parent's. */
+void flush_forked(void) { flush_running = false; }

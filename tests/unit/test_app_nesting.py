@@ -1,0 +1,116 @@
+"""Bodies of conditional nodes in the app, from a folded spool."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from app_tree import links, texts
+from spool_writing import (
+    buffer,
+    conditional_record,
+    graph_records,
+    launch_record,
+    work,
+    write_spool,
+)
+
+from gviz.app.address import Addresses
+from gviz.app.application import render_page
+from gviz.app.graph_level import read_level
+from gviz.app.graph_view import graph_view
+from gviz.app.inspector import render_inspector
+from gviz.app.library import Library
+from gviz.app.timeline_side import graph_side
+from gviz.app.wire import Strings
+from gviz.node_type import NodeType
+from gviz.recording.reader import Recording
+from gviz.spool import format as f
+from gviz.spool.fold import fold, read_contents
+from gviz.spool.format import RecordType
+
+KERNEL, CONDITIONAL, HOST = NodeType.KERNEL, NodeType.CONDITIONAL, NodeType.HOST
+EXEC, TURNS = 2, 3
+ADDRESSES = Addresses("/")
+#: A kernel; an IF/ELSE of one kernel each (numbers 4, 5), the first of which runs; a WHILE of
+#: two kernels (numbers 6, 7) that runs three times; a host node.
+RECORDS = [
+    *graph_records(1, EXEC, [KERNEL, CONDITIONAL, CONDITIONAL, HOST], [(0, 1), (1, 2), (2, 3)]),
+    conditional_record(1, 1, 0, 2),
+    conditional_record(1, 2, 1),
+    (RecordType.PARAMETER, f.PARAMETER.pack(1, 3) + b"symbol\non_step"),
+    *graph_records(3, EXEC, [KERNEL], parent=(1, 1), branch=0),
+    *graph_records(4, EXEC, [KERNEL], parent=(1, 1), branch=1),
+    *graph_records(5, EXEC, [KERNEL, KERNEL], [(0, 1)], parent=(1, 2)),
+    launch_record(EXEC, 1, 100),
+]
+ACTIVITIES = [
+    work(EXEC, 0, 1, 1_000),
+    work(EXEC, 4, 0, 2_000),
+    *(work(EXEC, 6 + n, 0, 3_000 + 100 * turn + 50 * n) for turn in range(TURNS) for n in (0, 1)),
+]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    records = [*RECORDS, (RecordType.BUFFER, buffer(ACTIVITIES))]
+    spool = write_spool(tmp_path / "nested.gviz-spool", records)
+    return fold(read_contents(spool), spool, tmp_path / "nested.gviz")
+
+
+@pytest.fixture
+def library(path: Path) -> Library:
+    return Library([path])
+
+
+def inspect(library: Library, graph_id: int, *nodes: int) -> str:
+    view = graph_view(library, "nested", graph_id)
+    return texts(render_inspector(library, "nested", view, nodes, ADDRESSES))
+
+
+def test_branches_are_reached_from_their_node_by_name(library: Library) -> None:
+    view = graph_view(library, "nested", 1)
+    shown = render_inspector(library, "nested", view, [1], ADDRESSES)
+    assert [b.name for b in view.bodies[1]] == ["then of node 1", "else of node 1"]
+    assert "then of node 1" in texts(shown)
+    assert "else of node 1" in texts(shown)
+    for body in view.bodies[1]:
+        assert f"/graph?file=nested&graph={body.graph_id}" in links(shown)
+
+
+def test_conditional_node_says_what_it_does(library: Library) -> None:
+    assert "CONDITIONAL IF" in inspect(library, 1, 1)
+    assert "Branches" in inspect(library, 1, 1)
+    assert "CONDITIONAL WHILE" in inspect(library, 1, 2)
+
+
+def test_branch_that_was_not_taken_says_so(library: Library) -> None:
+    then, otherwise = graph_view(library, "nested", 1).bodies[1]
+    assert "Median" in inspect(library, then.graph_id, 0)
+    shown = inspect(library, otherwise.graph_id, 0)
+    assert "the branch was not taken in any recorded launch" in shown
+
+
+def test_host_node_shows_its_function(library: Library) -> None:
+    shown = inspect(library, 1, 3)
+    assert "on_step" in shown
+    assert "CUPTI reports host nodes only from version 13.1" in shown
+
+
+def test_page_of_a_body_names_its_place(library: Library) -> None:
+    (body,) = graph_view(library, "nested", 1).bodies[2]
+    page, steps, _ = render_page(
+        library, ADDRESSES, "/graph", f"?file=nested&graph={body.graph_id}"
+    )
+    assert "body of node 2" in texts(page)
+    assert "/graph?file=nested&graph=1" in links(steps)
+
+
+def test_timeline_shows_every_turn_under_the_node_of_its_level(path: Path) -> None:
+    with Recording(path) as recording:
+        _, top = graph_side(recording, read_level(recording, 1), None, Strings())
+        assert top["graph_node_id"].tolist() == [0, 1, *[2] * (2 * TURNS)]
+        body = next(g for g in recording.fetch_graphs() if g.name == "body of node 2")
+        _, inside = graph_side(recording, read_level(recording, body.graph_id), None, Strings())
+        assert inside["graph_node_id"].tolist() == [0, 1] * TURNS
+        assert inside["graph_iteration"].tolist() == [0, 0, 1, 1, 2, 2]
