@@ -197,3 +197,23 @@ def test_launch_of_a_graph_not_walked_is_late_and_known_by_its_records(folded: F
     assert [(n.node_id, n.name, n.grid_x) for n in nodes] == [(4, "work", 1), (6, "work", 1)]
     assert recording.fetch_launches(graph.graph_id)[0].span_count == 2
     assert any("before gviz attached" in note.text for note in recording.fetch_notes(1))
+
+
+def test_launches_of_one_correlation_id_are_told_apart_by_their_nodes(folded: Fold) -> None:
+    records = [
+        *graph_records(1, EXEC, [KERNEL, KERNEL], [(0, 1)]),
+        *(launch_record(EXEC, 7, start) for start in (1_000, 2_000, 3_000)),
+    ]
+    activities = [
+        work(EXEC, node, 7, start + 100 * node)
+        for start in (30_000, 10_000, 20_000)
+        for node in (1, 0)
+    ]
+    recording = folded(records, activities)
+    launches = recording.fetch_launches(1)
+    assert [launch.gpu_start_ns for launch in launches] == [10_000, 20_000, 30_000]
+    for launch in launches:
+        spans = recording.fetch_spans(launch.launch_id)
+        assert spans.node_id.tolist() == [0, 1]
+        assert spans.iteration.tolist() == [0, 0]
+        assert spans.start_ns.tolist() == [0, 100]
