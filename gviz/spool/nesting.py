@@ -22,9 +22,8 @@ class Numbering:
     """The ids of an executable's nodes, as its activity records carry them.
 
     Top-level nodes keep their ids, and the holes that destroyed nodes left stay. Then, for
-    each node that holds bodies, in order of node id, and for each of its bodies, in order of
-    branch: the nodes of the body get the next numbers, then those nested in them, depth
-    first.
+    each node that holds bodies, in order of node id: the nodes of all its bodies get the next
+    numbers, in order of branch, and then those nested in the first of them, in the second...
 
     Parameters
     ----------
@@ -61,6 +60,7 @@ class Numbering:
                 self.unknown.append(holder)
             for body in bodies:
                 self._number(body)
+            for body in bodies:
                 self._descend(body)
 
     def _number(self, body: GraphWalk) -> None:

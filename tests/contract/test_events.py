@@ -94,8 +94,11 @@ class TestEvents:
         recording = record("watched", measured_by="events", node_launches="all")
         (graph,) = top_graphs(recording)
         launches = recording.fetch_launches(graph.graph_id)
-        assert [x.node_method for x in launches] == [None] + ["events"] * (LAUNCHES - 1)
-        assert [x.node_level for x in launches] == [0] + [1] * (LAUNCHES - 1)
+        # On a busy GPU the calibration may come a launch later.
+        first = next(i for i, x in enumerate(launches) if x.node_method)
+        assert first in (1, 2)
+        assert [x.node_method for x in launches] == [None] * first + ["events"] * (LAUNCHES - first)
+        assert [x.node_level for x in launches] == [0] * first + [1] * (LAUNCHES - first)
 
     def test_policy_is_followed(self, record: Record) -> None:
         recording = record("watched", measured_by="events", node_launches="every:8")

@@ -9,15 +9,16 @@ enum {
 /* -- planning: numbers, order and queues ---------------------------------------------------------- */
 
 /* Number the nodes of bodies as activity records do (measured, driver 580): in the order of the
- * nodes that hold them, each body's own nodes first and then what is nested in these. */
+ * nodes that hold them, the own nodes of all bodies of one first and then what is nested in these. */
 static void number_bodies(struct graph *graph, uint32_t *next) {
-    for (size_t i = 0; i < graph->node_count; i++)
-        for (size_t b = 0; b < graph->nodes[i]->body_count; b++) {
-            struct graph *body = graph->nodes[i]->bodies[b];
-            for (size_t n = 0; n < body->node_count; n++)
-                body->nodes[n]->exec_id = (*next)++;
-            number_bodies(body, next);
-        }
+    for (size_t i = 0; i < graph->node_count; i++) {
+        const struct node *holder = graph->nodes[i];
+        for (size_t b = 0; b < holder->body_count; b++)
+            for (size_t n = 0; n < holder->bodies[b]->node_count; n++)
+                holder->bodies[b]->nodes[n]->exec_id = (*next)++;
+        for (size_t b = 0; b < holder->body_count; b++)
+            number_bodies(holder->bodies[b], next);
+    }
 }
 
 /* The top level keeps its ids, with the holes that destroyed nodes left. */

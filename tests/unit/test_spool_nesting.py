@@ -77,7 +77,7 @@ def test_top_level_keeps_its_ids_and_holes_and_bodies_follow_the_highest() -> No
     ) == {1: [0, 2, 5], 9: [6, 7]}
 
 
-def test_bodies_inside_a_branch_come_before_the_next_branch() -> None:
+def test_bodies_inside_a_branch_come_after_all_branches() -> None:
     assert numbers(
         level(1, {0: CONDITIONAL, 1: CHILD}),
         level(2, {0: KERNEL, 1: CONDITIONAL, 2: CHILD}, (1, 0), 0),
@@ -85,7 +85,7 @@ def test_bodies_inside_a_branch_come_before_the_next_branch() -> None:
         level(4, {0: KERNEL, 1: EMPTY}, (2, 1)),
         level(5, {0: KERNEL}, (2, 2)),
         level(6, {0: KERNEL}, (1, 1)),
-    ) == {1: [0, 1], 2: [2, 3, 4], 4: [5, 6], 5: [7], 3: [8], 6: [9]}
+    ) == {1: [0, 1], 2: [2, 3, 4], 3: [5], 4: [6, 7], 5: [8], 6: [9]}
 
 
 def test_order_in_which_levels_were_walked_does_not_matter() -> None:
