@@ -303,7 +303,10 @@ void capture_runtime_call(uint32_t cbid, const CUpti_CallbackData *data) {
 
 /* -- begin and end ----------------------------------------------------------------------------- */
 
-void capture_begin_enter(void) { begin_watching(); }
+void capture_begin_enter(void) {
+    begin_watching();
+    window_capture_begins();
+}
 
 static void write_failed(const struct capture *capture, const struct capture_call *end,
                          uint32_t flags) {

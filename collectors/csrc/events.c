@@ -257,6 +257,7 @@ void events_stop(bool at_end) {
     }
     pthread_mutex_unlock(&lock);
     CUcontext popped;
+    int mode = exchange_capture_mode(CU_CAPTURE_MODE_RELAXED); /* a capture elsewhere goes on */
     for (struct pair *pair = unused; pair; pair = pair->next) {
         if (cuda.CtxPushCurrent(pair->context) != 0)
             continue;
@@ -264,5 +265,6 @@ void events_stop(bool at_end) {
         cuda.EventDestroy(pair->end);
         cuda.CtxPopCurrent(&popped);
     }
+    exchange_capture_mode(mode);
     drop(&unused, NULL);
 }

@@ -334,6 +334,7 @@ void window_finish(void);
 /* A period begins or ends: budgets start anew, or nothing is wanted any more. */
 void window_resume(void);
 void window_pause(void);
+void window_capture_begins(void);
 void window_close(void); /* if what was launched in it has finished, or soon does */
 void window_launch(bool wanted, CUcontext context, CUstream stream);
 void window_launched(bool wanted);

@@ -30,7 +30,7 @@ def test_runs_lead_to_run_and_graph(page: Page, site: Site, graph_page: GraphPag
     page.get_by_role("link", name="fork-join 3x4").first.click()
     page.get_by_role("heading", name="What measuring cost and lost").wait_for()
     assert "run?file=small" in page.url
-    page.get_by_role("table").get_by_role("link", name="fork-join 3x4").click()
+    page.locator("a.gv-graph-link", has_text="fork-join 3x4").first.click()
     graph_page.wait()
     assert page.title() == "fork-join 3x4 – gviz"
     page.go_back()
