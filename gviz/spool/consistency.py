@@ -7,9 +7,9 @@ import numpy.typing as npt
 
 IntArray = npt.NDArray[np.int64]
 
-#: Clock readings of different hardware queues differ by less than this: up to 160 ns were seen
-#: between dependent nodes on an H100, in 1.4 million pairs of graphs of up to 2,500 nodes, and up to
-#: 2.3 us in 8 of 150,000 pairs of a chain of 50,000 nodes.
+#: Clock readings of different hardware queues differ by less than this: between dependent nodes
+#: on an H100 up to 160 ns were seen in 1.4 million pairs of graphs of up to 2,500 nodes, and up to
+#: 2.3 us in 8 of 150,000 pairs of a chain of 50,000.
 TOLERANCE_NS = 5_000
 
 
