@@ -315,7 +315,12 @@ class TestDevices:
             assert nodes[4].device_id in (0, 1)
             assert {d.device_id for d in recording.fetch_devices(RUN)} == {0, 1}
             ids = launch_ids(recording, graph)
-            assert span_counts(recording, graph) == {(i, n): 1 for i in ids for n in range(5)}
+            counts = span_counts(recording, graph)
+            assert {(i, n): counts[i, n] for i in ids for n in range(4)} == {
+                (i, n): 1 for i in ids for n in range(4)
+            }
+            # CUPTI reports a copy between two GPUs once, or once for each of them (H200).
+            assert all(counts[i, 4] in (1, 2) for i in ids)
 
 
 class TestLaterCupti:
