@@ -104,7 +104,7 @@ LONG_NAMES = (
 )
 #: Names that a symbol table may hold but no PTX can.
 ODD_NAMES = (
-    b"caf\xe9_\xff\xfe_kernel",
+    b"k\xe9_\xff\xfe_kernel",
     b"\xc3\xa9t\xc3\xa9_\xe2\x82\xac",
     b"\xed\xa0\x80surrogate",
     b'<script>alert&amp;"quoted"\\n|',
