@@ -66,7 +66,8 @@ def _capture(view: RunView, capture: FailedCapture, addresses: Addresses) -> Com
                 className="gv-muted",
             ),
             html.P([html.Strong("Fix: "), failure.fix]),
-        ]
+        ],
+        className="gv-failure",
     )
 
 
@@ -99,7 +100,8 @@ def _instantiation(view: RunView, failure: InstantiateFailure, addresses: Addres
                     dcc.Link("Its graph", href=addresses.graph(view.file, failure.graph_id)),
                 ]
             ),
-        ]
+        ],
+        className="gv-failure",
     )
 
 
