@@ -36,7 +36,12 @@ def assert_whole(recording: Recording, graph: rows.Graph, nodes: int, launches: 
     assert len(node_ids) == nodes
     assert set(span_counts(recording, graph).values()) == ({1} if node_ids else set())
     counts = {s.node_id: s.count for s in recording.fetch_statistics(graph.graph_id)}
-    assert counts == dict.fromkeys(node_ids, recorded)
+    # Among 50,000 nodes one may seem to start too early, which leaves its launch out: counted.
+    left_out = (
+        int(measured(recording, "launches_with_impossible_times") or 0) if nodes > 10_000 else 0
+    )
+    assert left_out < recorded
+    assert counts == dict.fromkeys(node_ids, recorded - left_out)
 
 
 def measured(recording: Recording, name: str) -> float | None:
