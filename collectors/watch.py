@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
 from typing import Any
 
@@ -29,8 +30,11 @@ class Watched:
         self._template, self._exec = graph, graph_exec
         self._why_not = None if unchanged else _MAY_CHANGE
         self._launcher: Any = None  # an object whose own launch() is called
-        self._watching: watching.Watching | None = None
-        self._watch = 0
+        # What watches it, and the id there. One tuple: threads read it without the lock.
+        self._registered: tuple[watching.Watching | None, int] = (None, 0)
+        # Held while it is handed over: another thread's launch must not go by unseen meanwhile.
+        # A signal handler may launch it too, hence reentrant.
+        self._lock = threading.RLock()
         self._resolve()
 
     def launch(self, stream: Any = None) -> None:
@@ -50,18 +54,19 @@ class Watched:
         if _seen_by_patch(self.graph):
             _launch(self._launcher, stream)
             return
-        self._instantiate()
-        self._register()
+        if self._exec is None:
+            self._instantiate()
+        watch = self._register()
         handle = _stream_handle(self._launcher, stream)
         if self._launcher is None:
-            result = watch_native.launch(self._watch, self._exec, handle)
+            result = watch_native.launch(watch, self._exec, handle)
             if result != 0:
                 raise CollectorError(
                     f"cuGraphLaunch returned {result} for executable {self._exec:#x}; see "
                     "CUresult in cuda.h for the number"
                 )
             return
-        if watch_native.launch_begin(self._watch, handle):
+        if watch_native.launch_begin(watch, handle):
             return
         code = watch_native.FAILED
         try:
@@ -96,34 +101,46 @@ class Watched:
             raise UsageError("there is nothing to watch: give a graph, or graph_exec=")
 
     def _instantiate(self) -> None:
-        """Make the executable of a graph that is given as a description."""
-        if self._exec is not None:
-            return
+        """Make the executable of a graph that is given as a description, once."""
         if not _makes(self.graph):
             raise UsageError("a graph given by its handle needs graph_exec= to be launched")
         make = getattr(self.graph, "complete", None) or self.graph.instantiate
         definition = getattr(self.graph, "graph_definition", self.graph)
-        self._template = int(definition.handle)
-        self._launcher = make()
-        self._exec = int(self._launcher.handle)
-        self._why_not = None  # nobody else has this executable
+        with self._lock:
+            if self._exec is not None:  # another thread was first
+                return
+            self._template = int(definition.handle)
+            self._launcher = make()
+            self._why_not = None  # nobody else has this executable
+            self._exec = int(self._launcher.handle)  # last: threads look at it without the lock
 
-    def _register(self) -> None:
-        """Hand the graph over to the recording in progress, if it watches and does not have it."""
+    def _register(self) -> int:
+        """Hand the graph over to the recording in progress, if it watches; return its id there.
+
+        Threads that launch it meanwhile wait until it has its id, else their launches would be
+        nobody's.
+        """
         now = watching.current()
         if now is not None and not now.is_on():
             now = None  # CUPTI sees the graph, or the driver has not started yet
-        if now is self._watching:
-            return
-        self._watching, self._watch = now, 0
         if now is None:
-            return
+            return 0
+        watcher, watch = self._registered
+        if watcher is now:
+            return watch
+        with self._lock:
+            if self._registered[0] is not now:
+                self._registered = now, self._hand_over(now)
+            return self._registered[1]
+
+    def _hand_over(self, now: watching.Watching) -> int:
         if self._template is None:
-            self._watch = watch_native.watch_late(self._exec)
+            watch = watch_native.watch_late(self._exec)
         else:
-            self._watch = watch_native.watch_graph(self._template, self._why_not)
-            watch_native.watch_exec(self._watch, self._exec)
-        weakref.finalize(self, now.unwatch, self._watch).atexit = False
+            watch = watch_native.watch_graph(self._template, self._why_not)
+            watch_native.watch_exec(watch, self._exec)
+        weakref.finalize(self, now.unwatch, watch).atexit = False
+        return watch
 
 
 def watch(graph: Any = None, *, graph_exec: Any = None, unchanged: bool = False) -> Watched:

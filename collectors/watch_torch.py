@@ -7,6 +7,7 @@ which all go through the class's methods.
 from __future__ import annotations
 
 import functools
+import threading
 import time
 import weakref
 from collections.abc import Callable
@@ -72,6 +73,7 @@ class TorchPatch:
         self._inherited: set[str] = set()
         self._states: dict[int, _State] = {}
         self._why_not: str | None = None
+        self._adopting = threading.RLock()
 
     # -- on and off --------------------------------------------------------------------------
 
@@ -253,7 +255,7 @@ class TorchPatch:
     # -- replaying ---------------------------------------------------------------------------
 
     def _replay(self, original: Callable[..., Any], graph: Any, *a: Any, **k: Any) -> Any:
-        state = self._states.get(id(graph)) or guarded(self._adopt, graph)
+        state = self._states.get(id(graph)) or guarded(self._adopt_once, graph)
         stream = None if state is None else guarded(self._stream, state.device)
         if state is None or not state.watch or stream is None:
             return original(graph, *a, **k)
@@ -296,6 +298,11 @@ class TorchPatch:
             why = "it uses random numbers, which only PyTorch's own replay advances"
             watch_native.refuse(state.watch, why)
         state.random_known = True
+
+    def _adopt_once(self, graph: Any) -> _State | None:
+        """Adopt a graph that several threads may be replaying for the first time."""
+        with self._adopting:
+            return self._states.get(id(graph)) or self._adopt(graph)
 
     def _adopt(self, graph: Any) -> _State | None:
         """Watch a graph that was captured before the recording began."""

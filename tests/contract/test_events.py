@@ -28,6 +28,7 @@ PROGRAMS = (
     "watched_children",
     "watched_in_capture",
     "watched_threads",
+    "watched_hand_over",
 )
 
 
@@ -261,6 +262,11 @@ class TestEvents:
         recording = record("watched_threads", measured_by="events")
         counts = sorted(recording.count_launches(g.graph_id)[0] for g in top_graphs(recording))
         assert counts == [20, 20, 20, 20, 40]
+
+    def test_launches_wait_for_a_graph_that_is_being_handed_over(self, record: Record) -> None:
+        recording = record("watched_hand_over", measured_by="events")
+        (graph,) = top_graphs(recording)
+        assert recording.count_launches(graph.graph_id)[0] == 6
 
     # -- shapes ----------------------------------------------------------------------------------
 

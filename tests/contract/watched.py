@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from ctypes import byref, c_float, c_int, c_size_t, c_uint, c_ulonglong, c_void_p
@@ -270,6 +271,40 @@ def watched_threads(cuda: Driver, profile: Profile) -> Facts:
     return {"results": [results[i] for i in range(4)], "shared": shared, "launches": 20}
 
 
+def watched_hand_over(cuda: Driver, profile: Profile) -> Facts:
+    """A second thread launches a graph while the first is still handing it over."""
+    import gviz
+    from gviz.collectors import watch_native
+
+    hand_over, under_way = watch_native.watch_graph, threading.Event()
+
+    def slow(*arguments: Any) -> int:
+        under_way.set()
+        time.sleep(0.2)
+        return hand_over(*arguments)
+
+    def work(launcher: Any) -> None:
+        cuda.make_current()
+        stream = cuda.stream()
+        for _ in range(3):
+            launcher.launch(stream)
+            cuda.wait(stream)
+
+    mine, graph = Sum(cuda), cuda.graph()
+    mine.add(graph, [])
+    launcher = gviz.watch(graph, graph_exec=cuda.instantiate(graph), unchanged=True)
+    with profile():
+        watch_native.watch_graph = slow
+        first, second = (threading.Thread(target=work, args=(launcher,)) for _ in range(2))
+        first.start()
+        under_way.wait(0.5)  # never set where nothing is watched
+        second.start()
+        first.join()
+        second.join()
+        watch_native.watch_graph = hand_over
+    return {"result": mine.result(), "launches": 6}
+
+
 def watched_switch(cuda: Driver, profile: Profile) -> Facts:
     """A recording that goes on without CUPTI in its middle, and stops doing so."""
     import gviz
@@ -420,5 +455,6 @@ WATCHED = (
     watched_programmatic,
     watched_in_capture,
     watched_threads,
+    watched_hand_over,
     watched_switch,
 )
