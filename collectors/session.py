@@ -18,8 +18,8 @@ from gviz.collectors.others import JAX, OtherProfilers, holder
 from gviz.collectors.record_function import RecordFunctionHook
 from gviz.collectors.stacks import StackTaker
 from gviz.collectors.watching import Watching
-from gviz.errors import CollectorError, RecordingError
-from gviz.spool.format import RecordType, spool_of
+from gviz.errors import CollectorError
+from gviz.spool.format import RecordType, make_spool, spool_of
 
 # Every Python child of a program under gviz run imports this module: what it does not need there
 # is imported where it is used.
@@ -70,7 +70,7 @@ class Session:
             print(f"gviz: nothing is recorded: {error}", file=sys.stderr)
             return
         if self._job is None:
-            _make_spool(self.spool)
+            make_spool(self.spool)
         if own_writer:
             from gviz.collectors.writer import WriterProcess
 
@@ -244,15 +244,3 @@ class Session:
 def _finish_last(util: Any, session: Session) -> None:
     """Finish after whatever else multiprocessing has to do at the end of this process."""
     util.Finalize(None, session.finish, exitpriority=-1000)
-
-
-def _make_spool(spool: Path) -> None:
-    try:
-        spool.mkdir(mode=0o700)
-    except FileExistsError:
-        raise RecordingError(
-            f"{spool} is left over from an earlier run; 'gviz info {spool!s}' folds it into "
-            "a recording, or remove it"
-        ) from None
-    except OSError as error:
-        raise RecordingError(f"cannot write {spool}: {error.strerror}") from error

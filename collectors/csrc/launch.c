@@ -4,10 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LAUNCH_NODE_LEVEL = 1, LAUNCH_EVENTS = 2, LAUNCH_CAPTURED = 4, LAUNCH_LATE = 8 };
-/* So many launches of each executable get events whatever they cost: a short run would
- * otherwise end with hardly any. */
-#define ALWAYS_TIMED_LAUNCHES 5
 /* Under "all", this launch of each executable and those after it are left plain, and timed as a
  * whole: without them nobody could say how much longer the others take for being recorded. */
 #define PLAIN_FROM 50
@@ -27,15 +23,6 @@ static struct exec_state *execs;
 static size_t exec_count, exec_room; /* entries, removed ones included; a power of two */
 static __thread struct launch_slot slot;
 static _Atomic int under_way;
-
-struct launch_record {
-    uint32_t exec_id, correlation;
-    uint64_t start_ns, end_ns;
-    uint32_t thread_id;
-    int32_t result;
-    uint32_t stream_id, flags;
-    uint64_t token;
-};
 
 /* -- executables -------------------------------------------------------------------------- */
 

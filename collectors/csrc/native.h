@@ -302,6 +302,24 @@ void memory_counters(void);
 
 /* ---- launch.c: graph launches ------------------------------------------ */
 
+/* So many launches of each executable get events whatever they cost: a short run would
+ * otherwise end with hardly any. */
+#define ALWAYS_TIMED_LAUNCHES 5
+
+enum launch_flag {
+    LAUNCH_NODE_LEVEL = 1, LAUNCH_EVENTS = 2, LAUNCH_CAPTURED = 4, LAUNCH_LATE = 8,
+    LAUNCH_COPY = 16, /* replay.c's: an instrumented copy ran */
+};
+
+struct launch_record {
+    uint32_t exec_id, correlation;
+    uint64_t start_ns, end_ns;
+    uint32_t thread_id;
+    int32_t result;
+    uint32_t stream_id, flags; /* of enum launch_flag */
+    uint64_t token;
+};
+
 struct launch_slot {
     uint64_t start_ns;
     uint64_t token;         /* of the event pair, 0: none */

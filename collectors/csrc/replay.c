@@ -4,18 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALWAYS_TIMED_LAUNCHES 5
 #define FIRST_CORRELATION 0x80000000u
-enum { LAUNCH_NODE_LEVEL = 1, LAUNCH_EVENTS = 2, LAUNCH_LATE = 8, LAUNCH_COPY = 16 };
-
-struct launch_record { /* launch.c's */
-    uint32_t exec_id, correlation;
-    uint64_t start_ns, end_ns;
-    uint32_t thread_id;
-    int32_t result;
-    uint32_t stream_id, flags;
-    uint64_t token;
-};
 
 struct times_record {
     uint32_t correlation, exec_id, count, slices;

@@ -18,9 +18,9 @@ from gviz.collectors import metadata, native
 from gviz.collectors.job import OWN_VARIABLES, Job
 from gviz.collectors.options import COLLECTORS, ProfileOptions, parse_signal
 from gviz.cupti_library import find_cupti
-from gviz.errors import CollectorError, RecordingError, UsageError
+from gviz.errors import CollectorError, UsageError
 from gviz.recording.output import check_output
-from gviz.spool.format import spool_of
+from gviz.spool.format import make_spool, spool_of
 from gviz.spool.processes import JobSpools
 
 #: How long processes that outlive the program may take to end: ranks, after their launcher.
@@ -181,7 +181,7 @@ def _job(options: ProfileOptions, output: Path, *, follow: bool) -> Job:
         "node_launches": str(options.node_launches),
         "gviz_version": gviz.__version__,
     }
-    _make_directory(spool)
+    make_spool(spool)
     return Job(
         output=output,
         spool=spool,
@@ -191,18 +191,6 @@ def _job(options: ProfileOptions, output: Path, *, follow: bool) -> Job:
         metadata=told | metadata.machine(),
         cupti=candidates[0].path if candidates else None,
     )
-
-
-def _make_directory(spool: Path) -> None:
-    try:
-        spool.mkdir(mode=0o700)
-    except FileExistsError:
-        raise RecordingError(
-            f"{spool} is left over from an earlier run; 'gviz info {spool}' folds it into "
-            "a recording, or remove it"
-        ) from None
-    except OSError as error:
-        raise RecordingError(f"cannot write {spool}: {error.strerror}") from error
 
 
 def _start(command: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:

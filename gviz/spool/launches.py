@@ -156,31 +156,39 @@ def _owners(
         launch_exec[candidate] == exec_of
     )
     owner[hit] = candidate[hit]
-    _share_out(records, activities, owner)
+    _share_out(correlation, launch_exec, activities, owner)
     return owner
 
 
 def _share_out(
-    records: list[LaunchRecord], activities: npt.NDArray[np.void], owner: IntArray
+    correlation: IntArray, exec_ids: IntArray, activities: npt.NDArray[np.void], owner: IntArray
 ) -> None:
     """Tell launches apart that carry one correlation id, in place.
 
     CUPTI 13.0 gives it to launches of a graph of 50,000 nodes (H100, driver 580). Launches of one
     executable run one after another: a node's first record is of the first of them, and so on.
     """
-    alike: dict[tuple[int, int], list[int]] = {}
-    for i, record in enumerate(records):
-        alike.setdefault((record.exec_id, record.correlation), []).append(i)
-    groups = [np.array(group, np.int64) for group in alike.values() if len(group) > 1]
-    for group in groups:
-        mine = np.flatnonzero(np.isin(owner, group))
-        node = activities["graph_node_id"][mine]
-        order = np.lexsort((activities["start_ns"][mine], node))
-        place = np.arange(len(mine))
-        new = np.ones(len(mine), bool)
-        new[1:] = node[order][1:] != node[order][:-1]
-        rank = place - np.maximum.accumulate(np.where(new, place, 0))
-        owner[mine[order]] = group[np.minimum(rank, len(group) - 1)]
+    both = exec_ids << 32 | correlation  # of 32 bits each
+    _, group_of, sizes = np.unique(both, return_inverse=True, return_counts=True)
+    shared = (sizes > 1)[group_of]
+    mine = np.flatnonzero((owner >= 0) & shared[owner])
+    if not len(mine):
+        return
+    group, node = group_of[owner[mine]], activities["graph_node_id"][mine]
+    order = np.lexsort((activities["start_ns"][mine], node, group))
+    mine, group, node = mine[order], group[order], node[order]
+    launches = np.argsort(group_of, kind="stable")  # group by group, in their order in each
+    first = np.cumsum(sizes) - sizes
+    rank = np.minimum(_rank_in_runs(group, node), sizes[group] - 1)
+    owner[mine] = launches[first[group] + rank]
+
+
+def _rank_in_runs(*keys: npt.NDArray[np.generic]) -> IntArray:
+    """Return each row's place among those before it with the same keys, from 0; sorted keys."""
+    place = np.arange(len(keys[0]))
+    new = np.ones(len(place), bool)
+    new[1:] = np.any([key[1:] != key[:-1] for key in keys], axis=0)
+    return place - np.maximum.accumulate(np.where(new, place, 0))
 
 
 def _spans(
@@ -196,13 +204,10 @@ def _spans(
     origin = np.minimum.reduceat(start, first_at) if len(start) else start
     latest = np.maximum.reduceat(end, first_at) if len(start) else end
     sizes = np.diff(np.append(first_at, len(launch)))
-    new_node = np.ones(len(node), bool)
-    new_node[1:] = (node[1:] != node[:-1]) | (launch[1:] != launch[:-1])
-    group_start = np.maximum.accumulate(np.where(new_node, np.arange(len(node)), 0))
     spans = Spans(
         launch_id=launch + 1,
         node_id=node,
-        iteration=np.arange(len(node)) - group_start,
+        iteration=_rank_in_runs(launch, node),
         start_ns=start - np.repeat(origin, sizes),
         duration_ns=end - start,
         stream_id=activities["stream_id"][mine][order].astype(np.int64),
