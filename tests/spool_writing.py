@@ -202,10 +202,16 @@ def conditional_record(
 
 
 def launch_record(
-    graph_exec: int, correlation: int, start: int, *, result: int = 0
+    graph_exec: int,
+    correlation: int,
+    start: int,
+    *,
+    end_ns: int | None = None,
+    result: int = 0,
 ) -> tuple[int, bytes]:
-    """Return a graph launch call, 10 ns long, whose node times were asked for."""
-    values = (graph_exec, correlation, start, start + 10, 1, result, 7, f.LAUNCH_NODE_LEVEL, 0)
+    """Return a graph launch call, else 10 ns long, whose node times were asked for."""
+    end = start + 10 if end_ns is None else end_ns
+    values = (graph_exec, correlation, start, end, 1, result, 7, f.LAUNCH_NODE_LEVEL, 0)
     return RecordType.LAUNCH, f.LAUNCH.pack(*values)
 
 

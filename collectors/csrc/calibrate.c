@@ -1,16 +1,26 @@
 /* What two events around a node measure beside the node, on this GPU.
  *
  * The time between the two events is the node's duration and a constant: the way from the first
- * event to the node and from the node to the second. The constant depends on the GPU, the driver
- * and the kind of node. It is measured on a private graph of operations whose duration is known:
+ * event to the node and from the node to the second. The constant depends on the GPU, the driver,
+ * the kind of node, and on whether the launch call has returned: while the host is still writing
+ * the launch's commands, the GPU is longer on its way from one to the next (H100: 0.6 us a kernel
+ * or copy). Both constants are measured, on private chains of operations whose duration is known:
  *
- *   bias(kind) = median(between the events of a known operation) - its duration
+ *   bias(kind) = median(between the events of a known operation) - its duration + more(kind)
+ *
+ * in launches behind a kernel that keeps the GPU until the call has returned, and `early` in
+ * launches on an idle GPU, of nodes that began before the call returned. The kernels of a chain
+ * take turns, as those of a program do: one kernel again and again has 0.2 us less.
  *
  * The known durations are what CUPTI 13.0 gives for the same operations in a graph on an H100
  * (driver 580): the events collector is to say what CUPTI would. There is no shorter way: a
  * kernel that reads %globaltimer itself misses its own launch and drain, about 0.8 us, and a
  * plain chain only tells duration and gap together. On another GPU the references are off by
  * what its shortest operations differ from an H100's, a few tenths of a microsecond.
+ *
+ * `more` is what nodes of real programs have beside them more than those of the chains, which
+ * write little memory and come from one small module. Measured the same way, on three programs
+ * (an encoder, a decode step, a training step; 2,520 kernels); docs/benchmarks.md has the figures.
  */
 #include "native.h"
 
@@ -18,14 +28,19 @@
 #include <string.h>
 #include <time.h>
 
-#define NODES_OF_A_KIND 16
+#define NODES 48 /* of a chain */
 #define KINDS 3
-#define ROUNDS 6
+#define FUNCTIONS 4
+#define ROUNDS 4
 #define WARM_UP_ROUNDS 2 /* the first launch uploads the graph */
-#define SAMPLES (NODES_OF_A_KIND * (ROUNDS - WARM_UP_ROUNDS))
+#define SAMPLES (NODES * ROUNDS)
 #define BYTES 1024
 #define LIMIT_NS 40000000ull
 #define POLL_NS 20000
+/* How long the GPU is kept busy, in its clocks: about 0.3 ms; the call takes 0.1 ms. */
+#define BUSY_CLOCKS 600000ull
+/* Where the start event is on the host's clock is known to a few microseconds. */
+#define POSITION_NS 5000
 /* Other work on the GPU spreads the readings; on an idle one they lie within 0.1 us. */
 #define QUIET_SPREAD_NS 250
 #define MAX_DEVICES 64
@@ -33,36 +48,51 @@
 
 struct calibration_record {
     int32_t device, kind;
-    int64_t bias_ns, spread_ns, raw_ns, reference_ns;
-    uint32_t samples, reserved;
+    int64_t bias_ns, early_bias_ns, spread_ns, raw_ns, reference_ns, more_ns, early_more_ns;
+    uint32_t samples, early_samples;
 };
 
 static const struct {
     int type;
-    int64_t reference_ns;
+    int64_t reference_ns, more_ns, early_more_ns;
 } kinds[KINDS] = {
-    {NODE_KERNEL, 832}, /* 256 threads that store one word each: 800 to 833 ns */
-    {NODE_MEMSET, 944}, /* of 1,024 bytes: 928 to 960 ns */
-    {NODE_MEMCPY, 960}, /* of 1,024 bytes on the device */
+    {NODE_KERNEL, 832, 550, 300}, /* 256 threads that store one word each: 800 to 833 ns */
+    {NODE_MEMSET, 944, 60, -700}, /* of 1,024 bytes: 928 to 960 ns; one after another they are
+                                     slower at first than a memset among kernels is */
+    {NODE_MEMCPY, 960, 600, 300}, /* of 1,024 bytes on the device; early ones as kernels */
 };
 
-/* It stores one word a thread; runs on every GPU since 2014. */
+/* They store one word a thread; they run on every GPU since 2014. */
+#define STORE(number)                                        \
+    ".visible .entry gviz_store" number "(.param .u64 to) {\n" \
+    ".reg .b32 %r<7>;\n"                                     \
+    ".reg .b64 %rd<5>;\n"                                    \
+    "ld.param.u64 %rd1, [to];\n"                             \
+    "mov.u32 %r1, %ctaid.x;\n"                               \
+    "mov.u32 %r2, %ntid.x;\n"                                \
+    "mov.u32 %r3, %tid.x;\n"                                 \
+    "mad.lo.s32 %r4, %r1, %r2, %r3;\n"                       \
+    "add.s32 %r5, %r4, " number ";\n"                        \
+    "mul.wide.u32 %rd2, %r4, 4;\n"                           \
+    "cvta.to.global.u64 %rd3, %rd1;\n"                       \
+    "add.s64 %rd4, %rd3, %rd2;\n"                            \
+    "st.global.u32 [%rd4], %r5;\n"                           \
+    "ret;\n"                                                 \
+    "}\n"
 static const char ptx[] = ".version 7.0\n"
                           ".target sm_50\n"
                           ".address_size 64\n"
-                          ".visible .entry gviz_store(.param .u64 gviz_store_param_0)\n"
-                          "{\n"
-                          ".reg .b32 %r<6>;\n"
+                          STORE("0") STORE("1") STORE("2") STORE("3")
+                          ".visible .entry gviz_busy(.param .u64 clocks) {\n"
                           ".reg .b64 %rd<5>;\n"
-                          "ld.param.u64 %rd1, [gviz_store_param_0];\n"
-                          "mov.u32 %r1, %ctaid.x;\n"
-                          "mov.u32 %r2, %ntid.x;\n"
-                          "mov.u32 %r3, %tid.x;\n"
-                          "mad.lo.s32 %r4, %r1, %r2, %r3;\n"
-                          "mul.wide.u32 %rd2, %r4, 4;\n"
-                          "cvta.to.global.u64 %rd3, %rd1;\n"
-                          "add.s64 %rd4, %rd3, %rd2;\n"
-                          "st.global.u32 [%rd4], %r4;\n"
+                          ".reg .pred %p;\n"
+                          "ld.param.u64 %rd1, [clocks];\n"
+                          "mov.u64 %rd2, %clock64;\n"
+                          "again:\n"
+                          "mov.u64 %rd3, %clock64;\n"
+                          "sub.s64 %rd4, %rd3, %rd2;\n"
+                          "setp.lt.u64 %p, %rd4, %rd1;\n"
+                          "@%p bra again;\n"
                           "ret;\n"
                           "}\n";
 
@@ -71,9 +101,15 @@ struct device {
     CUstream stream;
     CUevent anchor;
     CUmodule module;
-    CUfunction function;
+    CUfunction functions[FUNCTIONS], busy;
     CUdeviceptr memory;
     bool ready, done, failed;
+};
+
+/* Readings of one kind of node. */
+struct readings {
+    int64_t usual[SAMPLES], early[SAMPLES];
+    size_t usual_count, early_count;
 };
 
 GVIZ_LOCK(lock);
@@ -81,28 +117,39 @@ static struct device devices[MAX_DEVICES];
 
 /* -- the private graph -------------------------------------------------------------------------- */
 
+static bool find_functions(struct device *device) {
+    char name[] = "gviz_store0";
+    for (int i = 0; i < FUNCTIONS; i++) {
+        name[sizeof name - 2] = (char)('0' + i);
+        if (cuda.ModuleGetFunction(&device->functions[i], device->module, name) != 0)
+            return false;
+    }
+    return cuda.ModuleGetFunction(&device->busy, device->module, "gviz_busy") == 0;
+}
+
 static bool make_ready(struct device *device, CUcontext context) {
     if (device->ready)
         return true;
-    if (!cuda.StreamCreate || !cuda.ModuleLoadData || !cuda.ModuleGetFunction || !cuda.MemAlloc)
+    if (!cuda.StreamCreate || !cuda.ModuleLoadData || !cuda.ModuleGetFunction ||
+        !cuda.MemAlloc || !cuda.LaunchKernel)
         return false;
     device->context = context;
     device->ready = cuda.StreamCreate(&device->stream, 1 /* CU_STREAM_NON_BLOCKING */) == 0 &&
                     cuda.EventCreate(&device->anchor, 0) == 0 &&
-                    cuda.ModuleLoadData(&device->module, ptx) == 0 &&
-                    cuda.ModuleGetFunction(&device->function, device->module, "gviz_store") == 0 &&
+                    cuda.ModuleLoadData(&device->module, ptx) == 0 && find_functions(device) &&
                     cuda.MemAlloc(&device->memory, 2 * BYTES) == 0;
     return device->ready;
 }
 
-static CUresult add_node(const struct device *device, int type, CUgraph graph, CUgraphNode *last) {
+static CUresult add_node(const struct device *device, int type, int place, CUgraph graph,
+                         CUgraphNode *last) {
     CUgraphNode before = *last;
     size_t count = before ? 1 : 0;
     if (type == NODE_KERNEL) {
         CUdeviceptr address = device->memory;
         void *arguments[] = {&address};
-        KernelParams params = {.func = device->function, .grid = {2, 1, 1}, .block = {128, 1, 1},
-                               .kernelParams = arguments};
+        KernelParams params = {.func = device->functions[place % FUNCTIONS], .grid = {2, 1, 1},
+                               .block = {128, 1, 1}, .kernelParams = arguments};
         return cuda.GraphAddKernelNode(last, graph, &before, count, &params);
     }
     if (type == NODE_MEMSET) {
@@ -116,21 +163,21 @@ static CUresult add_node(const struct device *device, int type, CUgraph graph, C
     return cuda.GraphAddMemcpyNode(last, graph, &before, count, &params, device->context);
 }
 
-static CUgraph make_plain(const struct device *device) {
+static CUgraph make_plain(const struct device *device, int type) {
     CUgraph graph = NULL;
     CUgraphNode last = NULL;
     if (cuda.GraphCreate(&graph, 0) != 0)
         return NULL;
-    for (int i = 0; i < KINDS * NODES_OF_A_KIND; i++)
-        if (add_node(device, kinds[i / NODES_OF_A_KIND].type, graph, &last) != 0) {
+    for (int i = 0; i < NODES; i++)
+        if (add_node(device, type, i, graph, &last) != 0) {
             cuda.GraphDestroy(graph);
             return NULL;
         }
     return graph;
 }
 
-static struct copy *make_graph(const struct device *device) {
-    CUgraph graph = make_plain(device);
+static struct copy *make_graph(const struct device *device, int type) {
+    CUgraph graph = make_plain(device, type);
     struct level *level = graph ? level_read(graph, 0) : NULL;
     if (!graph)
         return NULL;
@@ -145,6 +192,27 @@ static struct copy *make_graph(const struct device *device) {
 
 /* -- measuring ------------------------------------------------------------------------------------- */
 
+/* The host's time at a recorded event, or 0. An event on an idle stream of our own is recorded
+ * at a time known to a few microseconds; the event's distance from it is measured. */
+static uint64_t position(const struct device *device, CUevent event) {
+    float milliseconds = 0;
+    uint64_t before = now_ns();
+    bool known = cuda.EventRecord(device->anchor, device->stream) == 0;
+    while (known && cuda.EventQuery(device->anchor) != 0)
+        known = now_ns() - before < ANCHOR_LIMIT_NS;
+    uint64_t after = now_ns();
+    if (!known || cuda.EventElapsedTime(&milliseconds, event, device->anchor) != 0)
+        return 0;
+    return (before + after) / 2 - (uint64_t)((double)milliseconds * 1e6);
+}
+
+static bool keep_busy(const struct device *device) {
+    uint64_t clocks = BUSY_CLOCKS;
+    void *arguments[] = {&clocks};
+    return cuda.LaunchKernel(device->busy, 1, 1, 1, 1, 1, 1, 0, device->stream, arguments,
+                             NULL) == 0;
+}
+
 static bool wait_for(struct copy *copy, uint64_t until_ns) {
     while (!copy_finished(copy)) {
         if (now_ns() > until_ns)
@@ -155,18 +223,39 @@ static bool wait_for(struct copy *copy, uint64_t until_ns) {
     return true;
 }
 
-static bool sample(const struct device *device, struct copy *copy, int64_t out[KINDS][SAMPLES]) {
-    uint64_t until_ns = now_ns() + LIMIT_NS, extent_ns;
-    size_t count[KINDS] = {0};
-    for (int round = 0; round < ROUNDS; round++) {
-        struct node_time times[KINDS * NODES_OF_A_KIND];
-        if (copy->timed_count != KINDS * NODES_OF_A_KIND ||
-            copy_launch(copy, device->stream) != 0 || copy->lost || !wait_for(copy, until_ns) ||
-            !copy_read(copy, times, &extent_ns))
+/* Launch once; `*returned_ns`: when the call returned, after the start event. */
+static bool launch_once(const struct device *device, struct copy *copy, bool behind,
+                        uint64_t until_ns, struct node_time times[NODES], int64_t *returned_ns) {
+    uint64_t extent_ns;
+    if (behind && !keep_busy(device))
+        return false;
+    if (copy_launch(copy, device->stream) != 0)
+        return false;
+    uint64_t returned = now_ns();
+    if (copy->lost || !wait_for(copy, until_ns) || !copy_read(copy, times, &extent_ns))
+        return false;
+    uint64_t start = position(device, copy->start);
+    *returned_ns = start ? (int64_t)(returned - start) : 0;
+    return true;
+}
+
+static bool sample(const struct device *device, struct copy *copy, struct readings *out) {
+    uint64_t until_ns = now_ns() + LIMIT_NS;
+    if (copy->timed_count != NODES)
+        return false;
+    for (int round = 0; round < WARM_UP_ROUNDS + 2 * ROUNDS; round++) {
+        struct node_time times[NODES];
+        bool behind = round >= WARM_UP_ROUNDS + ROUNDS;
+        int64_t returned_ns;
+        if (!launch_once(device, copy, behind, until_ns, times, &returned_ns))
             return false;
-        for (size_t i = 0; round >= WARM_UP_ROUNDS && i < copy->timed_count; i++) {
-            size_t kind = times[i].node_id / NODES_OF_A_KIND;
-            out[kind][count[kind]++] = (int64_t)times[i].between_ns;
+        for (size_t i = 0; round >= WARM_UP_ROUNDS && i < NODES; i++) {
+            int64_t between = (int64_t)times[i].between_ns;
+            int64_t ended = (int64_t)times[i].start_ns + between;
+            if (behind)
+                out->usual[out->usual_count++] = between;
+            else if (ended < returned_ns - POSITION_NS)
+                out->early[out->early_count++] = between;
         }
     }
     return true;
@@ -182,38 +271,56 @@ static int64_t median(int64_t *values, size_t count) {
     return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
-/* Fill the records; return the widest spread. */
-static int64_t evaluate(int number, int64_t samples[KINDS][SAMPLES],
-                        struct calibration_record records[KINDS]) {
-    int64_t widest = 0;
-    for (int k = 0; k < KINDS; k++) {
-        int64_t raw = median(samples[k], SAMPLES);
-        for (size_t i = 0; i < SAMPLES; i++)
-            samples[k][i] = llabs(samples[k][i] - raw);
-        int64_t spread = median(samples[k], SAMPLES);
-        records[k] = (struct calibration_record){
-            number, kinds[k].type, raw - kinds[k].reference_ns, spread, raw,
-            kinds[k].reference_ns, SAMPLES, 0};
-        widest = spread > widest ? spread : widest;
+/* The median deviation from the median; changes the values. */
+static int64_t spread(int64_t *values, size_t count, int64_t middle) {
+    for (size_t i = 0; i < count; i++)
+        values[i] = llabs(values[i] - middle);
+    return median(values, count);
+}
+
+static struct calibration_record evaluate(int number, int kind, struct readings *readings) {
+    int64_t raw = median(readings->usual, readings->usual_count);
+    int64_t early = readings->early_count ? median(readings->early, readings->early_count) : raw;
+    return (struct calibration_record){
+        .device = number, .kind = kinds[kind].type,
+        .bias_ns = raw - kinds[kind].reference_ns + kinds[kind].more_ns,
+        .early_bias_ns = early - kinds[kind].reference_ns +
+                         (readings->early_count ? kinds[kind].early_more_ns
+                                                : kinds[kind].more_ns),
+        .more_ns = kinds[kind].more_ns, .early_more_ns = kinds[kind].early_more_ns,
+        .spread_ns = spread(readings->usual, readings->usual_count, raw),
+        .raw_ns = raw, .reference_ns = kinds[kind].reference_ns,
+        .samples = (uint32_t)readings->usual_count,
+        .early_samples = (uint32_t)readings->early_count};
+}
+
+/* Returns whether the kind was measured; `*quiet`: and evenly. */
+static bool measure_kind(struct device *device, int number, int kind,
+                         struct calibration_record *record, bool *quiet) {
+    struct copy *copy = make_graph(device, kinds[kind].type);
+    struct readings *readings = calloc(1, sizeof *readings);
+    bool good = copy && readings;
+    device->failed = device->failed || !good;
+    if (good && (good = sample(device, copy, readings))) {
+        *record = evaluate(number, kind, readings);
+        *quiet = *quiet && record->spread_ns <= QUIET_SPREAD_NS;
     }
-    return widest;
+    if (copy)
+        copy_free(copy);
+    free(readings);
+    return good;
 }
 
 static void measure(struct device *device, int number, bool last_chance) {
-    struct copy *copy = make_graph(device);
-    int64_t samples[KINDS][SAMPLES];
     struct calibration_record records[KINDS];
-    if (!copy) {
-        device->failed = true;
+    bool good = true, quiet = true;
+    for (int k = 0; good && k < KINDS; k++)
+        good = measure_kind(device, number, k, &records[k], &quiet);
+    if (!good || !(quiet || last_chance))
         return;
-    }
-    if (sample(device, copy, samples) &&
-        (evaluate(number, samples, records) <= QUIET_SPREAD_NS || last_chance)) {
-        for (int k = 0; k < KINDS; k++)
-            spool_append_one(RECORD_CALIBRATION, &records[k], sizeof records[k]);
-        device->done = true;
-    }
-    copy_free(copy);
+    for (int k = 0; k < KINDS; k++)
+        spool_append_one(RECORD_CALIBRATION, &records[k], sizeof records[k]);
+    device->done = true;
 }
 
 bool calibrate_known(int number) {
@@ -248,17 +355,10 @@ bool calibrate(CUcontext context, int number, bool last_chance) {
     return done;
 }
 
-/* For the benchmark of accuracy: launch the private graph without events, so that the collector
- * in use, CUPTI, records what the references above are. The context is current. Returns 0 or -1. */
-GVIZ_EXPORT int gviz_launch_reference(int launches) {
-    struct device *device = &devices[0];
-    CUcontext context = NULL;
+static bool launch_plain(const struct device *device, CUgraph graph, int launches) {
     CUgraphExec exec = NULL;
-    if (cuda.CtxGetCurrent(&context) != 0 || !make_ready(device, context))
-        return -1;
-    CUgraph graph = make_plain(device);
-    if (!graph || cuda.GraphInstantiate(&exec, graph, 0) != 0)
-        return -1;
+    if (cuda.GraphInstantiate(&exec, graph, 0) != 0)
+        return false;
     bool good = true;
     for (int i = 0; good && i < launches; i++) {
         good = cuda.GraphLaunch(exec, device->stream) == 0 &&
@@ -269,33 +369,41 @@ GVIZ_EXPORT int gviz_launch_reference(int launches) {
         }
     }
     cuda.GraphExecDestroy(exec);
-    cuda.GraphDestroy(graph);
+    return good;
+}
+
+/* For the benchmark of accuracy: launch the private graphs without events, so that the collector
+ * in use, CUPTI, records what the references above are. The context is current. Returns 0 or -1. */
+GVIZ_EXPORT int gviz_launch_reference(int launches) {
+    struct device *device = &devices[0];
+    CUcontext context = NULL;
+    if (cuda.CtxGetCurrent(&context) != 0 || !make_ready(device, context))
+        return -1;
+    bool good = true;
+    for (int k = 0; good && k < KINDS; k++) {
+        CUgraph graph = make_plain(device, kinds[k].type);
+        good = graph && launch_plain(device, graph, launches);
+        if (graph)
+            cuda.GraphDestroy(graph);
+    }
     return good ? 0 : -1;
 }
 
 /* -- positions ---------------------------------------------------------------------------------------- */
 
-/* The host's time at a recorded event, or 0. An event on an idle stream of our own is recorded
- * at a time known to a few microseconds; the event's distance from it is measured. */
+/* The host's time at a recorded event, or 0. */
 uint64_t calibrate_position(CUcontext context, int number, CUevent event) {
     struct device *device = number >= 0 && number < MAX_DEVICES ? &devices[number] : NULL;
-    uint64_t position = 0;
-    float milliseconds = 0;
+    uint64_t found = 0;
     if (!device || pthread_mutex_trylock(&lock) != 0)
         return 0;
     if (device->ready && device->context == context) {
         int mode = relax_capture(CU_CAPTURE_MODE_RELAXED);
-        uint64_t before = now_ns(), after = before;
-        bool known = cuda.EventRecord(device->anchor, device->stream) == 0;
-        while (known && cuda.EventQuery(device->anchor) != 0)
-            known = now_ns() - before < ANCHOR_LIMIT_NS;
-        after = now_ns();
-        if (known && cuda.EventElapsedTime(&milliseconds, event, device->anchor) == 0)
-            position = (before + after) / 2 - (uint64_t)((double)milliseconds * 1e6);
+        found = position(device, event);
         relax_capture(mode);
     }
     pthread_mutex_unlock(&lock);
-    return position;
+    return found;
 }
 
 /* The contexts' work has finished. */

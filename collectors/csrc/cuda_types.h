@@ -257,6 +257,9 @@ enum { ACTIVITY_MEMCPY = 1, ACTIVITY_MEMSET = 2, ACTIVITY_CONCURRENT_KERNEL = 10
     X(EventElapsedTimeOld, cuEventElapsedTime, (float *, CUevent, CUevent), 0)                 \
     X(StreamIsCapturing, cuStreamIsCapturing, (CUstream, int *), 1)                            \
     WATCH_FUNCTIONS(X)                                                                         \
+    X(LaunchKernel, cuLaunchKernel,                                                            \
+      (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,       \
+       CUstream, void **, void **), 0)                                                         \
     X(MemGetInfo, cuMemGetInfo_v2, (size_t *, size_t *), 0)                                    \
     X(ThreadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode, (int *), 1)
 

@@ -31,15 +31,22 @@ class NodeTimesRecord(NamedTuple):
 
 
 class CalibrationRecord(NamedTuple):
-    """What two events around a node of a type measure beside the node."""
+    """What two events around a node of a type measure beside the node.
+
+    ``early_bias_ns``: of nodes that ran while the launch call had not returned.
+    """
 
     device_id: int
     type: int
     bias_ns: int
+    early_bias_ns: int
     spread_ns: int
     raw_ns: int
     reference_ns: int
+    more_ns: int
+    early_more_ns: int
     samples: int
+    early_samples: int
 
 
 def _node_times(c: Contents, p: bytes) -> None:

@@ -150,8 +150,9 @@ NVTX_RANGE = struct.Struct("<IIQQ")
 NODE_TIMES = struct.Struct("<4Ii4xQQ")
 #: graph, node, ns from the start event to the event before it, ns from there to the one after
 NODE_TIME = struct.Struct("<IIQQ")
-#: device, node type, bias_ns, spread_ns, raw_ns, reference_ns, samples
-CALIBRATION = struct.Struct("<iiqqqqI4x")
+#: device, node type, bias_ns, early_bias_ns, spread_ns, raw_ns, reference_ns, more_ns,
+#: early_more_ns, samples, early samples; see collectors/csrc/calibrate.c
+CALIBRATION = struct.Struct("<iiqqqqqqqII")
 #: graph id, exec id; then why nodes of the graph are not timed
 REFUSED = struct.Struct("<II")
 #: graph id, edge count; then count x (u32 from, u32 to, u8 from_port, u8 to_port, u8 type, u8)

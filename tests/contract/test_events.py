@@ -179,7 +179,10 @@ class TestEvents:
             bias = found[f"event_bias_{kind}_device_0_ns"]
             assert bias.value is not None
             assert -500 < bias.value < 6_000
-            assert bias.method.startswith("measured: median of 64 readings")
+            assert bias.method.startswith("measured: median of 192 readings")
+            early = found[f"event_early_bias_{kind}_device_0_ns"]
+            assert early.value is not None
+            assert -500 < early.value < 6_000
         assert found["launches_by_copy"].value == 20
         assert found["copy_times_lost"].value == 0
         assert (found["events_calibration_ns"].value or 0) < 200e6

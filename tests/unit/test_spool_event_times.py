@@ -33,8 +33,11 @@ def times(
     return RecordType.NODE_TIMES, head + b"".join(f.NODE_TIME.pack(*r) for r in readings)
 
 
-def calibration(kind: int, bias: int) -> tuple[int, bytes]:
-    values = (0, kind, bias, 30, bias + 800, 800, 64)
+def calibration(
+    kind: int, bias: int, *, early: int | None = None, samples: int = 64
+) -> tuple[int, bytes]:
+    early = bias if early is None else early
+    values = (0, kind, bias, early, 30, bias + 300, 800, 500, 250, 64, samples)
     return RecordType.CALIBRATION, f.CALIBRATION.pack(*values)
 
 
@@ -183,4 +186,39 @@ def test_calibration_is_a_measurement(folded: Fold) -> None:
     bias = found["event_bias_kernel_device_0_ns"]
     assert bias.value == 2_600
     assert "64 readings" in bias.method
-    assert "3400 ns, less 800 ns" in bias.method
+    assert "2900 ns, less 800 ns that CUPTI gives" in bias.method
+    assert "plus 500 ns" in bias.method
+
+
+@pytest.mark.parametrize(("samples", "how"), [(20, "measured"), (0, "estimated")])
+def test_early_bias_is_a_measurement_or_an_estimate(folded: Fold, samples: int, how: str) -> None:
+    recording = folded([*CHAIN, calibration(NodeType.KERNEL, 2_600, early=3_200, samples=samples)])
+    found = {m.name: m for m in recording.fetch_measurements(1)}
+    early = found["event_early_bias_kernel_device_0_ns"]
+    assert early.value == 3_200
+    assert early.method.startswith(how)
+
+
+@pytest.mark.parametrize(
+    ("called", "returned", "position", "expected"),
+    [
+        (1_000, 16_000, 5_000, [9_400, 10_000]),  # the first reading's middle is at 11,300
+        (1_000, 6_000, 5_000, [10_000, 10_000]),
+        (1_000, 90_000, 5_000, [9_400, 9_400]),
+        (1_000, 90_000, 0, [10_000, 10_000]),  # when it ran is not known
+        (1_000, 900_000, 140_000, [9_400, 10_000]),  # the early time ends before a long call
+    ],
+)
+def test_early_nodes_have_a_bias_of_their_own(
+    folded: Fold, called: int, returned: int, position: int, expected: list[int]
+) -> None:
+    chain = graph_records(GRAPH, EXEC, [NodeType.KERNEL, NodeType.KERNEL], [(0, 1)])
+    recording = folded(
+        [
+            *chain,
+            calibration(NodeType.KERNEL, 2_600, early=3_200),
+            launch_record(EXEC, FIRST, called, end_ns=returned),
+            times(FIRST, [(GRAPH, 0, 0, 12_600), (GRAPH, 1, 15_000, 12_600)], position=position),
+        ]
+    )
+    assert recording.fetch_spans(1).duration_ns.tolist() == expected
