@@ -6,6 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import parse_qs, quote, urlencode
 
+from gviz.app.dag_places import LAYOUTS
+from gviz.app.overlays import NAMES
+
 RUNS, RUN, GRAPH = "/", "/run", "/graph"
 PAYLOAD = "/payload"
 
@@ -21,13 +24,14 @@ class Query:
     stream_launch_id: int | None = None
     node_ids: tuple[int, ...] = ()
     colour: str | None = None
+    layout: str | None = None
 
 
 def parse_query(search: str | None) -> Query:
     """Return the meaning of ``?file=...&graph=...``; a malformed number counts as absent."""
     fields = {k: v[0] for k, v in parse_qs((search or "").lstrip("?")).items()}
     nodes = (_integer(part) for part in fields.get("node", "").split(","))
-    colour = fields.get("colour")
+    colour, layout = fields.get("colour"), fields.get("layout")
     return Query(
         file=fields.get("file"),
         run_id=_integer(fields.get("run")),
@@ -35,7 +39,8 @@ def parse_query(search: str | None) -> Query:
         launch_id=_integer(fields.get("launch")),
         stream_launch_id=_integer(fields.get("stream")),
         node_ids=tuple(n for n in nodes if n is not None),
-        colour=colour if colour in ("duration", "kind") else None,
+        colour=colour if colour in NAMES else None,
+        layout=layout if layout in LAYOUTS else None,
     )
 
 
@@ -62,9 +67,14 @@ class Addresses:
         nodes = ",".join(str(n) for n in node_ids)
         return self._page(GRAPH, file=file, graph=graph_id, **({"node": nodes} if nodes else {}))
 
-    def dag_payload(self, file: str, graph_id: int) -> str:
+    def dag_payload(
+        self, file: str, graph_id: int, layout: str | None, launch_id: int | None
+    ) -> str:
         """Return where the DAG component fetches its data."""
-        return self.prefix + f"{PAYLOAD}/dag/{quote(file, safe='')}/{graph_id}".lstrip("/")
+        path = f"{PAYLOAD}/dag/{quote(file, safe='')}/{graph_id}".lstrip("/")
+        given = {"layout": layout, "launch": launch_id}
+        query = urlencode({k: v for k, v in given.items() if v is not None})
+        return self.prefix + path + (f"?{query}" if query else "")
 
     def table_payload(self, file: str, graph_id: int) -> str:
         """Return where the table of nodes fetches its values."""

@@ -194,6 +194,16 @@ def _link_views(link: Callable[..., None]) -> None:
         State("timeline", "source"),
     )
     link("colour", Output("view", "modified_timestamp"), optional("colour", "value"))
+    link(
+        "place",
+        Output("dag", "source"),
+        optional("layout", "value"),
+        optional("colour", "value"),
+        optional("launch", "value"),
+        State("dag", "source"),
+        State("dag", "layout"),
+    )
+    link("drawn", Output("layout", "value"), optional("dag", "layout"), State("layout", "value"))
 
 
 def _link_page(link: Callable[..., None]) -> None:
@@ -212,6 +222,7 @@ def _link_page(link: Callable[..., None]) -> None:
         optional("launch", "value"),
         optional("stream-launch", "value"),
         optional("colour", "value"),
+        optional("layout", "value"),
         State("view", "data"),
     )
     link("title", Output("title", "modified_timestamp"), Input("title", "data"))

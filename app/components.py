@@ -25,6 +25,7 @@ class _View(Component):  # type: ignore[misc]
         theme: str = "light",
         group: str = "graph",
         style: dict[str, Any] | None = None,
+        layout: str | None = None,
     ) -> None:
         values = {
             "id": id,
@@ -36,6 +37,7 @@ class _View(Component):  # type: ignore[misc]
             "theme": theme,
             "group": group,
             "style": style,
+            "layout": layout,
         }
         names = list(values)
         self._prop_names = names
@@ -61,13 +63,15 @@ class Dag(_View):
     focus
         ``{"node": node id, "token": number}``: bring that node into view. A new token repeats it.
     colour
-        'duration' or 'kind'.
+        One of :data:`gviz.app.overlays.NAMES`.
     theme
         'light' or 'dark'.
     group
         Views of one group on a page share selection and hover without a server.
     style
         CSS of the outer box; it needs a height.
+    layout
+        Set by the view: the layout it drew.
     """
 
     _type = "Dag"
@@ -85,7 +89,7 @@ class Timeline(_View):
     selected, hovered, focus, theme, group, style
         As of :class:`Dag`.
     colour
-        'duration' or 'kind'.
+        'kind'; by duration with every other overlay of the DAG.
     """
 
     _type = "Timeline"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gviz.app.graph_view import nvtx_texts
 from gviz.layout.lanes import cover_chains
 from gviz.layout.ranks import rank_rows
 from gviz.recording import rows
@@ -27,6 +29,9 @@ class LevelNode(NamedTuple):
     type: int
     name: str
     not_timed_reason: str | None
+    device_id: int | None
+    nvtx_path_id: int | None
+    occupancy_fraction: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +66,8 @@ class GraphLevel:
         In the order of node ids; arrays below follow it.
     edge_from, edge_to, edge_type
         int64 node indices and CUgraphDependencyType.
-    chain
-        int64: chain of a greedy cover, one a node.
+    row, chain
+        int64, one a node: longest path from a root, and the chain of a greedy cover.
     median_ns, p95_ns
         float64, of one span; NaN where there is no time.
     body_ns
@@ -74,6 +79,8 @@ class GraphLevel:
         Launches with node times behind those.
     types
         Node types of the level and of what is nested in it.
+    nvtx, devices
+        Texts of NVTX paths and names of devices, by their ids.
     """
 
     graph: rows.Graph
@@ -82,6 +89,7 @@ class GraphLevel:
     edge_from: IntArray
     edge_to: IntArray
     edge_type: IntArray
+    row: IntArray
     chain: IntArray
     median_ns: FloatArray
     p95_ns: FloatArray
@@ -89,6 +97,8 @@ class GraphLevel:
     share: FloatArray
     launch_count: int
     types: frozenset[int]
+    nvtx: Mapping[int, str]
+    devices: Mapping[int, str]
     _inner: dict[int, tuple[int, bool, str, int]]
 
     def owners(self, exec_node_ids: IntArray) -> Owners:
@@ -121,6 +131,7 @@ def read_level(recording: Recording, graph_id: int) -> GraphLevel:
         edge_from=edge_from,
         edge_to=edge_to,
         edge_type=edge_type,
+        row=row,
         chain=cover_chains(row, edge_from, edge_to),
         median_ns=times.median_ns,
         p95_ns=times.p95_ns,
@@ -128,6 +139,10 @@ def read_level(recording: Recording, graph_id: int) -> GraphLevel:
         share=times.share,
         launch_count=times.launch_count,
         types=frozenset(n.type for n in nodes) | {entry[3] for entry in inner.values()},
+        nvtx=nvtx_texts(recording.fetch_nvtx_paths(graph.run_id)),
+        devices={
+            d.device_id: f"{d.device_id}: {d.name}" for d in recording.fetch_devices(graph.run_id)
+        },
         _inner=inner,
     )
 

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from gviz.app.dag_places import place_arrays
 from gviz.app.graph_level import GraphLevel, read_level
-from gviz.app.timeline_side import graph_side, stream_side
+from gviz.app.launch_intervals import launch_intervals
+from gviz.app.overlays import describe_overlays, overlay_arrays, value_scale
+from gviz.app.timeline_side import choose_launch, graph_side, stream_side
 from gviz.app.wire import Arrays, Strings, node_types, pack
-from gviz.layout.choice import place_graph
 from gviz.node_type import node_type_name
 
 if TYPE_CHECKING:
@@ -21,31 +23,39 @@ if TYPE_CHECKING:
 
 FloatArray = npt.NDArray[np.float64]
 
-#: From this ratio of slowest to fastest on, durations are coloured on a logarithmic scale.
-LOG_RATIO = 20.0
 
-
-def dag_payload(recording: Recording, graph_id: int) -> bytes:
+def dag_payload(
+    recording: Recording, graph_id: int, layout: str | None = None, launch_id: int | None = None
+) -> bytes:
     """Return the DAG of one graph level: nodes with times, places, edges with routes.
 
-    Arrays: node_id, x, y, type, name (string), median_ns, p95_ns, body_ns (mean time of what
-    is nested in it), share (of the launch, 0..1; these f4, NaN: none),
-    reason (string or -1, why not timed), edge_from, edge_to (node index), edge_type,
-    route_offset, route_x, route_y.
+    Arrays: node_id, type, name (string), median_ns, p95_ns, body_ns (mean time of what
+    is nested in it), share (of the launch, 0..1; these f4, NaN: none), launch_ns (in the launch,
+    f4), reason (string or -1, why not timed), edge_from, edge_to (node index), edge_type, those
+    of :func:`gviz.app.overlays.overlay_arrays` and of :func:`gviz.app.dag_places.place_arrays`.
+
+    Parameters
+    ----------
+    recording, graph_id
+        Where from, and which level.
+    layout
+        One of :data:`gviz.app.dag_places.LAYOUTS`; None: what suits the graph.
+    launch_id
+        The launch that layout 'time' and overlay 'launch' are about; None: its first with node
+        times.
 
     Raises
     ------
     RecordingError
-        If there is no such graph, or its edges form a cycle.
+        If there is no such graph or launch, or its edges form a cycle.
     """
     level = read_level(recording, graph_id)
     strings = Strings()
-    place = place_graph(len(level.nodes), level.edge_from, level.edge_to)
+    launch = choose_launch(recording, level, launch_id)
+    ran = None if launch is None else launch_intervals(recording, level, launch.launch_id)
     reasons = [n.not_timed_reason for n in level.nodes]
     arrays: Arrays = {
         "node_id": np.array([n.node_id for n in level.nodes], np.uint32),
-        "x": place.x.astype(np.float32),
-        "y": place.y.astype(np.float32),
         "type": node_types([n.type for n in level.nodes]),
         "name": strings.indices([n.name for n in level.nodes]),
         "median_ns": level.median_ns.astype(np.float32),
@@ -56,10 +66,12 @@ def dag_payload(recording: Recording, graph_id: int) -> bytes:
         "edge_from": level.edge_from.astype(np.uint32),
         "edge_to": level.edge_to.astype(np.uint32),
         "edge_type": level.edge_type.astype(np.uint8),
-        "route_offset": place.route_offset.astype(np.uint32),
-        "route_x": place.route_x.astype(np.float32),
-        "route_y": place.route_y.astype(np.float32),
+        **overlay_arrays(level, strings),
     }
+    if ran is not None:
+        arrays["launch_ns"] = ran.busy_ns.astype(np.float32)
+    places, more = place_arrays(level, layout, ran)
+    arrays |= more
     header = {
         "kind": "dag",
         "graph_id": graph_id,
@@ -68,11 +80,10 @@ def dag_payload(recording: Recording, graph_id: int) -> bytes:
         "kinds": _kind_names(level),
         "edges_known": level.graph.topology_id is not None,
         "launch_count": level.launch_count,
+        "launch_ordinal": None if launch is None else launch.ordinal,
         "scale": duration_scale(level.median_ns),
-        "width": place.width,
-        "height": place.height,
-        "node_width": place.node_width,
-        "node_height": place.node_height,
+        "overlays": describe_overlays(arrays),
+        **places,
     }
     return pack(header, arrays)
 
@@ -80,13 +91,10 @@ def dag_payload(recording: Recording, graph_id: int) -> bytes:
 def duration_scale(durations_ns: FloatArray) -> dict[str, Any]:
     """Return how durations map to colours: least and most (ns), and log when their ratio asks.
 
-    ``least`` and ``most`` are None when nothing was timed.
+    ``least_ns`` and ``most_ns`` are None when nothing was timed.
     """
-    known = durations_ns[np.isfinite(durations_ns) & (durations_ns > 0)]
-    if not len(known):
-        return {"least_ns": None, "most_ns": None, "log": False}
-    least, most = float(known.min()), float(known.max())
-    return {"least_ns": least, "most_ns": most, "log": most / least >= LOG_RATIO}
+    scale = value_scale(durations_ns)
+    return {"least_ns": scale["least"], "most_ns": scale["most"], "log": scale["log"]}
 
 
 def timeline_payload(

@@ -25,10 +25,12 @@ def add_payload_routes(server: Flask, library: Library, prefix: str) -> None:
 
     def dag(file: str, graph_id: int) -> Response:
         opened = library.file(file)
+        layout = request.args.get("layout")
+        launch = request.args.get("launch", type=int)
         return _answer(
             library,
-            ("dag", file, graph_id),
-            lambda: payload.dag_payload(opened.recording, graph_id),
+            ("dag", file, graph_id, layout, launch),
+            lambda: payload.dag_payload(opened.recording, graph_id, layout, launch),
         )
 
     def timeline(file: str, graph_id: int) -> Response:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from gviz.app.graph_level import GraphLevel
 from gviz.app.wire import Arrays, Strings, node_types
+from gviz.layout.interval_lanes import pack_lanes
 from gviz.recording import rows
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def graph_side(
     recording: Recording, level: GraphLevel, launch_id: int | None, strings: Strings
 ) -> tuple[dict[str, Any] | None, Arrays]:
     """Return header and arrays of a graph launch; None: the first with node times."""
-    launch = _choose_launch(recording, level, launch_id)
+    launch = choose_launch(recording, level, launch_id)
     if launch is None:
         return None, {}
     side = _graph_zero(recording, launch)
@@ -110,63 +111,14 @@ def graph_side(
     return side.to_header(lanes, len(keep), total), arrays
 
 
-def _choose_launch(
+def choose_launch(
     recording: Recording, level: GraphLevel, launch_id: int | None
 ) -> rows.Launch | None:
+    """Return a launch; None: the graph's first with node times, if there is one."""
     if launch_id is not None:
         return recording.fetch_launch(launch_id)
     launches = recording.fetch_launches(level.outermost.graph_id)
     return next((launch for launch in launches if launch.node_level and launch.span_count), None)
-
-
-def pack_lanes(
-    start: FloatArray, end: FloatArray, chain: npt.NDArray[np.int64], nested: npt.NDArray[np.bool_]
-) -> npt.NDArray[np.int64]:
-    """Return a lane for each interval so that none overlap; a chain keeps its lane if it can.
-
-    Parameters
-    ----------
-    start, end
-        The intervals, in order of start.
-    chain
-        The chain each belongs to.
-    nested
-        True for intervals of nested graphs, which follow no chain.
-
-    Returns
-    -------
-    numpy.ndarray
-        int64 lanes from 0: as many as intervals (of more than no length) overlap at most.
-    """
-    members = np.where(nested, -1, chain).tolist()
-    final = {member: i for i, member in enumerate(members)}
-    most = _most_at_once(start, end)
-    ends: list[float] = []
-    owner: list[int] = []
-    own: dict[int, int] = {}
-    found: list[int] = []
-    for i, (begin, stop) in enumerate(zip(start.tolist(), end.tolist(), strict=True)):
-        lane = own.get(members[i], -1)
-        if lane < 0 or ends[lane] > begin:
-            free = [n for n, e in enumerate(ends) if e <= begin]
-            # A lane whose chain goes on is taken only when there would be too many otherwise.
-            idle = [n for n in free if final[owner[n]] < i]
-            taken = idle or (free if len(ends) >= most else [])
-            lane = taken[0] if taken else len(ends)
-        if lane == len(ends):
-            ends.append(stop)
-            owner.append(members[i])
-        ends[lane], owner[lane] = stop, members[i]
-        own[members[i]] = lane
-        found.append(lane)
-    return np.array(found, np.int64)
-
-
-def _most_at_once(start: FloatArray, end: FloatArray) -> int:
-    """Return how many intervals overlap at most; one that starts where another ends does not."""
-    times = np.concatenate((end, start))
-    steps = np.concatenate((np.full(len(end), -1), np.ones(len(start), np.int64)))
-    return int(np.cumsum(steps[np.argsort(times, kind="stable")]).max(initial=0))
 
 
 def stream_side(

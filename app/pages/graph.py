@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import dash_mantine_components as dmc
@@ -11,10 +11,12 @@ from dash.development.base_component import Component
 
 from gviz.app.address import Addresses, Query
 from gviz.app.components import Dag, Timeline
+from gviz.app.dag_places import LAYOUTS
 from gviz.app.graph_view import GraphView, TimedLaunch, typical_launch
 from gviz.app.inspector import render_inspector
 from gviz.app.library import Library
 from gviz.app.life import why_no_edges
+from gviz.app.overlays import OVERLAYS, TIMED
 from gviz.app.pages.run import measurement_name, measurement_text
 from gviz.app.pages.runs import NODE_TIME_METHOD
 from gviz.app.quantity import counted, duration, integer, sentence
@@ -36,7 +38,9 @@ def render_graph(
     selected = [n for n in query.node_ids if n in view.nodes]
     launch = _chosen_launch(view, query)
     stream = _chosen_stream_launch(view, query)
-    colour = query.colour or ("duration" if view.statistics else "kind")
+    timed = bool(view.statistics)
+    colour = query.colour if query.colour and not _is_empty(view, query.colour) else None
+    colour = colour or ("duration" if timed else "kind")
     look = _look(selected, colour)
     graphs = library.file(file).recording.fetch_graphs(view.run.run_id)
     measurements = library.file(file).recording.fetch_measurements(view.run.run_id)
@@ -63,7 +67,19 @@ def render_graph(
                 ],
             ),
             _panes(
-                _dag(view, addresses.dag_payload(file, view.graph.graph_id), look),
+                _dag(
+                    view,
+                    addresses.dag_payload(
+                        file,
+                        view.graph.graph_id,
+                        query.layout,
+                        launch.launch_id
+                        if launch and (query.layout == "time" or colour == "launch")
+                        else None,
+                    ),
+                    look,
+                    query.layout,
+                ),
                 _timeline(
                     view,
                     launch,
@@ -203,13 +219,41 @@ def _launch_choices(
     ]
 
 
-def _colour_choice(colour: str) -> Component:
+def _colour_choice(view: GraphView, colour: str) -> Component:
+    options = [
+        {"value": o.name, "label": o.label, "disabled": _is_empty(view, o.name)} for o in OVERLAYS
+    ]
+    return _select("colour", "Colour", options, colour, width=178)
+
+
+def _is_empty(view: GraphView, overlay: str) -> bool:
+    """Return whether an overlay would show nothing of this graph."""
+    if overlay in TIMED:
+        return not view.statistics and not view.nested_total_ns
+    nodes = view.nodes.values()
+    if overlay == "nvtx":
+        return all(n.nvtx_path_id is None for n in nodes)
+    if overlay == "occupancy":
+        return all(n.occupancy_fraction is None for n in nodes)
+    return overlay == "device" and all(n.device_id is None for n in nodes)
+
+
+def _layout_choice(view: GraphView, layout: str | None) -> Component | None:
+    """Return the choice of layouts; None without edges: there is only one way then."""
+    if view.edge_count is None:
+        return None
+    labels = {"structure": "Structure", "lanes": "Lanes", "time": "Time"}
+    timed = bool(view.recorded_launches)
     choice: Component = dmc.SegmentedControl(
-        id="colour",
+        id="layout",
         size="xs",
-        value=colour,
-        data=[{"value": "duration", "label": "Duration"}, {"value": "kind", "label": "Kind"}],
-        **aria(label="Colour nodes by"),
+        # Of a graph that asks for nothing the view says what it drew.
+        value=layout or "structure",
+        data=[
+            {"value": name, "label": labels[name], "disabled": name == "time" and not timed}
+            for name in LAYOUTS
+        ],
+        **aria(label="Layout"),
     )
     return choice
 
@@ -217,7 +261,7 @@ def _colour_choice(colour: str) -> Component:
 def _select(
     name: str,
     label: str,
-    options: list[dict[str, str]],
+    options: Sequence[Mapping[str, object]],
     value: str | None,
     *,
     width: int,
@@ -229,7 +273,7 @@ def _select(
             html.Span(label),
             dmc.Select(
                 id=name,
-                data=options,
+                data=list(options),
                 value=value,
                 size="xs",
                 w=width,
@@ -285,7 +329,7 @@ def _look(selected: Sequence[int], colour: str) -> dict[str, Any]:
     }
 
 
-def _dag(view: GraphView, source: str, look: dict[str, Any]) -> Component:
+def _dag(view: GraphView, source: str, look: dict[str, Any], layout: str | None) -> Component:
     if not view.nodes:
         return _pane("Graph", html.P("This graph has no nodes.", className="gv-empty"), None)
     note = (
@@ -293,7 +337,9 @@ def _dag(view: GraphView, source: str, look: dict[str, Any]) -> Component:
         if view.edge_count is not None
         else html.Span(f"edges unknown: {why_no_edges(view.root)}", className="gv-muted")
     )
-    tools = [_colour_choice(look["colour"])]
+    choices = (_layout_choice(view, layout), _colour_choice(view, look["colour"]))
+    # Dash's components are false when they have no children.
+    tools = [choice for choice in choices if choice is not None]
     return _pane("Graph", Dag(id="dag", source=source, **look), note, *tools)
 
 

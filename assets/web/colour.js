@@ -1,9 +1,10 @@
 /**
- * Colour by duration and by kind.
+ * Colours of values, of categories and of kinds.
  *
- * Durations: a table computed in OKLCH whose lightness is linear, so equal steps look equal and
- * the order survives every kind of colour blindness. The slowest stands out most from the
- * background: dark on light, bright on dark. Kinds: hues of Okabe and Ito, lightness adapted.
+ * Values: a table computed in OKLCH whose lightness is linear, so equal steps look equal and
+ * the order survives every kind of colour blindness. The greatest stands out most from the
+ * background: dark on light, bright on dark. Kinds and categories: hues of Okabe and Ito and
+ * between them, lightness adapted.
  */
 (function () {
   "use strict";
@@ -32,6 +33,19 @@
       CONDITIONAL: "#e27a9d", MEM_ALLOC: "#b7a04c", MEM_FREE: "#8d7f45", other: "#7d8894",
     },
   };
+
+  /** The last is for all the rarer ones. */
+  const CATEGORY_COLOURS = {
+    light: [
+      "#4c8fd6", "#e0902f", "#2fa58a", "#b678c4", "#d9698f", "#8aa63a", "#5fb8d9", "#b5824f",
+      "#7a86d8", "#d1b23c", "#b3bac4",
+    ],
+    dark: [
+      "#4f93dc", "#e39a3f", "#35b294", "#c08ad0", "#e27a9d", "#93b043", "#63bede", "#c08f5c",
+      "#8a95e6", "#d6b944", "#6b7480",
+    ],
+  };
+  const CATEGORIES = CATEGORY_COLOURS.light.length - 1;
 
   /** OKLCH to sRGB bytes, chroma reduced until it fits. Reference: Ottosson 2020, "OKLab". */
   function oklch(lightness, chroma, hue) {
@@ -98,10 +112,18 @@
    * @param {number} ns
    */
   function step(scale, ns) {
-    if (scale.most_ns === null || !(ns > 0)) return 0;
-    const { least_ns: least, most_ns: most } = scale;
+    return stepOf({ least: scale.least_ns, most: scale.most_ns, log: scale.log }, ns);
+  }
+
+  /**
+   * The step of a value in the ramp.
+   * @param {{least: number|null, most: number|null, log: boolean}} scale
+   * @param {number} value
+   */
+  function stepOf({ least, most, log }, value) {
+    if (most === null || !(value > 0)) return 0;
     if (most <= least) return STEPS >> 1;
-    const t = scale.log ? Math.log(ns / least) / Math.log(most / least) : ns / most;
+    const t = log ? Math.log(value / least) / Math.log(most / least) : value / most;
     return Math.max(0, Math.min(STEPS - 1, Math.round(t * (STEPS - 1))));
   }
 
@@ -110,5 +132,18 @@
     return KIND_COLOURS[theme][kind] || KIND_COLOURS[theme].other;
   }
 
-  gviz.colour = { ramp, step, ofKind, STEPS };
+  /** The colour of a category by its place; of those beyond the table the last. */
+  function category(place, theme) {
+    return CATEGORY_COLOURS[theme][Math.min(place, CATEGORIES)];
+  }
+
+  /** A css colour "#rrggbb" or "rgb(r,g,b)" as the RGBA word of a pixel buffer. */
+  function wordOf(css) {
+    const hex = css.startsWith("#");
+    const parts = hex ? css.slice(1).match(/../g) : css.match(/\d+/g);
+    const [r, g, b] = parts.map((part) => parseInt(part, hex ? 16 : 10));
+    return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
+  }
+
+  gviz.colour = { ramp, step, stepOf, ofKind, category, wordOf, STEPS, CATEGORIES };
 })();

@@ -12,15 +12,28 @@
   /** A node of this height on screen (CSS pixels) is seen without zooming in. */
   const SEEN = 5;
 
+  /** Along time: a node is wide enough to be read, and a nanosecond never wider than this. */
+  const READ_WIDTH = 120;
+  const MOST_TIME_ZOOM = 2;
+  /** Overlays that a tooltip tells of, beside the times it has anyway. */
+  const DESCRIBED = ["launch", "slack", "occupancy", "nvtx"];
+
   const EDGES_UNKNOWN = "Dependencies unknown: nodes stand in the order of their ids.";
   /** Height of that remark under the nodes. */
   const REMARK = 22;
+
+  /** Whether two scenes place one graph in the same way. */
+  function samePlace(a, b) {
+    const { graph_id: graph, layout } = a.header;
+    return graph === b.header.graph_id && layout === b.header.layout && !b.along;
+  }
 
   class Dag {
     /** @param {gviz.Frame} frame */
     constructor(frame) {
       this.frame = frame;
-      this.transform = { k: 1, x: 0, y: 0 };
+      // Along time the two axes have scales of their own: kx and k.
+      this.transform = { k: 1, kx: 1, x: 0, y: 0 };
       this.stop = () => {};
       this.drawn = { level: "", visible: 0 };
     }
@@ -29,21 +42,17 @@
       const { graph_name: name } = payload.header;
       const nodes = gviz.format.counted(payload.x.length, "node");
       const edges = gviz.format.counted(payload.edge_from.length, "edge");
-      return `DAG of ${name}: ${nodes}, ${edges}. Arrow keys follow dependencies, f fits.`;
+      return `DAG of ${name}: ${nodes}, ${edges}. Arrow keys follow dependencies, c the critical path, f fits.`;
     }
 
     load(payload) {
+      const before = this.scene;
       this.scene = new gviz.DagScene(payload);
       this.minimap = new gviz.Minimap(this.scene);
-      const kinds = new Set();
-      let untimed = false;
-      for (let i = 0; i < this.scene.count; i++) {
-        kinds.add(this.scene.kindOf(i));
-        untimed = untimed || !this.scene.timed(i);
-      }
-      this.facts = { scale: payload.header.scale, kinds: Array.from(kinds).sort(), untimed };
-      this.fit(false);
-      if (!payload.header.edges_known) this.frame.remark(EDGES_UNKNOWN);
+      // The same picture of another launch stays where it was.
+      if (!before || !samePlace(before, this.scene)) this.fit(false);
+      const { layout_note: note, edges_known: known } = payload.header;
+      this.frame.remark([note ? `${note}.` : "", known ? "" : EDGES_UNKNOWN].join(" ").trim());
       if (!this.scene.count) this.frame.say("This graph has no nodes.");
     }
 
@@ -54,8 +63,8 @@
         this.patternKey = key;
         this.pattern = gviz.canvas.hatch(frame.ctx, frame.theme, frame.size.ratio);
       }
-      const colour = frame.props.colour === "kind" ? "kind" : "duration";
-      return { transform: this.transform, theme: frame.theme, colour, pattern: this.pattern };
+      const overlay = this.scene.overlay(frame.props.colour);
+      return { transform: this.transform, theme: frame.theme, overlay, pattern: this.pattern };
     }
 
     draw(ctx, size) {
@@ -68,7 +77,7 @@
         hovered: group.hovered === null ? -1 : at(group.hovered),
       };
       this.drawn = gviz.dagDraw.draw(ctx, this.scene, style, marks, size);
-      gviz.legend.draw(ctx, style, this.facts, size);
+      gviz.legend.draw(ctx, style, size);
       this.minimap.draw(ctx, style, gviz.dagDraw.viewOf(this.transform, size), size);
     }
 
@@ -78,16 +87,20 @@
       this.transform = transform;
     }
 
-    /** @param {{k: number, x: number, y: number}} to */
+    /** @param {{k: number, kx: number, x: number, y: number}} to */
     glide(to) {
       this.stop();
       this.fitted = false;
       const from = this.transform;
       this.stop = gviz.canvas.animate(220, (t) => {
-        const k = from.k * (to.k / from.k) ** t;
         // Scale and shift are eased together so that the motion follows one line.
-        const f = to.k === from.k ? t : (k - from.k) / (to.k - from.k);
-        this.place({ k, x: from.x + f * (to.x - from.x), y: from.y + f * (to.y - from.y) });
+        const ease = (a, b) => {
+          const k = a * (b / a) ** t;
+          return [k, a === b ? t : (k - a) / (b - a)];
+        };
+        const [k, f] = ease(from.k, to.k);
+        const [kx, fx] = ease(from.kx, to.kx);
+        this.place({ k, kx, x: from.x + fx * (to.x - from.x), y: from.y + f * (to.y - from.y) });
         this.frame.redraw();
       });
     }
@@ -100,13 +113,24 @@
       const top = height > 240 ? gviz.legend.SPACE + margin / 2 : margin;
       const under = scene.header.edges_known ? 0 : REMARK;
       const room = { w: width - 2 * margin, h: height - top - margin - under };
+      if (scene.along) return this.fitTime(room, margin, top);
       const k = Math.min(FIT_ZOOM, room.w / Math.max(1, scene.width), room.h / Math.max(1, scene.height));
       const safe = Math.max(1e-4, k);
       return {
         k: safe,
+        kx: safe,
         x: (width - scene.width * safe) / 2,
         y: top + (room.h - scene.height * safe) / 2,
       };
+    }
+
+    /** The whole launch across, the lanes as high as they can be read or fit. */
+    fitTime(room, margin, top) {
+      const { scene } = this;
+      const high = room.h - gviz.dagTime.AXIS;
+      const k = Math.max(0.08, Math.min(1, high / scene.height));
+      const kx = room.w / Math.max(1, scene.width);
+      return { k, kx, x: margin, y: top + Math.max(0, (high - scene.height * k) / 2) };
     }
 
     fit(smooth) {
@@ -123,14 +147,29 @@
       return Math.min(this.fitTransform().k * 0.5, 1);
     }
 
+    /** The scale across after zooming by a factor. */
+    scaled(factor) {
+      const { k, kx } = this.transform;
+      if (this.scene.along) {
+        return Math.max(this.fitTransform().kx * 0.5, Math.min(MOST_TIME_ZOOM, kx * factor));
+      }
+      return Math.max(this.least(), Math.min(MOST_ZOOM, k * factor));
+    }
+
     zoom(x, y, factor) {
       if (!this.scene) return;
       this.stop();
       this.fitted = false;
       const t = this.transform;
-      const k = Math.max(this.least(), Math.min(MOST_ZOOM, t.k * factor));
-      const f = k / t.k;
-      this.place({ k, x: x - (x - t.x) * f, y: y - (y - t.y) * f });
+      const kx = this.scaled(factor);
+      const f = kx / t.kx;
+      const flat = this.scene.along;
+      this.place({
+        k: flat ? t.k : kx,
+        kx,
+        x: x - (x - t.x) * f,
+        y: flat ? t.y : y - (y - t.y) * f,
+      });
       this.frame.redraw();
     }
 
@@ -142,39 +181,57 @@
       if (!this.scene) return;
       this.stop();
       this.fitted = false;
-      const { k, x, y } = this.transform;
-      this.place({ k, x: x + dx, y: y + dy });
+      const { k, kx, x, y } = this.transform;
+      this.place({ k, kx, x: x + dx, y: y + dy });
       this.frame.redraw();
     }
 
-    centre(x, y, k) {
+    /** The transform that centres a point of the plane at a scale (along time: the one across). */
+    centre(x, y, scale) {
       const { width, height } = this.frame.size;
-      return { k, x: width / 2 - x * k, y: height / 2 - y * k };
+      const k = this.scene.along ? this.transform.k : scale;
+      return { k, kx: scale, x: width / 2 - x * scale, y: height / 2 - y * k };
+    }
+
+    /** The scale at which a node can be read. */
+    readable(i) {
+      if (!this.scene.along) return Math.max(READ_ZOOM, this.transform.k);
+      const enough = READ_WIDTH / Math.max(1, 2 * this.scene.halfWidth[i]);
+      return Math.max(this.transform.kx, Math.min(MOST_TIME_ZOOM, enough));
     }
 
     /** Bring a node into view, near enough to read it. */
     show(id) {
       const i = this.scene.index.get(id);
       if (i === undefined) return;
-      const { k } = this.transform;
       // What can be seen already stays where it is: a view that jumps loses its reader.
-      if (this.onScreen(i) && 2 * this.scene.halfH * k >= SEEN) return this.frame.redraw();
-      this.glide(this.centre(this.scene.x[i], this.scene.y[i], Math.max(READ_ZOOM, k)));
+      if (this.onScreen(i) && this.sizeOf(i) >= SEEN) return this.frame.redraw();
+      this.glide(this.centre(this.scene.x[i], this.scene.y[i], this.readable(i)));
+    }
+
+    /** The smaller side of a node on screen. */
+    sizeOf(i) {
+      const { k, kx } = this.transform;
+      return Math.min(2 * this.scene.halfH * k, 2 * this.scene.halfWidthOf(i) * kx);
+    }
+
+    /** Where the middle of a node is on the canvas. */
+    spotOf(i) {
+      const { k, kx, x, y } = this.transform;
+      return { x: this.scene.x[i] * kx + x, y: this.scene.y[i] * k + y };
     }
 
     onScreen(i) {
-      const { k, x, y } = this.transform;
       const { width, height } = this.frame.size;
-      const sx = this.scene.x[i] * k + x;
-      const sy = this.scene.y[i] * k + y;
+      const { x: sx, y: sy } = this.spotOf(i);
       return sx > 8 && sy > 8 && sx < width - 8 && sy < height - 8;
     }
 
     // -- gestures ---------------------------------------------------------------------
 
     nodeAt(x, y) {
-      const { k, x: tx, y: ty } = this.transform;
-      return this.scene.pick((x - tx) / k, (y - ty) / k, 4 / k);
+      const { k, kx, x: tx, y: ty } = this.transform;
+      return this.scene.pick((x - tx) / kx, (y - ty) / k, 4 / kx, 4 / k);
     }
 
     grab(x, y) {
@@ -188,7 +245,7 @@
       if (!spot) return;
       this.stop();
       this.fitted = false;
-      this.place(this.centre(spot.x, spot.y, this.transform.k));
+      this.place(this.centre(spot.x, spot.y, this.transform.kx));
       this.frame.redraw();
     }
 
@@ -201,9 +258,8 @@
     double(x, y) {
       if (!this.scene || this.minimap.toPlane(x, y)) return;
       const i = this.nodeAt(x, y);
-      const { k } = this.transform;
-      if (i < 0 || k >= READ_ZOOM) this.fit(true);
-      else this.glide(this.centre(this.scene.x[i], this.scene.y[i], 1));
+      if (i < 0 || this.transform.kx >= this.readable(i)) this.fit(true);
+      else this.glide(this.centre(this.scene.x[i], this.scene.y[i], this.readable(i)));
     }
 
     hover(x, y) {
@@ -229,6 +285,11 @@
       if (Number.isFinite(scene.share[i])) {
         rows.push(["share of launch", gviz.format.percent(scene.share[i])]);
       }
+      const { overlays } = scene.header;
+      for (const name of DESCRIBED) {
+        if (!overlays[name] || !scene.overlay(name).known(i)) continue;
+        rows.push([overlays[name].label.toLowerCase(), scene.overlay(name).describe(i)]);
+      }
       if (scene.header.edges_known) {
         rows.push(["waits for", gviz.format.counted(scene.edgesTo(i).length, "node")]);
         rows.push(["awaited by", gviz.format.counted(scene.edgesFrom(i).length, "node")]);
@@ -243,6 +304,7 @@
       const current = this.scene.index.get(selected[selected.length - 1]);
       const step = { ArrowDown: "down", ArrowUp: "up", ArrowLeft: "left", ArrowRight: "right" };
       const way = step[event.key];
+      if (event.key === "c" || event.key === "C") return this.walkCritical(event.key === "c", current);
       if (!way || !this.scene.count) return false;
       const next = current === undefined ? 0 : this.neighbour(current, way);
       if (next >= 0) {
@@ -252,9 +314,21 @@
       return true;
     }
 
+    /** Select the next node on the critical path, or the one before; at first the first. */
+    walkCritical(forward, current) {
+      const { critical, nodeId } = this.scene;
+      if (!critical.length) return false;
+      const at = current === undefined ? -1 : critical.indexOf(current);
+      const next = at < 0 ? 0 : Math.max(0, Math.min(critical.length - 1, at + (forward ? 1 : -1)));
+      this.frame.group.select([nodeId[critical[next]]]);
+      this.reveal(critical[next]);
+      return true;
+    }
+
     /** The dependent below, the dependency above, or the nearest node to a side in the row. */
     neighbour(i, way) {
       const { scene } = this;
+      if (scene.along) return this.neighbourInTime(i, way);
       const nearest = (ends) => {
         const far = (n) => Math.abs(scene.x[n] - scene.x[i]) + Math.abs(scene.y[n] - scene.y[i]);
         return ends.length ? ends.reduce((a, b) => (far(b) < far(a) ? b : a)) : -1;
@@ -270,16 +344,31 @@
       return nearest(row);
     }
 
+    /** The dependent to the right, the dependency to the left, or the lane above or below. */
+    neighbourInTime(i, way) {
+      const { scene } = this;
+      const near = (nodes) =>
+        nodes.reduce((a, b) => {
+          const far = (n) => Math.abs(scene.x[n] - scene.x[i]);
+          return a < 0 || far(b) < far(a) ? b : a;
+        }, -1);
+      if (way === "right") return near(Array.from(scene.edgesFrom(i), (e) => scene.to[e]));
+      if (way === "left") return near(Array.from(scene.edgesTo(i), (e) => scene.from[e]));
+      const { lanes } = scene.grid;
+      const at = lanes.findIndex((lane) => lane.middle === scene.y[i]);
+      const lane = lanes[at + (way === "down" ? 1 : -1)];
+      return lane ? near(lane.items) : -1;
+    }
+
     /** Pan just enough that a node is on screen. */
     reveal(i) {
-      const { k, x, y } = this.transform;
+      const { k, kx, x, y } = this.transform;
       const { width, height } = this.frame.size;
       const margin = 60;
-      const sx = this.scene.x[i] * k + x;
-      const sy = this.scene.y[i] * k + y;
+      const { x: sx, y: sy } = this.spotOf(i);
       const dx = Math.max(0, margin - sx) + Math.min(0, width - margin - sx);
       const dy = Math.max(0, margin - sy) + Math.min(0, height - margin - sy);
-      if (dx || dy) this.glide({ k, x: x + dx, y: y + dy });
+      if (dx || dy) this.glide({ k, kx, x: x + dx, y: y + dy });
     }
 
     // -- what tests ask ---------------------------------------------------------------
@@ -287,12 +376,14 @@
     locate(id) {
       const i = this.scene.index.get(id);
       if (i === undefined) return null;
-      const { k, x, y } = this.transform;
-      return { x: this.scene.x[i] * k + x, y: this.scene.y[i] * k + y };
+      return this.spotOf(i);
     }
 
     state() {
       return {
+        layout: this.scene.header.layout,
+        overlay: this.scene.overlay(this.frame.props.colour).name,
+        criticalCount: this.scene.critical.length,
         nodeCount: this.scene.count,
         edgeCount: this.scene.edgeCount,
         transform: { ...this.transform },

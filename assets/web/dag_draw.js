@@ -11,15 +11,15 @@
   /** The part of the plane on screen. */
   function viewOf(t, size) {
     return {
-      left: -t.x / t.k,
+      left: -t.x / t.kx,
       top: -t.y / t.k,
-      right: (size.width - t.x) / t.k,
+      right: (size.width - t.x) / t.kx,
       bottom: (size.height - t.y) / t.k,
     };
   }
 
   /** Nodes on screen, by colour when many are. */
-  function visibleNodes(scene, view) {
+  function visibleNodes(scene, view, order) {
     const { halfW, halfH } = scene;
     const whole = scene.width * scene.height;
     const seen = (view.right - view.left) * (view.bottom - view.top);
@@ -34,7 +34,7 @@
       const { left, top, right, bottom } = view;
       scene.grid.visit(left - halfW, top - halfH, right + halfW, bottom + halfH, take);
     } else {
-      for (const i of scene.inOrder) if (inside(i)) found.push(i);
+      for (const i of order) if (inside(i)) found.push(i);
     }
     return found;
   }
@@ -70,14 +70,15 @@
 
   /**
    * Draw the DAG.
-   * @param {Object} style transform, theme, colour, pattern (hatch)
+   * @param {Object} style transform, theme, overlay, pattern (hatch)
    * @param {{selected: number[], hovered: number}} marks node indices; hovered -1 for none
    * @returns {{level: string, visible: number}}
    */
   function draw(ctx, scene, style, marks, size) {
+    if (scene.along) return gviz.dagTime.draw(ctx, scene, style, marks, size);
     const { k } = style.transform;
     const view = viewOf(style.transform, size);
-    const nodes = visibleNodes(scene, view);
+    const nodes = visibleNodes(scene, view, style.overlay.inOrder);
     const height = 2 * scene.halfH * k;
     const far = height < FAR && nodes.length > 5000;
     if (far) gviz.dagNodes.drawFar(ctx, scene, nodes, style, size);
@@ -86,6 +87,9 @@
         const edges = gviz.dagEdges.visible(scene, view);
         const width = k > 0.3 ? 1.25 : Math.max(0.5, 4 * k);
         drawEdges(ctx, scene, edges, style, size, style.theme.edge, width);
+      }
+      if (style.overlay.name === "slack") {
+        drawEdges(ctx, scene, scene.criticalEdges, style, size, style.theme.accent, 2);
       }
       drawNodes(ctx, scene, nodes, style, size);
     }

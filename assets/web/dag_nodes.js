@@ -14,15 +14,7 @@
 
   /** How a node is filled: css colour or hatch, and the ink on it. */
   function paintOf(scene, i, style) {
-    const { theme, colour } = style;
-    if (colour === "kind") {
-      const css = gviz.colour.ofKind(scene.kindOf(i), theme.name);
-      return { fill: css, ink: theme.inkDark };
-    }
-    if (!scene.timed(i)) return { fill: null, ink: theme.muted };
-    const ramp = gviz.colour.ramp(theme.name);
-    const step = scene.step[i];
-    return { fill: ramp.css[step], ink: ramp.darkText[step] ? theme.inkDark : theme.inkLight };
+    return style.overlay.paint(i, style.theme) || { fill: null, ink: style.theme.muted };
   }
 
   /** Blocks: one fillRect a node, at least a pixel. In coordinates of the screen. */
@@ -39,28 +31,27 @@
     }
   }
 
-  /** Far out: a pixel buffer in which the slowest node wins. Returns a canvas of device pixels. */
+  /** Far out: a pixel buffer in which the node that stands out most wins. */
   function drawFar(ctx, scene, nodes, style, size) {
-    const { transform: t, theme } = style;
+    const { transform: t, theme, overlay } = style;
     const { ratio } = size;
     const columns = Math.ceil(size.width * ratio);
     const rows = Math.ceil(size.height * ratio);
     const image = ctx.createImageData(columns, rows);
     const pixels = new Uint32Array(image.data.buffer);
-    const slowest = new Uint8Array(columns * rows);
-    const { words } = gviz.colour.ramp(theme.name);
+    const most = new Uint8Array(columns * rows);
     const w = Math.max(1, Math.round(2 * scene.halfW * t.k * ratio));
     const h = Math.max(1, Math.round(2 * scene.halfH * t.k * ratio));
     for (const i of nodes) {
       const x0 = Math.round(((scene.x[i] - scene.halfW) * t.k + t.x) * ratio);
       const y0 = Math.round(((scene.y[i] - scene.halfH) * t.k + t.y) * ratio);
-      const rank = scene.timed(i) ? 1 + Math.min(254, scene.step[i]) : 1;
-      const word = words[scene.step[i]];
+      const rank = overlay.rank(i);
+      const word = overlay.word(i, theme);
       for (let y = Math.max(0, y0); y < Math.min(rows, y0 + h); y++) {
         for (let x = Math.max(0, x0); x < Math.min(columns, x0 + w); x++) {
           const at = y * columns + x;
-          if (rank > slowest[at]) {
-            slowest[at] = rank;
+          if (rank > most[at]) {
+            most[at] = rank;
             pixels[at] = word;
           }
         }
@@ -169,5 +160,7 @@
     }
   }
 
-  gviz.dagNodes = { BLOCK, drawBlocks, drawFar, drawCards, drawTexts, drawRings, paintOf };
+  gviz.dagNodes = {
+    BLOCK, TAGS, drawBlocks, drawFar, drawCards, drawTexts, drawRings, paintOf, timeOf,
+  };
 })();

@@ -8,6 +8,10 @@
     constructor(payload) {
       const h = payload.header;
       this.header = h;
+      this.payload = payload;
+      /** Along time: x in ns of a launch, nodes as wide as they took. */
+      this.along = h.layout === "time";
+      this.halfWidth = payload.half_width;
       this.x = payload.x;
       this.y = payload.y;
       this.nodeId = payload.node_id;
@@ -30,24 +34,36 @@
       this.halfH = h.node_height / 2;
       this.width = h.width;
       this.height = h.height;
-      this.grid = new gviz.Grid(this.x, this.y, this.width, this.height);
+      this.grid = this.along
+        ? new gviz.Rows(this.x, this.halfWidth, this.y, this.height)
+        : new gviz.Grid(this.x, this.y, this.width, this.height);
       this.index = new Map();
       for (let i = 0; i < this.count; i++) this.index.set(this.nodeId[i], i);
-      this.step = new Uint8Array(this.count);
-      for (let i = 0; i < this.count; i++) this.step[i] = gviz.colour.step(h.scale, this.median[i]);
-      this.inOrder = this.sortByColour();
+      this.overlays = new Map();
       this.boundEdges();
       this.joinEdges();
+      /** The structural critical path: its nodes in order, and the edges between them. */
+      this.critical = payload.critical;
+      this.criticalEdges = this.edgesAlong(this.critical);
     }
 
-    /** Node indices by kind and colour: neighbours in this order share a fill. */
-    sortByColour() {
-      const start = new Int32Array(257);
-      for (const s of this.step) start[s + 1] += 1;
-      for (let s = 0; s < 256; s++) start[s + 1] += start[s];
-      const order = new Int32Array(this.count);
-      for (let i = 0; i < this.count; i++) order[start[this.step[i]]++] = i;
-      return order;
+    /** What nodes are coloured by; made once a name. */
+    overlay(name) {
+      if (!this.overlays.has(name)) this.overlays.set(name, gviz.overlay.make(this.payload, name));
+      return this.overlays.get(name);
+    }
+
+    edgesAlong(nodes) {
+      const found = [];
+      for (let at = 0; at + 1 < nodes.length; at++) {
+        for (const e of this.edgesFrom(nodes[at])) if (this.to[e] === nodes[at + 1]) found.push(e);
+      }
+      return found;
+    }
+
+    /** Half the width of a node, in the plane. */
+    halfWidthOf(i) {
+      return this.along ? this.halfWidth[i] : this.halfW;
     }
 
     boundEdges() {
@@ -111,13 +127,14 @@
       return this.median[i] === this.median[i];
     }
 
-    /** The node under a point of the plane, -1 for none. `slack` widens small nodes. */
-    pick(x, y, slack) {
-      const w = Math.max(this.halfW, slack);
-      const h = Math.max(this.halfH, slack);
+    /** The node under a point of the plane, -1 for none. The slacks widen small nodes. */
+    pick(x, y, slackX, slackY) {
+      const reach = this.along ? slackX : Math.max(this.halfW, slackX);
+      const h = Math.max(this.halfH, slackY);
       let best = -1;
       let near = Infinity;
-      this.grid.visit(x - w, y - h, x + w, y + h, (i) => {
+      this.grid.visit(x - reach, y - h, x + reach, y + h, (i) => {
+        const w = Math.max(this.halfWidthOf(i), slackX);
         const dx = Math.abs(this.x[i] - x);
         const dy = Math.abs(this.y[i] - y);
         if (dx <= w && dy <= h && dx + dy < near) {

@@ -114,6 +114,8 @@
         this.payload = payload;
         this.size = gviz.canvas.fitToBox(this.canvas);
         this.view.load(payload);
+        const { layout } = payload.header;
+        if (layout && layout !== this.props.layout) this.tell({ layout });
         this.canvas.setAttribute("aria-label", this.view.label(payload));
         const focus = this.pendingFocus ?? this.props.focus?.node;
         this.pendingFocus = undefined;

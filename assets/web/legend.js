@@ -1,4 +1,4 @@
-/** The legend of a view: the ramp with its ends, or the kinds, drawn on the canvas. */
+/** The legend of an overlay: the ramp with its ends, or the categories, drawn on the canvas. */
 (function () {
   "use strict";
   const gviz = (window.gviz = window.gviz || {});
@@ -7,6 +7,8 @@
   const MARGIN = 8;
   const HEIGHT = 26;
   const SIZE = 11;
+  /** A category's name is cut to this. */
+  const MOST_NAME = 108;
   /** Room that the buttons take at the right. */
   const BUTTONS = 130;
 
@@ -36,10 +38,11 @@
       this.x += gviz.canvas.textWidth(this.ctx, text, SIZE, weight) + 8;
     }
 
-    ramp() {
+    ramp(reversed) {
       const { css } = gviz.colour.ramp(this.theme.name);
       for (let i = 0; i < BAR; i++) {
-        this.ctx.fillStyle = css[Math.floor((i / BAR) * css.length)];
+        const at = Math.floor((i / BAR) * css.length);
+        this.ctx.fillStyle = css[reversed ? css.length - 1 - at : at];
         this.ctx.fillRect(this.x + i, this.y + HEIGHT / 2 - 4, 1.5, 8);
       }
       this.x += BAR + 9;
@@ -58,43 +61,63 @@
     }
   }
 
-  function durations(strip, style, { scale, untimed }) {
-    strip.text("Median duration", 600, style.theme.ink);
-    strip.text(gviz.format.time(scale.log ? scale.least_ns : 0));
-    strip.ramp();
-    strip.text(gviz.format.time(scale.most_ns));
-    if (scale.log) strip.text("· log");
-    if (!untimed) return;
+  function values(strip, style) {
+    const { overlay } = style;
+    const { scale } = overlay;
+    strip.text(overlay.label, 600, style.theme.ink);
+    if (scale.most === null) strip.text("none above zero");
+    else {
+      const least = scale.log && !overlay.reversed ? scale.least : 0;
+      strip.text(overlay.reversed ? "none: critical path" : overlay.text(least));
+      strip.ramp(overlay.reversed);
+      strip.text(overlay.text(scale.most));
+      if (scale.log) strip.text("· log");
+    }
+    if (!overlay.unknown || !overlay.missing) return;
     strip.x += 8;
     strip.swatch(style.pattern);
-    strip.text("not timed");
+    strip.text(overlay.missing);
   }
 
-  function kinds(strip, style, facts, room) {
-    for (const kind of facts.kinds) {
-      const text = kind.toLowerCase().replace(/_/g, " ");
-      if (strip.x + 40 + gviz.canvas.textWidth(strip.ctx, text, SIZE) > room) {
-        strip.text("…");
+  function categories(strip, style, room) {
+    const { overlay, theme } = style;
+    const { categories: all } = overlay;
+    strip.text(overlay.label, 600, theme.ink);
+    const most = gviz.colour.CATEGORIES;
+    for (let at = 0; at < all.length; at++) {
+      // Lanes take turns with the colours: one round says it.
+      const rest = all.length - at;
+      const last = overlay.name !== "kind" && at === most;
+      const text = last ? `${rest} more` : wordsOf(overlay, all[at].text);
+      const cut = gviz.canvas.fitText(strip.ctx, text, SIZE, MOST_NAME, 400);
+      if (strip.x + 40 + gviz.canvas.textWidth(strip.ctx, cut, SIZE) > room) {
+        strip.text(`+${rest}`);
         return;
       }
-      strip.swatch(gviz.colour.ofKind(kind, style.theme.name));
-      strip.text(text);
+      strip.swatch(overlay.css(at, theme));
+      strip.text(cut);
       strip.x += 6;
+      if (last) return;
     }
+    if (!overlay.unknown) return;
+    strip.swatch(style.pattern);
+    strip.text("none");
+  }
+
+  function wordsOf(overlay, text) {
+    return overlay.name === "kind" ? text.toLowerCase().replace(/_/g, " ") : text;
   }
 
   /**
    * Draw the legend as a strip into the upper left corner.
-   * @param {Object} style theme, colour, pattern
-   * @param {{scale: Object, kinds: string[], untimed: boolean}} facts
+   * @param {Object} style theme, overlay, pattern
    */
-  function draw(ctx, style, facts, size) {
-    const byKind = style.colour === "kind";
-    if (size.width < 440 || (!byKind && facts.scale.most_ns === null)) return;
+  function draw(ctx, style, size) {
+    if (size.width < 440) return;
     const fill = (y) => {
       const strip = new Strip(ctx, style.theme, y);
-      if (byKind) kinds(strip, style, facts, size.width - BUTTONS);
-      else durations(strip, style, facts);
+      if (style.overlay.isRamp) values(strip, style);
+      else categories(strip, style, size.width - BUTTONS);
       return strip.x;
     };
     // Once to learn the width (far above the canvas), once over the panel.

@@ -13,9 +13,11 @@
       this.scene = scene;
       this.key = "";
       const k = Math.min(MOST_W / scene.width, MOST_H / scene.height);
-      this.k = k;
-      this.w = Math.max(24, scene.width * k);
-      this.h = Math.max(16, scene.height * k);
+      // Along time the two axes have nothing to do with each other.
+      this.k = scene.along ? MOST_W / scene.width : k;
+      this.ky = scene.along ? Math.min(MOST_H, 12 * scene.grid.lanes.length) / scene.height : k;
+      this.w = Math.max(24, scene.width * this.k);
+      this.h = Math.max(16, scene.height * this.ky);
     }
 
     /** Where it stands, or null when the whole plane is on screen anyway. */
@@ -35,15 +37,15 @@
       const at = this.place(view, size);
       this.at = at;
       if (!at) return;
-      const { w, h, k } = this;
+      const { w, h, k, ky } = this;
       gviz.legend.panel(
         ctx, style.theme, at.x - INSET, at.y - INSET, w + 2 * INSET, h + 2 * INSET
       );
       ctx.drawImage(this.picture(style, size.ratio), at.x, at.y, w, h);
       const x0 = at.x + Math.max(0, Math.min(w, view.left * k));
-      const y0 = at.y + Math.max(0, Math.min(h, view.top * k));
+      const y0 = at.y + Math.max(0, Math.min(h, view.top * ky));
       const x1 = at.x + Math.max(0, Math.min(w, view.right * k));
-      const y1 = at.y + Math.max(0, Math.min(h, view.bottom * k));
+      const y1 = at.y + Math.max(0, Math.min(h, view.bottom * ky));
       ctx.strokeStyle = style.theme.accent;
       ctx.lineWidth = 1.5;
       ctx.strokeRect(x0, y0, Math.max(3, x1 - x0), Math.max(3, y1 - y0));
@@ -51,7 +53,7 @@
 
     /** The plane as an image, made anew when theme, colouring or ratio change. */
     picture(style, ratio) {
-      const key = `${style.theme.name} ${style.colour} ${ratio}`;
+      const key = `${style.theme.name} ${style.overlay.name} ${ratio}`;
       if (key === this.key) return this.image;
       this.key = key;
       this.image = document.createElement("canvas");
@@ -59,8 +61,10 @@
       this.image.height = Math.ceil(this.h * ratio);
       const pen = this.image.getContext("2d");
       pen.scale(ratio, ratio);
-      const small = { ...style, transform: { k: this.k, x: 0, y: 0 } };
-      gviz.dagNodes.drawBlocks(pen, this.scene, this.scene.inOrder, small);
+      const small = { ...style, transform: { k: this.ky, kx: this.k, x: 0, y: 0 } };
+      const nodes = style.overlay.inOrder;
+      if (this.scene.along) gviz.dagTime.drawBars(pen, this.scene, nodes, small);
+      else gviz.dagNodes.drawBlocks(pen, this.scene, nodes, small);
       return this.image;
     }
 
@@ -70,7 +74,7 @@
       const px = x - this.at.x;
       const py = y - this.at.y;
       if (px < -INSET || py < -INSET || px > this.w + INSET || py > this.h + INSET) return null;
-      return { x: px / this.k, y: py / this.k };
+      return { x: px / this.k, y: py / this.ky };
     }
   }
 

@@ -136,6 +136,25 @@
     return next === source ? noUpdate() : next;
   }
 
+  /** Where the DAG comes from: its layout, and the launch where that is asked about. */
+  function place(layout, colour, launch, source, drawn) {
+    const query = new URLSearchParams();
+    if (layout && (layout !== drawn || source.includes("layout="))) {
+      query.set("layout", layout);
+    }
+    if (launch && (layout === "time" || colour === "launch")) {
+      query.set("launch", launch);
+    }
+    const [path, before] = source.split("?");
+    const next = query.size > 0 ? `${path}?${query}` : path;
+    return next === source || (before === undefined && query.size === 0) ? noUpdate() : next;
+  }
+
+  /** The view says which layout it drew, also where none was asked for. */
+  function drawn(layout, chosen) {
+    return !layout || layout === chosen || layout === "table" ? noUpdate() : layout;
+  }
+
   function colour(value) {
     setProps("dag", { colour: value });
     setProps("timeline", { colour: value });
@@ -149,7 +168,7 @@
     return "?" + new URLSearchParams({ file: view.file, graph });
   }
 
-  function remember(selected, launch, streamLaunch, colour, view) {
+  function remember(selected, launch, streamLaunch, colour, layout, view) {
     const query = new URLSearchParams({ file: view.file, graph: view.graph });
     if (selected && selected.length > 0) {
       query.set("node", selected.slice(0, 100).join(","));
@@ -162,6 +181,9 @@
     }
     if (colour) {
       query.set("colour", colour);
+    }
+    if (layout) {
+      query.set("layout", layout);
     }
     // Replaced, not pushed: the back button leads to the page before, not through clicks.
     const address = "?" + query.toString().replaceAll("%2C", ",");
@@ -183,6 +205,8 @@
   }
 
   window.dash_clientside = Object.assign({}, window.dash_clientside, {
-    gvizPage: { select, loadTable, showLaunch, colour, openGraph, remember, title, theme },
+    gvizPage: {
+      select, loadTable, showLaunch, place, drawn, colour, openGraph, remember, title, theme,
+    },
   });
 })();

@@ -12,9 +12,20 @@ from gviz.layout.table import place_table
 
 #: Up to so many nodes and rows passed by long edges, layers take less than about 0.3 s.
 LAYERS_MOST = 4_000
+#: And up to so many less than about 4 s, for who asks for them.
+LAYERS_ASKED_MOST = 40_000
 
 
-def place_graph(node_count: int, source: npt.ArrayLike, target: npt.ArrayLike) -> Placement:
+def layers_fit(
+    node_count: int, source: npt.ArrayLike, target: npt.ArrayLike, most: int = LAYERS_ASKED_MOST
+) -> bool:
+    """Return whether a graph can be drawn in layers in bearable time."""
+    return node_count <= most and node_count + count_dummies(node_count, source, target) <= most
+
+
+def place_graph(
+    node_count: int, source: npt.ArrayLike, target: npt.ArrayLike, *, layers: bool | None = None
+) -> Placement:
     """Place a graph: in layers when it is small enough, else in lanes; a table without edges.
 
     Parameters
@@ -23,6 +34,8 @@ def place_graph(node_count: int, source: npt.ArrayLike, target: npt.ArrayLike) -
         Number of nodes.
     source, target
         Indices of the dependency and the dependent of each edge.
+    layers
+        Layers or lanes; None: what suits its size. Layers that do not fit become lanes.
 
     Raises
     ------
@@ -31,8 +44,7 @@ def place_graph(node_count: int, source: npt.ArrayLike, target: npt.ArrayLike) -
     """
     if not np.size(source):
         return place_table(node_count)
-    if node_count <= LAYERS_MOST:
-        size = node_count + count_dummies(node_count, source, target)
-        if size <= LAYERS_MOST:
-            return place_layers(node_count, source, target)
+    most = LAYERS_MOST if layers is None else LAYERS_ASKED_MOST
+    if layers is not False and layers_fit(node_count, source, target, most):
+        return place_layers(node_count, source, target)
     return place_lanes(node_count, source, target)

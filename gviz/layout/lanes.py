@@ -229,6 +229,7 @@ def _measure(
         height=height,
         node_width=node_width,
         node_height=NODE_HEIGHT,
+        style="lanes",
     )
 
 

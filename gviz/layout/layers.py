@@ -381,6 +381,7 @@ def _measure(
         height=float(y.max(initial=-ROW_PITCH / 2) + ROW_PITCH / 2),
         node_width=node_width,
         node_height=NODE_HEIGHT,
+        style="structure",
     )
 
 

@@ -47,6 +47,8 @@ class Placement:
         Size of the plane.
     node_width, node_height
         Size of every node.
+    style
+        'structure' (layers), 'lanes' or 'table' (edges unknown).
     """
 
     x: FloatArray
@@ -61,6 +63,7 @@ class Placement:
     height: float
     node_width: float
     node_height: float
+    style: str
 
     def __len__(self) -> int:
         return len(self.x)

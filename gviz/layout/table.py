@@ -44,4 +44,5 @@ def place_table(node_count: int, *, aspect: float = ASPECT) -> Placement:
         height=lines * LINE_PITCH,
         node_width=NODE_WIDTH,
         node_height=NODE_HEIGHT,
+        style="table",
     )

@@ -91,7 +91,8 @@ def test_several_nodes_are_summed(graph_page: GraphPage, site: Site) -> None:
 
 def test_address_reproduces_the_view(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, GRAPH)
-    graph_page.page.get_by_text("Kind", exact=True).first.click()
+    graph_page.page.locator("#colour").click()
+    graph_page.page.get_by_role("option", name="Kind").click()
     graph_page.click_node("dag", NODE)
     graph_page.expect_selected(NODE)
     address = graph_page.page.url

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gviz.app.timeline_side import pack_lanes
+from gviz.layout.interval_lanes import pack_lanes
 from gviz.layout.lanes import cover_chains, place_lanes
 from gviz.layout.layers import place_layers
 from gviz.layout.placement import Placement
 from gviz.layout.ranks import rank_rows
+from gviz.layout.timed import place_time
 
 Dag = tuple[int, list[tuple[int, int]]]
 LAYOUTS = [place_lanes, place_layers]
@@ -114,3 +115,31 @@ def test_pack_lanes_intervals_of_a_lane_never_overlap_and_lanes_are_few(
     if (end > start).all():
         most = max((int(((start <= t) & (end > t)).sum()) for t in start), default=0)
         assert len(set(lane.tolist())) == most
+
+
+@given(dag=dags(), data=st.data())
+@settings(deadline=None)
+def test_time_layout_lanes_never_overlap_and_no_node_is_lost(dag: Dag, data: st.DataObject) -> None:
+    count, edges = dag
+    source = np.array([a for a, _ in edges], np.int64)
+    target = np.array([b for _, b in edges], np.int64)
+    row = rank_rows(count, source, target)
+    timed = np.array(data.draw(st.lists(st.booleans(), min_size=count, max_size=count)))
+    length = np.array(data.draw(st.lists(st.integers(1, 50), min_size=count, max_size=count)))
+    wait = np.array(data.draw(st.lists(st.integers(0, 9), min_size=count, max_size=count)))
+    # A run that respects the edges: every node starts some time after its dependencies end.
+    start = np.zeros(count)
+    for node in np.argsort(row, kind="stable").tolist():
+        before = source[target == node]
+        start[node] = wait[node] + (start[before] + length[before]).max(initial=0)
+    nan = np.where(timed, 0.0, np.nan)
+    chain = cover_chains(row, source, target)
+    p = place_time(start + nan, start + length + nan, row, chain, source, target)
+    assert len(p.lane) == count
+    assert p.start_ns[timed].tolist() == start[timed].tolist()
+    for a, b in edges:
+        assert p.start_ns[b] >= p.end_ns[a]
+    for lane in np.unique(p.lane):
+        mine = np.flatnonzero((p.lane == lane) & timed)
+        mine = mine[np.argsort(p.start_ns[mine], kind="stable")]
+        assert (p.end_ns[mine[:-1]] <= p.start_ns[mine[1:]]).all()

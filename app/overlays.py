@@ -1,0 +1,145 @@
+"""What nodes of the DAG can be coloured by: values on a scale, and categories.
+
+The header of the DAG's payload says for each overlay that this graph has where its values are
+(an array of the payload), and what they mean; assets/web/overlay.js draws from that alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gviz.app.graph_level import GraphLevel
+from gviz.app.wire import Arrays, Strings
+from gviz.critical_path import CriticalPath, structural_path
+
+FloatArray = npt.NDArray[np.float64]
+
+#: From this ratio of greatest to least on, values are coloured on a logarithmic scale.
+LOG_RATIO = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """One way to colour nodes.
+
+    Attributes
+    ----------
+    name
+        In addresses and payloads.
+    label
+        For the choice and the legend.
+    array
+        Array of the payload that holds the values, or the index of each node's category.
+    unit
+        'ns' or 'share' (0..1) of values; None: categories.
+    missing
+        What nodes without a value are called.
+    """
+
+    name: str
+    label: str
+    array: str
+    unit: str | None = None
+    missing: str = ""
+
+
+OVERLAYS = (
+    Overlay("duration", "Median duration", "median_ns", "ns", "not timed"),
+    Overlay("p95", "95th percentile of duration", "p95_ns", "ns", "not timed"),
+    Overlay("launch", "Duration in this launch", "launch_ns", "ns", "no time in it"),
+    Overlay("share", "Share of launch", "share", "share", "not timed"),
+    Overlay("slack", "Slack", "slack_ns", "ns"),
+    Overlay("kind", "Kind", "type"),
+    Overlay("kernel", "Kernel name", "name"),
+    Overlay("nvtx", "NVTX range", "nvtx"),
+    Overlay("lane", "Lane", "lane"),
+    Overlay("device", "Device", "device"),
+    Overlay("occupancy", "Occupancy (theoretical)", "occupancy", "share", "no kernel"),
+)
+NAMES = frozenset(o.name for o in OVERLAYS)
+#: Overlays that mean nothing without node times.
+TIMED = frozenset({"duration", "p95", "launch", "share", "slack"})
+#: Categories of which there may be many, and neighbours matter: they take turns with the colours.
+_TURNS = frozenset({"lane", "nvtx"})
+
+
+def overlay_arrays(level: GraphLevel, strings: Strings) -> Arrays:
+    """Return the arrays of overlays that need more than a node's own times.
+
+    slack_ns, occupancy (f4, NaN: none), nvtx, device (i4, string or -1), lane (u4), critical
+    (u4, node indices of the structural critical path, in order).
+    """
+    path = critical_path(level)
+    slack = path.slack_ns if path is not None else np.full(len(level.nodes), np.nan)
+    return {
+        "slack_ns": slack.astype(np.float32),
+        "critical": (path.nodes if path is not None else np.zeros(0)).astype(np.uint32),
+        "occupancy": np.array(
+            [np.nan if n.occupancy_fraction is None else n.occupancy_fraction for n in level.nodes],
+            np.float32,
+        ),
+        "nvtx": _texts(level.nvtx, [n.nvtx_path_id for n in level.nodes], strings),
+        "device": _texts(level.devices, [n.device_id for n in level.nodes], strings),
+        "lane": level.chain.astype(np.uint32),
+    }
+
+
+def critical_path(level: GraphLevel) -> CriticalPath | None:
+    """Return the structural critical path by median durations; None where nothing was timed.
+
+    A node that holds a body counts with the mean time of what is in it. Without known edges
+    there is no path.
+    """
+    weight = np.where(np.isnan(level.median_ns), level.body_ns, level.median_ns)
+    if level.graph.topology_id is None or not np.isfinite(weight).any():
+        return None
+    count = len(level.nodes)
+    return structural_path(count, level.edge_from, level.edge_to, level.edge_type, weight)
+
+
+def _texts(
+    texts: Mapping[int, str], keys: list[int | None], strings: Strings
+) -> npt.NDArray[np.int32]:
+    used = set(keys)
+    index = {key: strings.add(text) for key, text in texts.items() if key in used}
+    return np.array([-1 if k is None else index.get(k, -1) for k in keys], np.int32)
+
+
+def describe_overlays(arrays: Arrays) -> dict[str, dict[str, Any]]:
+    """Return, by name, the overlays for which these arrays hold anything."""
+    found: dict[str, dict[str, Any]] = {}
+    for overlay in OVERLAYS:
+        values = arrays.get(overlay.array)
+        if values is None or not _has_values(overlay, values):
+            continue
+        entry: dict[str, Any] = {"label": overlay.label, "array": overlay.array}
+        if overlay.unit is None:
+            entry["turns"] = overlay.name in _TURNS
+        else:
+            scale = value_scale(values.astype(np.float64))
+            entry |= {"unit": overlay.unit, "scale": scale, "missing": overlay.missing}
+        found[overlay.name] = entry
+    return found
+
+
+def _has_values(overlay: Overlay, values: npt.NDArray[Any]) -> bool:
+    if overlay.unit is not None:
+        return bool(np.isfinite(values).any())
+    return bool((values >= 0).any()) if values.dtype.kind == "i" else bool(len(values))
+
+
+def value_scale(values: FloatArray) -> dict[str, Any]:
+    """Return how values map to colours: least and most, and log when their ratio asks.
+
+    Both are None when no value is above zero.
+    """
+    known = values[np.isfinite(values) & (values > 0)]
+    if not len(known):
+        return {"least": None, "most": None, "log": False}
+    least, most = float(known.min()), float(known.max())
+    return {"least": least, "most": most, "log": most / least >= LOG_RATIO}

@@ -1,0 +1,145 @@
+/**
+ * An overlay: what the nodes of a scene are coloured by. Values run along a ramp, categories have
+ * a colour each, the rarer ones one together. Python side: gviz.app.overlays.
+ *
+ * @typedef {{key: number, text: string, count: number}} Category
+ */
+(function () {
+  "use strict";
+  const gviz = (window.gviz = window.gviz || {});
+  const { STEPS } = gviz.colour;
+
+  /** Nodes in order of a byte each: neighbours in this order share a fill. */
+  function inOrderOf(bytes) {
+    const start = new Int32Array(257);
+    for (const b of bytes) start[b + 1] += 1;
+    for (let b = 0; b < 256; b++) start[b + 1] += start[b];
+    const order = new Int32Array(bytes.length);
+    for (let i = 0; i < bytes.length; i++) order[start[bytes[i]]++] = i;
+    return order;
+  }
+
+  class Ramp {
+    /** @param {Object} facts entry of header.overlays @param {Float32Array} values */
+    constructor(name, facts, values) {
+      Object.assign(this, { name, ...facts, values });
+      this.isRamp = true;
+      // No slack is what stands out.
+      this.reversed = name === "slack";
+      this.step = new Uint8Array(values.length);
+      this.unknown = false;
+      for (let i = 0; i < values.length; i++) {
+        if (!this.known(i)) this.unknown = true;
+        else this.step[i] = this.stepOf(values[i]);
+      }
+      this.inOrder = inOrderOf(this.step);
+    }
+
+    stepOf(value) {
+      const step = gviz.colour.stepOf(this.scale, value);
+      return this.reversed ? STEPS - 1 - step : step;
+    }
+
+    known(i) {
+      return this.values[i] === this.values[i];
+    }
+
+    /** Css colour and ink of a node, or null without a value. */
+    paint(i, theme) {
+      if (!this.known(i)) return null;
+      const ramp = gviz.colour.ramp(theme.name);
+      const step = this.step[i];
+      return { fill: ramp.css[step], ink: ramp.darkText[step] ? theme.inkDark : theme.inkLight };
+    }
+
+    /** How much a node stands out where many share a pixel (1..255), and its RGBA word. */
+    rank(i) {
+      return this.known(i) ? 1 + Math.min(254, this.step[i]) : 1;
+    }
+
+    word(i, theme) {
+      return gviz.colour.ramp(theme.name).words[this.step[i]];
+    }
+
+    text(value) {
+      return this.unit === "ns" ? gviz.format.time(value) : gviz.format.percent(value);
+    }
+
+    /** The value of a node in words. */
+    describe(i) {
+      return this.known(i) ? this.text(this.values[i]) : this.missing || "none";
+    }
+  }
+
+  class Categories {
+    /** @param {function(number): string} textOf of a category */
+    constructor(name, facts, keys, textOf) {
+      Object.assign(this, { name, ...facts });
+      this.isRamp = false;
+      const counts = new Map();
+      for (const key of keys) counts.set(key, (counts.get(key) || 0) + 1);
+      this.unknown = counts.delete(-1);
+      /** @type {Category[]} */
+      this.categories = Array.from(counts, ([key, count]) => ({ key, count, text: textOf(key) }));
+      // Those that take turns stay in the order in which they come: neighbours differ.
+      if (!facts.turns) this.categories.sort((a, b) => b.count - a.count || a.key - b.key);
+      const place = new Map(this.categories.map((c, at) => [c.key, at]));
+      const most = gviz.colour.CATEGORIES;
+      this.step = new Uint8Array(keys.length);
+      for (let i = 0; i < keys.length; i++) {
+        const at = place.get(keys[i]);
+        const turn = facts.turns ? at % most : Math.min(at, most);
+        this.step[i] = at === undefined ? 255 : turn;
+      }
+      this.inOrder = inOrderOf(this.step);
+      this.place = place;
+      this.keys = keys;
+    }
+
+    known(i) {
+      return this.step[i] !== 255;
+    }
+
+    css(at, theme) {
+      if (this.name === "kind") return gviz.colour.ofKind(this.categories[at].text, theme.name);
+      return gviz.colour.category(this.turns ? at % gviz.colour.CATEGORIES : at, theme.name);
+    }
+
+    paint(i, theme) {
+      if (!this.known(i)) return null;
+      return { fill: this.css(this.place.get(this.keys[i]), theme), ink: theme.inkDark };
+    }
+
+    rank(i) {
+      return this.known(i) ? 2 : 1;
+    }
+
+    word(i, theme) {
+      const paint = this.paint(i, theme);
+      return gviz.colour.wordOf(paint ? paint.fill : gviz.colour.category(99, theme.name));
+    }
+
+    describe(i) {
+      return this.known(i) ? this.categories[this.place.get(this.keys[i])].text : "none";
+    }
+  }
+
+  /**
+   * Return the overlay of a name, or of the kinds where the graph has nothing of that name.
+   * @param {import("./payload").Payload} payload
+   */
+  function make(payload, asked) {
+    const { overlays, strings, kinds } = payload.header;
+    const name = overlays[asked] ? asked : "kind";
+    const facts = overlays[name] || { label: "Kind", array: "type" };
+    const values = payload[facts.array];
+    if (facts.unit) return new Ramp(name, facts, values);
+    const texts = {
+      kind: (key) => kinds[key] || `type ${key}`,
+      lane: (key) => `${key + 1}`,
+    };
+    return new Categories(name, facts, values, texts[name] || ((key) => strings[key]));
+  }
+
+  gviz.overlay = { make };
+})();

@@ -1,0 +1,125 @@
+"""The structural critical path of a graph, and the slack of every node.
+
+The longest path through the DAG weighted with durations: what a launch would take if nothing but
+the dependencies held a node back (no queue, no launch gap, enough multiprocessors). It is a lower
+bound, not what happened in a launch.
+
+References
+----------
+Kelley and Walker (1959), Critical-path planning and scheduling: earliest and latest times by one
+pass forward and one back; slack (total float) is their difference.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gviz.layout.ranks import rank_rows
+from gviz.node_type import EdgeType
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class CriticalPath:
+    """The longest path and how far every node is from being on one.
+
+    Attributes
+    ----------
+    length_ns
+        Sum of the durations on the path, where a programmatic edge adds nothing of its source.
+    start_ns
+        float64, one a node: earliest start, from 0.
+    slack_ns
+        float64, one a node: how much later it could finish without making the path longer. 0 on
+        every longest path.
+    nodes
+        int64: the nodes of one longest path, in order. Of equal ones, that of the lowest indices.
+    """
+
+    length_ns: float
+    start_ns: FloatArray
+    slack_ns: FloatArray
+    nodes: IntArray
+
+
+def structural_path(
+    node_count: int,
+    source: npt.ArrayLike,
+    target: npt.ArrayLike,
+    edge_type: npt.ArrayLike,
+    duration_ns: npt.ArrayLike,
+) -> CriticalPath:
+    """Return the structural critical path.
+
+    Parameters
+    ----------
+    node_count
+        Number of nodes.
+    source, target
+        Indices of the dependency and the dependent of each edge.
+    edge_type
+        CUgraphDependencyType of each edge. A programmatic edge lets the dependent start once its
+        dependency has started: when in between is not known, so the bound takes the earliest.
+    duration_ns
+        One a node; NaN (not timed) counts as 0.
+
+    Raises
+    ------
+    RecordingError
+        If the edges form a cycle.
+    """
+    tail = np.asarray(source, np.int64).reshape(-1)
+    head = np.asarray(target, np.int64).reshape(-1)
+    weight = np.nan_to_num(np.asarray(duration_ns, np.float64).reshape(-1))
+    row = rank_rows(node_count, tail, head)
+    programmatic = np.asarray(edge_type).reshape(-1) == EdgeType.PROGRAMMATIC
+    # From the start of an edge's source to the earliest start of its target.
+    lag = np.where(programmatic, 0.0, weight[tail])
+    forward = np.argsort(row[head], kind="stable")
+    start, before = _earliest(node_count, tail[forward], head[forward], lag[forward])
+    length = float((start + weight).max(initial=0.0))
+    backward = np.argsort(-row[tail], kind="stable")
+    latest = _latest(length - weight, tail[backward], head[backward], lag[backward])
+    return CriticalPath(
+        length_ns=length,
+        start_ns=start,
+        slack_ns=np.maximum(latest - start, 0.0),
+        nodes=_walk_back(start + weight, before),
+    )
+
+
+def _earliest(
+    node_count: int, source: IntArray, target: IntArray, lag: FloatArray
+) -> tuple[FloatArray, list[int]]:
+    """Return each node's earliest start and the dependency that sets it (-1: none)."""
+    start, before = [0.0] * node_count, [-1] * node_count
+    # Lists: a loop over arrays takes five times as long.
+    for a, b, gap in zip(source.tolist(), target.tolist(), lag.tolist(), strict=True):
+        ready = start[a] + gap
+        if ready > start[b] or before[b] < 0:
+            start[b], before[b] = max(ready, start[b]), a
+    return np.array(start, np.float64), before
+
+
+def _latest(free: FloatArray, source: IntArray, target: IntArray, lag: FloatArray) -> FloatArray:
+    """Return each node's latest start; ``free``: where no dependent holds it."""
+    latest: list[float] = free.tolist()
+    for a, b, gap in zip(source.tolist(), target.tolist(), lag.tolist(), strict=True):
+        bound = latest[b] - gap
+        if bound < latest[a]:
+            latest[a] = bound
+    return np.array(latest, np.float64)
+
+
+def _walk_back(finish: FloatArray, before: list[int]) -> IntArray:
+    if not len(finish):
+        return np.zeros(0, np.int64)
+    path = [int(np.argmax(finish))]
+    while before[path[-1]] >= 0:
+        path.append(before[path[-1]])
+    return np.array(path[::-1], np.int64)

@@ -1,0 +1,149 @@
+"""Layouts and overlays of the DAG: switched without losing the selection, kept in the address."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from canvas_page import locate
+from recordings import FIRST_NODE_ID, fork_join_shape, transformer_shape, write_recording
+
+from gviz.app.overlays import OVERLAYS
+
+if TYPE_CHECKING:
+    from conftest import GraphPage, Serve, Site
+
+pytestmark = pytest.mark.browser
+
+SHAPE = fork_join_shape()
+GRAPH = "graph?file=small&graph=1"
+NODE = FIRST_NODE_ID + 4
+EMPTY = FIRST_NODE_ID + 2
+
+
+@pytest.fixture(scope="module")
+def site(serve: Serve, small_recording: Path, tmp_path_factory: pytest.TempPathFactory) -> Site:
+    folder = tmp_path_factory.mktemp("layouts")
+    long = write_recording(folder / "long.gviz", transformer_shape(layers=40), launches=2)
+    plain = write_recording(folder / "plain.gviz", SHAPE, launches=0, eager=False)
+    return serve(small_recording, long, plain)
+
+
+def choose_layout(page: GraphPage, name: str) -> None:
+    page.page.locator("#layout").get_by_text(name, exact=True).click()
+    page.page.wait_for_function(
+        "name => document.querySelector('#dag canvas').gvizState().layout === name",
+        arg=name.lower(),
+    )
+
+
+@pytest.mark.parametrize("name", ["Lanes", "Time", "Structure"])
+def test_layout_is_switched_and_the_selection_stays(
+    graph_page: GraphPage, site: Site, name: str
+) -> None:
+    first = "structure" if name != "Structure" else "lanes"
+    graph_page.open(site, f"{GRAPH}&node={NODE}&layout={first}")
+    choose_layout(graph_page, name)
+    state = graph_page.state("dag")
+    assert state["selected"] == [NODE]
+    assert state["nodeCount"] == len(SHAPE.works)
+    assert f"layout={name.lower()}" in graph_page.page.url
+    graph_page.page.reload()
+    graph_page.wait()
+    assert graph_page.state("dag")["layout"] == name.lower()
+    assert graph_page.state("dag")["selected"] == [NODE]
+
+
+def test_page_says_which_layout_a_large_graph_got(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, "graph?file=long&graph=1")
+    drawn = graph_page.state("dag")["layout"]
+    chosen = graph_page.page.locator("#layout input:checked").get_attribute("value")
+    assert chosen == drawn
+
+
+def test_overlays_are_chosen_and_kept_in_the_address(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, f"{GRAPH}&colour=lane&node={NODE}")
+    page = graph_page.page
+    for overlay in OVERLAYS:
+        if overlay.name in ("nvtx", "occupancy"):  # this recording has neither
+            continue
+        page.locator("#colour").click()
+        page.get_by_role("option", name=overlay.label, exact=True).click()
+        page.wait_for_function(
+            "name => document.querySelector('#dag canvas').gvizState().overlay === name",
+            arg=overlay.name,
+        )
+        assert f"colour={overlay.name}" in page.url
+        assert graph_page.state("dag")["selected"] == [NODE]
+    page.goto(site.address(f"{GRAPH}&colour=slack"))
+    graph_page.wait()
+    assert graph_page.state("dag")["overlay"] == "slack"
+
+
+def test_overlays_of_times_are_not_offered_without_times(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, "graph?file=plain&graph=1&colour=slack")
+    assert graph_page.state("dag")["overlay"] == "kind"
+    graph_page.page.locator("#colour").click()
+    option = graph_page.page.get_by_role("option", name="Slack")
+    assert option.get_attribute("data-combobox-disabled") == "true"
+
+
+def test_node_is_picked_and_hovered_on_the_axis_of_time(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, f"{GRAPH}&layout=time")
+    page = graph_page.page
+    for node in (NODE, EMPTY):
+        spot = locate(page, node)
+        page.mouse.click(spot["x"], spot["y"])
+        graph_page.expect_selected(node)
+    page.mouse.move(locate(page, NODE)["x"], locate(page, NODE)["y"])
+    tip = page.locator("#dag .gviz-canvas-tooltip")
+    assert "duration in this launch" in tip.inner_text()
+
+
+def test_wheel_stretches_time_and_leaves_the_lanes(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, f"{GRAPH}&layout=time")
+    page = graph_page.page
+    before, spot = graph_page.state("dag")["transform"], locate(page, NODE)
+    page.mouse.move(spot["x"], spot["y"])
+    page.mouse.wheel(0, -300)
+    page.wait_for_timeout(100)
+    after = graph_page.state("dag")["transform"]
+    assert after["kx"] > 1.3 * before["kx"]
+    assert after["k"] == before["k"]
+    assert locate(page, NODE)["x"] == pytest.approx(spot["x"], abs=1)
+
+
+def test_arrows_follow_dependencies_along_time(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, f"{GRAPH}&layout=time&node={NODE}")
+    graph_page.page.locator("#dag canvas").press("ArrowRight")
+    graph_page.expect_selected(NODE + 1)
+    graph_page.page.locator("#dag canvas").press("ArrowLeft")
+    graph_page.expect_selected(NODE)
+
+
+def test_c_walks_the_critical_path(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, f"{GRAPH}&colour=slack")
+    canvas = graph_page.page.locator("#dag canvas")
+    seen = []
+    for _ in range(graph_page.state("dag")["criticalCount"]):
+        canvas.press("c")
+        seen.append(graph_page.state("dag")["selected"][0])
+    assert len(set(seen)) == len(seen)
+    edges = {(a, i) for i, work in enumerate(SHAPE.works) for a in work.after}
+    steps = pairwise(seen)
+    assert all((a - FIRST_NODE_ID, b - FIRST_NODE_ID) in edges for a, b in steps)
+    canvas.press("c")
+    assert graph_page.state("dag")["selected"] == [seen[-1]]
+    canvas.press("Shift+C")
+    assert graph_page.state("dag")["selected"] == [seen[-2]]
+
+
+def test_another_launch_moves_the_nodes_in_time(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, f"{GRAPH}&layout=time&launch=3")
+    page = graph_page.page
+    page.locator("#launch").click()
+    with page.expect_response(lambda r: "/dag/" in r.url and "launch=7" in r.url) as answer:
+        page.get_by_role("option", name="#6 ·").click()
+    assert answer.value.status in (200, 304)
