@@ -53,21 +53,7 @@ def dag_payload(
     strings = Strings()
     launch = choose_launch(recording, level, launch_id)
     ran = None if launch is None else launch_intervals(recording, level, launch.launch_id)
-    reasons = [n.not_timed_reason for n in level.nodes]
-    arrays: Arrays = {
-        "node_id": np.array([n.node_id for n in level.nodes], np.uint32),
-        "type": node_types([n.type for n in level.nodes]),
-        "name": strings.indices([n.name for n in level.nodes]),
-        "median_ns": level.median_ns.astype(np.float32),
-        "p95_ns": level.p95_ns.astype(np.float32),
-        "body_ns": level.body_ns.astype(np.float32),
-        "share": level.share.astype(np.float32),
-        "reason": np.array([-1 if r is None else strings.add(r) for r in reasons], np.int32),
-        "edge_from": level.edge_from.astype(np.uint32),
-        "edge_to": level.edge_to.astype(np.uint32),
-        "edge_type": level.edge_type.astype(np.uint8),
-        **overlay_arrays(level, strings),
-    }
+    arrays = {**_node_arrays(level, strings), **overlay_arrays(level, strings)}
     if ran is not None:
         arrays["launch_ns"] = ran.busy_ns.astype(np.float32)
     places, more = place_arrays(level, layout, ran)
@@ -86,6 +72,23 @@ def dag_payload(
         **places,
     }
     return pack(header, arrays)
+
+
+def _node_arrays(level: GraphLevel, strings: Strings) -> Arrays:
+    reasons = [n.not_timed_reason for n in level.nodes]
+    return {
+        "node_id": np.array([n.node_id for n in level.nodes], np.uint32),
+        "type": node_types([n.type for n in level.nodes]),
+        "name": strings.indices([n.name for n in level.nodes]),
+        "median_ns": level.median_ns.astype(np.float32),
+        "p95_ns": level.p95_ns.astype(np.float32),
+        "body_ns": level.body_ns.astype(np.float32),
+        "share": level.share.astype(np.float32),
+        "reason": np.array([-1 if r is None else strings.add(r) for r in reasons], np.int32),
+        "edge_from": level.edge_from.astype(np.uint32),
+        "edge_to": level.edge_to.astype(np.uint32),
+        "edge_type": level.edge_type.astype(np.uint8),
+    }
 
 
 def duration_scale(durations_ns: FloatArray) -> dict[str, Any]:

@@ -67,19 +67,7 @@ def render_graph(
                 ],
             ),
             _panes(
-                _dag(
-                    view,
-                    addresses.dag_payload(
-                        file,
-                        view.graph.graph_id,
-                        query.layout,
-                        launch.launch_id
-                        if launch and (query.layout == "time" or colour == "launch")
-                        else None,
-                    ),
-                    look,
-                    query.layout,
-                ),
+                _dag(view, _dag_source(file, view, query, colour, launch, addresses), look, query),
                 _timeline(
                     view,
                     launch,
@@ -329,7 +317,21 @@ def _look(selected: Sequence[int], colour: str) -> dict[str, Any]:
     }
 
 
-def _dag(view: GraphView, source: str, look: dict[str, Any], layout: str | None) -> Component:
+def _dag_source(
+    file: str,
+    view: GraphView,
+    query: Query,
+    colour: str,
+    launch: TimedLaunch | None,
+    addresses: Addresses,
+) -> str:
+    """Return where the DAG comes from; of a launch only where that is asked about."""
+    asked = query.layout == "time" or colour == "launch"
+    launch_id = launch.launch_id if launch is not None and asked else None
+    return addresses.dag_payload(file, view.graph.graph_id, query.layout, launch_id)
+
+
+def _dag(view: GraphView, source: str, look: dict[str, Any], query: Query) -> Component:
     if not view.nodes:
         return _pane("Graph", html.P("This graph has no nodes.", className="gv-empty"), None)
     note = (
@@ -337,7 +339,7 @@ def _dag(view: GraphView, source: str, look: dict[str, Any], layout: str | None)
         if view.edge_count is not None
         else html.Span(f"edges unknown: {why_no_edges(view.root)}", className="gv-muted")
     )
-    choices = (_layout_choice(view, layout), _colour_choice(view, look["colour"]))
+    choices = (_layout_choice(view, query.layout), _colour_choice(view, look["colour"]))
     # Dash's components are false when they have no children.
     tools = [choice for choice in choices if choice is not None]
     return _pane("Graph", Dag(id="dag", source=source, **look), note, *tools)
