@@ -9,9 +9,9 @@ from typing import Any
 from dash import dcc, html
 from dash.development.base_component import Component
 
+from gviz.app.aria import aria
 from gviz.app.node_facts import Fact
 from gviz.app.quantity import integer, microseconds, percent, three_digits
-from gviz.app.shell import aria
 from gviz.recording import rows
 
 #: Fewer spans say nothing about a distribution.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import dash_mantine_components as dmc
 from dash import dcc, html
 from dash.development.base_component import Component
 
 from gviz.app.address import Addresses
+from gviz.app.aria import aria
+from gviz.app.keyboard import build_help
 from gviz.app.theme import MANTINE_THEME
 
 INDEX = """<!DOCTYPE html>
@@ -29,11 +30,6 @@ INDEX = """<!DOCTYPE html>
 </html>"""
 
 
-def aria(**values: str) -> dict[str, Any]:
-    """Return ARIA attributes as keyword arguments of a component: ``**aria(label=...)``."""
-    return {f"aria-{name}": value for name, value in values.items()}
-
-
 def build_shell(addresses: Addresses, assets: str) -> Component:
     """Return the layout that stays while pages change."""
     header = html.Header(
@@ -50,6 +46,14 @@ def build_shell(addresses: Addresses, assets: str) -> Component:
             ),
             html.Nav(id="trail", className="gv-trail", **aria(label="Trail")),
             html.Div(className="gv-grow"),
+            html.Button(
+                "?",
+                type="button",
+                id="key-help-open",
+                className="gv-button gv-round",
+                title="Keys (?)",
+                **aria(label="Show the keys"),
+            ),
             dmc.ColorSchemeToggle(
                 id="colour-scheme",
                 variant="subtle",
@@ -69,6 +73,7 @@ def build_shell(addresses: Addresses, assets: str) -> Component:
             dcc.Store(id="title"),
             header,
             html.Main(id="page", className="gv-page", tabIndex="-1"),
+            build_help(),
         ],
     )
     return frame

@@ -10,6 +10,7 @@ from dash import dcc, html
 from dash.development.base_component import Component
 
 from gviz.app.address import Addresses, Query
+from gviz.app.aria import aria
 from gviz.app.components import Dag, Timeline
 from gviz.app.dag_places import LAYOUTS
 from gviz.app.graph_view import GraphView, TimedLaunch, typical_launch
@@ -20,7 +21,7 @@ from gviz.app.overlays import OVERLAYS, TIMED
 from gviz.app.pages.run import measurement_name, measurement_text
 from gviz.app.pages.runs import NODE_TIME_METHOD
 from gviz.app.quantity import counted, duration, integer, sentence
-from gviz.app.shell import aria, facts
+from gviz.app.shell import facts
 from gviz.app.table import render_table
 from gviz.life_summary import is_failed
 from gviz.recording import rows

@@ -304,6 +304,12 @@
       const current = this.scene.index.get(selected[selected.length - 1]);
       const step = { ArrowDown: "down", ArrowUp: "up", ArrowLeft: "left", ArrowRight: "right" };
       const way = step[event.key];
+      const walk = this.walks(event.key, current);
+      if (walk) {
+        const nodes = Array.from(walk, (i) => this.scene.nodeId[i]).sort((a, b) => a - b);
+        if (nodes.length) this.frame.group.select(nodes);
+        return true;
+      }
       if (event.key === "c" || event.key === "C") return this.walkCritical(event.key === "c", current);
       if (!way || !this.scene.count) return false;
       const next = current === undefined ? 0 : this.neighbour(current, way);
@@ -312,6 +318,38 @@
         this.reveal(next);
       }
       return true;
+    }
+
+    /** The nodes that a key selects, or null for another key. */
+    walks(key, current) {
+      const { scene, frame } = this;
+      const selected = frame.group.selected.map((id) => scene.index.get(id) ?? -1);
+      const nodes = selected.filter((i) => i >= 0);
+      if (key === "u" || key === "d") return gviz.dagWalk.reach(scene, nodes, key === "d");
+      if (key === "p") return nodes.length === 2 ? gviz.dagWalk.between(scene, ...nodes) : [];
+      if (key !== "n" && key !== "N") return null;
+      const step = current === undefined ? 0 : current + (key === "n" ? 1 : -1);
+      const next = Math.max(0, Math.min(scene.count - 1, step));
+      this.reveal(next);
+      return [next];
+    }
+
+    /** Zoom so that the selection fills the view; without one show everything. */
+    fitSelection() {
+      const { scene, frame } = this;
+      const nodes = frame.group.selected.map((id) => scene.index.get(id) ?? -1);
+      const known = nodes.filter((i) => i >= 0);
+      if (!known.length) return this.fit(true);
+      const box = gviz.dagWalk.boundsOf(scene, known);
+      const { width, height } = frame.size;
+      const across = (width - 2 * FIT_MARGIN) / Math.max(1, box.right - box.left);
+      const down = (height - gviz.legend.SPACE - 2 * FIT_MARGIN) / (box.bottom - box.top);
+      const least = this.fitTransform().kx;
+      const scale = scene.along
+        ? Math.min(MOST_TIME_ZOOM, across)
+        : Math.min(FIT_ZOOM, across, down);
+      const { left, right, top, bottom } = box;
+      this.glide(this.centre((left + right) / 2, (top + bottom) / 2, Math.max(least, scale)));
     }
 
     /** Select the next node on the critical path, or the one before; at first the first. */

@@ -214,6 +214,7 @@
         "=": () => this.view.zoomBy(1.5),
         "-": () => this.view.zoomBy(1 / 1.5),
         f: () => this.view.fit(true),
+        z: () => (this.view.fitSelection ? this.view.fitSelection() : this.view.fit(true)),
       };
       const action = actions[event.key];
       if (action) action();

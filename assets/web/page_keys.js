@@ -1,4 +1,5 @@
-// Keys of the pages: "/" searches the table, Escape leaves the search and closes popovers.
+// Keys of the pages: "/" searches the table, "?" shows the keys, Escape leaves the search and
+// closes popovers. The browser itself closes a dialog on Escape.
 (function () {
   "use strict";
 
@@ -14,6 +15,24 @@
     }
   }
 
+  function showHelp() {
+    const dialog = document.getElementById("key-help");
+    if (dialog && !dialog.open) {
+      dialog.showModal();
+    }
+  }
+
+  document.addEventListener("click", (event) => {
+    if (event.target.closest("#key-help-open")) {
+      showHelp();
+    }
+    const dialog = event.target.closest("dialog.gv-dialog");
+    // A click beside the content hits the dialog itself.
+    if (dialog && (event.target === dialog || event.target.closest(".gv-close"))) {
+      dialog.close();
+    }
+  });
+
   document.addEventListener("pointerdown", (event) => closePopovers(event.target));
 
   document.addEventListener("keydown", (event) => {
@@ -22,6 +41,9 @@
     }
     if (event.key === "Escape") {
       closePopovers(null);
+    }
+    if (event.key === "?" && !typing(event.target)) {
+      showHelp();
     }
     const search = document.getElementById("search");
     if (event.key === "/" && search && !typing(event.target)) {

@@ -1,0 +1,73 @@
+"""The keys of the viewer, as its help shows them; dag.js and page_keys.js act on them."""
+
+from __future__ import annotations
+
+from dash import html
+from dash.development.base_component import Component
+
+from gviz.app.aria import aria
+
+#: What is in a group, and its keys with what they do.
+KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
+    (
+        "Everywhere",
+        (
+            ("/", "search the nodes"),
+            ("?", "this help"),
+            ("Esc", "leave the search, close what is open, select nothing"),
+        ),
+    ),
+    (
+        "Graph and timeline, when focused",
+        (
+            ("f", "show everything"),
+            ("z", "zoom to the selection"),
+            ("+  -", "zoom in and out"),
+            ("click", "select; with Ctrl or Shift: one more or one less"),
+            ("double click", "zoom to a node; on empty ground show everything"),
+        ),
+    ),
+    (
+        "Graph, when focused",
+        (
+            ("arrows", "to a dependency, a dependent or a neighbour"),
+            ("n  N", "next and previous node"),
+            ("c  C", "along the critical path and back"),
+            ("u", "select all that the selection waits for"),
+            ("d", "select all that waits for the selection"),
+            ("p", "select what lies on paths between two selected nodes"),
+        ),
+    ),
+)
+
+
+def build_help() -> Component:
+    """Return the help on keys: a dialog that is closed at first."""
+    groups = [
+        html.Section(
+            [
+                html.H3(title),
+                html.Dl(
+                    [html.Div([html.Dt(html.Kbd(key)), html.Dd(text)]) for key, text in keys],
+                    className="gv-keys",
+                ),
+            ]
+        )
+        for title, keys in KEYS
+    ]
+    dialog: Component = html.Dialog(
+        id="key-help",
+        className="gv-dialog",
+        children=[
+            html.Div(
+                [
+                    html.H2("Keys", id="key-help-title"),
+                    html.Button("Close", type="button", className="gv-button gv-close"),
+                ],
+                className="gv-dialog-head",
+            ),
+            *groups,
+        ],
+        **aria(labelledby="key-help-title"),
+    )
+    return dialog

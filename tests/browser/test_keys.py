@@ -1,0 +1,95 @@
+"""Keys: the help that lists them, and walks over the DAG."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import networkx as nx
+import pytest
+from recordings import FIRST_NODE_ID, fork_join_shape
+
+if TYPE_CHECKING:
+    from conftest import GraphPage, Serve, Site
+
+pytestmark = pytest.mark.browser
+
+SHAPE = fork_join_shape()
+EDGES = [
+    (FIRST_NODE_ID + a, FIRST_NODE_ID + b) for b, work in enumerate(SHAPE.works) for a in work.after
+]
+DAG: nx.DiGraph[int] = nx.DiGraph(EDGES)
+NODE = FIRST_NODE_ID + 5
+LAST = max(DAG)
+
+
+@pytest.fixture(scope="module")
+def site(serve: Serve, small_recording: Path) -> Site:
+    return serve(small_recording)
+
+
+def press(graph_page: GraphPage, *keys: str) -> list[int]:
+    """Press keys in the graph; return what is selected then."""
+    for key in keys:
+        graph_page.page.locator("#dag canvas").press(key)
+    selected: list[int] = graph_page.state("dag")["selected"]
+    return selected
+
+
+def test_help_shows_the_keys_and_closes(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, "graph?file=small&graph=1")
+    page = graph_page.page
+    dialog = page.locator("#key-help")
+    assert not dialog.is_visible()
+    page.keyboard.press("?")
+    assert dialog.is_visible()
+    assert "along the critical path" in dialog.inner_text()
+    page.keyboard.press("Escape")
+    assert not dialog.is_visible()
+    page.get_by_label("Show the keys").click()
+    dialog.get_by_role("button", name="Close").click()
+    assert not dialog.is_visible()
+
+
+def test_question_mark_can_be_searched_for(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, "graph?file=small&graph=1")
+    graph_page.page.keyboard.press("/")
+    graph_page.page.keyboard.type("?")
+    assert not graph_page.page.locator("#key-help").is_visible()
+
+
+def test_upstream_and_downstream_are_selected(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, f"graph?file=small&graph=1&node={NODE}")
+    assert set(press(graph_page, "u")) == nx.ancestors(DAG, NODE) | {NODE}
+    graph_page.open(site, f"graph?file=small&graph=1&node={NODE}")
+    assert set(press(graph_page, "d")) == nx.descendants(DAG, NODE) | {NODE}
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_paths_between_two_nodes(graph_page: GraphPage, site: Site, swapped: bool) -> None:
+    ends = (LAST, NODE) if swapped else (NODE, LAST)
+    graph_page.open(site, f"graph?file=small&graph=1&node={ends[0]},{ends[1]}")
+    on_paths = set().union(*nx.all_simple_paths(DAG, NODE, LAST))
+    assert set(press(graph_page, "p")) == on_paths
+
+
+def test_paths_need_two_nodes_and_a_path(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, f"graph?file=small&graph=1&node={NODE}")
+    assert press(graph_page, "p") == [NODE]
+    apart = next(n for n in DAG if not nx.has_path(DAG, n, NODE) and not nx.has_path(DAG, NODE, n))
+    graph_page.open(site, f"graph?file=small&graph=1&node={NODE},{apart}")
+    assert press(graph_page, "p") == [NODE, apart]
+
+
+def test_next_and_previous_node(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, f"graph?file=small&graph=1&node={NODE}")
+    assert press(graph_page, "n", "n") == [NODE + 2]
+    assert press(graph_page, "Shift+N") == [NODE + 1]
+
+
+def test_zoom_to_the_selection(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, f"graph?file=small&graph=1&node={NODE}")
+    before = graph_page.state("dag")["transform"]["k"]
+    press(graph_page, "z")
+    graph_page.page.wait_for_timeout(500)
+    assert graph_page.state("dag")["transform"]["k"] > before
