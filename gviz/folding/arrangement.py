@@ -138,12 +138,16 @@ class _Level:
         self._groups = groups
         self._left = {unit: part for unit, part in enumerate(members) if part}
         self._unit = {n: unit for unit, part in enumerate(members) for n in part}
-        # Edges from nodes of other units that are still left.
-        self._waiting = [
-            sum(self._unit.get(d, unit) != unit for n in part for d in graph.before[n])
-            for unit, part in enumerate(members)
-        ]
+        # Edges from nodes that are still left: to each unit from others, to each node from any.
+        self._waiting = [0] * len(members)
+        self._missing = {n: 0 for part in members for n in part}
+        for node, unit in self._unit.items():
+            before = [self._unit[d] for d in graph.before[node] if d in self._unit]
+            self._missing[node] = len(before)
+            self._waiting[unit] += sum(other != unit for other in before)
         self._ready: list[tuple[int, int]] = []
+        self._free_nodes = [(graph.place[n], n) for n, count in self._missing.items() if not count]
+        heapq.heapify(self._free_nodes)
 
     def emit(self) -> Iterator[tuple[Group | None, list[int]]]:
         """Yield groups, pieces of groups, and nodes of none (no group), dependencies first."""
@@ -156,14 +160,23 @@ class _Level:
             else:
                 unit, part = self._split()
             yield (self._groups[unit] if unit < len(self._groups) else None), part
-            for node in part:
-                self._unit.pop(node)
-            for node in part:
-                for dependent in self._graph.after[node]:
-                    other = self._unit.get(dependent, unit)
-                    if other != unit:
-                        self._waiting[other] -= 1
-                        self._push_if_ready(other)
+            self._remove(unit, part)
+
+    def _remove(self, unit: int, part: list[int]) -> None:
+        """Note that nodes are emitted, and what is ready by that."""
+        for node in part:
+            self._unit.pop(node)
+        for node in part:
+            for dependent in self._graph.after[node]:
+                other = self._unit.get(dependent)
+                if other is None:
+                    continue
+                self._missing[dependent] -= 1
+                if not self._missing[dependent]:
+                    heapq.heappush(self._free_nodes, (self._graph.place[dependent], dependent))
+                if other != unit:
+                    self._waiting[other] -= 1
+                    self._push_if_ready(other)
 
     def _push_if_ready(self, unit: int) -> None:
         if not self._waiting[unit]:
@@ -171,13 +184,17 @@ class _Level:
             heapq.heappush(self._ready, (first, unit))
 
     def _split(self) -> tuple[int, list[int]]:
-        """Take from the first group that has any the nodes that depend on no other unit."""
-        for unit, part in sorted(self._left.items(), key=lambda u: self._graph.place[u[1][0]]):
-            free = self._free(unit, part)
-            if free:
-                self._left[unit] = [n for n in part if n not in free]
-                return unit, [n for n in part if n in free]
-        raise AssertionError("a graph with a cycle has no order")
+        """Take from a group the nodes that depend on no other unit; of several, the first has it.
+
+        There are such nodes: the graph is acyclic, so some node depends on none that is left.
+        """
+        while self._free_nodes[0][1] not in self._unit:
+            heapq.heappop(self._free_nodes)
+        unit = self._unit[self._free_nodes[0][1]]
+        part = self._left[unit]
+        free = self._free(unit, part)
+        self._left[unit] = [n for n in part if n not in free]
+        return unit, [n for n in part if n in free]
 
     def _free(self, unit: int, part: list[int]) -> set[int]:
         """Return the nodes of a unit whose dependencies that are left are all such nodes."""

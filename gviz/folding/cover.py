@@ -104,11 +104,9 @@ class _Cover:
             best = heapq.heappop(self._queue)
             gaps = list(self._free(best.start, best.end))
             if gaps != [(best.start, best.end)]:
+                # Cut anew: blocks may begin elsewhere now, so their edges are compared again.
                 for low, high in gaps:
-                    # Verified blocks begin where they begin; others may begin anywhere.
-                    skipped = -((best.start - low) // best.period)
-                    first = best.start + skipped * best.period if best.is_verified else low
-                    self._offer(first, high, best.period, best.is_verified)
+                    self._offer(low, high, best.period)
             elif best.is_verified:
                 insort(self._claimed, (best.start, best.end))
                 count = (best.end - best.start) // best.period

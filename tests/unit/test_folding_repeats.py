@@ -122,6 +122,29 @@ def test_find_repeats_blocks_of_two_kinds_of_edges_in_turn_are_longer_blocks() -
     assert shape_of(fold) == (3, 6)
 
 
+def test_find_repeats_longer_blocks_are_compared_as_a_whole() -> None:
+    # Blocks of two kinds of edges in turn, and one edge more between the first two.
+    labels = [1, 2, 3] * 8
+    skips = [(3 * k, 3 * k + 2) for k in range(0, 8, 2)]
+    (fold,) = chained(labels, [*skips, (0, 4)]).folds
+    assert (shape_of(fold), int(fold.nodes[0])) == ((3, 6), 6)
+
+
+def test_find_repeats_repetitions_that_overlap_share_the_nodes_out() -> None:
+    # 1 2 1 2 1 2 and 1 2 3 1 2 3 1 2 3 have two nodes in common.
+    labels = [1, 2, 1, 2, 1, 2, 3, 1, 2, 3, 1, 2, 3]
+    assert [shape_of(fold) for fold in chained(labels).folds] == [(2, 2), (3, 3)]
+    # What is left of the shorter one is compared by its own edges.
+    assert [shape_of(fold) for fold in unlinked(labels, [(2, 3)]).folds] == [(3, 3)]
+
+
+def test_find_repeats_edges_may_be_given_in_any_order() -> None:
+    edges = [(3 * k + i, 3 * k + 2) for k in range(4) for i in ((0, 1) if k % 2 else (1, 0))]
+    edges += [(3 * k + 2, 3 * k + 3 + i) for k in range(3) for i in (0, 1)]
+    (fold,) = unlinked([1, 2, 3] * 4, edges).folds
+    assert shape_of(fold) == (4, 3)
+
+
 def test_find_repeats_other_edges_in_the_second_half_are_two_folds() -> None:
     labels = [1, 2, 3] * 8
     skips = [(3 * k, 3 * k + 2) for k in range(4, 8)]
