@@ -1,0 +1,168 @@
+"""A fold, which stands for several nodes, and the tree of all folds of a graph.
+
+Every fold is a contiguous stretch of one topological order, the tree's. So no path leaves a
+fold and comes back, and whichever folds are closed at a time, the graph of what is visible
+has no cycle: its edges lead onward in that order.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+FoldKind = Literal["repeat", "block", "range", "body"]
+
+#: Hexadecimal digits of a fold's id: a chance collision among a million folds is below 1e-7.
+ID_DIGITS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Nodes that can stand as one item.
+
+    Attributes
+    ----------
+    id
+        Derived from the kind and the nodes' indices alone: the same for the same graph.
+    kind
+        repeat: equal blocks one after the other; block: one of them; range: one occurrence
+        of an NVTX range.
+    title
+        What to call it.
+    nodes
+        int64 node indices, in the tree's order.
+    blocks
+        int64 node indices, shape (repeats, period): one row a block, equal nodes in one
+        column. Shape (0, 0) where the kind is not repeat.
+    children
+        Folds inside, in the tree's order: the blocks of a repeat of more than one node,
+        the repeats inside a block, the ranges inside a range.
+    """
+
+    id: str
+    kind: FoldKind
+    title: str
+    nodes: IntArray = field(compare=False, repr=False)
+    blocks: IntArray = field(compare=False, repr=False)
+    children: tuple[Fold, ...] = field(default=(), repr=False)
+
+    @property
+    def repeats(self) -> int:
+        """How many equal blocks a repeat has; 0 for other kinds."""
+        return len(self.blocks)
+
+    @property
+    def period(self) -> int:
+        """How many nodes a block of a repeat has; 0 for other kinds."""
+        return int(self.blocks.shape[1])
+
+    def walk(self) -> Iterator[Fold]:
+        """Yield this fold and all inside, a fold before its children."""
+        waiting = [self]
+        while waiting:
+            fold = waiting.pop()
+            yield fold
+            waiting.extend(reversed(fold.children))
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenRange:
+    """An occurrence of an NVTX range that could not be one fold: the graph would be cyclic.
+
+    Attributes
+    ----------
+    path
+        Its texts, from the outermost range.
+    pieces
+        Node indices of its pieces, in order; those of one node are no folds.
+    """
+
+    path: tuple[str, ...]
+    pieces: tuple[IntArray, ...] = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class FoldTree:
+    """The folds of one graph level.
+
+    Attributes
+    ----------
+    source, target
+        int64 node indices of each edge.
+    order
+        Every node index once; topological, and every fold is contiguous in it.
+    folds
+        The outermost folds, in this order. Together they need not hold every node.
+    broken
+        Ranges that are several folds, or none.
+    """
+
+    source: IntArray = field(compare=False, repr=False)
+    target: IntArray = field(compare=False, repr=False)
+    order: IntArray = field(compare=False, repr=False)
+    folds: tuple[Fold, ...]
+    broken: tuple[BrokenRange, ...] = ()
+
+    @property
+    def node_count(self) -> int:
+        """Number of nodes of the graph."""
+        return len(self.order)
+
+    def walk(self) -> Iterator[Fold]:
+        """Yield every fold, a fold before its children."""
+        for fold in self.folds:
+            yield from fold.walk()
+
+    def find(self, fold_id: str) -> Fold | None:
+        """Return the fold of an id; None where the graph has none."""
+        return next((fold for fold in self.walk() if fold.id == fold_id), None)
+
+    def around(self, node: int) -> tuple[Fold, ...]:
+        """Return the folds that hold a node, outermost first: unfold them to see it."""
+        place = invert(self.order)
+        at = place[node]
+        found: list[Fold] = []
+        level = self.folds
+        while inner := next((f for f in level if 0 <= at - place[f.nodes[0]] < len(f.nodes)), None):
+            found.append(inner)
+            level = inner.children
+        return tuple(found)
+
+
+def build_fold(
+    kind: FoldKind,
+    title: str,
+    nodes: IntArray,
+    children: tuple[Fold, ...] = (),
+    blocks: IntArray | None = None,
+) -> Fold:
+    """Return a fold with its id."""
+    digest = hashlib.sha256(kind.encode())
+    digest.update(np.sort(nodes).astype("<i8").tobytes())
+    if blocks is None:
+        blocks = np.zeros((0, 0), np.int64)
+    return Fold(digest.hexdigest()[:ID_DIGITS], kind, title, nodes, blocks, children)
+
+
+def invert(order: IntArray) -> IntArray:
+    """Return the place of each node in an order (int64).
+
+    Raises
+    ------
+    ValueError
+        If the order does not name every node once.
+    """
+    place = np.full(len(order), -1, np.int64)
+    if len(order) and not (order.min() >= 0 and order.max() < len(order)):
+        raise ValueError(f"the order names nodes outside 0..{len(order) - 1}")
+    place[order] = np.arange(len(order))
+    if (place < 0).any():
+        raise ValueError(f"the order leaves out node {int(np.argmin(place))}; name each once")
+    return place

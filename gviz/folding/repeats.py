@@ -1,0 +1,89 @@
+"""Folds of equal blocks that follow each other, found by themselves: the layers of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from gviz.folding.cover import Stretch, cover_line
+from gviz.folding.fold import Fold, FoldTree, IntArray, build_fold
+from gviz.folding.line import Line, follow_chains
+
+
+def find_repeats(
+    source: npt.ArrayLike,
+    target: npt.ArrayLike,
+    order: npt.ArrayLike,
+    labels: npt.ArrayLike,
+    names: Sequence[str] | None = None,
+) -> FoldTree:
+    """Return the folds of equal blocks of nodes that follow each other.
+
+    Blocks are equal where labels and the edges inside are; edges between blocks may differ.
+    A fold is at least two blocks, or three single nodes. What repeats inside a block is folded
+    inside each. A block that differs ends one fold, and another may begin behind it.
+
+    The order given counts unless fewer items are visible when chains are followed instead:
+    two chains that run beside each other are then folded one by one. One order serves the
+    whole graph, so repetitions of which some need the one order and some the other are not all
+    found; nor are blocks that overlap in both, such as the stages of a pipeline.
+
+    Parameters
+    ----------
+    source, target
+        Node indices of the dependency and the dependent of each edge.
+    order
+        Every node index once, dependencies first: by row and id, or as created.
+    labels
+        One integer a node; equal where nodes do equal work.
+    names
+        One a node, for titles of folds of single nodes.
+
+    Raises
+    ------
+    ValueError
+        If the order is no topological order of the nodes, or labels or names are not one a node.
+    """
+    tail = np.asarray(source, np.int64).reshape(-1)
+    head = np.asarray(target, np.int64).reshape(-1)
+    given = np.asarray(order, np.int64).reshape(-1)
+    known = np.asarray(labels, np.int64).reshape(-1)
+    for what, values in (("labels", known), ("names", known if names is None else names)):
+        if len(values) != len(given):
+            raise ValueError(f"{len(values)} {what} for {len(given)} nodes; give one a node")
+    # Dense numbers, so that their size does not matter.
+    dense = np.unique(known, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    best = given
+    stretches = cover_line(Line(dense, tail, head, given), 0, len(given))
+    if _count_visible(stretches, len(given)) > 1:
+        chains = follow_chains(len(given), tail, head, given)
+        if not np.array_equal(chains, given):
+            others = cover_line(Line(dense, tail, head, chains), 0, len(given))
+            if _count_visible(others, len(given)) < _count_visible(stretches, len(given)):
+                best, stretches = chains, others
+    folds = tuple(_build_repeat(stretch, 0, best, names) for stretch in stretches)
+    return FoldTree(tail, head, best, folds)
+
+
+def _count_visible(stretches: tuple[Stretch, ...], node_count: int) -> int:
+    """Return how many items are visible while all is folded."""
+    return node_count - sum(s.period * s.repeats - 1 for s in stretches)
+
+
+def _build_repeat(
+    stretch: Stretch, base: int, order: IntArray, names: Sequence[str] | None
+) -> Fold:
+    """Build the fold of a stretch counted from place ``base``."""
+    start, period, repeats = base + stretch.start, stretch.period, stretch.repeats
+    nodes = order[start : start + period * repeats]
+    blocks = nodes.reshape(repeats, period)
+    if period == 1:
+        name = "node" if names is None else names[int(nodes[0])]
+        return build_fold("repeat", f"{repeats} × {name}", nodes, (), blocks)
+    children = []
+    for k, block in enumerate(blocks):
+        inner = (_build_repeat(s, start + k * period, order, names) for s in stretch.inner)
+        children.append(build_fold("block", f"{k + 1} of {repeats}", block, tuple(inner)))
+    return build_fold("repeat", f"{repeats} × {period} nodes", nodes, tuple(children), blocks)
