@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qs, quote, urlencode
 
 from gviz.app.dag_places import LAYOUTS
+from gviz.app.folding import FOLDINGS
 from gviz.app.overlays import NAMES
 
 RUNS, RUN, GRAPH = "/", "/run", "/graph"
@@ -25,13 +26,15 @@ class Query:
     node_ids: tuple[int, ...] = ()
     colour: str | None = None
     layout: str | None = None
+    folding: str | None = None
+    unfolded: tuple[str, ...] = ()
 
 
 def parse_query(search: str | None) -> Query:
     """Return the meaning of ``?file=...&graph=...``; a malformed number counts as absent."""
     fields = {k: v[0] for k, v in parse_qs((search or "").lstrip("?")).items()}
     nodes = (_integer(part) for part in fields.get("node", "").split(","))
-    colour, layout = fields.get("colour"), fields.get("layout")
+    colour, layout, folding = (fields.get(name) for name in ("colour", "layout", "fold"))
     return Query(
         file=fields.get("file"),
         run_id=_integer(fields.get("run")),
@@ -41,6 +44,8 @@ def parse_query(search: str | None) -> Query:
         node_ids=tuple(n for n in nodes if n is not None),
         colour=colour if colour in NAMES else None,
         layout=layout if layout in LAYOUTS else None,
+        folding=folding if folding in FOLDINGS else None,
+        unfolded=tuple(part for part in fields.get("open", "").split(",") if part),
     )
 
 
@@ -67,14 +72,17 @@ class Addresses:
         nodes = ",".join(str(n) for n in node_ids)
         return self._page(GRAPH, file=file, graph=graph_id, **({"node": nodes} if nodes else {}))
 
-    def dag_payload(
-        self, file: str, graph_id: int, layout: str | None, launch_id: int | None
-    ) -> str:
-        """Return where the DAG component fetches its data."""
+    def dag_payload(self, file: str, graph_id: int, query: Query, launch_id: int | None) -> str:
+        """Return where the DAG component fetches its data, as a page's query asks for it."""
         path = f"{PAYLOAD}/dag/{quote(file, safe='')}/{graph_id}".lstrip("/")
-        given = {"layout": layout, "launch": launch_id}
-        query = urlencode({k: v for k, v in given.items() if v is not None})
-        return self.prefix + path + (f"?{query}" if query else "")
+        given = {
+            "layout": query.layout,
+            "launch": launch_id,
+            "fold": query.folding,
+            "open": ",".join(query.unfolded) or None if query.folding else None,
+        }
+        asked = urlencode({k: v for k, v in given.items() if v is not None}, safe=",")
+        return self.prefix + path + (f"?{asked}" if asked else "")
 
     def table_payload(self, file: str, graph_id: int) -> str:
         """Return where the table of nodes fetches its values."""

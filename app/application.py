@@ -200,6 +200,8 @@ def _link_views(link: Callable[..., None]) -> None:
         optional("layout", "value"),
         optional("colour", "value"),
         optional("launch", "value"),
+        optional("folding", "value"),
+        optional("dag", "open"),
         State("dag", "source"),
         State("dag", "layout"),
     )
@@ -223,6 +225,8 @@ def _link_page(link: Callable[..., None]) -> None:
         optional("stream-launch", "value"),
         optional("colour", "value"),
         optional("layout", "value"),
+        optional("folding", "value"),
+        optional("dag", "open"),
         State("view", "data"),
     )
     link("title", Output("title", "modified_timestamp"), Input("title", "data"))

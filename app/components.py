@@ -26,6 +26,7 @@ class _View(Component):  # type: ignore[misc]
         group: str = "graph",
         style: dict[str, Any] | None = None,
         layout: str | None = None,
+        open: list[str] | None = None,
     ) -> None:
         values = {
             "id": id,
@@ -38,6 +39,7 @@ class _View(Component):  # type: ignore[misc]
             "group": group,
             "style": style,
             "layout": layout,
+            "open": open,
         }
         names = list(values)
         self._prop_names = names
@@ -72,6 +74,8 @@ class Dag(_View):
         CSS of the outer box; it needs a height.
     layout
         Set by the view: the layout it drew.
+    open
+        Ids of the open folds; set by clicks.
     """
 
     _type = "Dag"

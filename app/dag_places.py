@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gviz.app.graph_level import GraphLevel
+from gviz.app.folding import Shape
 from gviz.app.launch_intervals import LaunchIntervals
 from gviz.app.wire import Arrays
 from gviz.layout.choice import LAYERS_ASKED_MOST, layers_fit, place_graph
@@ -17,9 +17,7 @@ from gviz.layout.timed import place_time
 LAYOUTS = ("structure", "lanes", "time")
 
 
-def place_arrays(
-    level: GraphLevel, layout: str | None, ran: LaunchIntervals | None
-) -> tuple[dict[str, Any], Arrays]:
+def place_arrays(shape: Shape, layout: str | None) -> tuple[dict[str, Any], Arrays]:
     """Return header fields and arrays of a layout.
 
     Arrays: x, y (centres), route_offset, route_x, route_y; of layout 'time' also half_width,
@@ -27,20 +25,18 @@ def place_arrays(
     is not the one asked for, or null), width, height, node_width, node_height.
     """
     if layout == "time":
-        if ran is not None and np.isfinite(ran.start_ns).any():
-            return _along_time(level, ran)
-        return _in_plane(level, None, "no node of this level has a time in this launch")
-    return _in_plane(level, layout, None)
+        if shape.ran is not None and np.isfinite(shape.ran.start_ns).any():
+            return _along_time(shape, shape.ran)
+        return _in_plane(shape, None, "no node of this level has a time in this launch")
+    return _in_plane(shape, layout, None)
 
 
-def _in_plane(
-    level: GraphLevel, layout: str | None, note: str | None
-) -> tuple[dict[str, Any], Arrays]:
-    count = len(level.nodes)
+def _in_plane(shape: Shape, layout: str | None, note: str | None) -> tuple[dict[str, Any], Arrays]:
+    count = shape.count
     asked = {"structure": True, "lanes": False}.get(layout or "")
-    if asked and not layers_fit(count, level.edge_from, level.edge_to):
+    if asked and not layers_fit(count, shape.edge_from, shape.edge_to):
         note = f"layers are drawn up to {LAYERS_ASKED_MOST:,} nodes and passed rows: shown in lanes"
-    place = place_graph(count, level.edge_from, level.edge_to, layers=asked)
+    place = place_graph(count, shape.edge_from, shape.edge_to, layers=asked)
     header = {
         "layout": place.style,
         "layout_note": note,
@@ -58,9 +54,9 @@ def _in_plane(
     }
 
 
-def _along_time(level: GraphLevel, ran: LaunchIntervals) -> tuple[dict[str, Any], Arrays]:
+def _along_time(shape: Shape, ran: LaunchIntervals) -> tuple[dict[str, Any], Arrays]:
     place = place_time(
-        ran.start_ns, ran.end_ns, level.row, level.chain, level.edge_from, level.edge_to
+        ran.start_ns, ran.end_ns, shape.row, shape.chain, shape.edge_from, shape.edge_to
     )
     lanes = int(place.lane.max(initial=0)) + 1
     header = {
@@ -76,7 +72,7 @@ def _along_time(level: GraphLevel, ran: LaunchIntervals) -> tuple[dict[str, Any]
         "x": (place.start_ns + half).astype(np.float32),
         "y": ((place.lane + 0.5) * ROW_PITCH).astype(np.float32),
         "half_width": half.astype(np.float32),
-        "route_offset": np.zeros(len(level.edge_from) + 1, np.uint32),
+        "route_offset": np.zeros(len(shape.edge_from) + 1, np.uint32),
         "route_x": np.zeros(0, np.float32),
         "route_y": np.zeros(0, np.float32),
     }

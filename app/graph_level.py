@@ -32,6 +32,18 @@ class LevelNode(NamedTuple):
     device_id: int | None
     nvtx_path_id: int | None
     occupancy_fraction: float | None
+    grid_x: int | None
+    grid_y: int | None
+    grid_z: int | None
+    block_x: int | None
+    block_y: int | None
+    block_z: int | None
+    bytes: int | None
+
+    @property
+    def shape(self) -> tuple[int | None, ...]:
+        """Grid, block and size: equal for nodes of equal work."""
+        return self[-7:]
 
 
 @dataclass(frozen=True, slots=True)

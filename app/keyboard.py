@@ -33,6 +33,7 @@ KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
             ("arrows", "to a dependency, a dependent or a neighbour"),
             ("n  N", "next and previous node"),
             ("c  C", "along the critical path and back"),
+            ("o  x", "open the selected folds; close the fold around"),
             ("u", "select all that the selection waits for"),
             ("d", "select all that waits for the selection"),
             ("p", "select what lies on paths between two selected nodes"),

@@ -5,17 +5,27 @@ Node ids are template node ids of the shown graph level.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gviz.app.dag_places import place_arrays
+from gviz.app.folding import (
+    FOLD_TYPE,
+    fold_arrays,
+    fold_level,
+    folded,
+    items_shape,
+    shape_of_level,
+)
 from gviz.app.graph_level import GraphLevel, read_level
 from gviz.app.launch_intervals import launch_intervals
 from gviz.app.overlays import describe_overlays, overlay_arrays, value_scale
 from gviz.app.timeline_side import choose_launch, graph_side, stream_side
 from gviz.app.wire import Arrays, Strings, node_types, pack
+from gviz.folding.fold import FoldTree
 from gviz.node_type import node_type_name
 
 if TYPE_CHECKING:
@@ -24,51 +34,82 @@ if TYPE_CHECKING:
 FloatArray = npt.NDArray[np.float64]
 
 
+@dataclass(frozen=True, slots=True)
+class DagAsked:
+    """What of the DAG is asked for.
+
+    Attributes
+    ----------
+    layout
+        One of :data:`gviz.app.dag_places.LAYOUTS`; None: what suits the graph.
+    launch_id
+        The launch that layout 'time' and overlay 'launch' are about; None: its first with node
+        times.
+    folding
+        One of :data:`gviz.app.folding.FOLDINGS`; None: every node is shown.
+    unfolded
+        Ids of the folds that are open.
+    """
+
+    layout: str | None = None
+    launch_id: int | None = None
+    folding: str | None = None
+    unfolded: frozenset[str] = frozenset()
+
+
 def dag_payload(
-    recording: Recording, graph_id: int, layout: str | None = None, launch_id: int | None = None
+    recording: Recording, graph_id: int, asked: DagAsked | None = None, tree: FoldTree | None = None
 ) -> bytes:
     """Return the DAG of one graph level: nodes with times, places, edges with routes.
 
     Arrays: node_id, type, name (string), median_ns, p95_ns, body_ns (mean time of what
     is nested in it), share (of the launch, 0..1; these f4, NaN: none), launch_ns (in the launch,
     f4), reason (string or -1, why not timed), edge_from, edge_to (node index), edge_type, those
-    of :func:`gviz.app.overlays.overlay_arrays` and of :func:`gviz.app.dag_places.place_arrays`.
+    of :func:`gviz.app.overlays.overlay_arrays` and of :func:`gviz.app.dag_places.place_arrays`;
+    folded, one value an item instead and those of :func:`gviz.app.folding.fold_arrays`.
 
     Parameters
     ----------
     recording, graph_id
         Where from, and which level.
-    layout
-        One of :data:`gviz.app.dag_places.LAYOUTS`; None: what suits the graph.
-    launch_id
-        The launch that layout 'time' and overlay 'launch' are about; None: its first with node
-        times.
+    asked
+        How it is to be shown; None: all nodes as suits the graph.
+    tree
+        The folds of the level, where they are known already.
 
     Raises
     ------
     RecordingError
         If there is no such graph or launch, or its edges form a cycle.
     """
+    asked = asked or DagAsked()
     level = read_level(recording, graph_id)
     strings = Strings()
-    launch = choose_launch(recording, level, launch_id)
+    launch = choose_launch(recording, level, asked.launch_id)
     ran = None if launch is None else launch_intervals(recording, level, launch.launch_id)
     arrays = {**_node_arrays(level, strings), **overlay_arrays(level, strings)}
     if ran is not None:
         arrays["launch_ns"] = ran.busy_ns.astype(np.float32)
-    places, more = place_arrays(level, layout, ran)
+    shape, header = shape_of_level(level, ran), {}
+    if asked.folding is not None:
+        view = folded(tree or fold_level(level, asked.folding), asked.unfolded)
+        header, arrays = fold_arrays(arrays, level, view, strings)
+        shape = items_shape(view, ran)
+        arrays["lane"] = shape.chain.astype(np.uint32)
+    places, more = place_arrays(shape, asked.layout)
     arrays |= more
-    header = {
+    header |= {
         "kind": "dag",
         "graph_id": graph_id,
         "graph_name": level.graph.name,
         "strings": strings.to_list(),
-        "kinds": _kind_names(level),
+        "kinds": {**_kind_names(level), FOLD_TYPE: "FOLD"},
         "edges_known": level.graph.topology_id is not None,
         "launch_count": level.launch_count,
         "launch_ordinal": None if launch is None else launch.ordinal,
         "scale": duration_scale(level.median_ns),
         "overlays": describe_overlays(arrays),
+        "folding": asked.folding,
         **places,
     }
     return pack(header, arrays)

@@ -212,7 +212,7 @@ def _colour_choice(view: GraphView, colour: str) -> Component:
     options = [
         {"value": o.name, "label": o.label, "disabled": _is_empty(view, o.name)} for o in OVERLAYS
     ]
-    return _select("colour", "Colour", options, colour, width=178)
+    return _select("colour", "Colour", options, colour, width=150)
 
 
 def _is_empty(view: GraphView, overlay: str) -> bool:
@@ -225,6 +225,26 @@ def _is_empty(view: GraphView, overlay: str) -> bool:
     if overlay == "occupancy":
         return all(n.occupancy_fraction is None for n in nodes)
     return overlay == "device" and all(n.device_id is None for n in nodes)
+
+
+def _fold_choice(view: GraphView, folding: str | None) -> Component | None:
+    """Return the choice of what to fold; None without edges: folds follow dependencies."""
+    if view.edge_count is None:
+        return None
+    choice: Component = dmc.Select(
+        id="folding",
+        data=[
+            {"value": "none", "label": "No folds"},
+            {"value": "repeats", "label": "Fold repeats"},
+            {"value": "ranges", "label": "Fold NVTX", "disabled": _is_empty(view, "nvtx")},
+        ],
+        value=folding or "none",
+        size="xs",
+        w=116,
+        allowDeselect=False,
+        **aria(label="Folding"),
+    )
+    return choice
 
 
 def _layout_choice(view: GraphView, layout: str | None) -> Component | None:
@@ -329,7 +349,7 @@ def _dag_source(
     """Return where the DAG comes from; of a launch only where that is asked about."""
     asked = query.layout == "time" or colour == "launch"
     launch_id = launch.launch_id if launch is not None and asked else None
-    return addresses.dag_payload(file, view.graph.graph_id, query.layout, launch_id)
+    return addresses.dag_payload(file, view.graph.graph_id, query, launch_id)
 
 
 def _dag(view: GraphView, source: str, look: dict[str, Any], query: Query) -> Component:
@@ -340,10 +360,15 @@ def _dag(view: GraphView, source: str, look: dict[str, Any], query: Query) -> Co
         if view.edge_count is not None
         else html.Span(f"edges unknown: {why_no_edges(view.root)}", className="gv-muted")
     )
-    choices = (_layout_choice(view, query.layout), _colour_choice(view, look["colour"]))
+    choices = (
+        _fold_choice(view, query.folding),
+        _layout_choice(view, query.layout),
+        _colour_choice(view, look["colour"]),
+    )
     # Dash's components are false when they have no children.
     tools = [choice for choice in choices if choice is not None]
-    return _pane("Graph", Dag(id="dag", source=source, **look), note, *tools)
+    canvas = Dag(id="dag", source=source, open=list(query.unfolded), **look)
+    return _pane("Graph", canvas, note, *tools)
 
 
 def _timeline(

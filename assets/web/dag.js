@@ -25,7 +25,8 @@
   /** Whether two scenes place one graph in the same way. */
   function samePlace(a, b) {
     const { graph_id: graph, layout } = a.header;
-    return graph === b.header.graph_id && layout === b.header.layout && !b.along;
+    const same = graph === b.header.graph_id && layout === b.header.layout;
+    return same && a.count === b.count && !b.along;
   }
 
   class Dag {
@@ -73,7 +74,7 @@
       const style = this.style();
       const at = (id) => this.scene.index.get(id) ?? -1;
       const marks = {
-        selected: group.selected.map(at).filter((i) => i >= 0),
+        selected: Array.from(new Set(group.selected.map(at))).filter((i) => i >= 0),
         hovered: group.hovered === null ? -1 : at(group.hovered),
       };
       this.drawn = gviz.dagDraw.draw(ctx, this.scene, style, marks, size);
@@ -252,12 +253,13 @@
     click(x, y, event) {
       if (!this.scene) return;
       const i = this.nodeAt(x, y);
-      this.frame.pick(i < 0 ? null : this.scene.nodeId[i], event);
+      this.frame.pick(i < 0 ? null : Array.from(this.scene.nodesOf(i)), event);
     }
 
     double(x, y) {
       if (!this.scene || this.minimap.toPlane(x, y)) return;
       const i = this.nodeAt(x, y);
+      if (i >= 0 && this.scene.isFold(i)) return this.unfold([i]);
       if (i < 0 || this.transform.kx >= this.readable(i)) this.fit(true);
       else this.glide(this.centre(this.scene.x[i], this.scene.y[i], this.readable(i)));
     }
@@ -273,7 +275,8 @@
     describe(i) {
       const { scene } = this;
       const rows = [[scene.nameOf(i)], ["kind", scene.kindOf(i)]];
-      if (scene.timed(i)) {
+      if (scene.isFold(i)) this.describeFold(i, rows);
+      else if (scene.timed(i)) {
         rows.push(["median", gviz.format.time(scene.median[i])]);
         rows.push(["95th percentile", gviz.format.time(scene.p95[i])]);
       } else if (Number.isFinite(scene.body[i])) {
@@ -297,16 +300,54 @@
       return rows;
     }
 
+    describeFold(i, rows) {
+      const { scene } = this;
+      rows.push(["holds", scene.header.strings[scene.payload.fold_words[i]]]);
+      const sum = scene.timed(i) ? gviz.format.time(scene.median[i]) : "not timed";
+      rows.push(["sum of medians", sum]);
+      const known = Array.from(scene.stripOf(i)).filter((t) => t === t);
+      if (known.length < 2) return;
+      const range = [Math.min(...known), Math.max(...known)].map(gviz.format.time);
+      rows.push(["one repeat", range.join(" to ")]);
+    }
+
+    // -- folds ------------------------------------------------------------------------
+
+    /** Open the folds among items. */
+    unfold(items) {
+      const ids = items.map((i) => this.scene.foldOf(i)).filter(Boolean);
+      this.openFolds([...(this.frame.props.open || []), ...ids]);
+      return ids.length > 0;
+    }
+
+    /** Close the innermost open fold around each item. */
+    refold(items) {
+      const ids = new Set(items.map((i) => this.scene.openAround(i)).filter(Boolean));
+      this.openFolds((this.frame.props.open || []).filter((id) => !ids.has(id)));
+      return ids.size > 0;
+    }
+
+    openFolds(ids) {
+      const open = Array.from(new Set(ids));
+      if (open.length !== (this.frame.props.open || []).length) this.frame.tell({ open });
+    }
+
     // -- keys -------------------------------------------------------------------------
 
     key(event) {
       const { selected } = this.frame.group;
       const current = this.scene.index.get(selected[selected.length - 1]);
+      if (event.key === "o" || event.key === "x") {
+        const items = Array.from(new Set(selected.map((id) => this.scene.index.get(id))));
+        const known = items.filter((i) => i !== undefined);
+        return event.key === "o" ? this.unfold(known) : this.refold(known);
+      }
       const step = { ArrowDown: "down", ArrowUp: "up", ArrowLeft: "left", ArrowRight: "right" };
       const way = step[event.key];
       const walk = this.walks(event.key, current);
       if (walk) {
-        const nodes = Array.from(walk, (i) => this.scene.nodeId[i]).sort((a, b) => a - b);
+        const nodes = Array.from(walk).flatMap((i) => Array.from(this.scene.nodesOf(i)));
+        nodes.sort((a, b) => a - b);
         if (nodes.length) this.frame.group.select(nodes);
         return true;
       }
@@ -314,7 +355,7 @@
       if (!way || !this.scene.count) return false;
       const next = current === undefined ? 0 : this.neighbour(current, way);
       if (next >= 0) {
-        this.frame.group.select([this.scene.nodeId[next]]);
+        this.frame.group.select(Array.from(this.scene.nodesOf(next)));
         this.reveal(next);
       }
       return true;
@@ -323,8 +364,8 @@
     /** The nodes that a key selects, or null for another key. */
     walks(key, current) {
       const { scene, frame } = this;
-      const selected = frame.group.selected.map((id) => scene.index.get(id) ?? -1);
-      const nodes = selected.filter((i) => i >= 0);
+      const selected = new Set(frame.group.selected.map((id) => scene.index.get(id) ?? -1));
+      const nodes = Array.from(selected).filter((i) => i >= 0);
       if (key === "u" || key === "d") return gviz.dagWalk.reach(scene, nodes, key === "d");
       if (key === "p") return nodes.length === 2 ? gviz.dagWalk.between(scene, ...nodes) : [];
       if (key !== "n" && key !== "N") return null;
@@ -354,11 +395,11 @@
 
     /** Select the next node on the critical path, or the one before; at first the first. */
     walkCritical(forward, current) {
-      const { critical, nodeId } = this.scene;
+      const { critical } = this.scene;
       if (!critical.length) return false;
       const at = current === undefined ? -1 : critical.indexOf(current);
       const next = at < 0 ? 0 : Math.max(0, Math.min(critical.length - 1, at + (forward ? 1 : -1)));
-      this.frame.group.select([nodeId[critical[next]]]);
+      this.frame.group.select(Array.from(this.scene.nodesOf(critical[next])));
       this.reveal(critical[next]);
       return true;
     }
@@ -422,6 +463,8 @@
         layout: this.scene.header.layout,
         overlay: this.scene.overlay(this.frame.props.colour).name,
         criticalCount: this.scene.critical.length,
+        foldCount: Array.from(this.scene.fold || []).filter((fold) => fold >= 0).length,
+        open: (this.frame.props.open || []).slice(),
         nodeCount: this.scene.count,
         edgeCount: this.scene.edgeCount,
         transform: { ...this.transform },

@@ -6,7 +6,10 @@
   const BLOCK = 11;
   /** From this height on a node has two lines. */
   const TWO_LINES = 31;
+  /** Height of the strip of a repeat, in the plane; rows are far enough apart for it. */
+  const STRIP = 7;
   const TAGS = {
+    FOLD: "FOLD",
     MEMCPY: "COPY", MEMSET: "SET", HOST: "HOST", GRAPH: "GRAPH", CONDITIONAL: "COND", EMPTY: "JOIN",
     EVENT_RECORD: "EVENT", WAIT_EVENT: "WAIT", MEM_ALLOC: "ALLOC", MEM_FREE: "FREE",
     BATCH_MEM_OP: "MEMOP", MEMCPY_BATCH: "COPIES",
@@ -74,6 +77,7 @@
     for (const i of nodes) {
       const { fill } = paintOf(scene, i, style);
       const kind = scene.kindOf(i);
+      if (scene.isFold(i)) drawPile(ctx, scene, i, style);
       ctx.beginPath();
       outline(ctx, scene, i, 0);
       ctx.fillStyle = fill || style.pattern;
@@ -81,11 +85,44 @@
       ctx.lineWidth = 1 / t.k;
       ctx.strokeStyle = fill ? theme.outline : theme.hatch;
       ctx.stroke();
+      drawStrip(ctx, scene, i, style);
       if (kind === "GRAPH" || kind === "CONDITIONAL") {
         ctx.beginPath();
         outline(ctx, scene, i, -3);
         ctx.stroke();
       }
+    }
+  }
+
+  /** Two cards behind a fold: there is more in it. */
+  function drawPile(ctx, scene, i, style) {
+    ctx.fillStyle = style.theme.panel;
+    ctx.strokeStyle = style.theme.muted;
+    ctx.lineWidth = 1 / style.transform.k;
+    for (const away of [8, 4]) {
+      ctx.beginPath();
+      const { halfW: w, halfH: h } = scene;
+      gviz.canvas.roundRect(ctx, scene.x[i] - w + away, scene.y[i] - h - away, 2 * w, 2 * h, 7);
+      ctx.fill();
+      ctx.stroke();
+    }
+  }
+
+  /** Under a repeat: a cell for each block, from the fastest to the slowest of them. */
+  function drawStrip(ctx, scene, i, style) {
+    const times = scene.stripOf(i);
+    if (times.length < 2) return;
+    const known = Array.from(times).filter((t) => t === t);
+    const least = Math.min(...known);
+    const span = Math.max(...known) - least;
+    const { css } = gviz.colour.ramp(style.theme.name);
+    const w = (2 * scene.halfW) / times.length;
+    const top = scene.y[i] + scene.halfH + 2;
+    for (let n = 0; n < times.length; n++) {
+      const t = span > 0 ? (times[n] - least) / span : 0;
+      const known = times[n] === times[n];
+      ctx.fillStyle = known ? css[Math.round(t * (css.length - 1))] : style.theme.untimed;
+      ctx.fillRect(scene.x[i] - scene.halfW + n * w, top, w > 3 ? w - 0.6 : w, STRIP);
     }
   }
 

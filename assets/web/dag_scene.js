@@ -38,7 +38,9 @@
         ? new gviz.Rows(this.x, this.halfWidth, this.y, this.height)
         : new gviz.Grid(this.x, this.y, this.width, this.height);
       this.index = new Map();
-      for (let i = 0; i < this.count; i++) this.index.set(this.nodeId[i], i);
+      /** Folded: an item may be a fold, and stand for many nodes. */
+      this.fold = payload.fold;
+      for (let i = 0; i < this.count; i++) for (const id of this.nodesOf(i)) this.index.set(id, i);
       this.overlays = new Map();
       this.boundEdges();
       this.joinEdges();
@@ -59,6 +61,32 @@
         for (const e of this.edgesFrom(nodes[at])) if (this.to[e] === nodes[at + 1]) found.push(e);
       }
       return found;
+    }
+
+    /** The ids of the nodes that an item stands for. */
+    nodesOf(i) {
+      const { item_offset: offset, item_nodes: nodes } = this.payload;
+      return offset ? nodes.subarray(offset[i], offset[i + 1]) : [this.nodeId[i]];
+    }
+
+    isFold(i) {
+      return !!this.fold && this.fold[i] >= 0;
+    }
+
+    /** The id of the fold that an item is, and of the open fold around it; null: none. */
+    foldOf(i) {
+      return this.isFold(i) ? this.header.strings[this.fold[i]] : null;
+    }
+
+    openAround(i) {
+      const at = this.fold ? this.payload.inside[i] : -1;
+      return at < 0 ? null : this.header.strings[at];
+    }
+
+    /** The times of the blocks of a repeat, ns; empty for anything else. */
+    stripOf(i) {
+      const { strip_offset: offset, strip_ns: times } = this.payload;
+      return offset ? times.subarray(offset[i], offset[i + 1]) : [];
     }
 
     /** Half the width of a node, in the plane. */

@@ -176,14 +176,18 @@
       if (this.props.setProps) this.props.setProps(change);
     }
 
-    /** @param {number|null} id @param {MouseEvent} event */
-    pick(id, event) {
+    /** @param {number|number[]|null} picked node ids @param {MouseEvent} event */
+    pick(picked, event) {
       const adding = event.ctrlKey || event.metaKey || event.shiftKey;
-      const now = this.group.selected;
-      if (id === null) {
-        if (!adding) this.group.select([]);
-      } else if (!adding) this.group.select([id]);
-      else this.group.select(now.includes(id) ? now.filter((i) => i !== id) : [...now, id]);
+      const ids = picked === null ? [] : [picked].flat();
+      if (!adding) return this.group.select(ids);
+      const now = new Set(this.group.selected);
+      const all = ids.length > 0 && ids.every((id) => now.has(id));
+      for (const id of ids) {
+        if (all) now.delete(id);
+        else now.add(id);
+      }
+      if (ids.length) this.group.select(Array.from(now));
     }
 
     /** @param {Array<[string, string]>|null} rows  first is the title */

@@ -136,9 +136,20 @@
     return next === source ? noUpdate() : next;
   }
 
+  function addFolds(query, folding, open) {
+    if (!folding || folding === "none") {
+      return;
+    }
+    query.set("fold", folding);
+    if (open && open.length > 0) {
+      query.set("open", open.join(","));
+    }
+  }
+
   /** Where the DAG comes from: its layout, and the launch where that is asked about. */
-  function place(layout, colour, launch, source, drawn) {
+  function place(layout, colour, launch, folding, open, source, drawn) {
     const query = new URLSearchParams();
+    addFolds(query, folding, open);
     if (layout && (layout !== drawn || source.includes("layout="))) {
       query.set("layout", layout);
     }
@@ -146,7 +157,7 @@
       query.set("launch", launch);
     }
     const [path, before] = source.split("?");
-    const next = query.size > 0 ? `${path}?${query}` : path;
+    const next = query.size > 0 ? `${path}?${query.toString().replaceAll("%2C", ",")}` : path;
     return next === source || (before === undefined && query.size === 0) ? noUpdate() : next;
   }
 
@@ -168,7 +179,7 @@
     return "?" + new URLSearchParams({ file: view.file, graph });
   }
 
-  function remember(selected, launch, streamLaunch, colour, layout, view) {
+  function remember(selected, launch, streamLaunch, colour, layout, folding, open, view) {
     const query = new URLSearchParams({ file: view.file, graph: view.graph });
     if (selected && selected.length > 0) {
       query.set("node", selected.slice(0, 100).join(","));
@@ -185,6 +196,7 @@
     if (layout) {
       query.set("layout", layout);
     }
+    addFolds(query, folding, open);
     // Replaced, not pushed: the back button leads to the page before, not through clicks.
     const address = "?" + query.toString().replaceAll("%2C", ",");
     window.history.replaceState(window.history.state, "", address);

@@ -1,0 +1,88 @@
+"""Folding in the browser: chosen, opened in place, closed again, kept in the address."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from canvas_page import locate
+from recordings import FIRST_NODE_ID, transformer_shape, write_recording
+
+if TYPE_CHECKING:
+    from conftest import GraphPage, Serve, Site
+
+pytestmark = pytest.mark.browser
+
+LAYERS = 12
+SHAPE = transformer_shape(layers=LAYERS)
+GRAPH = "graph?file=long&graph=1"
+#: A node of the last layer.
+NODE = FIRST_NODE_ID + len(SHAPE.works) - 8
+
+
+@pytest.fixture(scope="module")
+def site(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Site:
+    folder = tmp_path_factory.mktemp("folds")
+    return serve(write_recording(folder / "long.gviz", SHAPE, launches=2))
+
+
+def await_count(page: GraphPage, expression: str) -> None:
+    page.page.wait_for_function(
+        "test => new Function('s', `return s.ready && ${test}`)"
+        "(document.querySelector('#dag canvas').gvizState())",
+        arg=expression,
+    )
+
+
+def test_repeats_are_folded_opened_and_closed(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, GRAPH)
+    page = graph_page.page
+    page.locator("#folding").click()
+    page.get_by_role("option", name="Fold repeats").click()
+    await_count(graph_page, "s.foldCount > 0")
+    state = graph_page.state("dag")
+    folded = state["nodeCount"]
+    assert folded < len(SHAPE.works) / LAYERS
+    assert "fold=repeats" in page.url
+    spot = locate(page, NODE)
+    page.mouse.dblclick(spot["x"], spot["y"])
+    await_count(graph_page, f"s.nodeCount === {folded - 1 + LAYERS}")
+    assert len(graph_page.state("dag")["open"]) == 1
+    assert "open=" in page.url
+    page.reload()
+    graph_page.wait()
+    assert graph_page.state("dag")["nodeCount"] == folded - 1 + LAYERS
+    page.mouse.click(locate(page, NODE)["x"], locate(page, NODE)["y"])
+    page.locator("#dag canvas").press("x")
+    await_count(graph_page, f"s.nodeCount === {folded}")
+    assert "open=" not in page.url
+
+
+def test_fold_selects_all_its_nodes(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, f"{GRAPH}&fold=repeats")
+    page = graph_page.page
+    page.mouse.click(locate(page, NODE)["x"], locate(page, NODE)["y"])
+    selected = graph_page.state("dag")["selected"]
+    assert NODE in selected
+    assert len(selected) > LAYERS
+    assert graph_page.state("timeline")["selected"] == selected
+    page.locator("#dag canvas").press("o")
+    await_count(graph_page, "s.open.length === 1")
+
+
+def test_selection_survives_folding(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, f"{GRAPH}&fold=repeats&node={NODE}")
+    assert graph_page.state("dag")["selected"] == [NODE]
+    graph_page.page.locator("#folding").click()
+    graph_page.page.get_by_role("option", name="No folds").click()
+    await_count(graph_page, f"s.nodeCount === {len(SHAPE.works)}")
+    assert graph_page.state("dag")["selected"] == [NODE]
+
+
+def test_tooltip_says_what_a_fold_holds(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, f"{GRAPH}&fold=repeats")
+    page = graph_page.page
+    page.mouse.move(locate(page, NODE)["x"], locate(page, NODE)["y"])
+    tip = page.locator("#dag .gviz-canvas-tooltip").inner_text()
+    assert f"{LAYERS} ×" in tip
+    assert "one repeat" in tip
