@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -235,7 +235,7 @@ def _join_intervals(ran: LaunchIntervals, graph: FoldedGraph) -> LaunchIntervals
     start, end = np.full(count, np.inf), np.full(count, -np.inf)
     np.minimum.at(start, owner, ran.start_ns[timed])
     np.maximum.at(end, owner, ran.end_ns[timed])
-    busy = np.bincount(owner, weights=ran.busy_ns[timed], minlength=count)
+    busy = np.bincount(owner, weights=ran.busy_ns[timed], minlength=count).astype(np.float64)
     none = np.isinf(start)
-    values: Sequence[FloatArray] = (start, end, busy)
-    return LaunchIntervals(*(np.where(none, np.nan, v) for v in values))
+    start[none] = end[none] = busy[none] = np.nan
+    return LaunchIntervals(start, end, busy)

@@ -90,7 +90,8 @@ def dag_payload(
     arrays = {**_node_arrays(level, strings), **overlay_arrays(level, strings)}
     if ran is not None:
         arrays["launch_ns"] = ran.busy_ns.astype(np.float32)
-    shape, header = shape_of_level(level, ran), {}
+    shape = shape_of_level(level, ran)
+    header: dict[str, Any] = {}
     if asked.folding is not None:
         view = folded(tree or fold_level(level, asked.folding), asked.unfolded)
         header, arrays = fold_arrays(arrays, level, view, strings)
