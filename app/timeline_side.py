@@ -33,6 +33,7 @@ class _Side:
 
     def to_header(self, lanes: list[str], count: int, total_ns: float) -> dict[str, Any]:
         return {
+            "mode": "one",
             "launch_id": self.launch.launch_id,
             "ordinal": self.launch.ordinal,
             "zero": self.zero,
@@ -124,6 +125,8 @@ def pack_lanes(
 ) -> npt.NDArray[np.int64]:
     """Return a lane for each interval so that none overlap; a chain keeps its lane if it can.
 
+    Where it cannot, it leaves for a while and returns to its first lane.
+
     Parameters
     ----------
     start, end
@@ -157,7 +160,7 @@ def pack_lanes(
             ends.append(stop)
             owner.append(members[i])
         ends[lane], owner[lane] = stop, members[i]
-        own[members[i]] = lane
+        own.setdefault(members[i], lane)
         found.append(lane)
     return np.array(found, np.int64)
 

@@ -124,14 +124,23 @@
     return rows;
   }
 
-  function showLaunch(launch, streamLaunch, source) {
-    const query = new URLSearchParams();
+  /** Write what the timeline shows into a query. */
+  function setLaunches(query, launch, streamLaunch, order) {
     if (launch) {
       query.set("launch", launch);
     }
     if (streamLaunch) {
       query.set("stream", streamLaunch);
     }
+    if (launch === "all" && order && order !== "ordinal") {
+      query.set("order", order);
+    }
+  }
+
+  function showLaunch(launch, streamLaunch, order, source) {
+    const query = new URLSearchParams();
+    setLaunches(query, launch, streamLaunch, order);
+    setProps("order-box", { hidden: launch !== "all" });
     const next = source.split("?")[0] + "?" + query;
     return next === source ? noUpdate() : next;
   }
@@ -149,17 +158,12 @@
     return "?" + new URLSearchParams({ file: view.file, graph });
   }
 
-  function remember(selected, launch, streamLaunch, colour, view) {
+  function remember(selected, launch, streamLaunch, order, colour, view) {
     const query = new URLSearchParams({ file: view.file, graph: view.graph });
     if (selected && selected.length > 0) {
       query.set("node", selected.slice(0, 100).join(","));
     }
-    if (launch) {
-      query.set("launch", launch);
-    }
-    if (streamLaunch) {
-      query.set("stream", streamLaunch);
-    }
+    setLaunches(query, launch, streamLaunch, order);
     if (colour) {
       query.set("colour", colour);
     }

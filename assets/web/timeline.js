@@ -24,6 +24,11 @@
       const missing = ["graph", "stream"].filter((name) => !this.scene.side(name));
       const words = missing.map((name) => gviz.timelineRows.WORDS[name]);
       const what = counts.length ? ` ${counts.join(", ")}.` : "";
+      const graph = this.scene.side("graph");
+      const over = graph ? graph.facts.launch_count : 0;
+      const shown = { median: `The median of ${over} launches.`, all: `All ${over} launches, stacked.` };
+      const mode = graph && shown[graph.facts.mode];
+      if (mode) words.unshift(mode);
       return [`Timeline of ${payload.header.graph_name}.${what}`, ...words].join(" ");
     }
 
@@ -47,6 +52,7 @@
       this.overflow = Math.max(0, height - size.height);
       this.scroll = Math.max(0, Math.min(this.overflow, this.scroll));
       this.rows = rows.map((row) => ({ ...row, y: row.y - this.scroll }));
+      this.laneRows = gviz.timelineRows.byLane(this.rows);
       const top = gviz.timelineRows.AXIS;
       if (scene.sides.length) gviz.timelineDraw.drawAxis(ctx, style, size, size.height);
       ctx.save();
@@ -83,7 +89,8 @@
           const end = lanes[lanes.length - 1];
           const bottom = end.y + end.h;
           gviz.timelineDraw.drawIdleBands(ctx, side, lanes[0].y, bottom, style, size);
-          const label = lanes[0].y + Math.min(14, lanes[0].h) / 2;
+          // Of a stack, clear of the buttons.
+          const label = side.stacked ? lanes[0].y + 14 : lanes[0].y + Math.min(14, lanes[0].h) / 2;
           gviz.timelineDraw.drawEnd(ctx, side, { top: rows[0].y + rows[0].h, bottom: last.y + last.h, label }, style, size);
         }
         for (const row of rows) {
@@ -100,16 +107,16 @@
     drawMarks(ctx, style) {
       const { selected, hovered } = this.frame.group;
       const fill = (side, box) => {
-        const row = { ...this.rows.find((r) => r.kind === "lane" && r.side === side.name), lane: 0 };
+        const row = { ...this.laneRows[side.name][0], lane: 0 };
         const one = { ...side, lanes: [{ items: Int32Array.of(box.i) }] };
         const at = { ...row, y: box.y, h: box.h };
         gviz.timelineDraw.drawLane(ctx, this.scene, one, at, style, this.frame.size, false);
       };
       for (const id of selected) {
-        gviz.timelineMarks.drawSelected(ctx, this.scene, id, this.rows, style, fill);
+        gviz.timelineMarks.drawSelected(ctx, this.scene, id, this.laneRows, style, fill);
       }
       if (hovered !== null && !selected.includes(hovered)) {
-        gviz.timelineMarks.drawHovered(ctx, this.scene, hovered, this.rows, style);
+        gviz.timelineMarks.drawHovered(ctx, this.scene, hovered, this.laneRows, style);
       }
     }
 
@@ -119,8 +126,14 @@
       return Math.max(50, this.frame.size.width - gviz.timelineDraw.GUTTER);
     }
 
+    /** All of the time, or, of stacked launches, theirs: their jitter is what is looked for. */
     fitTransform() {
-      return { k: Math.max(1e-9, (this.room() - END_ROOM) / this.scene.total), x: 0 };
+      const graph = this.scene.side("graph");
+      return this.fitting(graph && graph.stacked ? graph.facts.total_ns : this.scene.total);
+    }
+
+    fitting(ns) {
+      return { k: Math.max(1e-9, (this.room() - END_ROOM) / Math.max(1, ns)), x: 0 };
     }
 
     /** Keep zero at the left edge or beyond it, and the end from leaving the view. */
@@ -156,7 +169,7 @@
       this.stop();
       this.fitted = false;
       const t = this.transform;
-      const least = this.fitTransform().k;
+      const least = this.fitting(this.scene.total).k;
       const k = Math.max(least, Math.min(Math.max(least, MOST_ZOOM), t.k * factor));
       const at = Math.max(0, x - gviz.timelineDraw.GUTTER);
       this.transform = this.bounded({ k, x: at - (at - t.x) * (k / t.k) });
@@ -181,7 +194,7 @@
       const side = this.scene.sides.find((s) => s.byNode.has(id));
       if (!side) return;
       const [i] = side.byNode.get(id);
-      const [box] = gviz.timelineMarks.boxes(this.scene, side, id, this.rows, this.style());
+      const [box] = gviz.timelineMarks.boxes(this.scene, side, id, this.laneRows, this.style());
       const inside = box && box.x > gviz.timelineDraw.GUTTER && box.x + box.w < this.frame.size.width;
       // What can be seen already stays where it is: a view that jumps loses its reader.
       if (inside) return this.frame.redraw();
@@ -192,12 +205,20 @@
 
     // -- gestures ---------------------------------------------------------------------
 
-    /** What is under a point: {side, i} of an interval, {side, call}, or null. */
+    /** The row at a height; one that is missed by a pixel counts too. */
+    rowAt(y) {
+      const within = (slack) => this.rows.find((r) => y >= r.y - slack && y <= r.y + r.h + slack);
+      return within(0) || within(1);
+    }
+
+    /** What is under a point: {side, i} of an interval, {side, call}, {side, launch}, or null. */
     hit(x, y) {
-      if (!this.scene || x < gviz.timelineDraw.GUTTER) return null;
-      const row = this.rows.find((r) => y >= r.y - 1 && y <= r.y + r.h + 1);
+      if (!this.scene) return null;
+      const row = this.rowAt(y);
       if (!row) return null;
       const side = this.scene.side(row.side);
+      const launch = side && row.kind === "lane" ? gviz.timelineSearch.launchOf(side, row.lane) : null;
+      if (x < gviz.timelineDraw.GUTTER) return launch && { side, launch };
       const { k, x: shift } = this.transform;
       const ns = (x - gviz.timelineDraw.GUTTER - shift) / k;
       const slack = 3 / k;
@@ -206,7 +227,8 @@
         return call ? { side, call } : null;
       }
       if (row.kind !== "lane") return null;
-      return this.nearest(side, side.lanes[row.lane].items, ns, slack);
+      const found = this.nearest(side, side.lanes[row.lane].items, ns, slack);
+      return found || (launch && { side, launch });
     }
 
     nearest(side, items, ns, slack) {
@@ -226,7 +248,7 @@
     }
 
     idOf(hit) {
-      if (!hit) return null;
+      if (!hit || hit.launch) return null;
       const i = hit.call ? hit.call.item : hit.i;
       const id = i < 0 ? 0xffffffff : hit.side.nodeId[i];
       return id === 0xffffffff ? null : id;
@@ -248,19 +270,25 @@
       this.frame.tip(hit ? this.describe(hit) : null, x, y);
     }
 
-    describe({ side, i, call }) {
+    describe({ side, i, call, launch }) {
       const { time } = gviz.format;
       if (call) {
         const title = call.item < 0 ? "cuGraphLaunch" : this.scene.nameOf(side, call.item);
         return [[title], ["host call", time(call.duration)], ["start", time(call.start)]];
       }
+      if (launch) return this.describeLaunch(side, launch);
+      const median = side.facts.mode === "median" ? "median " : "";
       const rows = [
         [this.scene.nameOf(side, i)],
         ["kind", this.scene.kindOf(side, i)],
-        ["start", time(side.start[i])],
-        ["duration", time(side.duration[i])],
-        ["stream", String(side.stream[i])],
+        [`${median}start`, time(side.start[i])],
+        [`${median}duration`, time(side.duration[i])],
       ];
+      if (median) rows.push(["launches", String(side.launchCount[i])]);
+      else rows.push(["stream", String(side.stream[i])]);
+      if (side.stacked) {
+        rows.splice(1, 0, ["launch", `#${gviz.timelineSearch.launchOf(side, side.lane[i]).ordinal}`]);
+      }
       if (side.name === "stream") {
         if (side.nodeId[i] === 0xffffffff) rows.push(["node", "matches none of the graph"]);
       } else if (side.byNode.get(side.nodeId[i]).some((other) => side.iteration[other] > 0)) {
@@ -270,6 +298,21 @@
       const match = other && other.byNode.get(side.nodeId[i]);
       if (match) {
         rows.push([side.name === "graph" ? "as stream work" : "in the graph", time(other.duration[match[0]])]);
+      }
+      return rows;
+    }
+
+    /** A row of the stack where no node is. */
+    describeLaunch(side, launch) {
+      const { launches } = side.facts;
+      const place = 1 + launches.filter((other) => other.gpu_ns > launch.gpu_ns).length;
+      const rows = [
+        [`launch #${launch.ordinal}`],
+        ["first to last node", gviz.format.time(launch.gpu_ns)],
+        ["by length", `${place} of ${launches.length}`],
+      ];
+      if (launches.some((other) => other.exec !== launch.exec)) {
+        rows.push(["executable", String(launch.exec)]);
       }
       return rows;
     }
@@ -285,7 +328,7 @@
 
     locate(id) {
       for (const side of this.scene.sides) {
-        const [box] = gviz.timelineMarks.boxes(this.scene, side, id, this.rows, this.style());
+        const [box] = gviz.timelineMarks.boxes(this.scene, side, id, this.laneRows, this.style());
         if (box) return { x: box.x + box.w / 2, y: box.y + box.h / 2 };
       }
       return null;
@@ -296,7 +339,8 @@
       for (const side of this.scene.sides) {
         sides[side.name] = {
           count: side.count, lanes: side.lanes.length, calls: side.calls.length,
-          total_ns: side.facts.total_ns, idle_fraction: side.idleFraction,
+          total_ns: side.facts.total_ns, idle_fraction: side.idleFraction, mode: side.facts.mode,
+          launches: (side.facts.launches || []).map((launch) => launch.ordinal),
         };
       }
       const nodes = new Set();

@@ -5,7 +5,9 @@
   const GUTTER = 108;
   /** Shades of the busy strip. */
   const LEVELS = 16;
-  const TITLES = { graph: "Graph launch", stream: "Stream (eager)" };
+  const TITLES = {
+    one: "Graph launch", median: "Median launch", all: "Graph launches", stream: "Stream (eager)",
+  };
 
   /** Horizontal place of a time. @param {{k: number, x: number}} t  px = GUTTER + x + k * ns */
   function toX(t, ns) {
@@ -163,9 +165,10 @@
     const y = row.y + row.h / 2 + 3;
     ctx.fillStyle = theme.ink;
     ctx.font = gviz.canvas.font(12.5, 650);
-    ctx.fillText(TITLES[row.side], 12, y);
+    const title = TITLES[row.side === "stream" ? "stream" : side ? side.facts.mode : "one"];
+    ctx.fillText(title, 12, y);
     if (!side) return;
-    let x = 12 + gviz.canvas.textWidth(ctx, TITLES[row.side], 12.5, 650) + 12;
+    let x = 12 + gviz.canvas.textWidth(ctx, title, 12.5, 650) + 12;
     ctx.font = gviz.canvas.font(11.5);
     ctx.fillStyle = theme.muted;
     for (const text of headFacts(scene, side)) {
@@ -184,17 +187,33 @@
     "launch before": "from the end of the launch before",
   };
 
+  /** What stands behind the title of a side, the most important first. */
   function headFacts(scene, side) {
     const { facts } = side;
+    if (side.stacked) return stackFacts(side);
     const found = [`${gviz.format.time(facts.total_ns)} ${SPANS_OF[facts.zero]}`];
+    if (facts.mode === "median") {
+      found.unshift(`median start and duration of each node, ${facts.launch_count} launches`);
+    }
     if (facts.queued_ns > 0) found.push(`queued ${gviz.format.time(facts.queued_ns)} before`);
     const other = scene.side(side.name === "graph" ? "stream" : "graph");
-    if (side.name === "stream" && other && other.facts.total_ns > 0) {
+    if (side.name === "stream" && other && !other.stacked && other.facts.total_ns > 0) {
       found.push(`${(facts.total_ns / other.facts.total_ns).toFixed(2)}× the graph`);
     }
     found.push(`GPU idle ${gviz.format.percent(side.idleFraction)}`);
     found.push(gviz.format.counted(side.count, side.name === "graph" ? "span" : "operation"));
     return found;
+  }
+
+  function stackFacts({ facts, count }) {
+    const lengths = facts.launches.map((launch) => launch.gpu_ns);
+    const { time, counted } = gviz.format;
+    return [
+      `${facts.launches.length} launches, each from its first node's start`,
+      `${time(Math.min(...lengths))} to ${time(Math.max(...lengths))}`,
+      facts.order === "length" ? "longest first" : "by ordinal",
+      counted(count, "span"),
+    ];
   }
 
   function drawAxis(ctx, style, size, bottom) {
@@ -243,11 +262,11 @@
     ctx.textAlign = "right";
     ctx.textBaseline = "middle";
     for (const row of rows) {
-      if (row.kind === "head" || row.kind === "note") continue;
-      const px = row.kind === "lane" ? Math.min(11, Math.max(9, row.h)) : 9.5;
+      if (row.kind === "head" || row.kind === "note" || !row.label) continue;
+      const px = row.kind === "lane" ? Math.min(11, Math.max(9, row.middle || row.h)) : 9.5;
       ctx.font = gviz.canvas.font(px);
       ctx.fillStyle = row.kind === "lane" ? theme.muted : theme.faint;
-      ctx.fillText(row.label, GUTTER - 10, row.y + row.h / 2 + 0.5);
+      ctx.fillText(row.label, GUTTER - 10, row.y + (row.middle || row.h / 2) + 0.5);
     }
     ctx.fillStyle = theme.line;
     for (const row of rows) {

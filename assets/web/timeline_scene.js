@@ -29,7 +29,11 @@
       this.iteration = payload[`${name}_iteration`];
       this.hostStart = payload[`${name}_host_start_ns`];
       this.hostDuration = payload[`${name}_host_duration_ns`];
+      this.launchCount = payload[`${name}_count`];
       this.count = this.start.length;
+      /** Many launches, each on a row of `depth` lanes. */
+      this.stacked = facts.mode === "all";
+      this.depth = facts.depth || 1;
       this.step = new Uint8Array(this.count);
       for (let i = 0; i < this.count; i++) {
         this.step[i] = gviz.colour.step(payload.header.scale, this.duration[i]);
@@ -69,6 +73,7 @@
     /** Gaps in which nothing runs, from the zero to the last end: [start, end] pairs. */
     findIdle() {
       const gaps = [];
+      if (this.stacked) return gaps;
       let end = 0;
       let idle = 0;
       for (let i = 0; i < this.count; i++) {
@@ -82,6 +87,11 @@
       this.idleFraction = span > 0 ? idle / span : 0;
       return gaps;
     }
+  }
+
+  /** The launch that a lane of a stacked side belongs to. @param {Side} side */
+  function launchOf(side, lane) {
+    return side.stacked ? side.facts.launches[Math.floor(lane / side.depth)] : null;
   }
 
   class TimelineScene {
@@ -120,5 +130,5 @@
   }
 
   gviz.TimelineScene = TimelineScene;
-  gviz.timelineSearch = { firstAfter };
+  gviz.timelineSearch = { firstAfter, launchOf };
 })();
