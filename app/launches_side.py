@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from gviz.app.address import Order
 from gviz.app.graph_level import GraphLevel
+from gviz.app.idle_time import idle_time
 from gviz.app.timeline_side import pack_lanes
 from gviz.app.wire import Arrays, Strings, node_types
 from gviz.median_launch import median_launch
@@ -93,7 +94,8 @@ def median_side(
         "total_ns": float((start + duration).max(initial=0.0)),
         "event_duration_ns": None,
     }
-    return header, arrays
+    idle, gaps = idle_time("graph", start, start + duration)
+    return header | idle, arrays | gaps
 
 
 def stack_side(
@@ -127,7 +129,8 @@ def stack_side(
         "order": order,
         "depth": depth,
         "launches": [
-            {"ordinal": x.ordinal, "gpu_ns": _length(x), "exec": x.graph_exec_id} for x in launches
+            {"ordinal": x.ordinal, "gpu_ns": _length(x), "exec": x.graph_exec_id, **idle}
+            for x, idle in zip(launches, _idle_of_rows(spans, len(launches)), strict=True)
         ],
         "zero": "first node",
         "call_ns": None,
@@ -151,6 +154,16 @@ def _length(launch: rows.Launch) -> int:
     if launch.gpu_start_ns is None or launch.gpu_end_ns is None:
         return 0
     return launch.gpu_end_ns - launch.gpu_start_ns
+
+
+def _idle_of_rows(spans: _Spans, count: int) -> list[dict[str, Any]]:
+    """Return idle_ns and idle_fraction of each row (:func:`gviz.app.idle_time.idle_time`)."""
+    order = np.argsort(spans.row, kind="stable")
+    cuts = np.searchsorted(spans.row[order], np.arange(1, count))
+    start = spans.start_ns[order]
+    end = start + spans.duration_ns[order]
+    parts = zip(np.split(start, cuts), np.split(end, cuts), strict=True)
+    return [idle_time("graph", *part)[0] for part in parts]
 
 
 def _typical_row(launches: Sequence[rows.Launch]) -> int:

@@ -211,7 +211,7 @@
       return within(0) || within(1);
     }
 
-    /** What is under a point: {side, i} of an interval, {side, call}, {side, launch}, or null. */
+    /** What is under a point: {side, i} of an interval, {side, call}, {side, launch}, {side, gap}, or null. */
     hit(x, y) {
       if (!this.scene) return null;
       const row = this.rowAt(y);
@@ -226,9 +226,16 @@
         const call = side.calls.find((c) => ns >= c.start - slack && ns <= c.start + c.duration);
         return call ? { side, call } : null;
       }
+      if (row.kind === "busy") return this.gap(side, ns);
       if (row.kind !== "lane") return null;
       const found = this.nearest(side, side.lanes[row.lane].items, ns, slack);
-      return found || (launch && { side, launch });
+      if (found || launch) return found || { side, launch };
+      return this.gap(side, ns);
+    }
+
+    gap(side, ns) {
+      const gap = side.gapAt(ns);
+      return gap && { side, gap };
     }
 
     nearest(side, items, ns, slack) {
@@ -248,7 +255,7 @@
     }
 
     idOf(hit) {
-      if (!hit || hit.launch) return null;
+      if (!hit || hit.launch || hit.gap) return null;
       const i = hit.call ? hit.call.item : hit.i;
       const id = i < 0 ? 0xffffffff : hit.side.nodeId[i];
       return id === 0xffffffff ? null : id;
@@ -270,13 +277,14 @@
       this.frame.tip(hit ? this.describe(hit) : null, x, y);
     }
 
-    describe({ side, i, call, launch }) {
+    describe({ side, i, call, launch, gap }) {
       const { time } = gviz.format;
       if (call) {
         const title = call.item < 0 ? "cuGraphLaunch" : this.scene.nameOf(side, call.item);
         return [[title], ["host call", time(call.duration)], ["start", time(call.start)]];
       }
       if (launch) return this.describeLaunch(side, launch);
+      if (gap) return this.describeGap(side, gap);
       const median = side.facts.mode === "median" ? "median " : "";
       const rows = [
         [this.scene.nameOf(side, i)],
@@ -310,10 +318,23 @@
         [`launch #${launch.ordinal}`],
         ["first to last node", gviz.format.time(launch.gpu_ns)],
         ["by length", `${place} of ${launches.length}`],
+        ["GPU idle", `${gviz.format.time(launch.idle_ns)}, ${gviz.format.percent(launch.idle_fraction)}`],
       ];
       if (launches.some((other) => other.exec !== launch.exec)) {
         rows.push(["executable", String(launch.exec)]);
       }
+      return rows;
+    }
+
+    describeGap(side, [from, to]) {
+      const { time, percent } = gviz.format;
+      const before = side.start.findIndex((start, i) => start + side.duration[i] === from);
+      const after = side.start.findIndex((start) => start === to);
+      const rows = [["GPU idle"], ["for", time(to - from)], ["from", time(from)]];
+      if (before >= 0) rows.push(["after", this.scene.nameOf(side, before)]);
+      if (after >= 0) rows.push(["until", this.scene.nameOf(side, after)]);
+      const { idle_ns: idle, idle_fraction: share } = side.facts;
+      rows.push(["all gaps", `${time(idle)}, ${percent(share)} from first start to last end`]);
       return rows;
     }
 
@@ -339,13 +360,19 @@
       for (const side of this.scene.sides) {
         sides[side.name] = {
           count: side.count, lanes: side.lanes.length, calls: side.calls.length,
-          total_ns: side.facts.total_ns, idle_fraction: side.idleFraction, mode: side.facts.mode,
+          total_ns: side.facts.total_ns, idle_ns: side.facts.idle_ns,
+          idle_fraction: side.facts.idle_fraction, gaps: side.idle.length, mode: side.facts.mode,
           launches: (side.facts.launches || []).map((launch) => launch.ordinal),
+          widest_gap: side.idle.reduce((a, b) => (b[1] - b[0] > a[1] - a[0] ? b : a), [0, 0]),
+          top: this.laneRows[side.name].length ? this.laneRows[side.name][0].y : null,
         };
       }
       const nodes = new Set();
       for (const side of this.scene.sides) for (const id of side.byNode.keys()) nodes.add(id);
-      return { nodeCount: nodes.size, transform: { ...this.transform }, scroll: this.scroll, sides };
+      return {
+        nodeCount: nodes.size, transform: { ...this.transform }, scroll: this.scroll, sides,
+        gutter: gviz.timelineDraw.GUTTER,
+      };
     }
   }
 

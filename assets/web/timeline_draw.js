@@ -145,10 +145,20 @@
     return Uint8Array.from(idle, (part) => Math.round(LEVELS * Math.max(0, 1 - part)));
   }
 
-  /** Faint bands over a side's lanes where the GPU idles, when they are wide enough to matter. */
+  /** A thin hatch on nothing, so that gaps are told from spans without a colour. */
+  function idleHatch(ctx, style, size) {
+    const key = `${style.theme.name} ${size.ratio}`;
+    if (idleHatch.key !== key) {
+      const theme = { untimed: style.theme.grid, hatch: style.theme.idle };
+      Object.assign(idleHatch, { key, pattern: gviz.canvas.hatch(ctx, theme, size.ratio) });
+    }
+    return idleHatch.pattern;
+  }
+
+  /** Hatched bands over a side's lanes where the GPU idles, when they are wide enough to matter. */
   function drawIdleBands(ctx, side, top, bottom, style, size) {
     const { transform: t } = style;
-    ctx.fillStyle = style.theme.grid;
+    ctx.fillStyle = idleHatch(ctx, style, size);
     for (const [from, to] of side.idle) {
       const x = toX(t, from);
       const w = (to - from) * t.k;
@@ -200,17 +210,20 @@
     if (side.name === "stream" && other && !other.stacked && other.facts.total_ns > 0) {
       found.push(`${(facts.total_ns / other.facts.total_ns).toFixed(2)}× the graph`);
     }
-    found.push(`GPU idle ${gviz.format.percent(side.idleFraction)}`);
+    const share = gviz.format.percent(facts.idle_fraction);
+    found.push(`GPU idle ${gviz.format.time(facts.idle_ns)}, ${share}`);
     found.push(gviz.format.counted(side.count, side.name === "graph" ? "span" : "operation"));
     return found;
   }
 
   function stackFacts({ facts, count }) {
     const lengths = facts.launches.map((launch) => launch.gpu_ns);
-    const { time, counted } = gviz.format;
+    const idle = facts.launches.map((launch) => launch.idle_fraction);
+    const { time, counted, percent } = gviz.format;
     return [
       `${facts.launches.length} launches, each from its first node's start`,
       `${time(Math.min(...lengths))} to ${time(Math.max(...lengths))}`,
+      `GPU idle ${percent(Math.min(...idle))} to ${percent(Math.max(...idle))}`,
       facts.order === "length" ? "longest first" : "by ordinal",
       counted(count, "span"),
     ];

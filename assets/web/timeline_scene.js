@@ -40,7 +40,7 @@
       }
       this.lanes = this.splitLanes(facts.lanes);
       this.calls = this.listCalls();
-      this.idle = this.findIdle();
+      this.idle = this.listGaps(payload[`${name}_gap_start_ns`], payload[`${name}_gap_end_ns`]);
       this.byNode = new Map();
       for (let i = 0; i < this.count; i++) {
         const id = this.nodeId[i];
@@ -70,22 +70,15 @@
       return calls.sort((a, b) => a.start - b.start);
     }
 
-    /** Gaps in which nothing runs, from the zero to the last end: [start, end] pairs. */
-    findIdle() {
-      const gaps = [];
-      if (this.stacked) return gaps;
-      let end = 0;
-      let idle = 0;
-      for (let i = 0; i < this.count; i++) {
-        if (this.start[i] > end) {
-          gaps.push([end, this.start[i]]);
-          if (i) idle += this.start[i] - end;
-        }
-        end = Math.max(end, this.start[i] + this.duration[i]);
-      }
-      const span = this.count ? end - this.start[0] : 0;
-      this.idleFraction = span > 0 ? idle / span : 0;
-      return gaps;
+    /** Gaps in which nothing of this side runs, from the zero to the last end: [start, end] pairs. */
+    listGaps(start, end) {
+      return start ? Array.from(start, (from, n) => [from, end[n]]) : [];
+    }
+
+    /** The gap at a time, or null. */
+    gapAt(ns) {
+      const n = gviz.timelineSearch.firstFrom(this.idle.length, (at) => this.idle[at][1] > ns);
+      return n < this.idle.length && this.idle[n][0] <= ns ? this.idle[n] : null;
     }
   }
 
@@ -116,19 +109,23 @@
     }
   }
 
-  /** First item of a lane that ends after `ns`: items are disjoint, so ends rise with starts. */
-  function firstAfter(side, items, ns) {
+  /** First of `count` indices for which `reached` is true; once true it stays so. */
+  function firstFrom(count, reached) {
     let low = 0;
-    let high = items.length;
+    let high = count;
     while (low < high) {
       const middle = (low + high) >> 1;
-      const i = items[middle];
-      if (side.start[i] + side.duration[i] < ns) low = middle + 1;
-      else high = middle;
+      if (reached(middle)) high = middle;
+      else low = middle + 1;
     }
     return low;
   }
 
+  /** First item of a lane that ends after `ns`: items are disjoint, so ends rise with starts. */
+  function firstAfter(side, items, ns) {
+    return firstFrom(items.length, (n) => side.start[items[n]] + side.duration[items[n]] >= ns);
+  }
+
   gviz.TimelineScene = TimelineScene;
-  gviz.timelineSearch = { firstAfter, launchOf };
+  gviz.timelineSearch = { firstFrom, firstAfter, launchOf };
 })();

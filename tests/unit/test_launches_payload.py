@@ -99,3 +99,26 @@ def test_recording_without_launches_has_no_graph_side(tmp_path: Path, launch: st
     with Recording(path) as recording:
         header, arrays = unpack(timeline_payload(recording, 1, launch, None))  # type: ignore[arg-type]
     assert (header["graph"], arrays) == (None, {})
+
+
+def test_gaps_fill_what_spans_leave_free(small: Recording) -> None:
+    header, a = unpack(timeline_payload(small, 1, None, None))
+    for side in ("graph", "stream"):
+        start, duration = a[f"{side}_start_ns"], a[f"{side}_duration_ns"].astype(np.float64)
+        free = np.ones(int(header[side]["total_ns"]), bool)
+        for begin, length in zip(start.astype(int), duration.astype(int), strict=True):
+            free[begin : begin + length] = False
+        gaps = (a[f"{side}_gap_end_ns"] - a[f"{side}_gap_start_ns"]).sum()
+        assert gaps == free.sum() > 0
+        # The wait for the first node is a gap, but not idle time of the launch.
+        assert header[side]["idle_ns"] == free.sum() - start.min()
+        whole = header[side]["total_ns"] - start.min()
+        assert header[side]["idle_fraction"] == pytest.approx(header[side]["idle_ns"] / whole)
+
+
+def test_idle_time_of_each_stacked_launch_is_that_of_the_launch_alone(small: Recording) -> None:
+    header, _ = unpack(timeline_payload(small, 1, "all", None, "length"))
+    launches = {x.ordinal: x.launch_id for x in small.fetch_launches(1) if x.node_level}
+    for row in header["graph"]["launches"]:
+        alone, _ = unpack(timeline_payload(small, 1, launches[row["ordinal"]], None))
+        assert row["idle_ns"] == alone["graph"]["idle_ns"] > 0
