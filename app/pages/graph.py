@@ -363,7 +363,14 @@ def _table(view: GraphView, source: str) -> Component:
     body = html.Div(
         [dcc.Store(id="table-source", data=source), render_table(view)], className="gv-grid"
     )
-    return _pane("Nodes", body, note, search)
+    # Shown and worded by page_table.js while a view filters the table.
+    clear = html.Button(
+        id="filter-clear",
+        className="gv-filter-clear",
+        hidden=True,
+        title="Only nodes of the brushed interval; click to show all",
+    )
+    return _pane("Nodes", body, note, clear, search)
 
 
 def _pane(title: str, body: Component, note: Component | None, *tools: Component) -> Component:

@@ -15,6 +15,22 @@
       this.scroll = 0;
       this.stop = () => {};
       this.rows = [];
+      this.ranges = new gviz.TimelineRanges(this);
+      this.tools = [
+        this.makeTool("↔", "measure", "Measure: drag from one point to another (also Shift + drag, or m at two nodes)"),
+        this.makeTool("[ ]", "brush", "Brush: drag over an interval to see only its nodes in table and graph (also Alt + drag)"),
+      ];
+    }
+
+    makeTool(text, name, title) {
+      const toggle = () => {
+        this.ranges.tool = this.ranges.tool === name ? null : name;
+      };
+      return { text, title, name, toggle };
+    }
+
+    tool() {
+      return this.tools.find((tool) => tool.name === this.ranges.tool)?.text;
     }
 
     label(payload) {
@@ -35,6 +51,8 @@
     load(payload) {
       this.scene = new gviz.TimelineScene(payload);
       this.scroll = 0;
+      this.ranges.clear();
+      this.frame.group.filter(null);
       this.fit(false);
     }
 
@@ -65,8 +83,10 @@
         if (row.kind === "head") gviz.timelineDraw.drawHead(ctx, scene, row, style, size);
         if (row.kind === "note") gviz.timelineDraw.drawNote(ctx, row, style, size);
       }
+      this.clipped(ctx, size, () => this.ranges.brush && this.ranges.drawBrush(ctx, style, size));
       gviz.timelineDraw.drawGutter(ctx, this.rows, style);
       ctx.restore();
+      this.clipped(ctx, size, () => this.ranges.measure && this.ranges.drawMeasure(ctx, style, size));
     }
 
     /** Draw right of the labels only. */
@@ -205,6 +225,27 @@
 
     // -- gestures ---------------------------------------------------------------------
 
+    nsAt(x) {
+      return (x - gviz.timelineDraw.GUTTER - this.transform.x) / this.transform.k;
+    }
+
+    /** The side drawn at a height, or else the first. */
+    sideAt(y) {
+      const row = this.rows.findLast((r) => r.y <= y && this.scene.side(r.side));
+      return row ? row.side : this.scene.sides[0]?.name;
+    }
+
+    /** The start of the span under the pointer, else of the hovered or selected node, else null. */
+    pointedStart() {
+      if (this.pointed) return this.pointed.side.start[this.pointed.i];
+      const { hovered, selected } = this.frame.group;
+      for (const id of [hovered, ...selected]) {
+        const side = this.scene.sides.find((s) => s.byNode.has(id));
+        if (side) return side.start[side.byNode.get(id)[0]];
+      }
+      return null;
+    }
+
     /** The row at a height; one that is missed by a pixel counts too. */
     rowAt(y) {
       const within = (slack) => this.rows.find((r) => y >= r.y - slack && y <= r.y + r.h + slack);
@@ -219,9 +260,8 @@
       const side = this.scene.side(row.side);
       const launch = side && row.kind === "lane" ? gviz.timelineSearch.launchOf(side, row.lane) : null;
       if (x < gviz.timelineDraw.GUTTER) return launch && { side, launch };
-      const { k, x: shift } = this.transform;
-      const ns = (x - gviz.timelineDraw.GUTTER - shift) / k;
-      const slack = 3 / k;
+      const ns = this.nsAt(x);
+      const slack = 3 / this.transform.k;
       if (row.kind === "calls") {
         const call = side.calls.find((c) => ns >= c.start - slack && ns <= c.start + c.duration);
         return call ? { side, call } : null;
@@ -273,6 +313,7 @@
 
     hover(x, y) {
       const hit = x === null ? null : this.hit(x, y);
+      this.pointed = hit && hit.i !== undefined ? hit : null;
       this.frame.group.hover(this.idOf(hit));
       this.frame.tip(hit ? this.describe(hit) : null, x, y);
     }
@@ -338,7 +379,28 @@
       return rows;
     }
 
+    grab(x, y, event) {
+      return this.scene ? this.ranges.grab(x, y, event) : false;
+    }
+
+    drag(x, y) {
+      this.ranges.drag(x, y);
+    }
+
+    drop() {
+      this.ranges.drop();
+    }
+
+    escape() {
+      return this.ranges.escape();
+    }
+
+    hear(group) {
+      this.ranges.hear(group.filtered);
+    }
+
     key(event) {
+      if (this.ranges.key(event)) return true;
       const step = { ArrowLeft: 80, ArrowRight: -80 }[event.key];
       if (!step) return false;
       this.pan(step, 0);
@@ -371,7 +433,7 @@
       for (const side of this.scene.sides) for (const id of side.byNode.keys()) nodes.add(id);
       return {
         nodeCount: nodes.size, transform: { ...this.transform }, scroll: this.scroll, sides,
-        gutter: gviz.timelineDraw.GUTTER,
+        gutter: gviz.timelineDraw.GUTTER, measure: this.ranges.measure, brush: this.ranges.brush,
       };
     }
   }

@@ -184,7 +184,7 @@
     for (const text of headFacts(scene, side)) {
       const w = gviz.canvas.textWidth(ctx, text, 11.5);
       // The first head shares its line with the buttons.
-      if (x + w > size.width - (row.side === "graph" ? 116 : 8)) break;
+      if (x + w > size.width - (row.side === "graph" ? 186 : 8)) break;
       ctx.fillText(text, x, y);
       x += w + 14;
     }
