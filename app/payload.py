@@ -120,7 +120,8 @@ def timeline_payload(
     bytes
         Arrays with prefix ``graph_`` and ``stream_``: node_id, name (string), type, start_ns
         (f8, after the zero), duration_ns (f4), lane, stream (index into ``streams``),
-        iteration; gap_start_ns and gap_end_ns, in which nothing of the side runs; ``stream_``
+        iteration; gap_start_ns and gap_end_ns, in which nothing of the side runs; of one
+        launch call_start_ns, call_end_ns and call_name (:mod:`gviz.app.host_calls`); ``stream_``
         also host_start_ns and host_duration_ns. Zero is the entry of
         the (first) host call, or, where that is unknown, the first start on the GPU; of
         several launches always the first start on the GPU.

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.app.graph_level import GraphLevel
+from gviz.app.host_calls import call_arrays
 from gviz.app.idle_time import idle_time
 from gviz.app.wire import Arrays, Strings, node_types
 from gviz.recording import rows
@@ -110,7 +111,8 @@ def graph_side(
     lanes = [f"lane {i + 1}" for i in range(int(lane.max(initial=-1)) + 1)]
     total = float((start + duration).max(initial=0.0))
     idle, gaps = idle_time("graph", start, start + duration)
-    return side.to_header(lanes, len(keep), total) | idle, arrays | gaps
+    calls = call_arrays(recording, launch, side.zero_ns, total, strings)
+    return side.to_header(lanes, len(keep), total) | idle, arrays | gaps | calls
 
 
 def _choose_launch(
@@ -204,7 +206,8 @@ def stream_side(
     total = float((start + duration).max(initial=0.0))
     lanes = [f"stream {s}" for s in streams]
     idle, gaps = idle_time("stream", start, start + duration)
-    return side.to_header(lanes, len(operations), total) | idle, arrays | gaps
+    calls = call_arrays(recording, launch, side.zero_ns, total, strings)
+    return side.to_header(lanes, len(operations), total) | idle, arrays | gaps | calls
 
 
 class _Operation(NamedTuple):

@@ -115,7 +115,7 @@
         }
         for (const row of rows) {
           if (row.y > size.height || row.y + row.h < 0) continue;
-          if (row.kind === "calls") gviz.timelineDraw.drawCalls(ctx, side, row, style, size);
+          if (row.kind === "calls") gviz.timelineDraw.drawCalls(ctx, this.scene, side, row, style, size);
           if (row.kind === "busy") gviz.timelineDraw.drawBusy(ctx, side, row, style, size);
           if (row.kind === "lane") {
             gviz.timelineDraw.drawLane(ctx, this.scene, side, row, style, size, dim);
@@ -263,7 +263,7 @@
       const ns = this.nsAt(x);
       const slack = 3 / this.transform.k;
       if (row.kind === "calls") {
-        const call = side.calls.find((c) => ns >= c.start - slack && ns <= c.start + c.duration);
+        const call = side.calls.findLast((c) => ns >= c.start - slack && ns <= c.start + c.duration);
         return call ? { side, call } : null;
       }
       if (row.kind === "busy") return this.gap(side, ns);
@@ -321,7 +321,7 @@
     describe({ side, i, call, launch, gap }) {
       const { time } = gviz.format;
       if (call) {
-        const title = call.item < 0 ? "cuGraphLaunch" : this.scene.nameOf(side, call.item);
+        const title = this.scene.titleOf(side, call);
         return [[title], ["host call", time(call.duration)], ["start", time(call.start)]];
       }
       if (launch) return this.describeLaunch(side, launch);
@@ -422,6 +422,7 @@
       for (const side of this.scene.sides) {
         sides[side.name] = {
           count: side.count, lanes: side.lanes.length, calls: side.calls.length,
+          call_names: side.calls.filter((call) => call.item < 0).map((call) => this.scene.titleOf(side, call)),
           total_ns: side.facts.total_ns, idle_ns: side.facts.idle_ns,
           idle_fraction: side.facts.idle_fraction, gaps: side.idle.length, mode: side.facts.mode,
           launches: (side.facts.launches || []).map((launch) => launch.ordinal),

@@ -88,7 +88,7 @@
     }
   }
 
-  function drawCalls(ctx, side, row, style, size) {
+  function drawCalls(ctx, scene, side, row, style, size) {
     const { transform: t, theme } = style;
     ctx.fillStyle = theme.host;
     let covered = -1;
@@ -102,15 +102,32 @@
       ctx.fillRect(from, row.y + 2, w > 3 ? w - 1 : w, row.h - 4);
       covered = from + w;
     }
-    if (side.name === "graph" && side.calls.length) {
-      const end = toX(t, side.calls[0].duration);
-      if (end < GUTTER) return;
-      ctx.font = gviz.canvas.font(10);
-      ctx.textAlign = "left";
-      ctx.textBaseline = "middle";
-      ctx.fillStyle = theme.muted;
-      ctx.fillText("cuGraphLaunch", end + 5, row.y + row.h / 2 + 0.5);
-    }
+    nameCalls(ctx, scene, side, row, style, size);
+  }
+
+  /** Names of driver calls: inside where they fit, beside where nothing follows at once. */
+  function nameCalls(ctx, scene, side, row, style, size) {
+    const { transform: t, theme } = style;
+    const named = side.calls.filter((call) => call.item < 0);
+    ctx.font = gviz.canvas.font(10);
+    ctx.textAlign = "left";
+    ctx.textBaseline = "middle";
+    const y = row.y + row.h / 2 + 0.5;
+    let free = GUTTER;
+    named.forEach((call, n) => {
+      const from = Math.max(GUTTER, toX(t, call.start));
+      const end = toX(t, call.start + call.duration);
+      if (end < GUTTER || from > size.width) return;
+      const name = scene.titleOf(side, call);
+      const w = gviz.canvas.textWidth(ctx, name, 10) + 10;
+      const next = n + 1 < named.length ? toX(t, named[n + 1].start) : size.width;
+      const inside = Math.min(end, size.width) - from >= w;
+      const at = inside ? from : Math.max(end, free);
+      if (!inside && at + w > next) return;
+      ctx.fillStyle = inside ? theme.inkDark : theme.muted;
+      ctx.fillText(name, at + 5, y);
+      free = at + w;
+    });
   }
 
   /** The strip under the lanes: as opaque, pixel by pixel, as the GPU is busy. */

@@ -39,7 +39,7 @@
         this.step[i] = gviz.colour.step(payload.header.scale, this.duration[i]);
       }
       this.lanes = this.splitLanes(facts.lanes);
-      this.calls = this.listCalls();
+      this.calls = this.listCalls(payload);
       this.idle = this.listGaps(payload[`${name}_gap_start_ns`], payload[`${name}_gap_end_ns`]);
       this.byNode = new Map();
       for (let i = 0; i < this.count; i++) {
@@ -56,17 +56,22 @@
       return lists.map((items, n) => ({ label: labels[n], items: Int32Array.from(items) }));
     }
 
-    /** Host calls as [start, duration, operation]: one cuGraphLaunch, or one a stream operation. */
-    listCalls() {
-      if (this.name === "graph") {
-        return this.facts.call_ns === null ? [] : [{ start: 0, duration: this.facts.call_ns, item: -1 }];
-      }
+    /**
+     * Host calls in order of start: the launch call of each stream operation (`item`), and the
+     * driver calls recorded meanwhile (`name`, an index into the strings).
+     */
+    listCalls(payload) {
       const calls = [];
-      for (let i = 0; i < this.count; i++) {
+      for (let i = 0; this.hostStart && i < this.count; i++) {
         if (this.hostDuration[i] === this.hostDuration[i]) {
-          calls.push({ start: this.hostStart[i], duration: this.hostDuration[i], item: i });
+          calls.push({ start: this.hostStart[i], duration: this.hostDuration[i], item: i, name: -1 });
         }
       }
+      const starts = payload[`${this.name}_call_start_ns`] || [];
+      starts.forEach((start, n) => {
+        const duration = payload[`${this.name}_call_end_ns`][n] - start;
+        calls.push({ start, duration, item: -1, name: payload[`${this.name}_call_name`][n] });
+      });
       return calls.sort((a, b) => a.start - b.start);
     }
 
@@ -102,6 +107,11 @@
 
     nameOf(side, i) {
       return this.header.strings[side.label[i]];
+    }
+
+    titleOf(side, call) {
+      if (call.item >= 0) return `launch of ${this.nameOf(side, call.item)}`;
+      return this.header.strings[call.name];
     }
 
     kindOf(side, i) {

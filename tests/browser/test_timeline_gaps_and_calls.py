@@ -1,4 +1,4 @@
-"""Idle gaps in the timeline: counted, summed and explained, on both sides."""
+"""Idle gaps and host calls in the timeline: counted, summed and explained, on both sides."""
 
 from __future__ import annotations
 
@@ -45,3 +45,18 @@ def test_gap_under_the_pointer_is_explained(graph_page: GraphPage, site: Site, s
     assert "µs" in words
     assert "from first start to last end" in words
     assert "until" in words
+
+
+def test_host_lane_shows_launches_that_are_queued_meanwhile(
+    graph_page: GraphPage, serve: Serve
+) -> None:
+    site = serve(RECORDINGS / "training_step.gviz")
+    graph_page.open(site, "graph?file=training_step&graph=1&launch=4")
+    page = graph_page.page
+    side = graph_page.state("timeline")["sides"]["graph"]
+    assert side["call_names"] == ["cuGraphLaunch #7", "cuGraphLaunch #8"]
+    x, y = time_spot(page, 0.9 * side["total_ns"])
+    page.mouse.move(x, y - 16)  # the host's lane is above the first lane
+    tip = page.locator("#timeline .gviz-canvas-tooltip")
+    tip.wait_for(state="visible")
+    assert tip.inner_text().startswith("cuGraphLaunch #8")
