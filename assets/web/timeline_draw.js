@@ -211,7 +211,7 @@
   const SPANS_OF = {
     "host call": "from call to last end",
     "first node": "from first start to last end",
-    "launch before": "from the end of the launch before",
+    "launch before": "since the launch before",
   };
 
   /** What stands behind the title of a side, the most important first. */
@@ -222,13 +222,13 @@
     if (facts.mode === "median") {
       found.unshift(`median start and duration of each node, ${facts.launch_count} launches`);
     }
-    if (facts.queued_ns > 0) found.push(`queued ${gviz.format.time(facts.queued_ns)} before`);
     const other = scene.side(side.name === "graph" ? "stream" : "graph");
     if (side.name === "stream" && other && !other.stacked && other.facts.total_ns > 0) {
       found.push(`${(facts.total_ns / other.facts.total_ns).toFixed(2)}× the graph`);
     }
     const share = gviz.format.percent(facts.idle_fraction);
     found.push(`GPU idle ${gviz.format.time(facts.idle_ns)}, ${share}`);
+    if (facts.queued_ns > 0) found.push(`queued ${gviz.format.time(facts.queued_ns)} before`);
     found.push(gviz.format.counted(side.count, side.name === "graph" ? "span" : "operation"));
     return found;
   }
@@ -239,7 +239,7 @@
     const { time, counted, percent } = gviz.format;
     return [
       `${facts.launches.length} launches, each from its first node's start`,
-      `${time(Math.min(...lengths))} to ${time(Math.max(...lengths))}`,
+      `longest ${time(Math.max(...lengths))}, spread ${time(Math.max(...lengths) - Math.min(...lengths))}`,
       `GPU idle ${percent(Math.min(...idle))} to ${percent(Math.max(...idle))}`,
       facts.order === "length" ? "longest first" : "by ordinal",
       counted(count, "span"),
