@@ -127,6 +127,34 @@ def test_brush_filters_the_table_until_escape(graph_page: GraphPage, site: Site)
     assert not graph_page.page.locator("#filter-clear").is_visible()
 
 
+def opacity(graph_page: GraphPage, node: int) -> int:
+    """Return how opaque (0..255) the graph's canvas is where it drew a node."""
+    spot = locate(graph_page.page, node, "dag")
+    found: int = graph_page.page.evaluate(
+        """([x, y]) => {
+          const canvas = document.querySelector("#dag canvas");
+          const box = canvas.getBoundingClientRect();
+          const ratio = canvas.width / box.width;
+          const scratch = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+          scratch.drawImage(canvas, (box.left - x) * ratio, (box.top - y) * ratio);
+          return scratch.getImageData(0, 0, 1, 1).data[3];
+        }""",
+        [spot["x"], spot["y"]],
+    )
+    return found
+
+
+def test_brush_fades_the_other_nodes_of_the_graph(graph_page: GraphPage, site: Site) -> None:
+    times = open_launch(graph_page, site)
+    assert opacity(graph_page, FIRST_NODE_ID) == opacity(graph_page, NODE) == 255
+    drag(graph_page, *times[NODE], "Alt")
+    assert FIRST_NODE_ID not in graph_page.state("dag")["filtered"]
+    graph_page.wait_until(lambda: opacity(graph_page, FIRST_NODE_ID) < 100, "other nodes faded")
+    assert opacity(graph_page, NODE) == 255
+    graph_page.page.locator("#timeline canvas").press("Escape")
+    graph_page.wait_until(lambda: opacity(graph_page, FIRST_NODE_ID) == 255, "all shown again")
+
+
 def test_filter_is_cleared_from_the_table(graph_page: GraphPage, site: Site) -> None:
     times = open_launch(graph_page, site)
     drag(graph_page, *times[NODE], "Alt")
