@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal, get_args
 from urllib.parse import parse_qs, quote, urlencode
 
 from gviz.app.dag_places import LAYOUTS
@@ -13,15 +14,25 @@ from gviz.app.overlays import NAMES
 RUNS, RUN, GRAPH = "/", "/run", "/graph"
 PAYLOAD = "/payload"
 
+#: Many launches at once in place of one: their median, or each on a row of its own.
+Launches = Literal["median", "all"]
+#: In which order stacked launches stand, top to bottom; ``length``: the longest first.
+Order = Literal["ordinal", "length"]
+
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What the query of a page's address asks for; None where it says nothing."""
+    """What the query of a page's address asks for; None where it says nothing.
+
+    ``launch=`` is the number of one launch, or ``median`` or ``all`` (see :data:`Launches`).
+    """
 
     file: str | None = None
     run_id: int | None = None
     graph_id: int | None = None
     launch_id: int | None = None
+    launches: Launches | None = None
+    order: Order = "ordinal"
     stream_launch_id: int | None = None
     node_ids: tuple[int, ...] = ()
     colour: str | None = None
@@ -40,6 +51,8 @@ def parse_query(search: str | None) -> Query:
         run_id=_integer(fields.get("run")),
         graph_id=_integer(fields.get("graph")),
         launch_id=_integer(fields.get("launch")),
+        launches=parse_launches(fields.get("launch")),
+        order=parse_order(fields.get("order")),
         stream_launch_id=_integer(fields.get("stream")),
         node_ids=tuple(n for n in nodes if n is not None),
         colour=colour if colour in NAMES else None,
@@ -47,6 +60,16 @@ def parse_query(search: str | None) -> Query:
         folding=folding if folding in FOLDINGS else None,
         unfolded=tuple(part for part in fields.get("open", "").split(",") if part),
     )
+
+
+def parse_launches(text: str | None) -> Launches | None:
+    """Return which launches at once ``launch=`` asks for; None: one launch, or nothing known."""
+    return next((name for name in get_args(Launches) if name == text), None)
+
+
+def parse_order(text: str | None) -> Order:
+    """Return the order that ``order=`` asks for; by ordinal unless it says otherwise."""
+    return "length" if text == "length" else "ordinal"
 
 
 def _integer(text: str | None) -> int | None:
@@ -89,11 +112,18 @@ class Addresses:
         return self.prefix + f"{PAYLOAD}/table/{quote(file, safe='')}/{graph_id}".lstrip("/")
 
     def timeline_payload(
-        self, file: str, graph_id: int, launch_id: int | None, stream_launch_id: int | None
+        self,
+        file: str,
+        graph_id: int,
+        launch: int | Launches | None,
+        stream_launch_id: int | None,
+        order: Order = "ordinal",
     ) -> str:
         """Return where the timeline component fetches its data."""
         path = f"{PAYLOAD}/timeline/{quote(file, safe='')}/{graph_id}".lstrip("/")
-        given = {"launch": launch_id, "stream": stream_launch_id}
+        given = {"launch": launch, "stream": stream_launch_id}
+        if launch == "all" and order != "ordinal":
+            given["order"] = order
         query = urlencode({k: v for k, v in given.items() if v is not None})
         return self.prefix + path + (f"?{query}" if query else "")
 

@@ -191,6 +191,7 @@ def _link_views(link: Callable[..., None]) -> None:
         Output("timeline", "source"),
         optional("launch", "value"),
         optional("stream-launch", "value"),
+        optional("order", "value"),
         State("timeline", "source"),
     )
     link("colour", Output("view", "modified_timestamp"), optional("colour", "value"))
@@ -223,6 +224,7 @@ def _link_page(link: Callable[..., None]) -> None:
         Input("selection", "data"),
         optional("launch", "value"),
         optional("stream-launch", "value"),
+        optional("order", "value"),
         optional("colour", "value"),
         optional("layout", "value"),
         optional("folding", "value"),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from gviz.app.address import Launches, Order
 from gviz.app.dag_places import place_arrays
 from gviz.app.folding import (
     FOLD_TYPE,
@@ -22,6 +23,7 @@ from gviz.app.folding import (
 )
 from gviz.app.graph_level import GraphLevel, read_level
 from gviz.app.launch_intervals import launch_intervals
+from gviz.app.launches_side import median_side, stack_side
 from gviz.app.overlays import describe_overlays, overlay_arrays, value_scale
 from gviz.app.timeline_side import choose_launch, graph_side, stream_side
 from gviz.app.wire import Arrays, Strings, node_types, pack
@@ -143,9 +145,13 @@ def duration_scale(durations_ns: FloatArray) -> dict[str, Any]:
 
 
 def timeline_payload(
-    recording: Recording, graph_id: int, launch_id: int | None, stream_launch_id: int | None
+    recording: Recording,
+    graph_id: int,
+    launch: int | Launches | None,
+    stream_launch_id: int | None,
+    order: Order = "ordinal",
 ) -> bytes:
-    """Return one graph launch and one stream-side pass as intervals on two own zeros.
+    """Return graph launches and one stream-side pass as intervals on two own zeros.
 
     Parameters
     ----------
@@ -154,22 +160,33 @@ def timeline_payload(
     graph_id
         The shown graph level. Spans of nodes nested in it carry the id of the node of this
         level that holds them.
-    launch_id
-        A launch of the outermost graph; None: its first with node times.
+    launch
+        A launch of the outermost graph; None: its first with node times; 'median' or 'all' of
+        those with node times (:mod:`gviz.app.launches_side`).
     stream_launch_id
         A launch of side 'stream'; None: the last.
+    order
+        Of launches that are stacked.
 
     Returns
     -------
     bytes
         Arrays with prefix ``graph_`` and ``stream_``: node_id, name (string), type, start_ns
         (f8, after the zero), duration_ns (f4), lane, stream (index into ``streams``),
-        iteration; ``stream_`` also host_start_ns and host_duration_ns. Zero is the entry of
-        the (first) host call, or, where that is unknown, the first start on the GPU.
+        iteration; gap_start_ns and gap_end_ns, in which nothing of the side runs; of one
+        launch call_start_ns, call_end_ns and call_name (:mod:`gviz.app.host_calls`); ``stream_``
+        also host_start_ns and host_duration_ns. Zero is the entry of
+        the (first) host call, or, where that is unknown, the first start on the GPU; of
+        several launches always the first start on the GPU.
     """
     level = read_level(recording, graph_id)
     strings = Strings()
-    of_graph, arrays = graph_side(recording, level, launch_id, strings)
+    if launch == "median":
+        of_graph, arrays = median_side(recording, level, strings)
+    elif launch == "all":
+        of_graph, arrays = stack_side(recording, level, order, strings)
+    else:
+        of_graph, arrays = graph_side(recording, level, launch, strings)
     of_stream, more = stream_side(recording, level, stream_launch_id, strings)
     header = {
         "kind": "timeline",

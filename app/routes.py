@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from flask import Flask, Response, request
 
 from gviz.app import payload
-from gviz.app.address import PAYLOAD
+from gviz.app.address import PAYLOAD, parse_launches, parse_order
 from gviz.app.folding import FOLDINGS, fold_level
 from gviz.app.graph_level import read_level
 from gviz.app.graph_view import graph_view
@@ -39,12 +39,14 @@ def add_payload_routes(server: Flask, library: Library, prefix: str) -> None:
 
     def timeline(file: str, graph_id: int) -> Response:
         opened = library.file(file)
-        launch = request.args.get("launch", type=int)
+        asked = request.args.get("launch")
+        launch = parse_launches(asked) or request.args.get("launch", type=int)
+        order = parse_order(request.args.get("order"))
         stream = request.args.get("stream", type=int)
         return _answer(
             library,
-            ("timeline", file, graph_id, launch, stream),
-            lambda: payload.timeline_payload(opened.recording, graph_id, launch, stream),
+            ("timeline", file, graph_id, launch, stream, order),
+            lambda: payload.timeline_payload(opened.recording, graph_id, launch, stream, order),
         )
 
     def table(file: str, graph_id: int) -> Response:

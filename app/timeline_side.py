@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.app.graph_level import GraphLevel
+from gviz.app.host_calls import call_arrays
+from gviz.app.idle_time import idle_time
 from gviz.app.wire import Arrays, Strings, node_types
 from gviz.layout.interval_lanes import pack_lanes
 from gviz.recording import rows
@@ -34,6 +36,7 @@ class _Side:
 
     def to_header(self, lanes: list[str], count: int, total_ns: float) -> dict[str, Any]:
         return {
+            "mode": "one",
             "launch_id": self.launch.launch_id,
             "ordinal": self.launch.ordinal,
             "zero": self.zero,
@@ -108,7 +111,9 @@ def graph_side(
     }
     lanes = [f"lane {i + 1}" for i in range(int(lane.max(initial=-1)) + 1)]
     total = float((start + duration).max(initial=0.0))
-    return side.to_header(lanes, len(keep), total), arrays
+    idle, gaps = idle_time("graph", start, start + duration)
+    calls = call_arrays(recording, launch, side.zero_ns, total, strings)
+    return side.to_header(lanes, len(keep), total) | idle, arrays | gaps | calls
 
 
 def choose_launch(
@@ -150,7 +155,9 @@ def stream_side(
     }
     total = float((start + duration).max(initial=0.0))
     lanes = [f"stream {s}" for s in streams]
-    return side.to_header(lanes, len(operations), total), arrays
+    idle, gaps = idle_time("stream", start, start + duration)
+    calls = call_arrays(recording, launch, side.zero_ns, total, strings)
+    return side.to_header(lanes, len(operations), total) | idle, arrays | gaps | calls
 
 
 class _Operation(NamedTuple):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import dash_mantine_components as dmc
 from dash import dcc, html
 from dash.development.base_component import Component
 
-from gviz.app.address import Addresses, Query
+from gviz.app.address import Addresses, Launches, Order, Query
 from gviz.app.aria import aria
 from gviz.app.components import Dag, Timeline
 from gviz.app.dag_places import LAYOUTS
@@ -32,12 +33,26 @@ LINK_GROUP = "graph-page"
 OFFERED_LAUNCHES = 500
 
 
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What the graph side of the timeline shows: one launch, or several in some way."""
+
+    launch: TimedLaunch | None
+    launches: Launches | None
+    order: Order
+
+    @property
+    def asked(self) -> int | Launches | None:
+        """What ``launch=`` says."""
+        return self.launches or (self.launch.launch_id if self.launch else None)
+
+
 def render_graph(
     library: Library, file: str, view: GraphView, query: Query, addresses: Addresses
 ) -> Component:
     """Return the page of one graph level in the state its address describes."""
     selected = [n for n in query.node_ids if n in view.nodes]
-    launch = _chosen_launch(view, query)
+    shown = _Shown(_chosen_launch(view, query), _chosen_launches(view, query), query.order)
     stream = _chosen_stream_launch(view, query)
     timed = bool(view.statistics)
     colour = query.colour if query.colour and not _is_empty(view, query.colour) else None
@@ -68,16 +83,22 @@ def render_graph(
                 ],
             ),
             _panes(
-                _dag(view, _dag_source(file, view, query, colour, launch, addresses), look, query),
+                _dag(
+                    view,
+                    _dag_source(file, view, query, colour, shown.launch, addresses),
+                    look,
+                    query,
+                ),
                 _timeline(
                     view,
-                    launch,
+                    shown,
                     stream,
                     addresses.timeline_payload(
                         file,
                         view.graph.graph_id,
-                        launch.launch_id if launch else None,
+                        shown.asked,
                         stream.launch_id if stream else None,
+                        shown.order,
                     ),
                     look,
                 ),
@@ -174,16 +195,28 @@ def _graph_choice(view: GraphView, graphs: Sequence[rows.Graph]) -> Component | 
     )
 
 
-def _launch_choices(
-    view: GraphView, launch: TimedLaunch | None, stream: TimedLaunch | None
-) -> list[Component]:
-    """Return the choices of the graph launch and of the eager pass shown in the timeline."""
+#: Orders of stacked launches, as the choice shows them.
+_ORDERS = [
+    {"value": "ordinal", "label": "by ordinal"},
+    {"value": "length", "label": "longest first"},
+]
+
+
+def _launch_choices(view: GraphView, shown: _Shown, stream: TimedLaunch | None) -> list[Component]:
+    """Return the choices of the graph launches and of the eager pass shown in the timeline."""
     offered = list(view.recorded_launches[:OFFERED_LAUNCHES])
-    if launch is not None and launch not in offered:
-        offered.append(launch)
+    if shown.launch is not None and shown.launch not in offered:
+        offered.append(shown.launch)
     launches = [
         {"value": str(x.launch_id), "label": f"#{x.ordinal} · {_gpu_time(x)}"} for x in offered
     ]
+    count = len(view.recorded_launches)
+    if count > 1:
+        launches = [
+            {"value": "median", "label": f"median of {integer(count)}"},
+            {"value": "all", "label": f"all {integer(count)}, stacked"},
+            *launches,
+        ]
     eager = [
         {"value": str(x.launch_id), "label": f"pass {x.ordinal} · {_gpu_time(x)}"}
         for x in view.stream_launches[:OFFERED_LAUNCHES]
@@ -193,9 +226,14 @@ def _launch_choices(
             "launch",
             "Launch",
             launches,
-            str(launch.launch_id) if launch else None,
+            None if shown.asked is None else str(shown.asked),
             width=136,
             placeholder="none recorded",
+        ),
+        html.Div(
+            _select("order", "Order", _ORDERS, shown.order, width=124, named=False),
+            id="order-box",
+            hidden=shown.launches != "all",
         ),
         _select(
             "stream-launch",
@@ -275,11 +313,13 @@ def _select(
     *,
     width: int,
     placeholder: str = "",
+    named: bool = True,
 ) -> Component:
+    """Return a choice; ``named=False``: its label is for screen readers only."""
     return html.Label(
         className="gv-select",
         children=[
-            html.Span(label),
+            html.Span(label) if named else None,
             dmc.Select(
                 id=name,
                 data=list(options),
@@ -318,6 +358,10 @@ def _chosen_launch(view: GraphView, query: Query) -> TimedLaunch | None:
     recorded = view.recorded_launches
     asked = next((x for x in recorded if x.launch_id == query.launch_id), None)
     return asked or typical_launch(recorded)
+
+
+def _chosen_launches(view: GraphView, query: Query) -> Launches | None:
+    return query.launches if len(view.recorded_launches) > 1 else None
 
 
 def _chosen_stream_launch(view: GraphView, query: Query) -> TimedLaunch | None:
@@ -373,15 +417,15 @@ def _dag(view: GraphView, source: str, look: dict[str, Any], query: Query) -> Co
 
 def _timeline(
     view: GraphView,
-    launch: TimedLaunch | None,
+    shown: _Shown,
     stream: TimedLaunch | None,
     source: str,
     look: dict[str, Any],
 ) -> Component:
-    if launch is None and stream is None:
+    if shown.launch is None and stream is None:
         return _pane("Timeline", html.P(_no_times(view), className="gv-empty"), None)
     body = Timeline(id="timeline", source=source, **look)
-    return _pane("Timeline", body, None, *_launch_choices(view, launch, stream))
+    return _pane("Timeline", body, None, *_launch_choices(view, shown, stream))
 
 
 def _table(view: GraphView, source: str) -> Component:
@@ -398,7 +442,14 @@ def _table(view: GraphView, source: str) -> Component:
     body = html.Div(
         [dcc.Store(id="table-source", data=source), render_table(view)], className="gv-grid"
     )
-    return _pane("Nodes", body, note, search)
+    # Shown and worded by page_table.js while a view filters the table.
+    clear = html.Button(
+        id="filter-clear",
+        className="gv-filter-clear",
+        hidden=True,
+        title="Only nodes of the brushed interval; click to show all",
+    )
+    return _pane("Nodes", body, note, clear, search)
 
 
 def _pane(title: str, body: Component, note: Component | None, *tools: Component) -> Component:

@@ -1,5 +1,5 @@
 /**
- * What views on one page share without a server: selection and hover, by group.
+ * What views on one page share without a server: selection, hover and filter, by group.
  *
  * A group lives while a view subscribes to it. Values are replaced, never changed in place.
  */
@@ -11,6 +11,7 @@
     constructor() {
       /** @type {number[]} */ this.selected = [];
       /** @type {number|null} */ this.hovered = null;
+      /** Only these nodes are wanted; null: all. @type {number[]|null} */ this.filtered = null;
       /** @type {Set<function(Group): void>} */ this.listeners = new Set();
     }
 
@@ -26,6 +27,14 @@
       if (id === this.hovered) return;
       this.hovered = id;
       this.tell();
+    }
+
+    /** What is no view hears of it as the document's event "gviz-filter". @param {number[]|null} ids */
+    filter(ids) {
+      if (ids === this.filtered || (ids && this.filtered && same(ids, this.filtered))) return;
+      this.filtered = ids && ids.slice();
+      this.tell();
+      document.dispatchEvent(new CustomEvent("gviz-filter", { detail: this.filtered }));
     }
 
     tell() {

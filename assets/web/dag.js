@@ -78,6 +78,7 @@
         hovered: group.hovered === null ? -1 : at(group.hovered),
       };
       this.drawn = gviz.dagDraw.draw(ctx, this.scene, style, marks, size);
+      gviz.dagFilter.veil(ctx, this.scene, group.filtered, this.transform, size);
       gviz.legend.draw(ctx, style, size);
       this.minimap.draw(ctx, style, gviz.dagDraw.viewOf(this.transform, size), size);
     }

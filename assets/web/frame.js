@@ -3,7 +3,8 @@
  *
  * A view is an object made by gviz.views.<Name>(frame) with: label(payload), load(payload),
  * draw(ctx, size), gesture listeners (see gestures.js), key(event), show(nodeId), fit(),
- * zoomBy(factor), locate(nodeId), state().
+ * zoomBy(factor), locate(nodeId), state(). It may have tools ({text, title, toggle}, with
+ * tool() the text of the one that is on), escape() (true: it took the key) and hear(group).
  */
 (function () {
   "use strict";
@@ -31,6 +32,7 @@
       this.ctx = this.canvas.getContext("2d");
       this.message = element("div", "gviz-canvas-message", box);
       this.note = element("div", "gviz-canvas-note", box);
+      this.note.setAttribute("role", "status");
       this.tooltip = element("div", "gviz-canvas-tooltip", box);
       this.tooltip.hidden = true;
       this.size = gviz.canvas.fitToBox(this.canvas);
@@ -61,7 +63,16 @@
         button.title = title;
         button.setAttribute("aria-label", title);
         button.addEventListener("click", action);
+        return button;
       };
+      for (const { text, title, toggle } of this.view.tools || []) {
+        const button = add(text, title, () => {
+          toggle();
+          for (const other of bar.querySelectorAll("[aria-pressed]")) other.ariaPressed = "false";
+          button.ariaPressed = String(this.view.tool() === text);
+        });
+        button.ariaPressed = "false";
+      }
       add("+", "Zoom in (+)", () => this.view.zoomBy(1.5));
       add("−", "Zoom out (−)", () => this.view.zoomBy(1 / 1.5));
       add("Fit", "Show everything (f)", () => this.view.fit(true));
@@ -160,6 +171,7 @@
     /** The bus changed: redraw, and let Dash know. */
     hear() {
       this.redraw();
+      this.view.hear?.(this.group);
       clearTimeout(this.telling);
       const { selected, hovered } = this.group;
       const change = {};
@@ -213,7 +225,7 @@
     key(event) {
       if (!this.payload || event.ctrlKey || event.metaKey || event.altKey) return;
       const actions = {
-        Escape: () => this.group.select([]),
+        Escape: () => this.view.escape?.() || this.group.select([]),
         "+": () => this.view.zoomBy(1.5),
         "=": () => this.view.zoomBy(1.5),
         "-": () => this.view.zoomBy(1 / 1.5),
@@ -232,6 +244,7 @@
         frames: this.frames,
         selected: this.group.selected.slice(),
         hovered: this.group.hovered,
+        filtered: this.group.filtered,
         theme: this.theme.name,
         colour: this.props.colour,
         message: this.message.textContent,

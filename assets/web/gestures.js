@@ -7,8 +7,10 @@
  * @property {function(number, number, MouseEvent): void} click
  * @property {function(number, number): void} double
  * @property {function(number|null, number|null): void} hover  null: the pointer left
- * @property {function(number, number): boolean} [grab]     true: the view takes this drag
+ * @property {function(number, number, PointerEvent): boolean|"drag"} [grab]  true: the view
+ *   takes this press; "drag": only if it becomes a drag, a click stays a click
  * @property {function(number, number): void} [drag]        position during a taken drag
+ * @property {function(): void} [drop]                      a taken drag ended
  */
 (function () {
   "use strict";
@@ -46,7 +48,7 @@
       const p = at(event);
       down.set(event.pointerId, p);
       moved = down.size > 1 ? CLICK_SLOP : 0;
-      taken = down.size === 1 && !!listener.grab && listener.grab(p.x, p.y);
+      taken = down.size === 1 && !!listener.grab && listener.grab(p.x, p.y, event);
       if (down.size === 2) spread = two().spread;
     });
     on("pointermove", (event) => {
@@ -65,6 +67,7 @@
         return;
       }
       moved += Math.hypot(p.x - last.x, p.y - last.y);
+      if (taken === "drag" && moved < CLICK_SLOP) return;
       if (taken) listener.drag(p.x, p.y);
       else if (moved >= CLICK_SLOP) {
         canvas.style.cursor = "grabbing";
@@ -76,7 +79,8 @@
       if (!down.delete(event.pointerId)) return;
       canvas.style.cursor = "";
       const p = at(event);
-      if (event.type === "pointerup" && !taken && !down.size && moved < CLICK_SLOP) {
+      if (taken && listener.drop) listener.drop();
+      if (event.type === "pointerup" && taken !== true && !down.size && moved < CLICK_SLOP) {
         listener.click(p.x, p.y, event);
       }
     };

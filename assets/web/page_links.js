@@ -124,14 +124,23 @@
     return rows;
   }
 
-  function showLaunch(launch, streamLaunch, source) {
-    const query = new URLSearchParams();
+  /** Write what the timeline shows into a query. */
+  function setLaunches(query, launch, streamLaunch, order) {
     if (launch) {
       query.set("launch", launch);
     }
     if (streamLaunch) {
       query.set("stream", streamLaunch);
     }
+    if (launch === "all" && order && order !== "ordinal") {
+      query.set("order", order);
+    }
+  }
+
+  function showLaunch(launch, streamLaunch, order, source) {
+    const query = new URLSearchParams();
+    setLaunches(query, launch, streamLaunch, order);
+    setProps("order-box", { hidden: launch !== "all" });
     const next = source.split("?")[0] + "?" + query;
     return next === source ? noUpdate() : next;
   }
@@ -153,7 +162,8 @@
     if (layout && (layout !== drawn || source.includes("layout="))) {
       query.set("layout", layout);
     }
-    if (launch && (layout === "time" || colour === "launch")) {
+    // The median launch and the stack of all have no single one to place nodes by.
+    if (/^\d+$/.test(launch) && (layout === "time" || colour === "launch")) {
       query.set("launch", launch);
     }
     const [path, before] = source.split("?");
@@ -179,17 +189,14 @@
     return "?" + new URLSearchParams({ file: view.file, graph });
   }
 
-  function remember(selected, launch, streamLaunch, colour, layout, folding, open, view) {
+  function remember(
+    selected, launch, streamLaunch, order, colour, layout, folding, open, view,
+  ) {
     const query = new URLSearchParams({ file: view.file, graph: view.graph });
     if (selected && selected.length > 0) {
       query.set("node", selected.slice(0, 100).join(","));
     }
-    if (launch) {
-      query.set("launch", launch);
-    }
-    if (streamLaunch) {
-      query.set("stream", streamLaunch);
-    }
+    setLaunches(query, launch, streamLaunch, order);
     if (colour) {
       query.set("colour", colour);
     }

@@ -1,4 +1,4 @@
-// Numbers in the table of nodes, and its search box.
+// Numbers in the table of nodes, its search box, and the nodes that a view filters it to.
 (function () {
   "use strict";
 
@@ -17,6 +17,38 @@
   functions.gvizMicroseconds = (ns) => (ns === null || ns === undefined ? "" : threeDigits(ns / 1e3));
   functions.gvizPercent = (f) =>
     f === null || f === undefined ? "" : threeDigits(f * 100) + "\u202f%";
+
+  // Set by LINK_GROUP in gviz.app.pages.graph: what both canvases of the page share.
+  const GROUP = "graph-page";
+
+  function showFilter(wanted, api) {
+    const clear = document.getElementById("filter-clear");
+    if (!clear) {
+      return;
+    }
+    clear.hidden = wanted === null;
+    let total = 0;
+    api.forEachNode(() => (total += 1));
+    clear.textContent = wanted === null ? "" : `${wanted.size} of ${total} nodes ✕`;
+  }
+
+  document.addEventListener("gviz-filter", async (event) => {
+    if (!document.getElementById("nodes") || !window.dash_ag_grid) {
+      return;
+    }
+    const wanted = event.detail === null ? null : new Set(event.detail);
+    const api = await window.dash_ag_grid.getApiAsync("nodes");
+    api.setGridOption("isExternalFilterPresent", () => wanted !== null);
+    api.setGridOption("doesExternalFilterPass", (row) => wanted === null || wanted.has(row.data.node));
+    api.onFilterChanged();
+    showFilter(wanted, api);
+  });
+
+  document.addEventListener("click", (event) => {
+    if (event.target.id === "filter-clear") {
+      window.gviz.bus.group(GROUP).filter(null);
+    }
+  });
 
   document.addEventListener("input", (event) => {
     if (event.target.id === "search" && window.dash_ag_grid) {

@@ -15,6 +15,22 @@
       this.scroll = 0;
       this.stop = () => {};
       this.rows = [];
+      this.ranges = new gviz.TimelineRanges(this);
+      this.tools = [
+        this.makeTool("↔", "measure", "Measure: drag from one point to another (also Shift + drag, or m at two nodes)"),
+        this.makeTool("[ ]", "brush", "Brush: drag over an interval to see only its nodes in table and graph (also Alt + drag)"),
+      ];
+    }
+
+    makeTool(text, name, title) {
+      const toggle = () => {
+        this.ranges.tool = this.ranges.tool === name ? null : name;
+      };
+      return { text, title, name, toggle };
+    }
+
+    tool() {
+      return this.tools.find((tool) => tool.name === this.ranges.tool)?.text;
     }
 
     label(payload) {
@@ -24,12 +40,19 @@
       const missing = ["graph", "stream"].filter((name) => !this.scene.side(name));
       const words = missing.map((name) => gviz.timelineRows.WORDS[name]);
       const what = counts.length ? ` ${counts.join(", ")}.` : "";
+      const graph = this.scene.side("graph");
+      const over = graph ? graph.facts.launch_count : 0;
+      const shown = { median: `The median of ${over} launches.`, all: `All ${over} launches, stacked.` };
+      const mode = graph && shown[graph.facts.mode];
+      if (mode) words.unshift(mode);
       return [`Timeline of ${payload.header.graph_name}.${what}`, ...words].join(" ");
     }
 
     load(payload) {
       this.scene = new gviz.TimelineScene(payload);
       this.scroll = 0;
+      this.ranges.clear();
+      this.frame.group.filter(null);
       this.fit(false);
     }
 
@@ -47,6 +70,7 @@
       this.overflow = Math.max(0, height - size.height);
       this.scroll = Math.max(0, Math.min(this.overflow, this.scroll));
       this.rows = rows.map((row) => ({ ...row, y: row.y - this.scroll }));
+      this.laneRows = gviz.timelineRows.byLane(this.rows);
       const top = gviz.timelineRows.AXIS;
       if (scene.sides.length) gviz.timelineDraw.drawAxis(ctx, style, size, size.height);
       ctx.save();
@@ -59,8 +83,10 @@
         if (row.kind === "head") gviz.timelineDraw.drawHead(ctx, scene, row, style, size);
         if (row.kind === "note") gviz.timelineDraw.drawNote(ctx, row, style, size);
       }
+      this.clipped(ctx, size, () => this.ranges.brush && this.ranges.drawBrush(ctx, style, size));
       gviz.timelineDraw.drawGutter(ctx, this.rows, style);
       ctx.restore();
+      this.clipped(ctx, size, () => this.ranges.measure && this.ranges.drawMeasure(ctx, style, size));
     }
 
     /** Draw right of the labels only. */
@@ -83,12 +109,13 @@
           const end = lanes[lanes.length - 1];
           const bottom = end.y + end.h;
           gviz.timelineDraw.drawIdleBands(ctx, side, lanes[0].y, bottom, style, size);
-          const label = lanes[0].y + Math.min(14, lanes[0].h) / 2;
+          // Of a stack, clear of the buttons.
+          const label = side.stacked ? lanes[0].y + 14 : lanes[0].y + Math.min(14, lanes[0].h) / 2;
           gviz.timelineDraw.drawEnd(ctx, side, { top: rows[0].y + rows[0].h, bottom: last.y + last.h, label }, style, size);
         }
         for (const row of rows) {
           if (row.y > size.height || row.y + row.h < 0) continue;
-          if (row.kind === "calls") gviz.timelineDraw.drawCalls(ctx, side, row, style, size);
+          if (row.kind === "calls") gviz.timelineDraw.drawCalls(ctx, this.scene, side, row, style, size);
           if (row.kind === "busy") gviz.timelineDraw.drawBusy(ctx, side, row, style, size);
           if (row.kind === "lane") {
             gviz.timelineDraw.drawLane(ctx, this.scene, side, row, style, size, dim);
@@ -100,16 +127,16 @@
     drawMarks(ctx, style) {
       const { selected, hovered } = this.frame.group;
       const fill = (side, box) => {
-        const row = { ...this.rows.find((r) => r.kind === "lane" && r.side === side.name), lane: 0 };
+        const row = { ...this.laneRows[side.name][0], lane: 0 };
         const one = { ...side, lanes: [{ items: Int32Array.of(box.i) }] };
         const at = { ...row, y: box.y, h: box.h };
         gviz.timelineDraw.drawLane(ctx, this.scene, one, at, style, this.frame.size, false);
       };
       for (const id of selected) {
-        gviz.timelineMarks.drawSelected(ctx, this.scene, id, this.rows, style, fill);
+        gviz.timelineMarks.drawSelected(ctx, this.scene, id, this.laneRows, style, fill);
       }
       if (hovered !== null && !selected.includes(hovered)) {
-        gviz.timelineMarks.drawHovered(ctx, this.scene, hovered, this.rows, style);
+        gviz.timelineMarks.drawHovered(ctx, this.scene, hovered, this.laneRows, style);
       }
     }
 
@@ -119,8 +146,14 @@
       return Math.max(50, this.frame.size.width - gviz.timelineDraw.GUTTER);
     }
 
+    /** All of the time, or, of stacked launches, theirs: their jitter is what is looked for. */
     fitTransform() {
-      return { k: Math.max(1e-9, (this.room() - END_ROOM) / this.scene.total), x: 0 };
+      const graph = this.scene.side("graph");
+      return this.fitting(graph && graph.stacked ? graph.facts.total_ns : this.scene.total);
+    }
+
+    fitting(ns) {
+      return { k: Math.max(1e-9, (this.room() - END_ROOM) / Math.max(1, ns)), x: 0 };
     }
 
     /** Keep zero at the left edge or beyond it, and the end from leaving the view. */
@@ -156,7 +189,7 @@
       this.stop();
       this.fitted = false;
       const t = this.transform;
-      const least = this.fitTransform().k;
+      const least = this.fitting(this.scene.total).k;
       const k = Math.max(least, Math.min(Math.max(least, MOST_ZOOM), t.k * factor));
       const at = Math.max(0, x - gviz.timelineDraw.GUTTER);
       this.transform = this.bounded({ k, x: at - (at - t.x) * (k / t.k) });
@@ -181,7 +214,7 @@
       const side = this.scene.sides.find((s) => s.byNode.has(id));
       if (!side) return;
       const [i] = side.byNode.get(id);
-      const [box] = gviz.timelineMarks.boxes(this.scene, side, id, this.rows, this.style());
+      const [box] = gviz.timelineMarks.boxes(this.scene, side, id, this.laneRows, this.style());
       const inside = box && box.x > gviz.timelineDraw.GUTTER && box.x + box.w < this.frame.size.width;
       // What can be seen already stays where it is: a view that jumps loses its reader.
       if (inside) return this.frame.redraw();
@@ -192,21 +225,57 @@
 
     // -- gestures ---------------------------------------------------------------------
 
-    /** What is under a point: {side, i} of an interval, {side, call}, or null. */
+    nsAt(x) {
+      return (x - gviz.timelineDraw.GUTTER - this.transform.x) / this.transform.k;
+    }
+
+    /** The side drawn at a height, or else the first. */
+    sideAt(y) {
+      const row = this.rows.findLast((r) => r.y <= y && this.scene.side(r.side));
+      return row ? row.side : this.scene.sides[0]?.name;
+    }
+
+    /** The start of the span under the pointer, else of the hovered or selected node, else null. */
+    pointedStart() {
+      if (this.pointed) return this.pointed.side.start[this.pointed.i];
+      const { hovered, selected } = this.frame.group;
+      for (const id of [hovered, ...selected]) {
+        const side = this.scene.sides.find((s) => s.byNode.has(id));
+        if (side) return side.start[side.byNode.get(id)[0]];
+      }
+      return null;
+    }
+
+    /** The row at a height; one that is missed by a pixel counts too. */
+    rowAt(y) {
+      const within = (slack) => this.rows.find((r) => y >= r.y - slack && y <= r.y + r.h + slack);
+      return within(0) || within(1);
+    }
+
+    /** What is under a point: {side, i} of an interval, {side, call}, {side, launch}, {side, gap}, or null. */
     hit(x, y) {
-      if (!this.scene || x < gviz.timelineDraw.GUTTER) return null;
-      const row = this.rows.find((r) => y >= r.y - 1 && y <= r.y + r.h + 1);
+      if (!this.scene) return null;
+      const row = this.rowAt(y);
       if (!row) return null;
       const side = this.scene.side(row.side);
-      const { k, x: shift } = this.transform;
-      const ns = (x - gviz.timelineDraw.GUTTER - shift) / k;
-      const slack = 3 / k;
+      const launch = side && row.kind === "lane" ? gviz.timelineSearch.launchOf(side, row.lane) : null;
+      if (x < gviz.timelineDraw.GUTTER) return launch && { side, launch };
+      const ns = this.nsAt(x);
+      const slack = 3 / this.transform.k;
       if (row.kind === "calls") {
-        const call = side.calls.find((c) => ns >= c.start - slack && ns <= c.start + c.duration);
+        const call = side.calls.findLast((c) => ns >= c.start - slack && ns <= c.start + c.duration);
         return call ? { side, call } : null;
       }
+      if (row.kind === "busy") return this.gap(side, ns);
       if (row.kind !== "lane") return null;
-      return this.nearest(side, side.lanes[row.lane].items, ns, slack);
+      const found = this.nearest(side, side.lanes[row.lane].items, ns, slack);
+      if (found || launch) return found || { side, launch };
+      return this.gap(side, ns);
+    }
+
+    gap(side, ns) {
+      const gap = side.gapAt(ns);
+      return gap && { side, gap };
     }
 
     nearest(side, items, ns, slack) {
@@ -226,7 +295,7 @@
     }
 
     idOf(hit) {
-      if (!hit) return null;
+      if (!hit || hit.launch || hit.gap) return null;
       const i = hit.call ? hit.call.item : hit.i;
       const id = i < 0 ? 0xffffffff : hit.side.nodeId[i];
       return id === 0xffffffff ? null : id;
@@ -244,23 +313,31 @@
 
     hover(x, y) {
       const hit = x === null ? null : this.hit(x, y);
+      this.pointed = hit && hit.i !== undefined ? hit : null;
       this.frame.group.hover(this.idOf(hit));
       this.frame.tip(hit ? this.describe(hit) : null, x, y);
     }
 
-    describe({ side, i, call }) {
+    describe({ side, i, call, launch, gap }) {
       const { time } = gviz.format;
       if (call) {
-        const title = call.item < 0 ? "cuGraphLaunch" : this.scene.nameOf(side, call.item);
+        const title = this.scene.titleOf(side, call);
         return [[title], ["host call", time(call.duration)], ["start", time(call.start)]];
       }
+      if (launch) return this.describeLaunch(side, launch);
+      if (gap) return this.describeGap(side, gap);
+      const median = side.facts.mode === "median" ? "median " : "";
       const rows = [
         [this.scene.nameOf(side, i)],
         ["kind", this.scene.kindOf(side, i)],
-        ["start", time(side.start[i])],
-        ["duration", time(side.duration[i])],
-        ["stream", String(side.stream[i])],
+        [`${median}start`, time(side.start[i])],
+        [`${median}duration`, time(side.duration[i])],
       ];
+      if (median) rows.push(["launches", String(side.launchCount[i])]);
+      else rows.push(["stream", String(side.stream[i])]);
+      if (side.stacked) {
+        rows.splice(1, 0, ["launch", `#${gviz.timelineSearch.launchOf(side, side.lane[i]).ordinal}`]);
+      }
       if (side.name === "stream") {
         if (side.nodeId[i] === 0xffffffff) rows.push(["node", "matches none of the graph"]);
       } else if (side.byNode.get(side.nodeId[i]).some((other) => side.iteration[other] > 0)) {
@@ -274,7 +351,56 @@
       return rows;
     }
 
+    /** A row of the stack where no node is. */
+    describeLaunch(side, launch) {
+      const { launches } = side.facts;
+      const place = 1 + launches.filter((other) => other.gpu_ns > launch.gpu_ns).length;
+      const rows = [
+        [`launch #${launch.ordinal}`],
+        ["first to last node", gviz.format.time(launch.gpu_ns)],
+        ["by length", `${place} of ${launches.length}`],
+        ["GPU idle", `${gviz.format.time(launch.idle_ns)}, ${gviz.format.percent(launch.idle_fraction)}`],
+      ];
+      if (launches.some((other) => other.exec !== launch.exec)) {
+        rows.push(["executable", String(launch.exec)]);
+      }
+      return rows;
+    }
+
+    describeGap(side, [from, to]) {
+      const { time, percent } = gviz.format;
+      const before = side.start.findIndex((start, i) => start + side.duration[i] === from);
+      const after = side.start.findIndex((start) => start === to);
+      const rows = [["GPU idle"], ["for", time(to - from)], ["from", time(from)]];
+      if (before >= 0) rows.push(["after", this.scene.nameOf(side, before)]);
+      if (after >= 0) rows.push(["until", this.scene.nameOf(side, after)]);
+      const { idle_ns: idle, idle_fraction: share } = side.facts;
+      rows.push(["all gaps", `${time(idle)}, ${percent(share)} from first start to last end`]);
+      return rows;
+    }
+
+    grab(x, y, event) {
+      return this.scene ? this.ranges.grab(x, y, event) : false;
+    }
+
+    drag(x, y) {
+      this.ranges.drag(x, y);
+    }
+
+    drop() {
+      this.ranges.drop();
+    }
+
+    escape() {
+      return this.ranges.escape();
+    }
+
+    hear(group) {
+      this.ranges.hear(group.filtered);
+    }
+
     key(event) {
+      if (this.ranges.key(event)) return true;
       const step = { ArrowLeft: 80, ArrowRight: -80 }[event.key];
       if (!step) return false;
       this.pan(step, 0);
@@ -285,7 +411,7 @@
 
     locate(id) {
       for (const side of this.scene.sides) {
-        const [box] = gviz.timelineMarks.boxes(this.scene, side, id, this.rows, this.style());
+        const [box] = gviz.timelineMarks.boxes(this.scene, side, id, this.laneRows, this.style());
         if (box) return { x: box.x + box.w / 2, y: box.y + box.h / 2 };
       }
       return null;
@@ -296,12 +422,20 @@
       for (const side of this.scene.sides) {
         sides[side.name] = {
           count: side.count, lanes: side.lanes.length, calls: side.calls.length,
-          total_ns: side.facts.total_ns, idle_fraction: side.idleFraction,
+          call_names: side.calls.filter((call) => call.item < 0).map((call) => this.scene.titleOf(side, call)),
+          total_ns: side.facts.total_ns, idle_ns: side.facts.idle_ns,
+          idle_fraction: side.facts.idle_fraction, gaps: side.idle.length, mode: side.facts.mode,
+          launches: (side.facts.launches || []).map((launch) => launch.ordinal),
+          widest_gap: side.idle.reduce((a, b) => (b[1] - b[0] > a[1] - a[0] ? b : a), [0, 0]),
+          top: this.laneRows[side.name].length ? this.laneRows[side.name][0].y : null,
         };
       }
       const nodes = new Set();
       for (const side of this.scene.sides) for (const id of side.byNode.keys()) nodes.add(id);
-      return { nodeCount: nodes.size, transform: { ...this.transform }, scroll: this.scroll, sides };
+      return {
+        nodeCount: nodes.size, transform: { ...this.transform }, scroll: this.scroll, sides,
+        gutter: gviz.timelineDraw.GUTTER, measure: this.ranges.measure, brush: this.ranges.brush,
+      };
     }
   }
 

@@ -5,7 +5,9 @@
   const GUTTER = 108;
   /** Shades of the busy strip. */
   const LEVELS = 16;
-  const TITLES = { graph: "Graph launch", stream: "Stream (eager)" };
+  const TITLES = {
+    one: "Graph launch", median: "Median launch", all: "Graph launches", stream: "Stream (eager)",
+  };
 
   /** Horizontal place of a time. @param {{k: number, x: number}} t  px = GUTTER + x + k * ns */
   function toX(t, ns) {
@@ -86,7 +88,7 @@
     }
   }
 
-  function drawCalls(ctx, side, row, style, size) {
+  function drawCalls(ctx, scene, side, row, style, size) {
     const { transform: t, theme } = style;
     ctx.fillStyle = theme.host;
     let covered = -1;
@@ -100,15 +102,32 @@
       ctx.fillRect(from, row.y + 2, w > 3 ? w - 1 : w, row.h - 4);
       covered = from + w;
     }
-    if (side.name === "graph" && side.calls.length) {
-      const end = toX(t, side.calls[0].duration);
-      if (end < GUTTER) return;
-      ctx.font = gviz.canvas.font(10);
-      ctx.textAlign = "left";
-      ctx.textBaseline = "middle";
-      ctx.fillStyle = theme.muted;
-      ctx.fillText("cuGraphLaunch", end + 5, row.y + row.h / 2 + 0.5);
-    }
+    nameCalls(ctx, scene, side, row, style, size);
+  }
+
+  /** Names of driver calls: inside where they fit, beside where nothing follows at once. */
+  function nameCalls(ctx, scene, side, row, style, size) {
+    const { transform: t, theme } = style;
+    const named = side.calls.filter((call) => call.item < 0);
+    ctx.font = gviz.canvas.font(10);
+    ctx.textAlign = "left";
+    ctx.textBaseline = "middle";
+    const y = row.y + row.h / 2 + 0.5;
+    let free = GUTTER;
+    named.forEach((call, n) => {
+      const from = Math.max(GUTTER, toX(t, call.start));
+      const end = toX(t, call.start + call.duration);
+      if (end < GUTTER || from > size.width) return;
+      const name = scene.titleOf(side, call);
+      const w = gviz.canvas.textWidth(ctx, name, 10) + 10;
+      const next = n + 1 < named.length ? toX(t, named[n + 1].start) : size.width;
+      const inside = Math.min(end, size.width) - from >= w;
+      const at = inside ? from : Math.max(end, free);
+      if (!inside && at + w > next) return;
+      ctx.fillStyle = inside ? theme.inkDark : theme.muted;
+      ctx.fillText(name, at + 5, y);
+      free = at + w;
+    });
   }
 
   /** The strip under the lanes: as opaque, pixel by pixel, as the GPU is busy. */
@@ -143,10 +162,20 @@
     return Uint8Array.from(idle, (part) => Math.round(LEVELS * Math.max(0, 1 - part)));
   }
 
-  /** Faint bands over a side's lanes where the GPU idles, when they are wide enough to matter. */
+  /** A thin hatch on nothing, so that gaps are told from spans without a colour. */
+  function idleHatch(ctx, style, size) {
+    const key = `${style.theme.name} ${size.ratio}`;
+    if (idleHatch.key !== key) {
+      const theme = { untimed: style.theme.grid, hatch: style.theme.idle };
+      Object.assign(idleHatch, { key, pattern: gviz.canvas.hatch(ctx, theme, size.ratio) });
+    }
+    return idleHatch.pattern;
+  }
+
+  /** Hatched bands over a side's lanes where the GPU idles, when they are wide enough to matter. */
   function drawIdleBands(ctx, side, top, bottom, style, size) {
     const { transform: t } = style;
-    ctx.fillStyle = style.theme.grid;
+    ctx.fillStyle = idleHatch(ctx, style, size);
     for (const [from, to] of side.idle) {
       const x = toX(t, from);
       const w = (to - from) * t.k;
@@ -163,15 +192,16 @@
     const y = row.y + row.h / 2 + 3;
     ctx.fillStyle = theme.ink;
     ctx.font = gviz.canvas.font(12.5, 650);
-    ctx.fillText(TITLES[row.side], 12, y);
+    const title = TITLES[row.side === "stream" ? "stream" : side ? side.facts.mode : "one"];
+    ctx.fillText(title, 12, y);
     if (!side) return;
-    let x = 12 + gviz.canvas.textWidth(ctx, TITLES[row.side], 12.5, 650) + 12;
+    let x = 12 + gviz.canvas.textWidth(ctx, title, 12.5, 650) + 12;
     ctx.font = gviz.canvas.font(11.5);
     ctx.fillStyle = theme.muted;
     for (const text of headFacts(scene, side)) {
       const w = gviz.canvas.textWidth(ctx, text, 11.5);
       // The first head shares its line with the buttons.
-      if (x + w > size.width - (row.side === "graph" ? 116 : 8)) break;
+      if (x + w > size.width - (row.side === "graph" ? 186 : 8)) break;
       ctx.fillText(text, x, y);
       x += w + 14;
     }
@@ -181,20 +211,39 @@
   const SPANS_OF = {
     "host call": "from call to last end",
     "first node": "from first start to last end",
-    "launch before": "from the end of the launch before",
+    "launch before": "since the launch before",
   };
 
+  /** What stands behind the title of a side, the most important first. */
   function headFacts(scene, side) {
     const { facts } = side;
+    if (side.stacked) return stackFacts(side);
     const found = [`${gviz.format.time(facts.total_ns)} ${SPANS_OF[facts.zero]}`];
-    if (facts.queued_ns > 0) found.push(`queued ${gviz.format.time(facts.queued_ns)} before`);
+    if (facts.mode === "median") {
+      found.unshift(`median start and duration of each node, ${facts.launch_count} launches`);
+    }
     const other = scene.side(side.name === "graph" ? "stream" : "graph");
-    if (side.name === "stream" && other && other.facts.total_ns > 0) {
+    if (side.name === "stream" && other && !other.stacked && other.facts.total_ns > 0) {
       found.push(`${(facts.total_ns / other.facts.total_ns).toFixed(2)}× the graph`);
     }
-    found.push(`GPU idle ${gviz.format.percent(side.idleFraction)}`);
+    const share = gviz.format.percent(facts.idle_fraction);
+    found.push(`GPU idle ${gviz.format.time(facts.idle_ns)}, ${share}`);
+    if (facts.queued_ns > 0) found.push(`queued ${gviz.format.time(facts.queued_ns)} before`);
     found.push(gviz.format.counted(side.count, side.name === "graph" ? "span" : "operation"));
     return found;
+  }
+
+  function stackFacts({ facts, count }) {
+    const lengths = facts.launches.map((launch) => launch.gpu_ns);
+    const idle = facts.launches.map((launch) => launch.idle_fraction);
+    const { time, counted, percent } = gviz.format;
+    return [
+      `${facts.launches.length} launches, each from its first node's start`,
+      `longest ${time(Math.max(...lengths))}, spread ${time(Math.max(...lengths) - Math.min(...lengths))}`,
+      `GPU idle ${percent(Math.min(...idle))} to ${percent(Math.max(...idle))}`,
+      facts.order === "length" ? "longest first" : "by ordinal",
+      counted(count, "span"),
+    ];
   }
 
   function drawAxis(ctx, style, size, bottom) {
@@ -243,11 +292,11 @@
     ctx.textAlign = "right";
     ctx.textBaseline = "middle";
     for (const row of rows) {
-      if (row.kind === "head" || row.kind === "note") continue;
-      const px = row.kind === "lane" ? Math.min(11, Math.max(9, row.h)) : 9.5;
+      if (row.kind === "head" || row.kind === "note" || !row.label) continue;
+      const px = row.kind === "lane" ? Math.min(11, Math.max(9, row.middle || row.h)) : 9.5;
       ctx.font = gviz.canvas.font(px);
       ctx.fillStyle = row.kind === "lane" ? theme.muted : theme.faint;
-      ctx.fillText(row.label, GUTTER - 10, row.y + row.h / 2 + 0.5);
+      ctx.fillText(row.label, GUTTER - 10, row.y + (row.middle || row.h / 2) + 0.5);
     }
     ctx.fillStyle = theme.line;
     for (const row of rows) {

@@ -7,11 +7,11 @@
   /** So many iterations of a loop are joined; more would be a curtain. */
   const JOINS = 40;
 
-  /** Rectangles of a node's intervals on one side. */
+  /** Rectangles of a node's intervals on one side; `rows` by side and lane. */
   function boxes(scene, side, id, rows, style) {
     const found = [];
     for (const i of side.byNode.get(id) || []) {
-      const row = rows.find((r) => r.kind === "lane" && r.side === side.name && r.lane === side.lane[i]);
+      const row = rows[side.name][side.lane[i]];
       const x = gviz.timelineDraw.toX(style.transform, side.start[i]);
       const w = side.duration[i] * style.transform.k;
       const grow = Math.max(0, (LEAST - w) / 2);
@@ -55,12 +55,15 @@
     sides.forEach((found, n) => {
       for (const box of found) {
         fill(scene.sides[n], box);
-        ring(ctx, box, style.theme.halo, 4.5);
-        ring(ctx, box, style.theme.accent, 2);
+        // On low lanes a halo would cover the lanes beside it.
+        if (box.h >= 8) ring(ctx, box, style.theme.halo, 4.5);
+        ring(ctx, box, style.theme.accent, box.h >= 8 ? 2 : 1.25);
       }
     });
     if (sides.length === 2 && sides[0].length && sides[1].length) {
-      for (const box of sides[0].slice(0, JOINS)) join(ctx, box, sides[1][0], style);
+      // Of stacked launches, only the one that stands nearest to the other side.
+      const from = scene.sides[0].stacked ? sides[0].slice(-1) : sides[0].slice(0, JOINS);
+      for (const box of from) join(ctx, box, sides[1][0], style);
     }
   }
 

@@ -29,14 +29,18 @@
       this.iteration = payload[`${name}_iteration`];
       this.hostStart = payload[`${name}_host_start_ns`];
       this.hostDuration = payload[`${name}_host_duration_ns`];
+      this.launchCount = payload[`${name}_count`];
       this.count = this.start.length;
+      /** Many launches, each on a row of `depth` lanes. */
+      this.stacked = facts.mode === "all";
+      this.depth = facts.depth || 1;
       this.step = new Uint8Array(this.count);
       for (let i = 0; i < this.count; i++) {
         this.step[i] = gviz.colour.step(payload.header.scale, this.duration[i]);
       }
       this.lanes = this.splitLanes(facts.lanes);
-      this.calls = this.listCalls();
-      this.idle = this.findIdle();
+      this.calls = this.listCalls(payload);
+      this.idle = this.listGaps(payload[`${name}_gap_start_ns`], payload[`${name}_gap_end_ns`]);
       this.byNode = new Map();
       for (let i = 0; i < this.count; i++) {
         const id = this.nodeId[i];
@@ -52,36 +56,40 @@
       return lists.map((items, n) => ({ label: labels[n], items: Int32Array.from(items) }));
     }
 
-    /** Host calls as [start, duration, operation]: one cuGraphLaunch, or one a stream operation. */
-    listCalls() {
-      if (this.name === "graph") {
-        return this.facts.call_ns === null ? [] : [{ start: 0, duration: this.facts.call_ns, item: -1 }];
-      }
+    /**
+     * Host calls in order of start: the launch call of each stream operation (`item`), and the
+     * driver calls recorded meanwhile (`name`, an index into the strings).
+     */
+    listCalls(payload) {
       const calls = [];
-      for (let i = 0; i < this.count; i++) {
+      for (let i = 0; this.hostStart && i < this.count; i++) {
         if (this.hostDuration[i] === this.hostDuration[i]) {
-          calls.push({ start: this.hostStart[i], duration: this.hostDuration[i], item: i });
+          calls.push({ start: this.hostStart[i], duration: this.hostDuration[i], item: i, name: -1 });
         }
       }
+      const starts = payload[`${this.name}_call_start_ns`] || [];
+      starts.forEach((start, n) => {
+        const duration = payload[`${this.name}_call_end_ns`][n] - start;
+        calls.push({ start, duration, item: -1, name: payload[`${this.name}_call_name`][n] });
+      });
       return calls.sort((a, b) => a.start - b.start);
     }
 
-    /** Gaps in which nothing runs, from the zero to the last end: [start, end] pairs. */
-    findIdle() {
-      const gaps = [];
-      let end = 0;
-      let idle = 0;
-      for (let i = 0; i < this.count; i++) {
-        if (this.start[i] > end) {
-          gaps.push([end, this.start[i]]);
-          if (i) idle += this.start[i] - end;
-        }
-        end = Math.max(end, this.start[i] + this.duration[i]);
-      }
-      const span = this.count ? end - this.start[0] : 0;
-      this.idleFraction = span > 0 ? idle / span : 0;
-      return gaps;
+    /** Gaps in which nothing of this side runs, from the zero to the last end: [start, end] pairs. */
+    listGaps(start, end) {
+      return start ? Array.from(start, (from, n) => [from, end[n]]) : [];
     }
+
+    /** The gap at a time, or null. */
+    gapAt(ns) {
+      const n = gviz.timelineSearch.firstFrom(this.idle.length, (at) => this.idle[at][1] > ns);
+      return n < this.idle.length && this.idle[n][0] <= ns ? this.idle[n] : null;
+    }
+  }
+
+  /** The launch that a lane of a stacked side belongs to. @param {Side} side */
+  function launchOf(side, lane) {
+    return side.stacked ? side.facts.launches[Math.floor(lane / side.depth)] : null;
   }
 
   class TimelineScene {
@@ -101,24 +109,33 @@
       return this.header.strings[side.label[i]];
     }
 
+    titleOf(side, call) {
+      if (call.item >= 0) return `launch of ${this.nameOf(side, call.item)}`;
+      return this.header.strings[call.name];
+    }
+
     kindOf(side, i) {
       return this.header.kinds[side.type[i]] || `type ${side.type[i]}`;
     }
   }
 
-  /** First item of a lane that ends after `ns`: items are disjoint, so ends rise with starts. */
-  function firstAfter(side, items, ns) {
+  /** First of `count` indices for which `reached` is true; once true it stays so. */
+  function firstFrom(count, reached) {
     let low = 0;
-    let high = items.length;
+    let high = count;
     while (low < high) {
       const middle = (low + high) >> 1;
-      const i = items[middle];
-      if (side.start[i] + side.duration[i] < ns) low = middle + 1;
-      else high = middle;
+      if (reached(middle)) high = middle;
+      else low = middle + 1;
     }
     return low;
   }
 
+  /** First item of a lane that ends after `ns`: items are disjoint, so ends rise with starts. */
+  function firstAfter(side, items, ns) {
+    return firstFrom(items.length, (n) => side.start[items[n]] + side.duration[items[n]] >= ns);
+  }
+
   gviz.TimelineScene = TimelineScene;
-  gviz.timelineSearch = { firstAfter };
+  gviz.timelineSearch = { firstFrom, firstAfter, launchOf };
 })();

@@ -13,6 +13,8 @@ def pack_lanes(
 ) -> npt.NDArray[np.int64]:
     """Return a lane for each interval so that none overlap; a chain keeps its lane if it can.
 
+    Where it cannot, it leaves for a while and returns to its first lane.
+
     Parameters
     ----------
     start, end
@@ -46,7 +48,7 @@ def pack_lanes(
             ends.append(stop)
             owner.append(members[i])
         ends[lane], owner[lane] = stop, members[i]
-        own[members[i]] = lane
+        own.setdefault(members[i], lane)
         found.append(lane)
     return np.array(found, np.int64)
 

@@ -138,6 +138,10 @@ class GraphPage:
         )
         return found
 
+    def wait_until(self, question: Callable[[], Any], what: str) -> Any:
+        """Wait until a question has a true answer and return it."""
+        return eventually(question, what)
+
     def click_node(self, view: str, node: int) -> None:
         """Click a node where a canvas drew it."""
         spot = eventually(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from canvas_page import locate
@@ -26,12 +26,14 @@ def site(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Site:
     return serve(write_recording(folder / "long.gviz", SHAPE, launches=2))
 
 
-def await_count(page: GraphPage, expression: str) -> None:
-    page.page.wait_for_function(
-        "test => new Function('s', `return s.ready && ${test}`)"
-        "(document.querySelector('#dag canvas').gvizState())",
-        arg=expression,
-    )
+def await_state(page: GraphPage, holds: Callable[[dict[str, Any]], bool]) -> None:
+    """Wait until the DAG's state is as wanted."""
+    for _ in range(300):
+        state = page.state("dag")
+        if state["ready"] and holds(state):
+            return
+        page.page.wait_for_timeout(100)
+    raise AssertionError(f"still {state}")
 
 
 def test_repeats_are_folded_opened_and_closed(graph_page: GraphPage, site: Site) -> None:
@@ -39,14 +41,14 @@ def test_repeats_are_folded_opened_and_closed(graph_page: GraphPage, site: Site)
     page = graph_page.page
     page.locator("#folding").click()
     page.get_by_role("option", name="Fold repeats").click()
-    await_count(graph_page, "s.foldCount > 0")
+    await_state(graph_page, lambda s: s["foldCount"] > 0)
     state = graph_page.state("dag")
     folded = state["nodeCount"]
     assert folded < len(SHAPE.works) / LAYERS
     assert "fold=repeats" in page.url
     spot = locate(page, NODE)
     page.mouse.dblclick(spot["x"], spot["y"])
-    await_count(graph_page, f"s.nodeCount === {folded - 1 + LAYERS}")
+    await_state(graph_page, lambda s: s["nodeCount"] == folded - 1 + LAYERS)
     assert len(graph_page.state("dag")["open"]) == 1
     assert "open=" in page.url
     page.reload()
@@ -54,7 +56,7 @@ def test_repeats_are_folded_opened_and_closed(graph_page: GraphPage, site: Site)
     assert graph_page.state("dag")["nodeCount"] == folded - 1 + LAYERS
     page.mouse.click(locate(page, NODE)["x"], locate(page, NODE)["y"])
     page.locator("#dag canvas").press("x")
-    await_count(graph_page, f"s.nodeCount === {folded}")
+    await_state(graph_page, lambda s: s["nodeCount"] == folded)
     assert "open=" not in page.url
 
 
@@ -67,7 +69,7 @@ def test_fold_selects_all_its_nodes(graph_page: GraphPage, site: Site) -> None:
     assert len(selected) > LAYERS
     assert graph_page.state("timeline")["selected"] == selected
     page.locator("#dag canvas").press("o")
-    await_count(graph_page, "s.open.length === 1")
+    await_state(graph_page, lambda s: len(s["open"]) == 1)
 
 
 def test_selection_survives_folding(graph_page: GraphPage, site: Site) -> None:
@@ -75,7 +77,7 @@ def test_selection_survives_folding(graph_page: GraphPage, site: Site) -> None:
     assert graph_page.state("dag")["selected"] == [NODE]
     graph_page.page.locator("#folding").click()
     graph_page.page.get_by_role("option", name="No folds").click()
-    await_count(graph_page, f"s.nodeCount === {len(SHAPE.works)}")
+    await_state(graph_page, lambda s: s["nodeCount"] == len(SHAPE.works))
     assert graph_page.state("dag")["selected"] == [NODE]
 
 

@@ -17,9 +17,10 @@ from recordings import (
 )
 
 from gviz.app.payload import dag_payload, duration_scale, timeline_payload
-from gviz.app.timeline_side import NO_NODE, pack_lanes
+from gviz.app.timeline_side import NO_NODE
 from gviz.app.wire import pack, unpack
 from gviz.errors import RecordingError
+from gviz.layout.interval_lanes import pack_lanes
 from gviz.node_type import NodeType
 from gviz.recording.reader import Recording
 
@@ -200,4 +201,11 @@ def test_pack_lanes_chain_keeps_its_lane_while_another_starts_first() -> None:
     # Chain 0 runs, pauses while chain 1 starts, and goes on beside it.
     start, end = np.array([0.0, 10.0, 11.0]), np.array([9.0, 30.0, 20.0])
     lane = pack_lanes(start, end, np.array([0, 1, 0]), np.zeros(3, bool))
+    assert lane.tolist() == [0, 1, 0]
+
+
+def test_pack_lanes_chain_returns_to_its_lane_after_it_had_to_leave() -> None:
+    # The second starts before the first ends; the third finds lane 0 free again.
+    start, end = np.array([0.0, 9.0, 20.0]), np.array([10.0, 20.0, 30.0])
+    lane = pack_lanes(start, end, np.zeros(3, np.int64), np.zeros(3, bool))
     assert lane.tolist() == [0, 1, 0]

@@ -1,0 +1,234 @@
+"""The graph side of the timeline over many launches: their median, or all of them stacked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gviz.app.address import Order
+from gviz.app.graph_level import GraphLevel
+from gviz.app.idle_time import idle_time
+from gviz.app.wire import Arrays, Strings, node_types
+from gviz.layout.interval_lanes import pack_lanes
+from gviz.median_launch import median_launch
+from gviz.recording import rows
+
+if TYPE_CHECKING:
+    from gviz.recording.reader import Recording
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class _Spans:
+    """Spans of launches that belong to the level shown; arrays of one length.
+
+    Attributes
+    ----------
+    row
+        int64: index of the launch among those asked for.
+    start_ns, duration_ns, iteration, stream
+        int64; starts from the launch's first node.
+    exec_node_id, node
+        int64: the node that ran, and the index of the level's node that holds it.
+    nested
+        bool: it ran inside that node.
+    """
+
+    row: IntArray
+    start_ns: IntArray
+    duration_ns: IntArray
+    iteration: IntArray
+    stream: IntArray
+    exec_node_id: IntArray
+    node: IntArray
+    nested: npt.NDArray[np.bool_]
+    name: IntArray
+    type: npt.NDArray[np.uint8]
+
+
+def timed_launches(recording: Recording, level: GraphLevel) -> list[rows.Launch]:
+    """Return the launches whose spans are in the recording, in time order."""
+    launches = recording.fetch_launches(level.outermost.graph_id)
+    return [launch for launch in launches if launch.node_level and launch.span_count]
+
+
+def median_side(
+    recording: Recording, level: GraphLevel, strings: Strings
+) -> tuple[dict[str, Any] | None, Arrays]:
+    """Return header and arrays of the median launch, from its first node's start."""
+    launches = timed_launches(recording, level)
+    if not launches:
+        return None, {}
+    spans = recording.fetch_graph_spans(level.outermost.graph_id)
+    found = median_launch(spans.node_id, spans.iteration, spans.start_ns, spans.duration_ns)
+    owner = level.owners(found.node_id)
+    keep = np.flatnonzero(owner.index >= 0)
+    start, duration = found.start_ns[keep], found.duration_ns[keep]
+    node = owner.index[keep]
+    lane = pack_lanes(start, start + duration, level.chain[node], owner.nested[keep])
+    arrays: Arrays = {
+        "graph_node_id": _level_ids(level)[node],
+        "graph_name": strings.indices([owner.names[i] for i in keep.tolist()]),
+        "graph_type": node_types([owner.types[i] for i in keep.tolist()]),
+        "graph_start_ns": start,
+        "graph_duration_ns": duration.astype(np.float32),
+        "graph_lane": lane.astype(np.uint32),
+        "graph_iteration": found.iteration[keep].astype(np.uint32),
+        "graph_count": found.count[keep].astype(np.uint32),
+    }
+    lanes = [f"lane {i + 1}" for i in range(int(lane.max(initial=-1)) + 1)]
+    header = {
+        "mode": "median",
+        "launch_count": len(launches),
+        "zero": "first node",
+        "call_ns": None,
+        "queued_ns": 0,
+        "lanes": lanes,
+        "count": len(keep),
+        "total_ns": float((start + duration).max(initial=0.0)),
+        "event_duration_ns": None,
+    }
+    idle, gaps = idle_time("graph", start, start + duration)
+    return header | idle, arrays | gaps
+
+
+def stack_side(
+    recording: Recording, level: GraphLevel, order: Order, strings: Strings
+) -> tuple[dict[str, Any] | None, Arrays]:
+    """Return header and arrays of all recorded launches, one row each, aligned at first nodes.
+
+    ``graph_lane`` is row x ``depth`` + lane inside the row: nodes that overlap in a launch stand
+    under each other, and a node stands in the same lane of every row where that can be.
+    """
+    launches = order_launches(timed_launches(recording, level), order)
+    if not launches:
+        return None, {}
+    spans = _read_spans(recording, level, launches, strings)
+    inner = _lanes_in_rows(spans, level.chain, _typical_row(launches))
+    depth = int(inner.max(initial=0)) + 1
+    sort = np.lexsort((spans.start_ns, spans.row))
+    arrays: Arrays = {
+        "graph_node_id": _level_ids(level)[spans.node],
+        "graph_name": spans.name.astype(np.uint32),
+        "graph_type": spans.type,
+        "graph_start_ns": spans.start_ns.astype(np.float64),
+        "graph_duration_ns": spans.duration_ns.astype(np.float32),
+        "graph_lane": (spans.row * depth + inner).astype(np.uint32),
+        "graph_stream": spans.stream.astype(np.int32),
+        "graph_iteration": spans.iteration.astype(np.uint32),
+    }
+    header = {
+        "mode": "all",
+        "launch_count": len(launches),
+        "order": order,
+        "depth": depth,
+        "launches": [
+            {"ordinal": x.ordinal, "gpu_ns": _length(x), "exec": x.graph_exec_id, **idle}
+            for x, idle in zip(launches, _idle_of_rows(spans, len(launches)), strict=True)
+        ],
+        "zero": "first node",
+        "call_ns": None,
+        "queued_ns": 0,
+        "lanes": [f"#{x.ordinal}" if i == 0 else "" for x in launches for i in range(depth)],
+        "count": len(spans.row),
+        "total_ns": float((spans.start_ns + spans.duration_ns).max(initial=0)),
+        "event_duration_ns": None,
+    }
+    return header, {name: array[sort] for name, array in arrays.items()}
+
+
+def order_launches(launches: Sequence[rows.Launch], order: Order) -> list[rows.Launch]:
+    """Return launches by ordinal, or the longest on the GPU first (equals by ordinal)."""
+    if order == "ordinal":
+        return sorted(launches, key=lambda x: x.ordinal)
+    return sorted(launches, key=lambda x: (-_length(x), x.ordinal))
+
+
+def _length(launch: rows.Launch) -> int:
+    if launch.gpu_start_ns is None or launch.gpu_end_ns is None:
+        return 0
+    return launch.gpu_end_ns - launch.gpu_start_ns
+
+
+def _idle_of_rows(spans: _Spans, count: int) -> list[dict[str, Any]]:
+    """Return idle_ns and idle_fraction of each row (:func:`gviz.app.idle_time.idle_time`)."""
+    order = np.argsort(spans.row, kind="stable")
+    cuts = np.searchsorted(spans.row[order], np.arange(1, count))
+    start = spans.start_ns[order]
+    end = start + spans.duration_ns[order]
+    parts = zip(np.split(start, cuts), np.split(end, cuts), strict=True)
+    return [idle_time("graph", *part)[0] for part in parts]
+
+
+def _typical_row(launches: Sequence[rows.Launch]) -> int:
+    by_length = sorted(range(len(launches)), key=lambda i: _length(launches[i]))
+    return by_length[len(by_length) // 2]
+
+
+def _level_ids(level: GraphLevel) -> npt.NDArray[np.uint32]:
+    return np.array([n.node_id for n in level.nodes], np.uint32)
+
+
+def _read_spans(
+    recording: Recording, level: GraphLevel, launches: Sequence[rows.Launch], strings: Strings
+) -> _Spans:
+    spans = recording.fetch_graph_spans(level.outermost.graph_id)
+    ids = np.array([x.launch_id for x in launches], np.int64)
+    by_id = np.argsort(ids)
+    row = by_id[np.searchsorted(ids[by_id], spans.launch_id)]
+    known, which = np.unique(spans.node_id, return_inverse=True)
+    owner = level.owners(known)
+    keep = np.flatnonzero(owner.index[which] >= 0)
+    which = which[keep]
+    names = strings.indices(owner.names)
+    return _Spans(
+        row=row[keep],
+        start_ns=spans.start_ns[keep],
+        duration_ns=spans.duration_ns[keep],
+        iteration=spans.iteration[keep],
+        stream=spans.stream_id[keep],
+        exec_node_id=spans.node_id[keep],
+        node=owner.index[which],
+        nested=owner.nested[which],
+        name=names[which].astype(np.int64),
+        type=node_types(owner.types)[which],
+    )
+
+
+def _lanes_in_rows(spans: _Spans, chain: IntArray, typical: int) -> IntArray:
+    """Return each span's lane in its row: its node's in the typical launch where that is free."""
+    of_typical = np.flatnonzero(spans.row == typical)
+    nodes, which = np.unique(spans.exec_node_id, return_inverse=True)
+    usual = np.zeros(len(nodes), np.int64)
+    usual[which[of_typical][::-1]] = _packed(spans, of_typical, chain)[::-1]
+    lane = usual[which]
+    for row in _rows_with_overlap(spans, lane):
+        own = np.flatnonzero(spans.row == row)
+        lane[own] = _packed(spans, own, chain)
+    return lane
+
+
+def _packed(spans: _Spans, chosen: IntArray, chain: IntArray) -> IntArray:
+    sort = chosen[np.argsort(spans.start_ns[chosen], kind="stable")]
+    start = spans.start_ns[sort].astype(np.float64)
+    found = pack_lanes(
+        start, start + spans.duration_ns[sort], chain[spans.node[sort]], spans.nested[sort]
+    )
+    lane = np.zeros(len(chosen), np.int64)
+    lane[np.searchsorted(chosen, sort)] = found
+    return lane
+
+
+def _rows_with_overlap(spans: _Spans, lane: IntArray) -> list[int]:
+    order = np.lexsort((spans.start_ns, lane, spans.row))
+    row, of_lane, start = spans.row[order], lane[order], spans.start_ns[order]
+    end = start + spans.duration_ns[order]
+    same = (row[1:] == row[:-1]) & (of_lane[1:] == of_lane[:-1])
+    found: list[int] = np.unique(row[1:][same & (start[1:] < end[:-1])]).tolist()
+    return found

@@ -1,0 +1,58 @@
+"""When something runs and when nothing does: the union of intervals, and its gaps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    #: int64 ns, or float64 where times are medians; results have the type of what is given.
+    TimeArray = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Intervals:
+    """Intervals from start to end, in order, apart from each other and none of them empty."""
+
+    start_ns: TimeArray
+    end_ns: TimeArray
+
+    def __len__(self) -> int:
+        return len(self.start_ns)
+
+    @property
+    def total_ns(self) -> float:
+        """Sum of the lengths; whole for whole nanoseconds."""
+        total: float = (self.end_ns - self.start_ns).sum().item()
+        return total
+
+
+def union(start_ns: TimeArray, end_ns: TimeArray) -> Intervals:
+    """Return the times in which at least one interval runs.
+
+    Intervals that touch become one; those of no length count for nothing. Order is free.
+    """
+    import numpy as np
+
+    lasting = end_ns > start_ns
+    start, end = start_ns[lasting], end_ns[lasting]
+    order = np.argsort(start, kind="stable")
+    start, latest = start[order], np.maximum.accumulate(end[order])
+    new = np.ones(len(start), bool)
+    new[1:] = start[1:] > latest[:-1]
+    last = np.append(new[1:], True)[: len(new)]
+    return Intervals(start[new], latest[last])
+
+
+def gaps(busy: Intervals, begin_ns: float, finish_ns: float) -> Intervals:
+    """Return the times between ``begin_ns`` and ``finish_ns`` in which nothing runs."""
+    import numpy as np
+
+    start = np.append(np.asarray(begin_ns, busy.end_ns.dtype), busy.end_ns)
+    end = np.append(busy.start_ns, np.asarray(finish_ns, busy.start_ns.dtype))
+    start, end = np.maximum(start, begin_ns), np.minimum(end, finish_ns)
+    lasting = end > start
+    kind = busy.start_ns.dtype
+    return Intervals(start[lasting].astype(kind), end[lasting].astype(kind))

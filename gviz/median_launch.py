@@ -1,0 +1,76 @@
+"""The median launch: for each node its median start and median duration over launches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    IntArray = npt.NDArray[np.int64]
+    FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class MedianLaunch:
+    """One entry for each (node, iteration) that ran in any launch, by start: arrays of one length.
+
+    No launch need have gone like this: starts and durations are medians of their own (derived),
+    so a node may seem to start before one that it waits for has ended.
+
+    Attributes
+    ----------
+    node_id, iteration
+        int64.
+    start_ns, duration_ns
+        float64 medians; with an even number of launches the mean of the two in the middle.
+        Starts count from the launch's first node.
+    count
+        int64: launches behind them.
+    """
+
+    node_id: IntArray
+    iteration: IntArray
+    start_ns: FloatArray
+    duration_ns: FloatArray
+    count: IntArray
+
+
+def median_launch(
+    node_id: IntArray, iteration: IntArray, start_ns: IntArray, duration_ns: IntArray
+) -> MedianLaunch:
+    """Return the median launch of spans of any number of launches.
+
+    Parameters
+    ----------
+    node_id, iteration
+        Which node's which turn each span is; int64.
+    start_ns, duration_ns
+        int64; starts from the first node of the span's own launch.
+    """
+    import numpy as np
+
+    order = np.lexsort((iteration, node_id))
+    node, turn = node_id[order], iteration[order]
+    new = np.ones(len(node), bool)
+    new[1:] = (node[1:] != node[:-1]) | (turn[1:] != turn[:-1])
+    first = np.flatnonzero(new)
+    group = np.cumsum(new) - 1
+    count = np.diff(np.append(first, len(node)))
+    start = _medians(start_ns[order], group, first, count)
+    duration = _medians(duration_ns[order], group, first, count)
+    by_start = np.lexsort((duration, start))
+    at = first[by_start]
+    return MedianLaunch(
+        node[at], turn[at], start[by_start], duration[by_start], count[by_start].astype(np.int64)
+    )
+
+
+def _medians(values: IntArray, group: IntArray, first: IntArray, count: IntArray) -> FloatArray:
+    import numpy as np
+
+    ordered = values[np.lexsort((values, group))]
+    low, high = ordered[first + (count - 1) // 2], ordered[first + count // 2]
+    return (low + high) / 2.0

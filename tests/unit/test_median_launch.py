@@ -1,0 +1,41 @@
+"""The median launch: medians of each node on its own, and their order."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gviz.median_launch import median_launch
+
+
+def ints(*values: int) -> np.ndarray:
+    return np.array(values, np.int64)
+
+
+def test_odd_number_of_launches_takes_the_middle_of_each_column() -> None:
+    # Node 7 in three launches: the median start and the median duration are not of one launch.
+    found = median_launch(ints(7, 7, 7), ints(0, 0, 0), ints(10, 30, 20), ints(5, 6, 9))
+    assert (found.start_ns.tolist(), found.duration_ns.tolist()) == ([20.0], [6.0])
+    assert found.count.tolist() == [3]
+
+
+def test_even_number_of_launches_takes_the_mean_of_the_two_in_the_middle() -> None:
+    found = median_launch(ints(7, 7), ints(0, 0), ints(1, 4), ints(10, 11))
+    assert (found.start_ns[0], found.duration_ns[0]) == (2.5, 10.5)
+
+
+def test_entries_are_in_order_of_start_and_iterations_stay_apart() -> None:
+    found = median_launch(
+        ints(3, 9, 9, 3, 9, 9), ints(0, 0, 1, 0, 0, 1), ints(50, 0, 20, 52, 0, 24), ints(*[5] * 6)
+    )
+    assert found.node_id.tolist() == [9, 9, 3]
+    assert found.iteration.tolist() == [0, 1, 0]
+    assert found.start_ns.tolist() == [0.0, 22.0, 51.0]
+
+
+def test_node_that_ran_in_some_launches_only_counts_those() -> None:
+    found = median_launch(ints(1, 2, 1), ints(0, 0, 0), ints(0, 9, 0), ints(4, 7, 6))
+    assert dict(zip(found.node_id.tolist(), found.count.tolist(), strict=True)) == {1: 2, 2: 1}
+
+
+def test_no_spans_make_an_empty_launch() -> None:
+    assert len(median_launch(ints(), ints(), ints(), ints()).node_id) == 0
