@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,13 +12,13 @@ from dash.development.base_component import Component
 
 from gviz.app.address import Addresses, Launches, Order, Query
 from gviz.app.aria import aria
+from gviz.app.choices import select
 from gviz.app.components import Dag, Timeline
-from gviz.app.dag_places import LAYOUTS
+from gviz.app.dag_choices import colour_choice, fold_choice, is_empty, layout_choice
 from gviz.app.graph_view import GraphView, TimedLaunch, typical_launch
 from gviz.app.inspector import render_inspector
 from gviz.app.library import Library
 from gviz.app.life import why_no_edges
-from gviz.app.overlays import OVERLAYS, TIMED
 from gviz.app.pages.run import measurement_name, measurement_text
 from gviz.app.pages.runs import NODE_TIME_METHOD
 from gviz.app.quantity import counted, duration, integer, sentence
@@ -55,7 +55,7 @@ def render_graph(
     shown = _Shown(_chosen_launch(view, query), _chosen_launches(view, query), query.order)
     stream = _chosen_stream_launch(view, query)
     timed = bool(view.statistics)
-    colour = query.colour if query.colour and not _is_empty(view, query.colour) else None
+    colour = query.colour if query.colour and not is_empty(view, query.colour) else None
     colour = colour or ("duration" if timed else "kind")
     look = _look(selected, colour)
     graphs = library.file(file).recording.fetch_graphs(view.run.run_id)
@@ -190,7 +190,7 @@ def _no_times(view: GraphView) -> str:
 def _graph_choice(view: GraphView, graphs: Sequence[rows.Graph]) -> Component | None:
     if len(graphs) < 2:
         return None
-    return _select(
+    return select(
         "graph-choice", "Graph", _graph_options(graphs), str(view.graph.graph_id), width=230
     )
 
@@ -222,7 +222,7 @@ def _launch_choices(view: GraphView, shown: _Shown, stream: TimedLaunch | None) 
         for x in view.stream_launches[:OFFERED_LAUNCHES]
     ]
     return [
-        _select(
+        select(
             "launch",
             "Launch",
             launches,
@@ -231,11 +231,11 @@ def _launch_choices(view: GraphView, shown: _Shown, stream: TimedLaunch | None) 
             placeholder="none recorded",
         ),
         html.Div(
-            _select("order", "Order", _ORDERS, shown.order, width=124, named=False),
+            select("order", "Order", _ORDERS, shown.order, width=124, named=False),
             id="order-box",
             hidden=shown.launches != "all",
         ),
-        _select(
+        select(
             "stream-launch",
             "Eager",
             eager,
@@ -244,98 +244,6 @@ def _launch_choices(view: GraphView, shown: _Shown, stream: TimedLaunch | None) 
             placeholder="not recorded",
         ),
     ]
-
-
-def _colour_choice(view: GraphView, colour: str) -> Component:
-    options = [
-        {"value": o.name, "label": o.label, "disabled": _is_empty(view, o.name)} for o in OVERLAYS
-    ]
-    return _select("colour", "Colour", options, colour, width=150)
-
-
-def _is_empty(view: GraphView, overlay: str) -> bool:
-    """Return whether an overlay would show nothing of this graph."""
-    if overlay in TIMED:
-        return not view.statistics and not view.nested_total_ns
-    nodes = view.nodes.values()
-    if overlay == "nvtx":
-        return all(n.nvtx_path_id is None for n in nodes)
-    if overlay == "occupancy":
-        return all(n.occupancy_fraction is None for n in nodes)
-    return overlay == "device" and all(n.device_id is None for n in nodes)
-
-
-def _fold_choice(view: GraphView, folding: str | None) -> Component | None:
-    """Return the choice of what to fold; None without edges: folds follow dependencies."""
-    if view.edge_count is None:
-        return None
-    choice: Component = dmc.Select(
-        id="folding",
-        data=[
-            {"value": "none", "label": "No folds"},
-            {"value": "repeats", "label": "Fold repeats"},
-            {"value": "ranges", "label": "Fold NVTX", "disabled": _is_empty(view, "nvtx")},
-        ],
-        value=folding or "none",
-        size="xs",
-        w=116,
-        allowDeselect=False,
-        **aria(label="Folding"),
-    )
-    return choice
-
-
-def _layout_choice(view: GraphView, layout: str | None) -> Component | None:
-    """Return the choice of layouts; None without edges: there is only one way then."""
-    if view.edge_count is None:
-        return None
-    labels = {"structure": "Structure", "lanes": "Lanes", "time": "Time"}
-    timed = bool(view.recorded_launches)
-    choice: Component = dmc.SegmentedControl(
-        id="layout",
-        size="xs",
-        # Of a graph that asks for nothing the view says what it drew.
-        value=layout or "structure",
-        data=[
-            {"value": name, "label": labels[name], "disabled": name == "time" and not timed}
-            for name in LAYOUTS
-        ],
-        **aria(label="Layout"),
-    )
-    return choice
-
-
-def _select(
-    name: str,
-    label: str,
-    options: Sequence[Mapping[str, object]],
-    value: str | None,
-    *,
-    width: int,
-    placeholder: str = "",
-    named: bool = True,
-) -> Component:
-    """Return a choice; ``named=False``: its label is for screen readers only."""
-    return html.Label(
-        className="gv-select",
-        children=[
-            html.Span(label) if named else None,
-            dmc.Select(
-                id=name,
-                data=list(options),
-                value=value,
-                size="xs",
-                w=width,
-                allowDeselect=False,
-                searchable=len(options) > 8,
-                placeholder=placeholder,
-                disabled=not options,
-                comboboxProps={"width": "max-content", "position": "bottom-end"},
-                maxDropdownHeight=360,
-                **aria(label=label),
-            ),
-        ],
-    )
 
 
 def _graph_options(graphs: Sequence[rows.Graph]) -> list[dict[str, str]]:
@@ -405,9 +313,9 @@ def _dag(view: GraphView, source: str, look: dict[str, Any], query: Query) -> Co
         else html.Span(f"edges unknown: {why_no_edges(view.root)}", className="gv-muted")
     )
     choices = (
-        _fold_choice(view, query.folding),
-        _layout_choice(view, query.layout),
-        _colour_choice(view, look["colour"]),
+        fold_choice(view, query.folding),
+        layout_choice(view, query.layout),
+        colour_choice(view, look["colour"]),
     )
     # Dash's components are false when they have no children.
     tools = [choice for choice in choices if choice is not None]

@@ -1,0 +1,72 @@
+"""The choices over the DAG: what to fold, where nodes stand, what colours mean."""
+
+from __future__ import annotations
+
+import dash_mantine_components as dmc
+from dash.development.base_component import Component
+
+from gviz.app.aria import aria
+from gviz.app.choices import select
+from gviz.app.dag_places import LAYOUTS
+from gviz.app.graph_view import GraphView
+from gviz.app.overlays import OVERLAYS, TIMED
+
+
+def colour_choice(view: GraphView, colour: str) -> Component:
+    """Return the choice of what nodes are coloured by."""
+    options = [
+        {"value": o.name, "label": o.label, "disabled": is_empty(view, o.name)} for o in OVERLAYS
+    ]
+    return select("colour", "Colour", options, colour, width=150)
+
+
+def is_empty(view: GraphView, overlay: str) -> bool:
+    """Return whether an overlay would show nothing of this graph."""
+    if overlay in TIMED:
+        return not view.statistics and not view.nested_total_ns
+    nodes = view.nodes.values()
+    if overlay == "nvtx":
+        return all(n.nvtx_path_id is None for n in nodes)
+    if overlay == "occupancy":
+        return all(n.occupancy_fraction is None for n in nodes)
+    return overlay == "device" and all(n.device_id is None for n in nodes)
+
+
+def fold_choice(view: GraphView, folding: str | None) -> Component | None:
+    """Return the choice of what to fold; None without edges: folds follow dependencies."""
+    if view.edge_count is None:
+        return None
+    choice: Component = dmc.Select(
+        id="folding",
+        data=[
+            {"value": "none", "label": "No folds"},
+            {"value": "repeats", "label": "Fold repeats"},
+            {"value": "ranges", "label": "Fold NVTX", "disabled": is_empty(view, "nvtx")},
+        ],
+        value=folding or "none",
+        size="xs",
+        w=116,
+        allowDeselect=False,
+        **aria(label="Folding"),
+    )
+    return choice
+
+
+def layout_choice(view: GraphView, layout: str | None) -> Component | None:
+    """Return the choice of layouts; None without edges: there is only one way then."""
+    if view.edge_count is None:
+        return None
+    labels = {"structure": "Structure", "lanes": "Lanes", "time": "Time"}
+    timed = bool(view.recorded_launches)
+    choice: Component = dmc.SegmentedControl(
+        id="layout",
+        size="xs",
+        # Of a graph that asks for nothing the view says what it drew.
+        value=layout or "structure",
+        data=[
+            {"value": name, "label": labels[name], "disabled": name == "time" and not timed}
+            for name in LAYOUTS
+        ],
+        **aria(label="Layout"),
+    )
+    return choice
