@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 from dash import dcc, html
 from dash.development.base_component import Component
@@ -21,6 +22,7 @@ from gviz.app.node_facts import (
     parameter_facts,
     placement_facts,
 )
+from gviz.app.node_memory import node_memory
 from gviz.app.node_origin import stack_view
 from gviz.app.node_times import eager_facts, histogram, time_facts
 from gviz.app.quantity import MISSING, counted, duration, microseconds, percent, sentence
@@ -53,6 +55,7 @@ def _one(
     function = view.functions.get(node.function_id) if node.function_id is not None else None
     stack = recording.fetch_stack(node.stack_id) if node.stack_id is not None else []
     arguments = recording.fetch_arguments(view.graph.graph_id, node.node_id)
+    picks = partial(_picks, view)
     nvtx = view.nvtx.get(node.nvtx_path_id) if node.nvtx_path_id is not None else None
     what = [
         *launch_facts(node, function),
@@ -72,6 +75,7 @@ def _one(
             _section(f"Arguments ({len(arguments)})", argument_table(arguments))
             if arguments
             else None,
+            _section("Memory", node_memory(library, file, view, node.node_id, picks)),
             _neighbour_section(library, file, view, node),
         ]
     )

@@ -19,6 +19,7 @@ from gviz.app.library import Library
 from gviz.app.table import table_payload
 
 ADDRESSES = Addresses("/")
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def page(library: Library, path: str, search: str = "") -> object:
@@ -235,3 +236,12 @@ def test_large_page_is_built_once(tmp_path: Path) -> None:
     path = write_recording(tmp_path / "large.gviz", transformer_shape(40), launches=2)
     library = Library([path])
     assert graph_view(library, "large", 1) is graph_view(library, "large", 1)
+
+
+def test_inspector_says_who_else_is_given_the_memory() -> None:
+    pipeline = Library([ROOT / "assets" / "recordings" / "cupy_pipeline.gviz"])
+    memset = inspect(pipeline, 1, 0)
+    assert "writes 1.00 KiB at" in memset
+    blur = inspect(pipeline, 1, 5)
+    assert "is given its start" in blur
+    assert "at the same address: 8 nodes" in blur
