@@ -32,6 +32,8 @@ from gviz.node_type import node_type_name, not_timed_reason
 from gviz.recording import rows
 
 _SLOWEST = 8
+#: Longer names of kernels are shown on request.
+_LONG_NAME = 160
 #: Neighbours listed by name; a join of hundreds says its count and lists the first.
 _LISTED = 12
 
@@ -93,11 +95,17 @@ def _heading(node: rows.Node, function: rows.KernelFunction | None) -> Component
                 ]
             ),
             html.H2(node.name, className="gv-break"),
-            html.P(full, className="gv-mono gv-muted gv-break gv-full-name")
-            if full and full != node.name
-            else None,
+            _full_name(full) if full and full != node.name else None,
         ],
     )
+
+
+def _full_name(name: str) -> Component:
+    """Return a kernel's whole name, folded where it would push everything else away."""
+    text = html.P(name, className="gv-mono gv-muted gv-break gv-full-name")
+    if len(name) <= _LONG_NAME:
+        return text
+    return html.Details([html.Summary("Whole name"), text], className="gv-whole")
 
 
 def _bodies(file: str, view: GraphView, node: rows.Node, addresses: Addresses) -> Component | None:
