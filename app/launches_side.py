@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from gviz.app.wire import Arrays, Strings, node_types
 from gviz.layout.interval_lanes import pack_lanes
 from gviz.median_launch import median_launch
 from gviz.recording import rows
+from gviz.recording.reader import SpanArrays
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording
@@ -99,9 +100,15 @@ def median_side(
 
 
 def stack_side(
-    recording: Recording, level: GraphLevel, order: Order, strings: Strings
+    recording: Recording,
+    level: GraphLevel,
+    order: Order,
+    strings: Strings,
+    shown: range | None = None,
 ) -> tuple[dict[str, Any] | None, Arrays]:
     """Return header and arrays of all recorded launches, one row each, aligned at first nodes.
+
+    Spans are those of the rows ``shown``; None: of all.
 
     ``graph_lane`` is row x ``depth`` + lane inside the row: nodes that overlap in a launch stand
     under each other, and a node stands in the same lane of every row where that can be.
@@ -109,10 +116,18 @@ def stack_side(
     launches = order_launches(timed_launches(recording, level), order)
     if not launches:
         return None, {}
-    spans = _read_spans(recording, level, launches, strings)
-    inner = _lanes_in_rows(spans, level.chain, _typical_row(launches))
-    depth = int(inner.max(initial=0)) + 1
+    typical = _typical_row(launches)
+    rows_read = range(len(launches)) if shown is None else sorted({*shown, typical})
+    rows_read = [row for row in rows_read if row < len(launches)]
+    spans = _read_spans(recording, level, launches, rows_read, strings)
+    inner = _lanes_in_rows(spans, level.chain, typical)
+    # The same whatever rows are shown; a launch that needs more lanes overlaps in the last.
+    deciding = inner if shown is None else inner[spans.row == typical]
+    depth = int(deciding.max(initial=0)) + 1
+    inner = np.minimum(inner, depth - 1)
     sort = np.lexsort((spans.start_ns, spans.row))
+    if shown is not None:
+        sort = sort[np.isin(spans.row[sort], np.array(shown, np.int64))]
     arrays: Arrays = {
         "graph_node_id": _level_ids(level)[spans.node],
         "graph_name": spans.name.astype(np.uint32),
@@ -123,24 +138,34 @@ def stack_side(
         "graph_stream": spans.stream.astype(np.int32),
         "graph_iteration": spans.iteration.astype(np.uint32),
     }
-    header = {
+    idle = _idle_of_rows(spans, rows_read, len(launches))
+    header = _stack_header(launches, idle, depth) | {"order": order}
+    if shown is None:
+        # Of the level shown, which may be a part of what was launched.
+        end = float((spans.start_ns + spans.duration_ns).max(initial=0))
+        header |= {"count": len(spans.row), "total_ns": end}
+    return header, {name: array[sort] for name, array in arrays.items()}
+
+
+def _stack_header(
+    launches: Sequence[rows.Launch], idle: list[dict[str, Any]], depth: int
+) -> dict[str, Any]:
+    return {
         "mode": "all",
         "launch_count": len(launches),
-        "order": order,
         "depth": depth,
         "launches": [
-            {"ordinal": x.ordinal, "gpu_ns": _length(x), "exec": x.graph_exec_id, **idle}
-            for x, idle in zip(launches, _idle_of_rows(spans, len(launches)), strict=True)
+            {"ordinal": x.ordinal, "gpu_ns": _length(x), "exec": x.graph_exec_id, **of_row}
+            for x, of_row in zip(launches, idle, strict=True)
         ],
         "zero": "first node",
         "call_ns": None,
         "queued_ns": 0,
         "lanes": [f"#{x.ordinal}" if i == 0 else "" for x in launches for i in range(depth)],
-        "count": len(spans.row),
-        "total_ns": float((spans.start_ns + spans.duration_ns).max(initial=0)),
+        "count": sum(x.span_count for x in launches),
+        "total_ns": float(max(_length(x) for x in launches)),
         "event_duration_ns": None,
     }
-    return header, {name: array[sort] for name, array in arrays.items()}
 
 
 def order_launches(launches: Sequence[rows.Launch], order: Order) -> list[rows.Launch]:
@@ -156,14 +181,15 @@ def _length(launch: rows.Launch) -> int:
     return launch.gpu_end_ns - launch.gpu_start_ns
 
 
-def _idle_of_rows(spans: _Spans, count: int) -> list[dict[str, Any]]:
-    """Return idle_ns and idle_fraction of each row (:func:`gviz.app.idle_time.idle_time`)."""
+def _idle_of_rows(spans: _Spans, known: Sequence[int], count: int) -> list[dict[str, Any]]:
+    """Return idle_ns and idle_fraction (:mod:`gviz.app.idle_time`) of each row known, else {}."""
     order = np.argsort(spans.row, kind="stable")
     cuts = np.searchsorted(spans.row[order], np.arange(1, count))
     start = spans.start_ns[order]
     end = start + spans.duration_ns[order]
     parts = zip(np.split(start, cuts), np.split(end, cuts), strict=True)
-    return [idle_time("graph", *part)[0] for part in parts]
+    read = set(known)
+    return [idle_time("graph", *part)[0] if row in read else {} for row, part in enumerate(parts)]
 
 
 def _typical_row(launches: Sequence[rows.Launch]) -> int:
@@ -176,9 +202,16 @@ def _level_ids(level: GraphLevel) -> npt.NDArray[np.uint32]:
 
 
 def _read_spans(
-    recording: Recording, level: GraphLevel, launches: Sequence[rows.Launch], strings: Strings
+    recording: Recording,
+    level: GraphLevel,
+    launches: Sequence[rows.Launch],
+    rows_read: Sequence[int],
+    strings: Strings,
 ) -> _Spans:
-    spans = recording.fetch_graph_spans(level.outermost.graph_id)
+    if len(rows_read) == len(launches):
+        spans = recording.fetch_graph_spans(level.outermost.graph_id)
+    else:
+        spans = _joined([recording.fetch_spans(launches[row].launch_id) for row in rows_read])
     ids = np.array([x.launch_id for x in launches], np.int64)
     by_id = np.argsort(ids)
     row = by_id[np.searchsorted(ids[by_id], spans.launch_id)]
@@ -199,6 +232,11 @@ def _read_spans(
         name=names[which].astype(np.int64),
         type=node_types(owner.types)[which],
     )
+
+
+def _joined(parts: Sequence[SpanArrays]) -> SpanArrays:
+    columns = [f.name for f in fields(SpanArrays)]
+    return SpanArrays(*(np.concatenate([getattr(p, n) for p in parts]) for n in columns))
 
 
 def _lanes_in_rows(spans: _Spans, chain: IntArray, typical: int) -> IntArray:

@@ -5,8 +5,9 @@ Node ids are template node ids of the shown graph level.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,9 +24,10 @@ from gviz.app.folding import (
 )
 from gviz.app.graph_level import GraphLevel, read_level
 from gviz.app.launch_intervals import launch_intervals
-from gviz.app.launches_side import median_side, stack_side
+from gviz.app.launches_side import median_side, stack_side, timed_launches
 from gviz.app.overlays import describe_overlays, overlay_arrays, value_scale
 from gviz.app.timeline_side import choose_launch, graph_side, stream_side
+from gviz.app.timeline_window import Window, thin, thin_calls
 from gviz.app.wire import Arrays, Strings, node_types, pack
 from gviz.folding.fold import FoldTree
 from gviz.node_type import node_type_name
@@ -34,6 +36,22 @@ if TYPE_CHECKING:
     from gviz.recording.reader import Recording
 
 FloatArray = npt.NDArray[np.float64]
+
+#: Up to so many spans a timeline is sent whole, about 4 MB; more only for the window shown.
+SENT_WHOLE = 100_000
+
+_T = TypeVar("_T")
+
+
+class Keep(Protocol):
+    """Returns the value of a key, built by ``build`` or remembered from before."""
+
+    def __call__(self, key: tuple[object, ...], build: Callable[[], _T]) -> _T:
+        """Return the value of ``key``."""
+
+
+def _build(key: tuple[object, ...], build: Callable[[], _T]) -> _T:
+    return build()
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +168,8 @@ def timeline_payload(
     launch: int | Launches | None,
     stream_launch_id: int | None,
     order: Order = "ordinal",
+    window: Window | None = None,
+    keep: Keep = _build,
 ) -> bytes:
     """Return graph launches and one stream-side pass as intervals on two own zeros.
 
@@ -167,6 +187,11 @@ def timeline_payload(
         A launch of side 'stream'; None: the last.
     order
         Of launches that are stacked.
+    window
+        The part that is wanted, where there are more spans than :data:`SENT_WHOLE`; fewer are
+        always sent whole. None: all, coarse.
+    keep
+        Remembers what was read for the next window.
 
     Returns
     -------
@@ -177,28 +202,92 @@ def timeline_payload(
         launch call_start_ns, call_end_ns and call_name (:mod:`gviz.app.host_calls`); ``stream_``
         also host_start_ns and host_duration_ns. Zero is the entry of
         the (first) host call, or, where that is unknown, the first start on the GPU; of
-        several launches always the first start on the GPU.
+        several launches always the first start on the GPU. ``header["detail"]`` is there when
+        the arrays are those of a window (:func:`gviz.app.timeline_window.thin`).
     """
-    level = read_level(recording, graph_id)
-    strings = Strings()
-    if launch == "median":
-        of_graph, arrays = median_side(recording, level, strings)
-    elif launch == "all":
-        of_graph, arrays = stack_side(recording, level, order, strings)
-    else:
-        of_graph, arrays = graph_side(recording, level, launch, strings)
-    of_stream, more = stream_side(recording, level, stream_launch_id, strings)
-    header = {
+    level = keep(("level", graph_id), lambda: read_level(recording, graph_id))
+    asked = window or Window()
+    rows = range(asked.first_row, asked.last_row)
+    graph = _graph_side(recording, level, launch, order, rows, keep)
+    stream = keep(
+        ("stream", graph_id, stream_launch_id),
+        lambda: _read(lambda strings: stream_side(recording, level, stream_launch_id, strings)),
+    )
+    strings = [*graph.strings, *stream.strings]
+    arrays = {**graph.arrays, **stream.renumbered(len(graph.strings))}
+    header = _timeline_header(level, graph, stream)
+    headers = [side for side in (header["graph"], header["stream"]) if side]
+    if sum(side["count"] for side in headers) > SENT_WHOLE:
+        arrays, header["detail"] = _thinned(header, arrays, asked, strings)
+    return pack({**header, "strings": strings}, arrays)
+
+
+def _timeline_header(level: GraphLevel, graph: _Side, stream: _Side) -> dict[str, Any]:
+    return {
         "kind": "timeline",
-        "graph_id": graph_id,
+        "graph_id": level.graph.graph_id,
         "graph_name": level.graph.name,
-        "graph": of_graph,
-        "stream": of_stream,
-        "strings": strings.to_list(),
+        "graph": graph.header,
+        "stream": stream.header,
         "kinds": _kind_names(level),
         "scale": duration_scale(level.median_ns),
     }
-    return pack(header, {**arrays, **more})
+
+
+class _Side(NamedTuple):
+    """One side of the timeline, with the strings that its arrays number."""
+
+    header: dict[str, Any] | None
+    arrays: Arrays
+    strings: list[str]
+
+    def renumbered(self, by: int) -> Arrays:
+        """Return the arrays with the numbers of strings raised."""
+        return {n: a + by if n.endswith("_name") else a for n, a in self.arrays.items()}
+
+
+def _read(side: Callable[[Strings], tuple[dict[str, Any] | None, Arrays]]) -> _Side:
+    strings = Strings()
+    header, arrays = side(strings)
+    return _Side(header, arrays, strings.to_list())
+
+
+def _graph_side(
+    recording: Recording,
+    level: GraphLevel,
+    launch: int | Launches | None,
+    order: Order,
+    shown: range,
+    keep: Keep,
+) -> _Side:
+    key = ("graph", level.graph.graph_id, launch, order)
+    if launch == "median":
+        return keep(key, lambda: _read(lambda s: median_side(recording, level, s)))
+    if launch != "all":
+        return keep(key, lambda: _read(lambda s: graph_side(recording, level, launch, s)))
+    if sum(x.span_count for x in timed_launches(recording, level)) > SENT_WHOLE:
+        return _read(lambda s: stack_side(recording, level, order, s, shown))
+    return keep(key, lambda: _read(lambda s: stack_side(recording, level, order, s)))
+
+
+def _thinned(
+    header: dict[str, Any], arrays: Arrays, window: Window, strings: list[str]
+) -> tuple[Arrays, dict[str, Any]]:
+    """Return the arrays of a window and what the header says of it; adds strings of calls."""
+    totals = {n: header[n]["total_ns"] for n in ("graph", "stream") if header[n]}
+    total = max(totals.values())
+    thinned: Arrays = {}
+    buckets = {}
+    for name in totals:
+        calls = thin_calls(name, arrays, window, total, strings)
+        spans, buckets[name] = thin(name, arrays, window, total)
+        thinned |= spans | calls
+    return thinned, {
+        "from_ns": 0.0 if window.from_ns is None else window.from_ns,
+        "to_ns": total if window.to_ns is None else window.to_ns,
+        "bucket_ns": buckets,
+        "rows": [window.first_row, window.last_row],
+    }
 
 
 def _kind_names(level: GraphLevel) -> dict[int, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 from flask import Flask, Response, request
 
@@ -15,8 +16,11 @@ from gviz.app.graph_level import read_level
 from gviz.app.graph_view import graph_view
 from gviz.app.library import Library
 from gviz.app.table import table_payload
+from gviz.app.timeline_window import parse_window
 from gviz.errors import RecordingError
 from gviz.folding.fold import FoldTree
+
+_T = TypeVar("_T")
 
 #: On payloads level 1 takes a quarter of level 6's time or less, for 5 to 9 % more bytes.
 _GZIP_LEVEL = 1
@@ -43,11 +47,20 @@ def add_payload_routes(server: Flask, library: Library, prefix: str) -> None:
         launch = parse_launches(asked) or request.args.get("launch", type=int)
         order = parse_order(request.args.get("order"))
         stream = request.args.get("stream", type=int)
-        return _answer(
-            library,
-            ("timeline", file, graph_id, launch, stream, order),
-            lambda: payload.timeline_payload(opened.recording, graph_id, launch, stream, order),
-        )
+        window = parse_window(request.args)
+
+        def build() -> bytes:
+            return payload.timeline_payload(
+                opened.recording, graph_id, launch, stream, order, window, keep
+            )
+
+        def keep(key: tuple[object, ...], build: Callable[[], _T]) -> _T:
+            return library.derive(("timeline of", file, *key), build)
+
+        if window is not None:
+            # Hardly ever asked for again: what it is made of is kept, not the answer.
+            return _respond(*_compressed(build()))
+        return _answer(library, ("timeline", file, graph_id, launch, stream, order), build)
 
     def table(file: str, graph_id: int) -> Response:
         view = graph_view(library, file, graph_id)
@@ -86,7 +99,10 @@ def _folds(library: Library, file: str, graph_id: int, asked: payload.DagAsked) 
 
 
 def _answer(library: Library, key: tuple[object, ...], build: Callable[[], bytes]) -> Response:
-    body, tag = library.derive(key, lambda: _compressed(build()))
+    return _respond(*library.derive(key, lambda: _compressed(build())))
+
+
+def _respond(body: bytes, tag: str) -> Response:
     response = Response(mimetype="application/octet-stream")
     response.set_etag(tag)
     response.headers["Cache-Control"] = "private, no-cache"

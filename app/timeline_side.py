@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -138,64 +139,64 @@ def stream_side(
     else:
         launch = recording.fetch_launch(launch_id)
     side = _side(launch)
-    operations = _fetch_operations(recording, launch.launch_id)
-    start = np.array([o.start_ns - side.zero_ns for o in operations], np.float64)
-    duration = np.array([o.duration_ns for o in operations], np.float64)
-    streams = sorted({o.stream_id for o in operations})
-    row = {stream: i for i, stream in enumerate(streams)}
+    found = _fetch_operations(recording, launch.launch_id)
+    start = (np.array(found.start_ns, np.int64) - side.zero_ns).astype(np.float64)
+    duration = np.array(found.duration_ns, np.float64)
+    stream = np.array(found.stream_id, np.int64)
+    streams, lane = np.unique(stream, return_inverse=True)
     arrays: Arrays = {
-        "stream_node_id": _matched(level, operations),
-        "stream_name": strings.indices([o.name for o in operations]),
-        "stream_type": node_types([o.type for o in operations]),
+        "stream_node_id": _matched(level, found.node_id),
+        "stream_name": strings.indices(found.name),
+        "stream_type": node_types(found.type),
         "stream_start_ns": start,
         "stream_duration_ns": duration.astype(np.float32),
-        "stream_lane": np.array([row[o.stream_id] for o in operations], np.uint32),
-        "stream_stream": np.array([o.stream_id for o in operations], np.int32),
-        **_host_calls(operations, side),
+        "stream_lane": lane.astype(np.uint32),
+        "stream_stream": stream.astype(np.int32),
+        **_host_calls(found, side),
     }
     total = float((start + duration).max(initial=0.0))
-    lanes = [f"stream {s}" for s in streams]
+    lanes = [f"stream {s}" for s in streams.tolist()]
     idle, gaps = idle_time("stream", start, start + duration)
     calls = call_arrays(recording, launch, side.zero_ns, total, strings)
-    return side.to_header(lanes, len(operations), total) | idle, arrays | gaps | calls
+    return side.to_header(lanes, len(start), total) | idle, arrays | gaps | calls
 
 
-class _Operation(NamedTuple):
-    """Columns of :class:`gviz.recording.rows.StreamOperation`."""
+class _Operations(NamedTuple):
+    """Columns of :class:`gviz.recording.rows.StreamOperation`: a pass may have a million rows."""
 
-    node_id: int | None
-    name: str
-    type: int
-    start_ns: int
-    duration_ns: int
-    stream_id: int
-    host_start_ns: int | None
-    host_end_ns: int | None
+    node_id: Sequence[int | None] = ()
+    name: Sequence[str] = ()
+    type: Sequence[int] = ()
+    start_ns: Sequence[int] = ()
+    duration_ns: Sequence[int] = ()
+    stream_id: Sequence[int] = ()
+    host_start_ns: Sequence[int | None] = ()
+    host_end_ns: Sequence[int | None] = ()
 
 
-def _fetch_operations(recording: Recording, launch_id: int) -> list[_Operation]:
+def _fetch_operations(recording: Recording, launch_id: int) -> _Operations:
     key = {"launch_id": launch_id}
-    found = recording.fetch_columns(rows.StreamOperation, _Operation._fields, key, "start_ns")
-    return list(map(_Operation._make, found))
+    found = recording.fetch_columns(rows.StreamOperation, _Operations._fields, key, "start_ns")
+    return _Operations(*zip(*found, strict=True))
 
 
-def _host_calls(operations: list[_Operation], side: _Side) -> Arrays:
-    nan = float("nan")
-    begin = np.array(
-        [nan if o.host_start_ns is None else o.host_start_ns - side.zero_ns for o in operations],
-        np.float64,
-    )
-    end = np.array(
-        [nan if o.host_end_ns is None else o.host_end_ns - side.zero_ns for o in operations],
-        np.float64,
-    )
+def _host_calls(operations: _Operations, side: _Side) -> Arrays:
+    begin = _after(side.zero_ns, operations.host_start_ns)
+    end = _after(side.zero_ns, operations.host_end_ns)
     return {
         "stream_host_start_ns": begin,
         "stream_host_duration_ns": (end - begin).astype(np.float32),
     }
 
 
-def _matched(level: GraphLevel, operations: list[_Operation]) -> npt.NDArray[np.uint32]:
+def _after(zero_ns: int, times_ns: Sequence[int | None]) -> FloatArray:
+    """Return times counted from a zero; NaN where there is none."""
+    whole = np.array([zero_ns if t is None else t for t in times_ns], np.int64) - zero_ns
+    known = np.array([t is not None for t in times_ns], bool)
+    return np.where(known, whole.astype(np.float64), np.nan)
+
+
+def _matched(level: GraphLevel, node_ids: Sequence[int | None]) -> npt.NDArray[np.uint32]:
     known = {n.node_id for n in level.nodes}
-    found = [o.node_id if o.node_id in known else NO_NODE for o in operations]
+    found = [n if n in known else NO_NODE for n in node_ids]
     return np.array(found, np.uint32)

@@ -14,6 +14,7 @@ into it.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ class Strings:
         """Return the index of ``text``, adding it when it is new."""
         return self._index.setdefault(text, len(self._index))
 
-    def indices(self, texts: list[str]) -> npt.NDArray[np.uint32]:
+    def indices(self, texts: Sequence[str]) -> npt.NDArray[np.uint32]:
         """Return the indices of several strings (uint32)."""
         return np.array([self.add(t) for t in texts], np.uint32)
 
@@ -69,6 +70,6 @@ def unpack(payload: bytes) -> tuple[dict[str, Any], Arrays]:
     return header, arrays
 
 
-def node_types(numbers: list[int]) -> npt.NDArray[np.uint8]:
+def node_types(numbers: Sequence[int]) -> npt.NDArray[np.uint8]:
     """Return node types as bytes; a number beyond a byte, which CUDA has not, becomes 255."""
     return np.array([min(n, 255) for n in numbers], np.uint8)

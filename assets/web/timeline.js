@@ -16,6 +16,7 @@
       this.stop = () => {};
       this.rows = [];
       this.ranges = new gviz.TimelineRanges(this);
+      this.detail = new gviz.TimelineDetail(this);
       this.tools = [
         this.makeTool("↔", "measure", "Measure: drag from one point to another (also Shift + drag, or m at two nodes)"),
         this.makeTool("[ ]", "brush", "Brush: drag over an interval to see only its nodes in table and graph (also Alt + drag)"),
@@ -35,7 +36,7 @@
 
     label(payload) {
       const counts = this.scene.sides.map((s) =>
-        gviz.format.counted(s.count, s.name === "graph" ? "graph span" : "stream operation")
+        gviz.format.counted(s.facts.count, s.name === "graph" ? "graph span" : "stream operation")
       );
       const missing = ["graph", "stream"].filter((name) => !this.scene.side(name));
       const words = missing.map((name) => gviz.timelineRows.WORDS[name]);
@@ -52,8 +53,17 @@
       this.scene = new gviz.TimelineScene(payload);
       this.scroll = 0;
       this.ranges.clear();
+      this.detail.reset(payload);
       this.frame.group.filter(null);
       this.fit(false);
+    }
+
+    /** More detail has come. */
+    refined() {
+      this.frame.redraw();
+      const node = this.awaited;
+      this.awaited = null;
+      if (node !== null && node !== undefined) this.show(node);
     }
 
     style() {
@@ -71,6 +81,7 @@
       this.scroll = Math.max(0, Math.min(this.overflow, this.scroll));
       this.rows = rows.map((row) => ({ ...row, y: row.y - this.scroll }));
       this.laneRows = gviz.timelineRows.byLane(this.rows);
+      this.detail.check();
       const top = gviz.timelineRows.AXIS;
       if (scene.sides.length) gviz.timelineDraw.drawAxis(ctx, style, size, size.height);
       ctx.save();
@@ -108,20 +119,38 @@
         if (lanes.length) {
           const end = lanes[lanes.length - 1];
           const bottom = end.y + end.h;
-          gviz.timelineDraw.drawIdleBands(ctx, side, lanes[0].y, bottom, style, size);
+          gviz.timelineDraw.drawIdleBands(ctx, this.detail.best(side), lanes[0].y, bottom, style, size);
           // Of a stack, clear of the buttons.
           const label = side.stacked ? lanes[0].y + 14 : lanes[0].y + Math.min(14, lanes[0].h) / 2;
           gviz.timelineDraw.drawEnd(ctx, side, { top: rows[0].y + rows[0].h, bottom: last.y + last.h, label }, style, size);
         }
         for (const row of rows) {
           if (row.y > size.height || row.y + row.h < 0) continue;
-          if (row.kind === "calls") gviz.timelineDraw.drawCalls(ctx, this.scene, side, row, style, size);
-          if (row.kind === "busy") gviz.timelineDraw.drawBusy(ctx, side, row, style, size);
+          if (row.kind === "calls") gviz.timelineDraw.drawCalls(ctx, this.scene, this.detail.best(side), row, style, size);
+          if (row.kind === "busy") gviz.timelineDraw.drawBusy(ctx, this.detail.best(side), row, style, size);
           if (row.kind === "lane") {
-            gviz.timelineDraw.drawLane(ctx, this.scene, side, row, style, size, dim);
+            this.drawLane(ctx, side, row, style, size, dim);
           }
         }
       });
+    }
+
+    /** A lane, with all the detail there is; beyond the detail, as it was sent at first. */
+    drawLane(ctx, side, row, style, size, dim) {
+      const draw = (from) => gviz.timelineDraw.drawLane(ctx, this.scene, from, row, style, size, dim);
+      const fine = this.detail.sideOfLane(side, row.lane);
+      if (!fine || this.detail.coversTime(this.detail.range())) return draw(fine || side);
+      const { from_ns: from, to_ns: to } = this.detail.window;
+      const [x0, x1] = [from, to].map((ns) => gviz.timelineDraw.toX(style.transform, ns));
+      for (const [left, right, source] of [[0, x0, side], [x0, x1, fine], [x1, size.width, side]]) {
+        if (right <= left) continue;
+        ctx.save();
+        ctx.beginPath();
+        ctx.rect(left, row.y, right - left, row.h);
+        ctx.clip();
+        draw(source);
+        ctx.restore();
+      }
     }
 
     drawMarks(ctx, style) {
@@ -133,10 +162,10 @@
         gviz.timelineDraw.drawLane(ctx, this.scene, one, at, style, this.frame.size, false);
       };
       for (const id of selected) {
-        gviz.timelineMarks.drawSelected(ctx, this.scene, id, this.laneRows, style, fill);
+        gviz.timelineMarks.drawSelected(ctx, this.scene, id, this.laneRows, style, fill, this.detail);
       }
       if (hovered !== null && !selected.includes(hovered)) {
-        gviz.timelineMarks.drawHovered(ctx, this.scene, hovered, this.laneRows, style);
+        gviz.timelineMarks.drawHovered(ctx, this.scene, hovered, this.laneRows, style, this.detail);
       }
     }
 
@@ -209,9 +238,17 @@
       this.frame.redraw();
     }
 
+    /** The first side that shows a node, with the detail there is. */
+    find(id) {
+      const sides = this.scene.sides.map((side) => this.detail.sideWith(side, id));
+      return sides.find(Boolean);
+    }
+
     /** Bring a node's first interval into view, wide enough to read. */
     show(id) {
-      const side = this.scene.sides.find((s) => s.byNode.has(id));
+      const side = this.find(id);
+      // A selected node comes with the detail that is asked for because of it.
+      if (!side) this.awaited = this.detail.base && id;
       if (!side) return;
       const [i] = side.byNode.get(id);
       const [box] = gviz.timelineMarks.boxes(this.scene, side, id, this.laneRows, this.style());
@@ -240,7 +277,7 @@
       if (this.pointed) return this.pointed.side.start[this.pointed.i];
       const { hovered, selected } = this.frame.group;
       for (const id of [hovered, ...selected]) {
-        const side = this.scene.sides.find((s) => s.byNode.has(id));
+        const side = this.find(id);
         if (side) return side.start[side.byNode.get(id)[0]];
       }
       return null;
@@ -263,19 +300,22 @@
       const ns = this.nsAt(x);
       const slack = 3 / this.transform.k;
       if (row.kind === "calls") {
-        const call = side.calls.findLast((c) => ns >= c.start - slack && ns <= c.start + c.duration);
-        return call ? { side, call } : null;
+        const call = this.detail.best(side).calls.findLast((c) => ns >= c.start - slack && ns <= c.start + c.duration);
+        return call ? { side: this.detail.best(side), call } : null;
       }
       if (row.kind === "busy") return this.gap(side, ns);
       if (row.kind !== "lane") return null;
-      const found = this.nearest(side, side.lanes[row.lane].items, ns, slack);
+      const { window } = this.detail;
+      const within = window && ns >= window.from_ns && ns <= window.to_ns;
+      const from = (within && this.detail.sideOfLane(side, row.lane)) || side;
+      const found = this.nearest(from, from.lanes[row.lane].items, ns, slack);
       if (found || launch) return found || { side, launch };
       return this.gap(side, ns);
     }
 
     gap(side, ns) {
-      const gap = side.gapAt(ns);
-      return gap && { side, gap };
+      const gap = this.detail.best(side).gapAt(ns);
+      return gap && { side: this.detail.best(side), gap };
     }
 
     nearest(side, items, ns, slack) {
@@ -315,68 +355,7 @@
       const hit = x === null ? null : this.hit(x, y);
       this.pointed = hit && hit.i !== undefined ? hit : null;
       this.frame.group.hover(this.idOf(hit));
-      this.frame.tip(hit ? this.describe(hit) : null, x, y);
-    }
-
-    describe({ side, i, call, launch, gap }) {
-      const { time } = gviz.format;
-      if (call) {
-        const title = this.scene.titleOf(side, call);
-        return [[title], ["host call", time(call.duration)], ["start", time(call.start)]];
-      }
-      if (launch) return this.describeLaunch(side, launch);
-      if (gap) return this.describeGap(side, gap);
-      const median = side.facts.mode === "median" ? "median " : "";
-      const rows = [
-        [this.scene.nameOf(side, i)],
-        ["kind", this.scene.kindOf(side, i)],
-        [`${median}start`, time(side.start[i])],
-        [`${median}duration`, time(side.duration[i])],
-      ];
-      if (median) rows.push(["launches", String(side.launchCount[i])]);
-      else rows.push(["stream", String(side.stream[i])]);
-      if (side.stacked) {
-        rows.splice(1, 0, ["launch", `#${gviz.timelineSearch.launchOf(side, side.lane[i]).ordinal}`]);
-      }
-      if (side.name === "stream") {
-        if (side.nodeId[i] === 0xffffffff) rows.push(["node", "matches none of the graph"]);
-      } else if (side.byNode.get(side.nodeId[i]).some((other) => side.iteration[other] > 0)) {
-        rows.push(["iteration", String(side.iteration[i] + 1)]);
-      }
-      const other = this.scene.side(side.name === "graph" ? "stream" : "graph");
-      const match = other && other.byNode.get(side.nodeId[i]);
-      if (match) {
-        rows.push([side.name === "graph" ? "as stream work" : "in the graph", time(other.duration[match[0]])]);
-      }
-      return rows;
-    }
-
-    /** A row of the stack where no node is. */
-    describeLaunch(side, launch) {
-      const { launches } = side.facts;
-      const place = 1 + launches.filter((other) => other.gpu_ns > launch.gpu_ns).length;
-      const rows = [
-        [`launch #${launch.ordinal}`],
-        ["first to last node", gviz.format.time(launch.gpu_ns)],
-        ["by length", `${place} of ${launches.length}`],
-        ["GPU idle", `${gviz.format.time(launch.idle_ns)}, ${gviz.format.percent(launch.idle_fraction)}`],
-      ];
-      if (launches.some((other) => other.exec !== launch.exec)) {
-        rows.push(["executable", String(launch.exec)]);
-      }
-      return rows;
-    }
-
-    describeGap(side, [from, to]) {
-      const { time, percent } = gviz.format;
-      const before = side.start.findIndex((start, i) => start + side.duration[i] === from);
-      const after = side.start.findIndex((start) => start === to);
-      const rows = [["GPU idle"], ["for", time(to - from)], ["from", time(from)]];
-      if (before >= 0) rows.push(["after", this.scene.nameOf(side, before)]);
-      if (after >= 0) rows.push(["until", this.scene.nameOf(side, after)]);
-      const { idle_ns: idle, idle_fraction: share } = side.facts;
-      rows.push(["all gaps", `${time(idle)}, ${percent(share)} from first start to last end`]);
-      return rows;
+      this.frame.tip(hit ? gviz.timelineTips.describe(this.scene, hit) : null, x, y);
     }
 
     grab(x, y, event) {
@@ -410,7 +389,8 @@
     // -- what tests ask ---------------------------------------------------------------
 
     locate(id) {
-      for (const side of this.scene.sides) {
+      for (const coarse of this.scene.sides) {
+        const side = this.detail.sideWith(coarse, id) || coarse;
         const [box] = gviz.timelineMarks.boxes(this.scene, side, id, this.laneRows, this.style());
         if (box) return { x: box.x + box.w / 2, y: box.y + box.h / 2 };
       }
@@ -421,7 +401,7 @@
       const sides = {};
       for (const side of this.scene.sides) {
         sides[side.name] = {
-          count: side.count, lanes: side.lanes.length, calls: side.calls.length,
+          count: side.facts.count, lanes: side.lanes.length, calls: side.calls.length,
           call_names: side.calls.filter((call) => call.item < 0).map((call) => this.scene.titleOf(side, call)),
           total_ns: side.facts.total_ns, idle_ns: side.facts.idle_ns,
           idle_fraction: side.facts.idle_fraction, gaps: side.idle.length, mode: side.facts.mode,
@@ -434,6 +414,7 @@
       for (const side of this.scene.sides) for (const id of side.byNode.keys()) nodes.add(id);
       return {
         nodeCount: nodes.size, transform: { ...this.transform }, scroll: this.scroll, sides,
+        detail: this.detail.base && { ...this.detail.window, asked: this.detail.asked, enough: this.detail.enough() },
         gutter: gviz.timelineDraw.GUTTER, measure: this.ranges.measure, brush: this.ranges.brush,
       };
     }

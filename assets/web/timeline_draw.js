@@ -229,20 +229,23 @@
     const share = gviz.format.percent(facts.idle_fraction);
     found.push(`GPU idle ${gviz.format.time(facts.idle_ns)}, ${share}`);
     if (facts.queued_ns > 0) found.push(`queued ${gviz.format.time(facts.queued_ns)} before`);
-    found.push(gviz.format.counted(side.count, side.name === "graph" ? "span" : "operation"));
+    found.push(gviz.format.counted(facts.count, side.name === "graph" ? "span" : "operation"));
     return found;
   }
 
-  function stackFacts({ facts, count }) {
+  function stackFacts({ facts }) {
     const lengths = facts.launches.map((launch) => launch.gpu_ns);
-    const idle = facts.launches.map((launch) => launch.idle_fraction);
+    const idle = facts.launches.map((launch) => launch.idle_fraction).filter(Number.isFinite);
     const { time, counted, percent } = gviz.format;
     return [
       `${facts.launches.length} launches, each from its first node's start`,
       `longest ${time(Math.max(...lengths))}, spread ${time(Math.max(...lengths) - Math.min(...lengths))}`,
-      `GPU idle ${percent(Math.min(...idle))} to ${percent(Math.max(...idle))}`,
+      // Of a part of the launches it would not be true of all.
+      ...(idle.length < facts.launches.length
+        ? []
+        : [`GPU idle ${percent(Math.min(...idle))} to ${percent(Math.max(...idle))}`]),
       facts.order === "length" ? "longest first" : "by ordinal",
-      counted(count, "span"),
+      counted(facts.count, "span"),
     ];
   }
 

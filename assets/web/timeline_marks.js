@@ -50,11 +50,12 @@
   }
 
   /** Draw one selected node on both sides. */
-  function drawSelected(ctx, scene, id, rows, style, fill) {
-    const sides = scene.sides.map((side) => boxes(scene, side, id, rows, style));
+  function drawSelected(ctx, scene, id, rows, style, fill, detail) {
+    const from = scene.sides.map((side) => detail.sideWith(side, id) || side);
+    const sides = from.map((side) => boxes(scene, side, id, rows, style));
     sides.forEach((found, n) => {
       for (const box of found) {
-        fill(scene.sides[n], box);
+        fill(from[n], box);
         // On low lanes a halo would cover the lanes beside it.
         if (box.h >= 8) ring(ctx, box, style.theme.halo, 4.5);
         ring(ctx, box, style.theme.accent, box.h >= 8 ? 2 : 1.25);
@@ -62,14 +63,15 @@
     });
     if (sides.length === 2 && sides[0].length && sides[1].length) {
       // Of stacked launches, only the one that stands nearest to the other side.
-      const from = scene.sides[0].stacked ? sides[0].slice(-1) : sides[0].slice(0, JOINS);
-      for (const box of from) join(ctx, box, sides[1][0], style);
+      const ends = scene.sides[0].stacked ? sides[0].slice(-1) : sides[0].slice(0, JOINS);
+      for (const box of ends) join(ctx, box, sides[1][0], style);
     }
   }
 
-  function drawHovered(ctx, scene, id, rows, style) {
+  function drawHovered(ctx, scene, id, rows, style, detail) {
     for (const side of scene.sides) {
-      for (const box of boxes(scene, side, id, rows, style)) ring(ctx, box, style.theme.ink, 1.5);
+      const from = detail.sideWith(side, id) || side;
+      for (const box of boxes(scene, from, id, rows, style)) ring(ctx, box, style.theme.ink, 1.5);
     }
   }
 

@@ -3,13 +3,25 @@
  * the filter of table and graph (the brush). Times are ns on the timeline's axis.
  *
  * @typedef {{from: number, to: number|null}} Measure  `to` null: the second mark is not set yet
- * @typedef {{from: number, to: number, side: "graph"|"stream", nodes: number}} Brush
+ * @typedef {{from: number, to: number, side: "graph"|"stream", nodes: number|null}} Brush
+ *   `nodes` null: not counted yet
  */
 (function () {
   "use strict";
   const gviz = (window.gviz = window.gviz || {});
   /** A mark nearer than this (CSS pixels) to an end of a span goes there. */
   const SNAP = 5;
+
+  /** Nodes with a span of the brushed side that overlaps the brush. @param {Brush} brush */
+  function nodesOf({ from, to, side: name }, scene) {
+    const side = scene.side(name);
+    const found = new Set();
+    for (let i = 0; side && i < side.count; i++) {
+      if (side.start[i] < to && side.start[i] + side.duration[i] > from) found.add(side.nodeId[i]);
+    }
+    found.delete(0xffffffff);
+    return Array.from(found);
+  }
 
   class Ranges {
     /** @param {Object} view the timeline */
@@ -42,8 +54,11 @@
       const to = this.snapped(x, y);
       const { kind, from, side } = this.dragged;
       if (kind === "measure") this.measure = { from, to };
-      else this.brush = { from: Math.min(from, to), to: Math.max(from, to), side, nodes: 0 };
-      if (kind === "brush") this.brush.nodes = this.nodes().length;
+      else this.brush = { from: Math.min(from, to), to: Math.max(from, to), side, nodes: null };
+      // Of a part of the spans only the server can tell.
+      if (kind === "brush" && !this.view.detail.base) {
+        this.brush.nodes = nodesOf(this.brush, this.view.scene).length;
+      }
       this.view.frame.redraw();
     }
 
@@ -69,23 +84,22 @@
 
     // -- the brush --------------------------------------------------------------------
 
-    /** Nodes with a span of the brushed side that overlaps the brush. */
-    nodes() {
-      const { from, to, side: name } = this.brush;
-      const side = this.view.scene.side(name);
-      const found = new Set();
-      for (let i = 0; side && i < side.count; i++) {
-        if (side.start[i] < to && side.start[i] + side.duration[i] > from) found.add(side.nodeId[i]);
-      }
-      found.delete(0xffffffff);
-      return Array.from(found);
+    /** All spans of the interval, in the launches in view. */
+    async fetchScene({ from, to }) {
+      const [first, last] = this.view.detail.rows();
+      const query = new URLSearchParams({ from, to, width: 20000, rows: `${first}-${last}` });
+      return new gviz.TimelineScene(await this.view.detail.fetch(query));
     }
 
-    publish() {
-      const ids = this.nodes();
-      this.brush.nodes = ids.length;
+    async publish() {
+      const { brush } = this;
+      const scene = this.view.detail.base ? await this.fetchScene(brush) : this.view.scene;
+      if (this.brush !== brush) return;
+      const ids = nodesOf(brush, scene);
+      brush.nodes = ids.length;
+      this.view.frame.redraw();
       this.view.frame.group.filter(ids);
-      const { from, to } = this.brush;
+      const { from, to } = brush;
       const { time, counted } = gviz.format;
       const what = ids.length === 1 ? "runs" : "run";
       this.view.frame.remark(
@@ -108,7 +122,7 @@
       const { measure } = this;
       if (event.key !== "b" || !measure || measure.to === null) return false;
       const [from, to] = [measure.from, measure.to].sort((a, b) => a - b);
-      this.brush = { from, to, side: this.view.scene.sides[0].name, nodes: 0 };
+      this.brush = { from, to, side: this.view.scene.sides[0].name, nodes: null };
       this.publish();
       return true;
     }
@@ -168,8 +182,10 @@
       ctx.fillRect(x1, top, Math.max(0, size.width - x1), height);
       ctx.strokeStyle = style.theme.accent;
       ctx.lineWidth = 1.5;
+      const { time, counted } = gviz.format;
+      const text = nodes === null ? time(to - from) : counted(nodes, "node");
       ctx.strokeRect(x0, top, Math.max(1, x1 - x0), height);
-      label(ctx, style, size, (x0 + x1) / 2, top + 9, gviz.format.counted(nodes, "node"));
+      label(ctx, style, size, (x0 + x1) / 2, top + 9, text);
     }
 
     drawMeasure(ctx, style, size) {

@@ -31,12 +31,17 @@
       this.hostDuration = payload[`${name}_host_duration_ns`];
       this.launchCount = payload[`${name}_count`];
       this.count = this.start.length;
+      /** The strings that `label` numbers. */
+      this.strings = payload.header.strings;
+      /** Where the server merged: spans behind an entry, and the duration of the slowest. */
+      this.merged = payload[`${name}_merged`];
+      this.slowest = payload[`${name}_slowest_ns`] || this.duration;
       /** Many launches, each on a row of `depth` lanes. */
       this.stacked = facts.mode === "all";
       this.depth = facts.depth || 1;
       this.step = new Uint8Array(this.count);
       for (let i = 0; i < this.count; i++) {
-        this.step[i] = gviz.colour.step(payload.header.scale, this.duration[i]);
+        this.step[i] = gviz.colour.step(payload.header.scale, this.slowest[i]);
       }
       this.lanes = this.splitLanes(facts.lanes);
       this.calls = this.listCalls(payload);
@@ -106,12 +111,12 @@
     }
 
     nameOf(side, i) {
-      return this.header.strings[side.label[i]];
+      return side.strings[side.label[i]];
     }
 
     titleOf(side, call) {
       if (call.item >= 0) return `launch of ${this.nameOf(side, call.item)}`;
-      return this.header.strings[call.name];
+      return side.strings[call.name];
     }
 
     kindOf(side, i) {

@@ -1,0 +1,153 @@
+"""A part of the timeline at the resolution of a screen, where the whole would be too much."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gviz.app.wire import Arrays
+from gviz.merged_spans import MergedSpans, merge_gaps, merge_spans
+
+#: Up to so many spans inside a window go as they are: about 1 MB.
+EXACT_SPANS = 25_000
+#: Pixels of a window that asks for none: a pane on a common screen.
+DEFAULT_WIDTH = 1_000
+#: Rows of stacked launches in a window that asks for none: more than are seen at first.
+DEFAULT_ROWS = 48
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What a view asks for.
+
+    Attributes
+    ----------
+    from_ns, to_ns
+        On the timeline's axis; None: all of it.
+    width
+        Pixels over which that is drawn.
+    first_row, last_row
+        Rows of stacked launches, the last not included.
+    node_ids
+        Nodes whose spans are sent as they are, wherever in time: the selected ones.
+    """
+
+    from_ns: float | None = None
+    to_ns: float | None = None
+    width: int = DEFAULT_WIDTH
+    first_row: int = 0
+    last_row: int = DEFAULT_ROWS
+    node_ids: tuple[int, ...] = ()
+
+
+def parse_window(fields: Mapping[str, str]) -> Window | None:
+    """Return the window of ``from=&to=&width=&rows=A-B&node=N,N``; None where it is malformed."""
+    try:
+        first, _, last = fields.get("rows", f"0-{DEFAULT_ROWS}").partition("-")
+        nodes = fields.get("node", "")
+        found = Window(
+            from_ns=float(fields["from"]),
+            to_ns=float(fields["to"]),
+            width=min(20_000, max(16, int(fields["width"]))),
+            first_row=max(0, int(first)),
+            last_row=min(int(last), int(first) + 512),
+            node_ids=tuple(int(n) for n in nodes.split(",") if n)[:100],
+        )
+    except (KeyError, ValueError):
+        return None
+    assert found.from_ns is not None
+    assert found.to_ns is not None
+    return found if np.isfinite([found.from_ns, found.to_ns]).all() else None
+
+
+def thin(side: str, arrays: Arrays, window: Window, total_ns: float) -> tuple[Arrays, float]:
+    """Return what a window needs of a side's arrays, and its bucket (ns; 0: spans as they are).
+
+    Spans and host calls shorter than a bucket are merged, those outside left out. ``_merged``
+    (spans behind an entry) and ``_slowest_ns`` (duration of the longest of them, whose name,
+    node and type it carries) are added; ``_duration_ns`` is the extent. Host calls of
+    operations go to the other calls.
+    """
+    begin = 0.0 if window.from_ns is None else window.from_ns
+    finish = total_ns if window.to_ns is None else window.to_ns
+    start = arrays[f"{side}_start_ns"].astype(np.float64)
+    end = start + arrays[f"{side}_duration_ns"]
+    selected = np.isin(arrays[f"{side}_node_id"], np.array(window.node_ids, np.uint32))
+    kept = np.flatnonzero(((start <= finish) & (end >= begin)) | selected)
+    bucket = 0.0 if len(kept) <= EXACT_SPANS else max(0.0, (finish - begin) / window.width)
+    lane = arrays[f"{side}_lane"].astype(np.int64)
+    found = merge_spans(lane[kept], start[kept], end[kept], bucket, selected[kept])
+    chosen = kept[found.slowest]
+    columns = [n for n in arrays if _is_of_spans(side, n)]
+    thinned: Arrays = {name: arrays[name][chosen] for name in columns}
+    thinned[f"{side}_slowest_ns"] = thinned[f"{side}_duration_ns"]
+    thinned[f"{side}_start_ns"] = found.start_ns
+    thinned[f"{side}_duration_ns"] = (found.end_ns - found.start_ns).astype(np.float32)
+    thinned[f"{side}_merged"] = found.count.astype(np.uint32)
+    # Lanes are in order; the view expects order of start.
+    order = np.argsort(found.start_ns, kind="stable")
+    thinned = {name: array[order] for name, array in thinned.items()}
+    return thinned | _thin_gaps(side, arrays, begin, finish, bucket), bucket
+
+
+def _is_of_spans(side: str, name: str) -> bool:
+    others = (f"{side}_gap_", f"{side}_call_", f"{side}_host_")
+    return name.startswith(f"{side}_") and not name.startswith(others)
+
+
+def _thin_gaps(side: str, arrays: Arrays, begin: float, finish: float, bucket: float) -> Arrays:
+    if f"{side}_gap_start_ns" not in arrays:
+        return {}
+    start, end = arrays[f"{side}_gap_start_ns"], arrays[f"{side}_gap_end_ns"]
+    kept = (start <= finish) & (end >= begin)
+    first, last = merge_gaps(start[kept], end[kept], bucket)
+    return {f"{side}_gap_start_ns": first, f"{side}_gap_end_ns": last}
+
+
+def thin_calls(
+    side: str, arrays: Arrays, window: Window, total_ns: float, strings: list[str]
+) -> Arrays:
+    """Return the host's calls of a window, those of operations among them, merged; adds strings."""
+    begin = 0.0 if window.from_ns is None else window.from_ns
+    finish = total_ns if window.to_ns is None else window.to_ns
+    none = np.zeros(0)
+    start = [arrays.get(f"{side}_call_start_ns", none)]
+    end = [arrays.get(f"{side}_call_end_ns", none)]
+    name = [arrays.get(f"{side}_call_name", none).astype(np.int64)]
+    if f"{side}_host_start_ns" in arrays:
+        known = np.isfinite(arrays[f"{side}_host_duration_ns"])
+        start.append(arrays[f"{side}_host_start_ns"][known])
+        end.append(start[-1] + arrays[f"{side}_host_duration_ns"][known])
+        name.append(-1 - arrays[f"{side}_name"][known].astype(np.int64))
+    starts, ends, names = (np.concatenate(parts) for parts in (start, end, name))
+    kept = np.flatnonzero((starts <= finish) & (ends >= begin))
+    bucket = 0.0 if len(kept) <= EXACT_SPANS else (finish - begin) / window.width
+    lane, alone = np.zeros(len(kept), np.int64), names[kept] >= 0
+    found = merge_spans(lane, starts[kept], ends[kept], bucket, alone)
+    return {
+        f"{side}_call_start_ns": found.start_ns,
+        f"{side}_call_end_ns": found.end_ns,
+        f"{side}_call_name": _call_names(found, names[kept], strings),
+    }
+
+
+def _call_names(
+    found: MergedSpans, names: npt.NDArray[Any], strings: list[str]
+) -> npt.NDArray[np.uint32]:
+    """Return names as indices into ``strings``; of merged calls only their number is said."""
+    index: dict[str, int] = {}
+    indices = []
+    for name, count in zip(names[found.slowest].tolist(), found.count.tolist(), strict=True):
+        if name >= 0:
+            indices.append(name)
+            continue
+        text = f"{count} launch calls" if count > 1 else f"launch of {strings[-1 - name]}"
+        if text not in index:
+            index[text] = len(strings)
+            strings.append(text)
+        indices.append(index[text])
+    return np.array(indices, np.uint32)

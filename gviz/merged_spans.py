@@ -1,0 +1,86 @@
+"""Spans shorter than a pixel put together, so that a picture needs no more of them than pixels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    IntArray = npt.NDArray[np.int64]
+    FloatArray = npt.NDArray[np.float64]
+    BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class MergedSpans:
+    """Spans and groups of spans, by lane and start: arrays of one length.
+
+    Attributes
+    ----------
+    slowest
+        int64: the longest span of each group, as an index into what was given.
+    start_ns, end_ns
+        float64: first start and last end of the group.
+    count
+        int64: spans in it; 1: a span as it was.
+    """
+
+    slowest: IntArray
+    start_ns: FloatArray
+    end_ns: FloatArray
+    count: IntArray
+
+
+def merge_spans(
+    lane: IntArray, start_ns: FloatArray, end_ns: FloatArray, bucket_ns: float, alone: BoolArray
+) -> MergedSpans:
+    """Return spans with those shorter than a bucket merged, one group a bucket and lane.
+
+    A span belongs to the bucket it starts in. Where spans of a lane do not overlap, groups do
+    not either, and a group is at most two buckets long.
+
+    Parameters
+    ----------
+    lane, start_ns, end_ns
+        The spans, in any order.
+    bucket_ns
+        Length of a bucket; 0 merges nothing.
+    alone
+        True for spans that are never merged.
+    """
+    import numpy as np
+
+    order = np.lexsort((start_ns, lane))
+    start, end, of_lane = start_ns[order], end_ns[order], lane[order]
+    single = alone[order] | (end - start >= bucket_ns)
+    bucket = np.floor(start / bucket_ns) if bucket_ns > 0 else start
+    new = np.ones(len(order), bool)
+    new[1:] = single[1:] | single[:-1] | (of_lane[1:] != of_lane[:-1]) | (bucket[1:] != bucket[:-1])
+    first = np.flatnonzero(new)
+    group = np.cumsum(new) - 1
+    count = np.diff(np.append(first, len(order)))
+    by_length = np.lexsort((end - start, group))
+    longest = by_length[first + count - 1] if len(first) else first
+    last = np.maximum.reduceat(end, first) if len(first) else end
+    return MergedSpans(order[longest], start[first], last, count.astype(np.int64))
+
+
+def merge_gaps(
+    start_ns: FloatArray, end_ns: FloatArray, bucket_ns: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return start and end of gaps; those shorter than a bucket become one of their summed length.
+
+    The sum of all gaps stays as it is, and so does that of each bucket, nearly: how idle a pixel
+    is may be computed from either. Gaps are in order and apart from each other.
+    """
+    import numpy as np
+
+    if bucket_ns <= 0 or not len(start_ns):
+        return start_ns, end_ns
+    lane = np.zeros(len(start_ns), np.int64)
+    found = merge_spans(lane, start_ns, end_ns, bucket_ns, np.zeros(len(start_ns), bool))
+    first = np.searchsorted(start_ns, found.start_ns)
+    return found.start_ns, found.start_ns + np.add.reduceat(end_ns - start_ns, first)

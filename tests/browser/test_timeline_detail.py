@@ -1,0 +1,134 @@
+"""Level of detail: a timeline too large to be sent whole is asked for as it is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from canvas_page import locate, time_spot
+
+import gviz.assets
+from gviz.app import payload, timeline_window
+
+if TYPE_CHECKING:
+    from conftest import GraphPage, Serve, Site
+
+pytestmark = pytest.mark.browser
+
+RECORDINGS = Path(gviz.assets.__file__).parent / "recordings"
+STACK = "graph?file=training_step&graph=1&launch=all"
+LAST = 2306
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_limits() -> Iterator[None]:
+    """The bundled training step is too much for one answer."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(payload, "SENT_WHOLE", 5_000)
+        patch.setattr(timeline_window, "EXACT_SPANS", 1_000)
+        patch.setattr(timeline_window, "DEFAULT_WIDTH", 60)
+        yield
+
+
+@pytest.fixture(scope="module")
+def site(serve: Serve) -> Site:
+    return serve(RECORDINGS / "training_step.gviz")
+
+
+def detail(graph_page: GraphPage) -> dict[str, Any]:
+    found: dict[str, Any] = graph_page.state("timeline")["detail"]
+    return found
+
+
+def wait_for_detail(graph_page: GraphPage) -> dict[str, Any]:
+    graph_page.wait_until(lambda: detail(graph_page)["enough"], "all detail in view")
+    return detail(graph_page)
+
+
+def zoom_in(graph_page: GraphPage, times: int) -> None:
+    page = graph_page.page
+    page.mouse.move(*time_spot(page, 4e6))
+    for _ in range(times):
+        page.mouse.wheel(0, -500)
+    page.wait_for_timeout(50)
+
+
+def test_zoom_asks_for_detail_until_spans_are_as_recorded(
+    graph_page: GraphPage, site: Site
+) -> None:
+    graph_page.open(site, STACK)
+    coarse = wait_for_detail(graph_page)["bucket_ns"]["graph"]
+    assert coarse > 0
+    zoom_in(graph_page, 7)
+    graph_page.wait_until(
+        lambda: detail(graph_page)["enough"] and detail(graph_page)["bucket_ns"]["graph"] == 0,
+        "exact spans",
+    )
+    now = detail(graph_page)
+    assert now["to_ns"] - now["from_ns"] < 15e6
+    page = graph_page.page
+    page.mouse.move(*time_spot(page, 4.0001e6))
+    tip = page.locator("#timeline .gviz-canvas-tooltip")
+    tip.wait_for(state="visible")
+    assert "closer than a pixel" not in tip.inner_text()
+
+
+def test_merged_spans_say_how_many_they_are(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, STACK)
+    wait_for_detail(graph_page)
+    page = graph_page.page
+    # The end of the step has many short kernels.
+    page.mouse.move(*time_spot(page, 15.0e6))
+    tip = page.locator("#timeline .gviz-canvas-tooltip")
+    tip.wait_for(state="visible")
+    assert "spans closer than a pixel" in tip.inner_text()
+
+
+def test_several_zooms_in_a_row_ask_once(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, STACK)
+    wait_for_detail(graph_page)
+    asked: list[str] = []
+    graph_page.page.on("request", lambda r: asked.append(r.url) if "from=" in r.url else None)
+    zoom_in(graph_page, 6)
+    wait_for_detail(graph_page)
+    assert len(asked) == 1
+
+
+def test_node_selected_in_the_graph_is_found_though_it_was_merged(
+    graph_page: GraphPage, site: Site
+) -> None:
+    graph_page.open(site, f"{STACK}&node={LAST}")
+    wait_for_detail(graph_page)
+    graph_page.expect_selected(LAST)
+    graph_page.wait_until(
+        lambda: graph_page.page.evaluate(
+            "id => document.querySelector('#timeline canvas').gvizLocate(id)", LAST
+        ),
+        "the node on screen",
+    )
+    spot = locate(graph_page.page, LAST, "timeline")
+    assert spot["x"] > 0
+
+
+def test_brush_filters_by_all_spans_of_the_interval(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, STACK)
+    wait_for_detail(graph_page)
+    page = graph_page.page
+    first, last = time_spot(page, 1e6), time_spot(page, 14.5e6)
+    page.mouse.move(*first)
+    page.keyboard.down("Alt")
+    page.mouse.down()
+    page.mouse.move(*last, steps=4)
+    page.mouse.up()
+    page.keyboard.up("Alt")
+    graph_page.wait_until(lambda: graph_page.state("dag")["filtered"], "filter set")
+    found = graph_page.state("dag")["filtered"]
+    # Many times more than there are pixels' worth of merged entries in a row.
+    assert 1_500 < len(found) < LAST
+
+
+def test_small_timeline_is_whole(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, "graph?file=training_step&graph=1&launch=4")
+    assert graph_page.state("timeline")["detail"] is None
