@@ -14,6 +14,9 @@ from gviz.app.overlays import NAMES
 RUNS, RUN, GRAPH = "/", "/run", "/graph"
 PAYLOAD = "/payload"
 
+#: SQLite's integers have up to 19.
+_MOST_DIGITS = 18
+
 #: Many launches at once in place of one: their median, or each on a row of its own.
 Launches = Literal["median", "all"]
 #: In which order stacked launches stand, top to bottom; ``length``: the longest first.
@@ -44,16 +47,16 @@ class Query:
 def parse_query(search: str | None) -> Query:
     """Return the meaning of ``?file=...&graph=...``; a malformed number counts as absent."""
     fields = {k: v[0] for k, v in parse_qs((search or "").lstrip("?")).items()}
-    nodes = (_integer(part) for part in fields.get("node", "").split(","))
+    nodes = (parse_id(part) for part in fields.get("node", "").split(","))
     colour, layout, folding = (fields.get(name) for name in ("colour", "layout", "fold"))
     return Query(
         file=fields.get("file"),
-        run_id=_integer(fields.get("run")),
-        graph_id=_integer(fields.get("graph")),
-        launch_id=_integer(fields.get("launch")),
+        run_id=parse_id(fields.get("run")),
+        graph_id=parse_id(fields.get("graph")),
+        launch_id=parse_id(fields.get("launch")),
         launches=parse_launches(fields.get("launch")),
         order=parse_order(fields.get("order")),
-        stream_launch_id=_integer(fields.get("stream")),
+        stream_launch_id=parse_id(fields.get("stream")),
         node_ids=tuple(n for n in nodes if n is not None),
         colour=colour if colour in NAMES else None,
         layout=layout if layout in LAYOUTS else None,
@@ -72,8 +75,11 @@ def parse_order(text: str | None) -> Order:
     return "length" if text == "length" else "ordinal"
 
 
-def _integer(text: str | None) -> int | None:
-    return int(text) if text is not None and text.isascii() and text.isdigit() else None
+def parse_id(text: str | None) -> int | None:
+    """Return an id; None for what is none, such as a number that SQLite cannot hold."""
+    if text is None or not (text.isascii() and text.isdigit()) or len(text) > _MOST_DIGITS:
+        return None
+    return int(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +127,7 @@ class Addresses:
     ) -> str:
         """Return where the timeline component fetches its data."""
         path = f"{PAYLOAD}/timeline/{quote(file, safe='')}/{graph_id}".lstrip("/")
-        given = {"launch": launch, "stream": stream_launch_id}
+        given: dict[str, object] = {"launch": launch, "stream": stream_launch_id}
         if launch == "all" and order != "ordinal":
             given["order"] = order
         query = urlencode({k: v for k, v in given.items() if v is not None})

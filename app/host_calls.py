@@ -43,7 +43,7 @@ def find_calls(recording: Recording, run_id: int, begin_ns: int, end_ns: int) ->
 
 def _launches(recording: Recording, run_id: int) -> Iterator[HostCall]:
     names = ("host_start_ns", "host_end_ns", "graph_id", "ordinal")
-    key = {"run_id": run_id, "side": "graph"}
+    key: dict[str, int | str] = {"run_id": run_id, "side": "graph"}
     for start, end, graph_id, ordinal in recording.fetch_columns(
         rows.Launch, names, key, "ordinal"
     ):

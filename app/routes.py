@@ -10,7 +10,7 @@ from typing import TypeVar
 from flask import Flask, Response, request
 
 from gviz.app import payload
-from gviz.app.address import PAYLOAD, parse_launches, parse_order
+from gviz.app.address import PAYLOAD, parse_id, parse_launches, parse_order
 from gviz.app.folding import FOLDINGS, fold_level
 from gviz.app.graph_level import read_level
 from gviz.app.graph_view import graph_view
@@ -44,9 +44,9 @@ def add_payload_routes(server: Flask, library: Library, prefix: str) -> None:
     def timeline(file: str, graph_id: int) -> Response:
         opened = library.file(file)
         asked = request.args.get("launch")
-        launch = parse_launches(asked) or request.args.get("launch", type=int)
+        launch = parse_launches(asked) or parse_id(request.args.get("launch"))
         order = parse_order(request.args.get("order"))
-        stream = request.args.get("stream", type=int)
+        stream = parse_id(request.args.get("stream"))
         window = parse_window(request.args)
 
         def build() -> bytes:
@@ -77,10 +77,10 @@ def add_payload_routes(server: Flask, library: Library, prefix: str) -> None:
 
 def _asked(arguments: Mapping[str, str]) -> payload.DagAsked:
     """Return what of the DAG a query asks for; what it does not know counts as absent."""
-    launch, folding = arguments.get("launch", ""), arguments.get("fold")
+    folding = arguments.get("fold")
     return payload.DagAsked(
         layout=arguments.get("layout"),
-        launch_id=int(launch) if launch.isascii() and launch.isdigit() else None,
+        launch_id=parse_id(arguments.get("launch")),
         folding=folding if folding in FOLDINGS else None,
         unfolded=frozenset(arguments.get("open", "").split(",")) - {""},
     )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
+import numpy as np
+import numpy.typing as npt
 
-    #: int64 ns, or float64 where times are medians; results have the type of what is given.
-    TimeArray = npt.NDArray[Any]
+#: int64 ns, or float64 where times are medians; results have the type of what is given.
+TimeArray = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,6 @@ def union(start_ns: TimeArray, end_ns: TimeArray) -> Intervals:
 
     Intervals that touch become one; those of no length count for nothing. Order is free.
     """
-    import numpy as np
-
     lasting = end_ns > start_ns
     start, end = start_ns[lasting], end_ns[lasting]
     order = np.argsort(start, kind="stable")
@@ -48,8 +46,6 @@ def union(start_ns: TimeArray, end_ns: TimeArray) -> Intervals:
 
 def gaps(busy: Intervals, begin_ns: float, finish_ns: float) -> Intervals:
     """Return the times between ``begin_ns`` and ``finish_ns`` in which nothing runs."""
-    import numpy as np
-
     start = np.append(np.asarray(begin_ns, busy.end_ns.dtype), busy.end_ns)
     end = np.append(busy.start_ns, np.asarray(finish_ns, busy.start_ns.dtype))
     start, end = np.maximum(start, begin_ns), np.minimum(end, finish_ns)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
+import numpy as np
+import numpy.typing as npt
 
-    IntArray = npt.NDArray[np.int64]
-    FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +48,6 @@ def median_launch(
     start_ns, duration_ns
         int64; starts from the first node of the span's own launch.
     """
-    import numpy as np
-
     order = np.lexsort((iteration, node_id))
     node, turn = node_id[order], iteration[order]
     new = np.ones(len(node), bool)
@@ -69,8 +65,7 @@ def median_launch(
 
 
 def _medians(values: IntArray, group: IntArray, first: IntArray, count: IntArray) -> FloatArray:
-    import numpy as np
-
     ordered = values[np.lexsort((values, group))]
     low, high = ordered[first + (count - 1) // 2], ordered[first + count // 2]
-    return (low + high) / 2.0
+    middle: FloatArray = (low + high) / 2.0
+    return middle

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
+import numpy as np
+import numpy.typing as npt
 
-    IntArray = npt.NDArray[np.int64]
-    FloatArray = npt.NDArray[np.float64]
-    BoolArray = npt.NDArray[np.bool_]
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +49,6 @@ def merge_spans(
     alone
         True for spans that are never merged.
     """
-    import numpy as np
-
     order = np.lexsort((start_ns, lane))
     start, end, of_lane = start_ns[order], end_ns[order], lane[order]
     single = alone[order] | (end - start >= bucket_ns)
@@ -76,8 +72,6 @@ def merge_gaps(
     The sum of all gaps stays as it is, and so does that of each bucket, nearly: how idle a pixel
     is may be computed from either. Gaps are in order and apart from each other.
     """
-    import numpy as np
-
     if bucket_ns <= 0 or not len(start_ns):
         return start_ns, end_ns
     lane = np.zeros(len(start_ns), np.int64)

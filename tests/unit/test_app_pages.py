@@ -245,3 +245,13 @@ def test_inspector_says_who_else_is_given_the_memory() -> None:
     blur = inspect(pipeline, 1, 5)
     assert "is given its start" in blur
     assert "at the same address: 8 nodes" in blur
+
+
+@pytest.mark.parametrize("text", ["99999999999999999999", "-1", "x", "١", "1e3", ""])
+def test_address_with_an_impossible_id_is_a_page_not_an_error(small: Library, text: str) -> None:
+    shown = texts(page(small, "/graph", f"?file=small&graph={text}"))
+    assert "Runs" in shown or "no " in shown.lower()
+    assert texts(
+        page(small, "/graph", f"?file=small&graph=1&launch={text}&node={text}&stream={text}")
+    )
+    assert texts(page(small, "/run", f"?file=small&run={text}"))
