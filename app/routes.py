@@ -10,7 +10,7 @@ from typing import TypeVar
 from flask import Flask, Response, request
 
 from gviz.app import payload
-from gviz.app.address import PAYLOAD, parse_launches, parse_order
+from gviz.app.address import PAYLOAD, Launches, parse_launches, parse_order
 from gviz.app.graph_view import graph_view
 from gviz.app.library import Library
 from gviz.app.table import table_payload
@@ -38,7 +38,8 @@ def add_payload_routes(server: Flask, library: Library, prefix: str) -> None:
     def timeline(file: str, graph_id: int) -> Response:
         opened = library.file(file)
         asked = request.args.get("launch")
-        launch = parse_launches(asked) or request.args.get("launch", type=int)
+        number = request.args.get("launch", type=int)
+        launch: int | Launches | None = parse_launches(asked) or number
         order = parse_order(request.args.get("order"))
         stream = request.args.get("stream", type=int)
         window = parse_window(request.args)

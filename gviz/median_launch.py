@@ -73,4 +73,5 @@ def _medians(values: IntArray, group: IntArray, first: IntArray, count: IntArray
 
     ordered = values[np.lexsort((values, group))]
     low, high = ordered[first + (count - 1) // 2], ordered[first + count // 2]
-    return (low + high) / 2.0
+    middle: FloatArray = (low + high) / 2.0
+    return middle
