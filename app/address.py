@@ -127,7 +127,7 @@ class Addresses:
     ) -> str:
         """Return where the timeline component fetches its data."""
         path = f"{PAYLOAD}/timeline/{quote(file, safe='')}/{graph_id}".lstrip("/")
-        given: dict[str, object] = {"launch": launch, "stream": stream_launch_id}
+        given: dict[str, int | str | None] = {"launch": launch, "stream": stream_launch_id}
         if launch == "all" and order != "ordinal":
             given["order"] = order
         query = urlencode({k: v for k, v in given.items() if v is not None})

@@ -42,12 +42,10 @@ def find_calls(recording: Recording, run_id: int, begin_ns: int, end_ns: int) ->
 
 
 def _launches(recording: Recording, run_id: int) -> Iterator[HostCall]:
-    names = ("host_start_ns", "host_end_ns", "graph_id", "ordinal")
-    key: dict[str, int | str] = {"run_id": run_id, "side": "graph"}
-    for start, end, graph_id, ordinal in recording.fetch_columns(
-        rows.Launch, names, key, "ordinal"
-    ):
-        if start is not None and end is not None:
+    names = ("side", "host_start_ns", "host_end_ns", "graph_id", "ordinal")
+    found = recording.fetch_columns(rows.Launch, names, {"run_id": run_id}, "ordinal")
+    for side, start, end, graph_id, ordinal in found:
+        if side == "graph" and start is not None and end is not None:
             yield HostCall(start, end, "cuGraphLaunch", graph_id, ordinal)
 
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 from flask import Flask, Response, request
 
 from gviz.app import payload
-from gviz.app.address import PAYLOAD, parse_id, parse_launches, parse_order
+from gviz.app.address import PAYLOAD, Launches, parse_id, parse_launches, parse_order
 from gviz.app.folding import FOLDINGS, fold_level
 from gviz.app.graph_level import read_level
 from gviz.app.graph_view import graph_view
@@ -44,7 +44,7 @@ def add_payload_routes(server: Flask, library: Library, prefix: str) -> None:
     def timeline(file: str, graph_id: int) -> Response:
         opened = library.file(file)
         asked = request.args.get("launch")
-        launch = parse_launches(asked) or parse_id(request.args.get("launch"))
+        launch: int | Launches | None = parse_launches(asked) or parse_id(asked)
         order = parse_order(request.args.get("order"))
         stream = parse_id(request.args.get("stream"))
         window = parse_window(request.args)

@@ -227,7 +227,7 @@ def _launch_choices(view: GraphView, shown: _Shown, stream: TimedLaunch | None) 
             "Launch",
             launches,
             None if shown.asked is None else str(shown.asked),
-            width=136,
+            width=148,
             placeholder="none recorded",
         ),
         html.Div(

@@ -150,11 +150,17 @@
       ctx.textAlign = "left";
       ctx.fillStyle = ink;
       const weight = two ? 600 : 500;
-      const name = gviz.canvas.fitText(ctx, scene.nameOf(i), px, room, weight);
+      const name = gviz.canvas.fitText(ctx, titleOf(scene, i, room), px, room, weight);
       ctx.font = gviz.canvas.font(px, weight);
       ctx.fillText(name, left + pad, two ? middle - h * 0.17 : middle);
       if (two) drawTime(ctx, scene, i, { x: left + pad, y: middle + h * 0.21, px, room });
     }
+  }
+
+  /** "24 × 15 nodes" is cut to its numbers where there is no room for more. */
+  function titleOf(scene, i, room) {
+    const name = scene.nameOf(i);
+    return scene.isFold(i) && room < 110 ? name.replace(/ nodes$/, "") : name;
   }
 
   function drawTag(ctx, tag, right, middle, px, ink) {

@@ -10,6 +10,9 @@
   "use strict";
   const gviz = (window.gviz = window.gviz || {});
 
+  /** Loading that takes longer (ms) is said. */
+  const SLOW = 500;
+
   function element(tag, className, parent) {
     const made = document.createElement(tag);
     made.className = className;
@@ -117,8 +120,10 @@
       }
       const loading = (this.loading = new AbortController());
       this.canvas.setAttribute("aria-busy", "true");
+      const slow = setTimeout(() => this.say("Loading…"), SLOW);
       try {
         const payload = await gviz.payload.load(source, loading.signal);
+        clearTimeout(slow);
         this.say("");
         this.remark("");
         this.paintedMs = null;
@@ -138,6 +143,7 @@
         if (loading.signal.aborted) return;
         this.say(`This view could not be loaded: ${error.message}. Reload the page to try again.`);
       } finally {
+        clearTimeout(slow);
         if (this.loading === loading) this.canvas.removeAttribute("aria-busy");
       }
     }

@@ -238,7 +238,7 @@
     const idle = facts.launches.map((launch) => launch.idle_fraction).filter(Number.isFinite);
     const { time, counted, percent } = gviz.format;
     return [
-      `${facts.launches.length} launches, each from its first node's start`,
+      `${facts.launches.length.toLocaleString("en")} launches, each from its first node's start`,
       `longest ${time(Math.max(...lengths))}, spread ${time(Math.max(...lengths) - Math.min(...lengths))}`,
       // Of a part of the launches it would not be true of all.
       ...(idle.length < facts.launches.length

@@ -316,7 +316,7 @@ class Recording:
         ]
 
     def fetch_columns(
-        self, row: type, names: Sequence[str], key: Mapping[str, int | str], order: str
+        self, row: type, names: Sequence[str], key: Mapping[str, int], order: str
     ) -> list[tuple[Any, ...]]:
         """Return some columns of the rows of a table whose columns equal ``key``, in order.
 
