@@ -22,6 +22,7 @@ from gviz.app.node_facts import (
     parameter_facts,
     placement_facts,
 )
+from gviz.app.node_json import node_json
 from gviz.app.node_memory import node_memory
 from gviz.app.node_origin import stack_view
 from gviz.app.node_times import eager_facts, histogram, time_facts
@@ -57,18 +58,19 @@ def _one(
     function = view.functions.get(node.function_id) if node.function_id is not None else None
     stack = recording.fetch_stack(node.stack_id) if node.stack_id is not None else []
     arguments = recording.fetch_arguments(view.graph.graph_id, node.node_id)
+    parameters = recording.fetch_node_parameters(view.graph.graph_id, node.node_id)
     picks = partial(_picks, view)
     nvtx = view.nvtx.get(node.nvtx_path_id) if node.nvtx_path_id is not None else None
     what = [
         *launch_facts(node, function),
         *memory_facts(node),
         *allocation_facts(node, recording.fetch_allocations(view.run.run_id)),
-        *parameter_facts(recording.fetch_node_parameters(view.graph.graph_id, node.node_id)),
+        *parameter_facts(parameters),
         *placement_facts(node),
     ]
     return html.Div(
         [
-            _heading(node, function),
+            _heading(node, function, node_json(view, node, arguments, parameters, stack)),
             _bodies(file, view, node, addresses),
             *_times(library, file, view, node),
             _section("Launch" if function else "Operation", facts(what)) if what else None,
@@ -83,7 +85,7 @@ def _one(
     )
 
 
-def _heading(node: rows.Node, function: rows.KernelFunction | None) -> Component:
+def _heading(node: rows.Node, function: rows.KernelFunction | None, as_json: str) -> Component:
     full = function.name if function else None
     return html.Div(
         className="gv-inspector-head",
@@ -92,7 +94,14 @@ def _heading(node: rows.Node, function: rows.KernelFunction | None) -> Component
                 [
                     html.Span(node_type_name(node.type), className="gv-kind"),
                     html.Span(f"node {node.node_id}", className="gv-muted"),
-                ]
+                    html.Div(className="gv-grow"),
+                    dcc.Clipboard(
+                        content=as_json,
+                        title="Copy all that is recorded of this node as JSON",
+                        className="gv-copy",
+                    ),
+                ],
+                className="gv-inspector-line",
             ),
             html.H2(node.name, className="gv-break"),
             _full_name(full) if full and full != node.name else None,

@@ -16,6 +16,7 @@ from gviz.app.application import render_page
 from gviz.app.graph_view import graph_view
 from gviz.app.inspector import render_inspector
 from gviz.app.library import Library
+from gviz.app.node_json import node_json
 from gviz.app.table import table_payload
 
 ADDRESSES = Addresses("/")
@@ -255,3 +256,18 @@ def test_address_with_an_impossible_id_is_a_page_not_an_error(small: Library, te
         page(small, "/graph", f"?file=small&graph=1&launch={text}&node={text}&stream={text}")
     )
     assert texts(page(small, "/run", f"?file=small&run={text}"))
+
+
+def test_node_is_taken_away_as_json() -> None:
+    pipeline = Library([ROOT / "assets" / "recordings" / "cupy_pipeline.gviz"])
+    view = graph_view(pipeline, "cupy_pipeline", 1)
+    recording = pipeline.file("cupy_pipeline").recording
+    node, arguments = view.nodes[5], recording.fetch_arguments(1, 5)
+    stack = recording.fetch_stack(node.stack_id or 0)
+    found = json.loads(node_json(view, node, arguments, [], stack))
+    assert found["node"]["name"] == "blur"
+    assert found["node"]["kind"] == "KERNEL"
+    assert found["statistics"]["median_ns"] == view.statistics[5].median_ns
+    assert bytes.fromhex(found["arguments"][0]["value"]) == arguments[0].value
+    assert found["stack"][0]["line"] == stack[0].line
+    assert "parameters" not in found

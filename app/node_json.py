@@ -1,0 +1,48 @@
+"""Everything that is recorded of a node, as JSON to take away."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Sequence
+
+from gviz.app.graph_view import GraphView
+from gviz.node_type import node_type_name
+from gviz.recording import nesting_rows, rows
+
+
+def node_json(
+    view: GraphView,
+    node: rows.Node,
+    arguments: Sequence[rows.Argument],
+    parameters: Sequence[nesting_rows.NodeParameter],
+    stack: Sequence[rows.Location],
+) -> str:
+    """Return a node as JSON: its columns as docs/recording.md has them, and what belongs to it.
+
+    Values that are not recorded are left out; bytes are hexadecimal, in order.
+    """
+    function = view.functions.get(node.function_id) if node.function_id is not None else None
+    statistics = view.statistics.get(node.node_id)
+    nvtx = view.nvtx.get(node.nvtx_path_id) if node.nvtx_path_id is not None else None
+    found = {
+        "run": view.run.name,
+        "graph": view.graph.name,
+        "node": _row(node) | {"kind": node_type_name(node.type)},
+        "kernel_function": None if function is None else _row(function),
+        "statistics": None if statistics is None else _row(statistics),
+        "nvtx": nvtx,
+        "arguments": [_row(a) for a in arguments],
+        "parameters": {p.name: p.value for p in parameters},
+        "stack": [_row(frame) for frame in stack],
+    }
+    return json.dumps({k: v for k, v in found.items() if v}, indent=1, ensure_ascii=False)
+
+
+def _row(row: object) -> dict[str, object]:
+    values = dataclasses.asdict(row)  # type: ignore[call-overload]
+    return {k: _plain(v) for k, v in values.items() if v is not None}
+
+
+def _plain(value: object) -> object:
+    return value.hex() if isinstance(value, bytes) else value
