@@ -23,6 +23,7 @@ KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
             ("f", "show everything"),
             ("z", "zoom to the selection"),
             ("+  -", "zoom in and out"),
+            ("s", "save as PNG"),
             ("click", "select; with Ctrl or Shift: one more or one less"),
             ("double click", "zoom to a node; on empty ground show everything"),
         ),

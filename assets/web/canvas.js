@@ -8,6 +8,7 @@
     light: {
       name: "light", ink: "#1f2328", muted: "#59636e", faint: "#8b949e", line: "#d5dbe1",
       grid: "rgba(31,35,40,0.07)", edge: "#a3adb8", panel: "rgba(255,255,255,0.95)",
+      ground: "#ffffff",
       accent: "#0b7a70", upstream: "#0a66d0", downstream: "#bf4b00", untimed: "#f1f3f6",
       hatch: "#b6c0ca", host: "#aab4bf", idle: "rgba(31,35,40,0.10)", busy: "#6e7a87",
       inkDark: "#14181d", inkLight: "#ffffff", outline: "rgba(31,35,40,0.20)", halo: "#ffffff", veil: "rgba(255,255,255,0.72)",
@@ -15,6 +16,7 @@
     dark: {
       name: "dark", ink: "#e8ecf1", muted: "#9aa5b1", faint: "#6b7682", line: "#2f3742",
       grid: "rgba(255,255,255,0.06)", edge: "#566170", panel: "rgba(21,26,33,0.95)",
+      ground: "#151a21",
       accent: "#3ccdbd", upstream: "#6cb2ff", downstream: "#ff9d57", untimed: "#1d232b",
       hatch: "#465160", host: "#5a6675", idle: "rgba(255,255,255,0.12)", busy: "#8d99a6",
       inkDark: "#11151a", inkLight: "#ffffff", outline: "rgba(255,255,255,0.16)", halo: "#0d1116", veil: "rgba(18,23,30,0.74)",

@@ -79,6 +79,7 @@
       add("+", "Zoom in (+)", () => this.view.zoomBy(1.5));
       add("−", "Zoom out (−)", () => this.view.zoomBy(1 / 1.5));
       add("Fit", "Show everything (f)", () => this.view.fit(true));
+      add("PNG", "Save as PNG (s)", () => gviz.picture.save(this));
     }
 
     watchSize() {
@@ -236,6 +237,7 @@
         "=": () => this.view.zoomBy(1.5),
         "-": () => this.view.zoomBy(1 / 1.5),
         f: () => this.view.fit(true),
+        s: () => gviz.picture.save(this),
         z: () => (this.view.fitSelection ? this.view.fitSelection() : this.view.fit(true)),
       };
       const action = actions[event.key];

@@ -10,7 +10,7 @@
   /** A category's name is cut to this. */
   const MOST_NAME = 108;
   /** Room that the buttons take at the right. */
-  const BUTTONS = 130;
+  const BUTTONS = 176;
 
   function panel(ctx, theme, x, y, w, h) {
     ctx.beginPath();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -93,3 +94,32 @@ def test_zoom_to_the_selection(graph_page: GraphPage, site: Site) -> None:
     press(graph_page, "z")
     graph_page.page.wait_for_timeout(500)
     assert graph_page.state("dag")["transform"]["k"] > before
+
+
+@pytest.mark.parametrize(("view", "scheme"), [("dag", "light"), ("timeline", "dark")])
+def test_view_is_saved_as_a_picture(
+    graph_page: GraphPage, site: Site, view: str, scheme: str
+) -> None:
+    graph_page.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    graph_page.open(site, f"graph?file=small&graph=1&node={NODE}")
+    with graph_page.page.expect_download() as download:
+        graph_page.page.locator(f"#{view} canvas").press("s")
+    assert download.value.suggested_filename.endswith(f"-{view}.png")
+    data = download.value.path().read_bytes()
+    assert data.startswith(b"\x89PNG\r\n\x1a\n")
+    width, height = struct.unpack(">II", data[16:24])
+    box = graph_page.page.locator(f"#{view} canvas").bounding_box()
+    assert box is not None
+    assert (width, height) >= (2 * int(box["width"]), 2 * int(box["height"]))
+    # On its ground, not on nothing: the corner is opaque and as bright as the theme says.
+    corner = graph_page.page.evaluate(
+        """async bytes => {
+          const image = await createImageBitmap(new Blob([new Uint8Array(bytes)]));
+          const pen = document.createElement("canvas").getContext("2d");
+          pen.drawImage(image, 0, 0);
+          return Array.from(pen.getImageData(1, 1, 1, 1).data);
+        }""",
+        list(data),
+    )
+    assert corner[3] == 255
+    assert (sum(corner[:3]) > 600) == (scheme == "light")
