@@ -84,17 +84,22 @@
 
     // -- the brush --------------------------------------------------------------------
 
-    /** All spans of the interval, in the launches in view. */
+    /** All spans of the interval, in the launches in view; null after a failure, which is said. */
     async fetchScene({ from, to }) {
       const [first, last] = this.view.detail.rows();
       const query = new URLSearchParams({ from, to, width: 20000, rows: `${first}-${last}` });
-      return new gviz.TimelineScene(await this.view.detail.fetch(query));
+      try {
+        return new gviz.TimelineScene(await this.view.detail.fetch(query));
+      } catch (error) {
+        this.view.frame.remark(`The nodes could not be loaded: ${error.message}. Drag again to try again.`);
+        return null;
+      }
     }
 
     async publish() {
       const { brush } = this;
       const scene = this.view.detail.base ? await this.fetchScene(brush) : this.view.scene;
-      if (this.brush !== brush) return;
+      if (!scene || this.brush !== brush) return;
       const ids = nodesOf(brush, scene);
       brush.nodes = ids.length;
       this.view.frame.redraw();

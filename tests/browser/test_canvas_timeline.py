@@ -17,6 +17,7 @@ from recordings import (
 
 if TYPE_CHECKING:
     from conftest import GraphPage, Serve, Site
+    from playwright.sync_api import Route
 
 pytestmark = pytest.mark.browser
 
@@ -32,6 +33,19 @@ def site(serve: Serve, small_recording: Path, tmp_path_factory: pytest.TempPathF
     alone = write_recording(folder / "alone.gviz", SHAPE, launches=2, eager=False)
     wide = write_recording(folder / "wide.gviz", wide_shape(lanes=40, length=4), launches=1)
     return serve(small_recording, loop, alone, wide)
+
+
+def test_slow_loading_is_said(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, "graph?file=small&graph=1")
+    held: list[Route] = []
+    graph_page.page.route("**/payload/timeline/**", lambda route: held.append(route))
+    graph_page.page.reload()
+    graph_page.wait_until(
+        lambda: graph_page.state("timeline").get("message") == "Loading…", "loading said"
+    )
+    held[0].continue_()
+    graph_page.wait()
+    assert graph_page.state("timeline")["message"] == ""
 
 
 def test_both_sides_are_shown_from_their_host_calls(graph_page: GraphPage, site: Site) -> None:
