@@ -6,12 +6,16 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
 import pytest
 from recordings import fork_join_shape, write_recording
+from spool_writing import FoldRecords, write_spool
+
+from gviz.recording.reader import Recording
+from gviz.spool.fold import fold, read_contents
 
 #: With "1", a GPU test that cannot run fails instead of being deselected or skipped.
 REQUIRE_GPU = os.environ.get("GVIZ_REQUIRE_GPU") == "1"
@@ -104,3 +108,18 @@ def gviz() -> Gviz:
 def small_recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A recording of a fork-join graph of 47 nodes: 20 launches with node times, 20 without."""
     return write_recording(tmp_path_factory.mktemp("recording") / "small.gviz", fork_join_shape())
+
+
+@pytest.fixture
+def fold_records(tmp_path: Path) -> Iterator[FoldRecords]:
+    """Fold a spool of these records into a recording that is closed after the test."""
+    opened: list[Recording] = []
+
+    def run(records: Sequence[tuple[int, bytes]]) -> Recording:
+        spool = write_spool(tmp_path / "x.gviz-spool", records)
+        opened.append(Recording(fold(read_contents(spool), spool, tmp_path / "x.gviz")))
+        return opened[-1]
+
+    yield run
+    for recording in opened:
+        recording.close()

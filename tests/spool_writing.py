@@ -8,14 +8,18 @@ writer.append(RecordType.BUFFER, buffer([kernel(node=1, start=10, end=20)]))
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from gviz.recording.reader import Recording
 from gviz.spool import format as f
 from gviz.spool.format import RecordType
 
 #: Sizes of the records in CUPTI 13.0 (bytes): kernel, copy, copy between GPUs, memset.
 KERNEL, COPY, PEER_COPY, MEMSET = 216, 96, 96, 88
+
+#: Folds a spool of records; see conftest.py.
+FoldRecords = Callable[[Sequence[tuple[int, bytes]]], Recording]
 
 
 class SpoolWriter:

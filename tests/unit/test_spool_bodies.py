@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 
 import pytest
 from spool_writing import (
     KERNEL_NAME,
+    FoldRecords,
     buffer,
     conditional_record,
     graph_records,
@@ -15,14 +15,12 @@ from spool_writing import (
     launch_record,
     node_id,
     work,
-    write_spool,
 )
 
 from gviz.node_type import NodeType
 from gviz.recording.reader import Recording
 from gviz.spool import format as f
 from gviz.spool.agreement import CONTRADICTED
-from gviz.spool.fold import fold, read_contents
 from gviz.spool.format import RecordType
 
 KERNEL, CONDITIONAL, EMPTY, EXEC = NodeType.KERNEL, NodeType.CONDITIONAL, NodeType.EMPTY, 2
@@ -32,20 +30,11 @@ Fold = Callable[..., Recording]
 
 
 @pytest.fixture
-def folded(tmp_path: Path) -> Iterator[Fold]:
-    """Fold a spool of records and activities; the recording is closed after the test."""
-    opened: list[Recording] = []
-
-    def run(records: Sequence[tuple[int, bytes]], activities: Sequence[bytes]) -> Recording:
-        spool = write_spool(
-            tmp_path / "x.gviz-spool", [*records, (RecordType.BUFFER, buffer(activities))]
-        )
-        opened.append(Recording(fold(read_contents(spool), spool, tmp_path / "x.gviz")))
-        return opened[-1]
-
-    yield run
-    for recording in opened:
-        recording.close()
+def folded(fold_records: FoldRecords) -> Fold:
+    """Fold records and activities."""
+    return lambda records, activities: fold_records(
+        [*records, (RecordType.BUFFER, buffer(activities))]
+    )
 
 
 def graph_of(

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 
 import pytest
-from spool_writing import graph_records, launch_record, write_spool
+from spool_writing import FoldRecords, graph_records, launch_record
 
 from gviz.node_type import NodeType
 from gviz.recording.reader import Recording
 from gviz.spool import format as f
-from gviz.spool.fold import fold, read_contents
 from gviz.spool.format import OWN_IDS, RecordType
 
 GRAPH, EXEC, BODY = OWN_IDS + 1, OWN_IDS + 2, OWN_IDS + 3
@@ -42,18 +40,9 @@ def calibration(
 
 
 @pytest.fixture
-def folded(tmp_path: Path) -> Iterator[Fold]:
-    """Fold a spool of records; the recording is closed after the test."""
-    opened: list[Recording] = []
-
-    def run(records: Sequence[tuple[int, bytes]]) -> Recording:
-        spool = write_spool(tmp_path / "x.gviz-spool", [COLLECTOR, *records])
-        opened.append(Recording(fold(read_contents(spool), spool, tmp_path / "x.gviz")))
-        return opened[-1]
-
-    yield run
-    for recording in opened:
-        recording.close()
+def folded(fold_records: FoldRecords) -> Fold:
+    """Fold records of the events collector."""
+    return lambda records: fold_records([COLLECTOR, *records])
 
 
 CHAIN = graph_records(GRAPH, EXEC, [NodeType.KERNEL, NodeType.MEMSET], [(0, 1)])

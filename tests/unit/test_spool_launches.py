@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 from spool_writing import (
+    FoldRecords,
     buffer,
     graph_records,
     kernel,
@@ -14,12 +14,10 @@ from spool_writing import (
     memset,
     node_id,
     work,
-    write_spool,
 )
 
 from gviz.node_type import NodeType
 from gviz.recording.reader import Recording
-from gviz.spool.fold import fold, read_contents
 from gviz.spool.format import RecordType
 
 KERNEL, CONDITIONAL, EXEC = NodeType.KERNEL, NodeType.CONDITIONAL, 2
@@ -34,20 +32,11 @@ BODY_NODE = 2
 
 
 @pytest.fixture
-def folded(tmp_path: Path) -> Iterator[Fold]:
-    """Fold a spool of records and activities; the recording is closed after the test."""
-    opened: list[Recording] = []
-
-    def run(records: Sequence[tuple[int, bytes]], activities: Sequence[bytes]) -> Recording:
-        spool = write_spool(
-            tmp_path / "x.gviz-spool", [*records, (RecordType.BUFFER, buffer(activities))]
-        )
-        opened.append(Recording(fold(read_contents(spool), spool, tmp_path / "x.gviz")))
-        return opened[-1]
-
-    yield run
-    for recording in opened:
-        recording.close()
+def folded(fold_records: FoldRecords) -> Fold:
+    """Fold records and activities."""
+    return lambda records, activities: fold_records(
+        [*records, (RecordType.BUFFER, buffer(activities))]
+    )
 
 
 def body_spans(recording: Recording) -> list[list[int]]:

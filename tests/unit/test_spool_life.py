@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
-from spool_writing import graph_records, launch_record, write_spool
+from spool_writing import FoldRecords, graph_records, launch_record
 
 from gviz.node_type import NodeType
 from gviz.recording.reader import Recording
 from gviz.spool import format as f
-from gviz.spool.fold import fold, read_contents
 from gviz.spool.format import NO_NODE, NO_STREAM, WALK_FAILED, WHOLE_GRAPH, RecordType
 
 KERNEL, MEMSET = NodeType.KERNEL, NodeType.MEMSET
@@ -31,21 +29,13 @@ Fold = Callable[[Records], Recording]
 
 
 @pytest.fixture
-def folded(tmp_path: Path) -> Iterator[Fold]:
-    opened: list[Recording] = []
-
-    def run(records: Records) -> Recording:
-        names: Records = [
-            (RecordType.CALL_NAME, call.to_bytes(4, "little") + name.encode())
-            for call, name in NAMES.items()
-        ]
-        spool = write_spool(tmp_path / "x.gviz-spool", [*names, *records])
-        opened.append(Recording(fold(read_contents(spool), spool, tmp_path / "x.gviz")))
-        return opened[-1]
-
-    yield run
-    for recording in opened:
-        recording.close()
+def folded(fold_records: FoldRecords) -> Fold:
+    """Fold records after the names of the calls."""
+    names: Records = [
+        (RecordType.CALL_NAME, call.to_bytes(4, "little") + name.encode())
+        for call, name in NAMES.items()
+    ]
+    return lambda records: fold_records([*names, *records])
 
 
 def life(call: int, start: int, **more: int) -> tuple[int, bytes]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
-from spool_writing import graph_records, write_spool
+from spool_writing import FoldRecords, graph_records
 
 from gviz.cli.info import render
 from gviz.cli.quantity import format_bytes
@@ -14,7 +13,6 @@ from gviz.node_type import NodeType
 from gviz.recording import nesting_rows
 from gviz.recording.reader import Recording
 from gviz.spool import format as f
-from gviz.spool.fold import fold, read_contents
 from gviz.spool.format import RecordType
 from gviz.summary import summarize
 
@@ -25,17 +23,9 @@ Fold = Callable[[list[Record]], Recording]
 
 
 @pytest.fixture
-def folded(tmp_path: Path) -> Iterator[Fold]:
-    opened: list[Recording] = []
-
-    def run(records: list[Record]) -> Recording:
-        spool = write_spool(tmp_path / "x.gviz-spool", records)
-        opened.append(Recording(fold(read_contents(spool), spool, tmp_path / "x.gviz")))
-        return opened[-1]
-
-    yield run
-    for recording in opened:
-        recording.close()
+def folded(fold_records: FoldRecords) -> Fold:
+    """Fold records."""
+    return fold_records
 
 
 def memory_graph(graph: int, *nodes: tuple[int, int]) -> list[Record]:
