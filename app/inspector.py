@@ -95,10 +95,12 @@ def _heading(node: rows.Node, function: rows.KernelFunction | None, as_json: str
                     html.Span(node_type_name(node.type), className="gv-kind"),
                     html.Span(f"node {node.node_id}", className="gv-muted"),
                     html.Div(className="gv-grow"),
-                    dcc.Clipboard(
-                        content=as_json,
+                    html.Button(
+                        "Copy JSON",
+                        type="button",
+                        className="gv-button gv-copy",
                         title="Copy all that is recorded of this node as JSON",
-                        className="gv-copy",
+                        **{"data-copy": as_json},
                     ),
                 ],
                 className="gv-inspector-line",

@@ -347,6 +347,14 @@ def _table(view: GraphView, source: str) -> Component:
     note = (
         None if view.statistics else html.Span("no times in this recording", className="gv-muted")
     )
+    save = html.Button(
+        "CSV",
+        type="button",
+        id="save-csv",
+        className="gv-button",
+        title="Save the rows shown as CSV",
+        **{"data-name": f"{view.graph.name}.csv"},
+    )
     body = html.Div(
         [dcc.Store(id="table-source", data=source), render_table(view)], className="gv-grid"
     )
@@ -357,7 +365,7 @@ def _table(view: GraphView, source: str) -> Component:
         hidden=True,
         title="Only nodes of the brushed interval; click to show all",
     )
-    return _pane("Nodes", body, note, clear, search)
+    return _pane("Nodes", body, note, save, clear, search)
 
 
 def _pane(title: str, body: Component, note: Component | None, *tools: Component) -> Component:

@@ -22,7 +22,38 @@
     }
   }
 
+  /** Copy what a button carries; it says whether that went well. */
+  async function copy(button) {
+    const label = button.textContent;
+    try {
+      await navigator.clipboard.writeText(button.dataset.copy);
+      button.textContent = "Copied";
+    } catch {
+      // Browsers give the clipboard to https and localhost only.
+      button.textContent = "No access to the clipboard";
+    }
+    setTimeout(() => (button.textContent = label), 1500);
+  }
+
+  /** The table as it is sorted and filtered; values as recorded, in the units their names say. */
+  async function saveTable(button) {
+    const grid = await window.dash_ag_grid.getApiAsync("nodes");
+    grid.exportDataAsCsv({
+      fileName: button.dataset.name.replace(/[^A-Za-z0-9._-]+/g, "-"),
+      processCellCallback: (cell) => cell.value ?? "",
+      processHeaderCallback: (header) => header.column.getColId(),
+    });
+  }
+
   document.addEventListener("click", (event) => {
+    const saving = event.target.closest("#save-csv");
+    if (saving) {
+      saveTable(saving);
+    }
+    const copying = event.target.closest("button[data-copy]");
+    if (copying) {
+      copy(copying);
+    }
     if (event.target.closest("#key-help-open")) {
       showHelp();
     }

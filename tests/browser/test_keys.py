@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import struct
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -123,3 +125,27 @@ def test_view_is_saved_as_a_picture(
     )
     assert corner[3] == 255
     assert (sum(corner[:3]) > 600) == (scheme == "light")
+
+
+def test_node_is_copied_as_json(graph_page: GraphPage, site: Site) -> None:
+    graph_page.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    graph_page.open(site, f"graph?file=small&graph=1&node={NODE}")
+    button = graph_page.page.get_by_role("button", name="Copy JSON")
+    button.focus()
+    button.press("Enter")
+    graph_page.page.get_by_role("button", name="Copied").wait_for()
+    copied = json.loads(graph_page.page.evaluate("navigator.clipboard.readText()"))
+    assert copied["node"]["node_id"] == NODE
+    assert copied["statistics"]["count"] > 0
+
+
+def test_table_is_saved_as_csv(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, "graph?file=small&graph=1")
+    graph_page.page.locator("#nodes .ag-row").first.wait_for()
+    with graph_page.page.expect_download() as download:
+        graph_page.page.get_by_role("button", name="CSV").click()
+    lines = list(csv.DictReader(download.value.path().read_text("utf-8-sig").splitlines()))
+    assert len(lines) == len(SHAPE.works)
+    assert {int(line["node"]) for line in lines} == set(DAG)
+    slowest = max(float(line["median_ns"] or 0) for line in lines)
+    assert lines[0]["median_ns"] == f"{slowest:g}"  # sorted as shown, in nanoseconds
