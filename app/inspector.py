@@ -295,8 +295,40 @@ def _nothing_selected(view: GraphView) -> Component:
             _section("Slowest nodes, by median", _picks(view, slowest, "slowest"))
             if slowest
             else None,
+            _section("Most time, by kernel name", _totals(view)) if slowest else None,
         ]
     )
+
+
+def _totals(view: GraphView) -> Component:
+    """Return what nodes of one name take together in a launch: the names of most time."""
+    total: Counter[str] = Counter()
+    count: Counter[str] = Counter()
+    for node in view.nodes.values():
+        if node.node_id in view.statistics:
+            total[node.name] += view.statistics[node.node_id].median_ns
+            count[node.name] += 1
+    whole = sum(total.values())
+    head = html.Tr(
+        [
+            html.Th("Name"),
+            html.Th("Nodes", className="gv-number"),
+            html.Th("Sum", className="gv-number", title="Derived: sum of medians"),
+            html.Th("Of node time", className="gv-number"),
+        ]
+    )
+    lines = [
+        html.Tr(
+            [
+                html.Td(name, className="gv-break"),
+                html.Td(str(count[name]), className="gv-number"),
+                html.Td(duration(time), className="gv-number"),
+                html.Td(percent(time / whole if whole else None), className="gv-number"),
+            ]
+        )
+        for name, time in total.most_common(_SLOWEST)
+    ]
+    return html.Table([html.Thead(head), html.Tbody(lines)], className="gv-table gv-table-tight")
 
 
 def _slowest(view: GraphView, nodes: Iterable[rows.Node]) -> list[int]:

@@ -17,6 +17,7 @@ from gviz.app.graph_view import graph_view
 from gviz.app.inspector import render_inspector
 from gviz.app.library import Library
 from gviz.app.node_json import node_json
+from gviz.app.quantity import duration
 from gviz.app.table import table_payload
 
 ADDRESSES = Addresses("/")
@@ -271,3 +272,12 @@ def test_node_is_taken_away_as_json() -> None:
     assert bytes.fromhex(found["arguments"][0]["value"]) == arguments[0].value
     assert found["stack"][0]["line"] == stack[0].line
     assert "parameters" not in found
+
+
+def test_time_is_summed_by_kernel_name() -> None:
+    pipeline = Library([ROOT / "assets" / "recordings" / "cupy_pipeline.gviz"])
+    view = graph_view(pipeline, "cupy_pipeline", 1)
+    shown = inspect(pipeline, 1)
+    blurs = [s.median_ns for n, s in view.statistics.items() if view.nodes[n].name == "blur"]
+    assert len(blurs) == 4
+    assert f"blur\n4\n{duration(sum(blurs))}\n" in shown
