@@ -196,7 +196,26 @@ def match_occurrences(
     reordered = _find_reordered(found, pattern, text, dependencies, least)
     if reordered:
         found = filler.fill_all([*found, *reordered], least)
+    if _enough_left(found, pattern, text, least):
+        # An alignment may have taken branches of two passes for one pass.
+        alone = _find_reordered([], pattern, text, dependencies, least)
+        found = max(found, filler.fill_all(alone, least), key=_count_matched)
     return [_build_occurrence(stretch, order, node_id) for stretch in found]
+
+
+def _count_matched(stretches: list[dict[int, int]]) -> int:
+    return sum(len(stretch) for stretch in stretches)
+
+
+def _enough_left(
+    stretches: list[dict[int, int]], pattern: list[int], text: list[int], least: int
+) -> bool:
+    """Return whether operations without a node could be another stretch, or complete these."""
+    taken = {j for stretch in stretches for j in stretch.values()}
+    left = Counter(text[j] for j in range(len(text)) if j not in taken)
+    missing = len(pattern) * len(stretches) - len(taken)
+    could = (left & Counter(pattern)).total()
+    return could >= least or 0 < missing <= 2 * could
 
 
 def _build_occurrence(stretch: dict[int, int], order: IntArray, node_id: IntArray) -> Occurrence:

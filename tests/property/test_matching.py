@@ -141,6 +141,25 @@ def test_branches_issued_in_any_order_are_found(
     found = match(functions, edges, operations)
     check_sound(found, functions, edges, len(operations))
     assert [o.coverage_fraction for o in found] == [1.0] * passes
+
+
+@given(st.integers(2, 4), st.integers(2, 8), st.data(), st.integers(1, 3))
+@settings(max_examples=200, deadline=None)
+@example(width=2, depth=4, data=None, passes=2)
+def test_branches_issued_one_after_the_other_are_found(
+    width: int, depth: int, data: st.DataObject | None, passes: int
+) -> None:
+    """A pass that begins with the last branch: its end and the next pass look like one pass."""
+    count = width * depth + 2
+    branches = [list(range(1 + b * depth, 1 + (b + 1) * depth)) for b in range(width)]
+    edges = [pair for b in branches for pair in itertools.pairwise([0, *b, count - 1])]
+    operations: list[int] = []
+    for _ in range(passes):
+        order = branches[::-1] if data is None else data.draw(st.permutations(branches))
+        operations += [0, *itertools.chain.from_iterable(order), count - 1]
+    found = match(list(range(count)), edges, operations)
+    check_sound(found, list(range(count)), edges, len(operations))
+    assert [o.coverage_fraction for o in found] == [1.0] * passes
     for k, occurrence in enumerate(found):
         at = (occurrence.operation_index - k * count).tolist()
         assert all(operations[k * count + j] == i for i, j in enumerate(at))
