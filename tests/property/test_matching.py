@@ -6,7 +6,7 @@ import itertools
 import random
 
 import numpy as np
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from gviz.matching import Occurrence, Work, match_occurrences
