@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from functools import partial
 
@@ -302,7 +302,7 @@ def _nothing_selected(view: GraphView) -> Component:
 
 def _totals(view: GraphView) -> Component:
     """Return what nodes of one name take together in a launch: the names of most time."""
-    total: Counter[str] = Counter()
+    total: dict[str, float] = defaultdict(float)
     count: Counter[str] = Counter()
     for node in view.nodes.values():
         if node.node_id in view.statistics:
@@ -326,7 +326,7 @@ def _totals(view: GraphView) -> Component:
                 html.Td(percent(time / whole if whole else None), className="gv-number"),
             ]
         )
-        for name, time in total.most_common(_SLOWEST)
+        for name, time in sorted(total.items(), key=lambda item: -item[1])[:_SLOWEST]
     ]
     return html.Table([html.Thead(head), html.Tbody(lines)], className="gv-table gv-table-tight")
 

@@ -39,7 +39,7 @@ import numpy.typing as npt
 
 from gviz.node_type import NodeType
 from gviz.recording import rows
-from gviz.token_search import TokenSearch
+from gviz.token_search import TokenSearch, window_overlaps
 
 IntArray = npt.NDArray[np.int64]
 
@@ -192,6 +192,18 @@ def match_occurrences(
     dependencies = _Dependencies(node_id, edges)
     filler = _Filler(nodes, operations, order, pattern, text, dependencies)
     least = max(1, int(np.ceil(minimum_coverage * len(nodes))))
+    found = _find_best(pattern, text, dependencies, filler, least)
+    return [_build_occurrence(stretch, order, node_id) for stretch in found]
+
+
+def _find_best(
+    pattern: list[int],
+    text: list[int],
+    dependencies: _Dependencies,
+    filler: _Filler,
+    least: int,
+) -> list[dict[int, int]]:
+    """Return stretches by alignment and by order, or by order alone where that matches more."""
     found = filler.fill_all(_find_stretches(pattern, text), least)
     reordered = _find_reordered(found, pattern, text, dependencies, least)
     if reordered:
@@ -200,7 +212,7 @@ def match_occurrences(
         # An alignment may have taken branches of two passes for one pass.
         alone = _find_reordered([], pattern, text, dependencies, least)
         found = max(found, filler.fill_all(alone, least), key=_count_matched)
-    return [_build_occurrence(stretch, order, node_id) for stretch in found]
+    return found
 
 
 def _count_matched(stretches: list[dict[int, int]]) -> int:
@@ -295,7 +307,7 @@ def _find_reordered(
     roots = {pattern[i] for i in dependencies.roots(len(pattern))}
     for low, high in zip(starts, stops, strict=True):
         relevant = [j for j in range(low, high) if text[j] in wanted]
-        overlaps = _window_overlaps([text[j] for j in relevant], wanted, len(pattern))
+        overlaps = window_overlaps([text[j] for j in relevant], wanted, len(pattern))
         budget, free = _SIMULATED_OPERATIONS, 0
         for begin, overlap in enumerate(overlaps):
             if begin < free or overlap < least or text[relevant[begin]] not in roots:
@@ -309,23 +321,6 @@ def _find_reordered(
             elif budget < 0:
                 break
     return added
-
-
-def _window_overlaps(tokens: list[int], wanted: Counter[int], length: int) -> list[int]:
-    """Return, for every start, how many tokens of the next ``length`` the pattern also has."""
-    missing = dict(wanted)
-    overlap = 0
-    found: list[int] = []
-    for stop in range(len(tokens) + length):
-        if stop < len(tokens):
-            overlap += missing[tokens[stop]] > 0
-            missing[tokens[stop]] -= 1
-        if stop >= length:
-            missing[tokens[stop - length]] += 1
-            overlap -= missing[tokens[stop - length]] > 0
-        if stop >= length - 1:
-            found.append(overlap)
-    return found[: len(tokens)]
 
 
 def _simulate(

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import bisect
 import heapq
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 
@@ -149,3 +149,20 @@ def _trace(columns: list[tuple[int, int]], row: int, i: int) -> list[tuple[int, 
         i -= 1
         pairs.append((i, row))
     return pairs
+
+
+def window_overlaps(tokens: list[int], wanted: Counter[int], length: int) -> list[int]:
+    """Return, for every start, how many tokens of the next ``length`` the pattern also has."""
+    missing = dict(wanted)
+    overlap = 0
+    found: list[int] = []
+    for stop in range(len(tokens) + length):
+        if stop < len(tokens):
+            overlap += missing[tokens[stop]] > 0
+            missing[tokens[stop]] -= 1
+        if stop >= length:
+            missing[tokens[stop - length]] += 1
+            overlap -= missing[tokens[stop - length]] > 0
+        if stop >= length - 1:
+            found.append(overlap)
+    return found[: len(tokens)]
