@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from gviz.app.folding import Shape
+from gviz.app.graph_level import GraphLevel
 from gviz.app.launch_intervals import LaunchIntervals
 from gviz.app.wire import Arrays
 from gviz.layout.choice import LAYERS_ASKED_MOST, layers_fit, place_graph
 from gviz.layout.placement import NODE_HEIGHT, ROW_PITCH
 from gviz.layout.timed import place_time
 
+IntArray = npt.NDArray[np.int64]
+
 #: As addresses name them.
 LAYOUTS = ("structure", "lanes", "time")
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a layout needs of a graph: of nodes, or of visible items."""
+
+    count: int
+    edge_from: IntArray
+    edge_to: IntArray
+    row: IntArray
+    chain: IntArray
+    ran: LaunchIntervals | None
+
+
+def shape_of_level(level: GraphLevel, ran: LaunchIntervals | None) -> Shape:
+    """Return the shape of a level without folds."""
+    return Shape(len(level.nodes), level.edge_from, level.edge_to, level.row, level.chain, ran)
 
 
 def place_arrays(shape: Shape, layout: str | None) -> tuple[dict[str, Any], Arrays]:

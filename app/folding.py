@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gviz.app.dag_places import Shape
 from gviz.app.graph_level import GraphLevel
 from gviz.app.launch_intervals import LaunchIntervals
 from gviz.app.wire import Arrays, Strings
@@ -48,18 +49,6 @@ def fold_level(level: GraphLevel, folding: str) -> FoldTree:
     labels = [known.setdefault((n.type, n.name, *n.shape), len(known)) for n in level.nodes]
     names = [n.name for n in level.nodes]
     return find_repeats(level.edge_from, level.edge_to, order, labels, names)
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """What a layout needs of a graph: of nodes, or of visible items."""
-
-    count: int
-    edge_from: IntArray
-    edge_to: IntArray
-    row: IntArray
-    chain: IntArray
-    ran: LaunchIntervals | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +110,6 @@ def fold_arrays(
         **_strips(level, graph),
     }
     return {"folded": len(closed), "fold_count": sum(1 for _ in view.tree.walk())}, found
-
-
-def shape_of_level(level: GraphLevel, ran: LaunchIntervals | None) -> Shape:
-    """Return the shape of a level without folds."""
-    return Shape(len(level.nodes), level.edge_from, level.edge_to, level.row, level.chain, ran)
 
 
 def _fold(graph: FoldedGraph, item: int) -> Fold:

@@ -35,8 +35,7 @@ class LaunchIntervals:
 
 
 def launch_intervals(recording: Recording, level: GraphLevel, launch_id: int) -> LaunchIntervals:
-    """Return when the nodes of a level ran; RecordingError if there is no such launch."""
-    recording.fetch_launch(launch_id)
+    """Return when the nodes of a level ran in a launch of the recording."""
     spans = recording.fetch_spans(launch_id)
     owner = level.owners(spans.node_id).index
     mine = np.flatnonzero(owner >= 0)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from gviz.app.address import Order
 from gviz.app.graph_level import GraphLevel
 from gviz.app.idle_time import idle_time
+from gviz.app.timeline_side import lane_arrays, level_ids, timed_launches
 from gviz.app.wire import Arrays, Strings, node_types
 from gviz.layout.interval_lanes import pack_lanes
 from gviz.median_launch import median_launch
@@ -53,12 +54,6 @@ class _Spans:
     type: npt.NDArray[np.uint8]
 
 
-def timed_launches(recording: Recording, level: GraphLevel) -> list[rows.Launch]:
-    """Return the launches whose spans are in the recording, in time order."""
-    launches = recording.fetch_launches(level.outermost.graph_id)
-    return [launch for launch in launches if launch.node_level and launch.span_count]
-
-
 def median_side(
     recording: Recording, level: GraphLevel, strings: Strings
 ) -> tuple[dict[str, Any] | None, Arrays]:
@@ -71,19 +66,11 @@ def median_side(
     owner = level.owners(found.node_id)
     keep = np.flatnonzero(owner.index >= 0)
     start, duration = found.start_ns[keep], found.duration_ns[keep]
-    node = owner.index[keep]
-    lane = pack_lanes(start, start + duration, level.chain[node], owner.nested[keep])
-    arrays: Arrays = {
-        "graph_node_id": _level_ids(level)[node],
-        "graph_name": strings.indices([owner.names[i] for i in keep.tolist()]),
-        "graph_type": node_types([owner.types[i] for i in keep.tolist()]),
-        "graph_start_ns": start,
-        "graph_duration_ns": duration.astype(np.float32),
-        "graph_lane": lane.astype(np.uint32),
+    lanes, arrays = lane_arrays(level, owner, keep, start, duration, strings)
+    arrays |= {
         "graph_iteration": found.iteration[keep].astype(np.uint32),
         "graph_count": found.count[keep].astype(np.uint32),
     }
-    lanes = [f"lane {i + 1}" for i in range(int(lane.max(initial=-1)) + 1)]
     header = {
         "mode": "median",
         "launch_count": len(launches),
@@ -129,7 +116,7 @@ def stack_side(
     if shown is not None:
         sort = sort[np.isin(spans.row[sort], np.array(shown, np.int64))]
     arrays: Arrays = {
-        "graph_node_id": _level_ids(level)[spans.node],
+        "graph_node_id": level_ids(level)[spans.node],
         "graph_name": spans.name.astype(np.uint32),
         "graph_type": spans.type,
         "graph_start_ns": spans.start_ns.astype(np.float64),
@@ -195,10 +182,6 @@ def _idle_of_rows(spans: _Spans, known: Sequence[int], count: int) -> list[dict[
 def _typical_row(launches: Sequence[rows.Launch]) -> int:
     by_length = sorted(range(len(launches)), key=lambda i: _length(launches[i]))
     return by_length[len(by_length) // 2]
-
-
-def _level_ids(level: GraphLevel) -> npt.NDArray[np.uint32]:
-    return np.array([n.node_id for n in level.nodes], np.uint32)
 
 
 def _read_spans(

@@ -13,23 +13,21 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.app.address import Launches, Order
-from gviz.app.dag_places import place_arrays
+from gviz.app.dag_places import place_arrays, shape_of_level
 from gviz.app.folding import (
     FOLD_TYPE,
     fold_arrays,
     fold_level,
     folded,
     items_shape,
-    shape_of_level,
 )
 from gviz.app.graph_level import GraphLevel, read_level
 from gviz.app.launch_intervals import launch_intervals
-from gviz.app.launches_side import median_side, stack_side, timed_launches
+from gviz.app.launches_side import median_side, stack_side
 from gviz.app.overlays import describe_overlays, overlay_arrays, value_scale
-from gviz.app.timeline_side import choose_launch, graph_side, stream_side
+from gviz.app.timeline_side import choose_launch, graph_side, stream_side, timed_launches
 from gviz.app.timeline_window import Window, thin, thin_calls
 from gviz.app.wire import Arrays, Strings, node_types, pack
-from gviz.folding.fold import FoldTree
 from gviz.node_type import node_type_name
 
 if TYPE_CHECKING:
@@ -78,7 +76,7 @@ class DagAsked:
 
 
 def dag_payload(
-    recording: Recording, graph_id: int, asked: DagAsked | None = None, tree: FoldTree | None = None
+    recording: Recording, graph_id: int, asked: DagAsked | None = None, keep: Keep = _build
 ) -> bytes:
     """Return the DAG of one graph level: nodes with times, places, edges with routes.
 
@@ -94,8 +92,8 @@ def dag_payload(
         Where from, and which level.
     asked
         How it is to be shown; None: all nodes as suits the graph.
-    tree
-        The folds of the level, where they are known already.
+    keep
+        Remembers what was read, for the next folds or layout.
 
     Raises
     ------
@@ -103,7 +101,7 @@ def dag_payload(
         If there is no such graph or launch, or its edges form a cycle.
     """
     asked = asked or DagAsked()
-    level = read_level(recording, graph_id)
+    level = keep(("level", graph_id), lambda: read_level(recording, graph_id))
     strings = Strings()
     launch = choose_launch(recording, level, asked.launch_id)
     ran = None if launch is None else launch_intervals(recording, level, launch.launch_id)
@@ -112,8 +110,10 @@ def dag_payload(
         arrays["launch_ns"] = ran.busy_ns.astype(np.float32)
     shape = shape_of_level(level, ran)
     header: dict[str, Any] = {}
-    if asked.folding is not None:
-        view = folded(tree or fold_level(level, asked.folding), asked.unfolded)
+    folding = asked.folding
+    if folding is not None:
+        tree = keep(("folds", graph_id, folding), lambda: fold_level(level, folding))
+        view = folded(tree, asked.unfolded)
         header, arrays = fold_arrays(arrays, level, view, strings)
         shape = items_shape(view, ran)
         arrays["lane"] = shape.chain.astype(np.uint32)
@@ -127,10 +127,11 @@ def dag_payload(
         "kinds": {**_kind_names(level), FOLD_TYPE: "FOLD"},
         "edges_known": level.graph.topology_id is not None,
         "launch_count": level.launch_count,
+        "launch_asked": asked.launch_id is not None,
         "launch_ordinal": None if launch is None else launch.ordinal,
         "scale": duration_scale(level.median_ns),
         "overlays": describe_overlays(arrays),
-        "folding": asked.folding,
+        "folding": folding,
         **places,
     }
     return pack(header, arrays)

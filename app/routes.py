@@ -11,14 +11,12 @@ from flask import Flask, Response, request
 
 from gviz.app import payload
 from gviz.app.address import PAYLOAD, Launches, parse_id, parse_launches, parse_order
-from gviz.app.folding import FOLDINGS, fold_level
-from gviz.app.graph_level import read_level
+from gviz.app.folding import FOLDINGS
 from gviz.app.graph_view import graph_view
 from gviz.app.library import Library
 from gviz.app.table import table_payload
 from gviz.app.timeline_window import parse_window
 from gviz.errors import RecordingError
-from gviz.folding.fold import FoldTree
 
 _T = TypeVar("_T")
 
@@ -30,15 +28,19 @@ def add_payload_routes(server: Flask, library: Library, prefix: str) -> None:
     """Serve ``payload/dag/FILE/GRAPH`` and ``payload/timeline/FILE/GRAPH`` under a prefix."""
     base = prefix.rstrip("/") + PAYLOAD
 
+    def keeper(file: str) -> payload.Keep:
+        def keep(key: tuple[object, ...], build: Callable[[], _T]) -> _T:
+            return library.derive(("read", file, *key), build)
+
+        return keep
+
     def dag(file: str, graph_id: int) -> Response:
         opened = library.file(file)
         asked = _asked(request.args)
         return _answer(
             library,
             ("dag", file, graph_id, asked),
-            lambda: payload.dag_payload(
-                opened.recording, graph_id, asked, _folds(library, file, graph_id, asked)
-            ),
+            lambda: payload.dag_payload(opened.recording, graph_id, asked, keeper(file)),
         )
 
     def timeline(file: str, graph_id: int) -> Response:
@@ -51,11 +53,8 @@ def add_payload_routes(server: Flask, library: Library, prefix: str) -> None:
 
         def build() -> bytes:
             return payload.timeline_payload(
-                opened.recording, graph_id, launch, stream, order, window, keep
+                opened.recording, graph_id, launch, stream, order, window, keeper(file)
             )
-
-        def keep(key: tuple[object, ...], build: Callable[[], _T]) -> _T:
-            return library.derive(("timeline of", file, *key), build)
 
         if window is not None:
             # Hardly ever asked for again: what it is made of is kept, not the answer.
@@ -83,18 +82,6 @@ def _asked(arguments: Mapping[str, str]) -> payload.DagAsked:
         launch_id=parse_id(arguments.get("launch")),
         folding=folding if folding in FOLDINGS else None,
         unfolded=frozenset(arguments.get("open", "").split(",")) - {""},
-    )
-
-
-def _folds(library: Library, file: str, graph_id: int, asked: payload.DagAsked) -> FoldTree | None:
-    """Return the folds of a level, found once: each opening of one asks for them again."""
-    folding = asked.folding
-    if folding is None:
-        return None
-    recording = library.file(file).recording
-    return library.derive(
-        ("folds", file, graph_id, folding),
-        lambda: fold_level(read_level(recording, graph_id), folding),
     )
 
 

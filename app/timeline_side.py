@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gviz.app.graph_level import GraphLevel
+from gviz.app.graph_level import GraphLevel, Owners
 from gviz.app.host_calls import call_arrays
 from gviz.app.idle_time import idle_time
 from gviz.app.wire import Arrays, Strings, node_types
@@ -96,21 +96,11 @@ def graph_side(
     keep = keep[np.argsort(spans.start_ns[keep], kind="stable")]
     start = (spans.start_ns[keep] + (launch.gpu_start_ns or 0) - side.zero_ns).astype(np.float64)
     duration = spans.duration_ns[keep]
-    node = owner.index[keep]
-    lane = pack_lanes(start, start + duration, level.chain[node], owner.nested[keep])
-    names = [owner.names[i] for i in keep.tolist()]
-    ids = np.array([n.node_id for n in level.nodes], np.uint32)
-    arrays: Arrays = {
-        "graph_node_id": ids[node] if len(ids) else ids,
-        "graph_name": strings.indices(names),
-        "graph_type": node_types([owner.types[i] for i in keep.tolist()]),
-        "graph_start_ns": start,
-        "graph_duration_ns": duration.astype(np.float32),
-        "graph_lane": lane.astype(np.uint32),
+    lanes, arrays = lane_arrays(level, owner, keep, start, duration, strings)
+    arrays |= {
         "graph_stream": spans.stream_id[keep].astype(np.int32),
         "graph_iteration": spans.iteration[keep].astype(np.uint32),
     }
-    lanes = [f"lane {i + 1}" for i in range(int(lane.max(initial=-1)) + 1)]
     total = float((start + duration).max(initial=0.0))
     idle, gaps = idle_time("graph", start, start + duration)
     calls = call_arrays(recording, launch, side.zero_ns, total, strings)
@@ -123,8 +113,44 @@ def choose_launch(
     """Return a launch; None: the graph's first with node times, if there is one."""
     if launch_id is not None:
         return recording.fetch_launch(launch_id)
+    return next(iter(timed_launches(recording, level)), None)
+
+
+def timed_launches(recording: Recording, level: GraphLevel) -> list[rows.Launch]:
+    """Return the launches whose spans are in the recording, in time order."""
     launches = recording.fetch_launches(level.outermost.graph_id)
-    return next((launch for launch in launches if launch.node_level and launch.span_count), None)
+    return [launch for launch in launches if launch.node_level and launch.span_count]
+
+
+def lane_arrays(
+    level: GraphLevel,
+    owner: Owners,
+    keep: npt.NDArray[np.intp],
+    start: FloatArray,
+    duration: npt.NDArray[Any],
+    strings: Strings,
+) -> tuple[list[str], Arrays]:
+    """Return names of lanes, and the arrays of spans packed into them.
+
+    ``keep`` are the spans of ``owner`` that belong to the level, in order of start; ``start`` and
+    ``duration`` are theirs.
+    """
+    node = owner.index[keep]
+    lane = pack_lanes(start, start + duration, level.chain[node], owner.nested[keep])
+    arrays: Arrays = {
+        "graph_node_id": level_ids(level)[node],
+        "graph_name": strings.indices([owner.names[i] for i in keep.tolist()]),
+        "graph_type": node_types([owner.types[i] for i in keep.tolist()]),
+        "graph_start_ns": start,
+        "graph_duration_ns": duration.astype(np.float32),
+        "graph_lane": lane.astype(np.uint32),
+    }
+    return [f"lane {i + 1}" for i in range(int(lane.max(initial=-1)) + 1)], arrays
+
+
+def level_ids(level: GraphLevel) -> npt.NDArray[np.uint32]:
+    """Return the node ids of a level, by index."""
+    return np.array([n.node_id for n in level.nodes], np.uint32)
 
 
 def stream_side(

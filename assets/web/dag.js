@@ -289,8 +289,10 @@
       if (Number.isFinite(scene.share[i])) {
         rows.push(["share of launch", gviz.format.percent(scene.share[i])]);
       }
-      const { overlays } = scene.header;
+      const { overlays, launch_asked: asked } = scene.header;
       for (const name of DESCRIBED) {
+        // Else it is some launch, not the one over the timeline.
+        if (name === "launch" && !asked) continue;
         if (!overlays[name] || !scene.overlay(name).known(i)) continue;
         rows.push([overlays[name].label.toLowerCase(), scene.overlay(name).describe(i)]);
       }

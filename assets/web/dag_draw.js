@@ -104,12 +104,12 @@
     return { level, visible: nodes.length };
   }
 
-  /** Fade everything, then draw the selection with what it waits for and what waits for it. */
-  function drawSelection(ctx, scene, style, selected, size) {
+  /** The edges to and from nodes, and these nodes with those at the other ends. */
+  function kinOf(scene, nodes) {
     const up = [];
     const down = [];
-    const shown = new Set(selected);
-    for (const i of selected) {
+    const shown = new Set(nodes);
+    for (const i of nodes) {
       for (const e of scene.edgesTo(i)) {
         up.push(e);
         shown.add(scene.from[e]);
@@ -119,22 +119,33 @@
         shown.add(scene.to[e]);
       }
     }
+    return { up, down, shown: Array.from(shown) };
+  }
+
+  /** Fade everything drawn so far. */
+  function fade(ctx, size) {
     ctx.globalCompositeOperation = "destination-out";
     ctx.globalAlpha = VEIL;
     ctx.fillStyle = "#000";
     ctx.fillRect(0, 0, size.width, size.height);
     ctx.globalAlpha = 1;
     ctx.globalCompositeOperation = "source-over";
+  }
+
+  /** Fade everything, then draw the selection with what it waits for and what waits for it. */
+  function drawSelection(ctx, scene, style, selected, size) {
+    const { up, down, shown } = kinOf(scene, selected);
+    fade(ctx, size);
     const { k } = style.transform;
     const width = k > 0.3 ? 2 : 1.3;
     drawEdges(ctx, scene, up, style, size, style.theme.upstream, width);
     drawEdges(ctx, scene, down, style, size, style.theme.downstream, width);
-    drawNodes(ctx, scene, Array.from(shown), style, size);
+    drawNodes(ctx, scene, shown, style, size);
     toPlane(ctx, style, size);
     const { accent, halo } = style.theme;
     gviz.dagNodes.drawRings(ctx, scene, selected, { scale: k, colour: accent, width: 2.5, halo });
     toScreen(ctx, size);
   }
 
-  gviz.dagDraw = { draw, viewOf };
+  gviz.dagDraw = { draw, viewOf, kinOf, fade };
 })();

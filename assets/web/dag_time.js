@@ -145,26 +145,13 @@
     }
   }
 
-  function veil(ctx, size) {
-    ctx.globalCompositeOperation = "destination-out";
-    ctx.globalAlpha = 0.62;
-    ctx.fillStyle = "#000";
-    ctx.fillRect(0, 0, size.width, size.height);
-    ctx.globalAlpha = 1;
-    ctx.globalCompositeOperation = "source-over";
-  }
-
   function drawSelection(ctx, scene, style, selected, size) {
-    const shown = new Set(selected);
-    const up = selected.flatMap((i) => Array.from(scene.edgesTo(i)));
-    const down = selected.flatMap((i) => Array.from(scene.edgesFrom(i)));
-    for (const e of up) shown.add(scene.from[e]);
-    for (const e of down) shown.add(scene.to[e]);
-    veil(ctx, size);
+    const { up, down, shown } = gviz.dagDraw.kinOf(scene, selected);
+    gviz.dagDraw.fade(ctx, size);
     drawEdges(ctx, scene, up, style, style.theme.upstream, 2);
     drawEdges(ctx, scene, down, style, style.theme.downstream, 2);
-    drawBars(ctx, scene, Array.from(shown), style);
-    drawTexts(ctx, scene, Array.from(shown), style);
+    drawBars(ctx, scene, shown, style);
+    drawTexts(ctx, scene, shown, style);
     drawRings(ctx, scene, selected, style, style.theme.accent, 2.5);
   }
 

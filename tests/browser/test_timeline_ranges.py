@@ -68,6 +68,15 @@ def measured(graph_page: GraphPage) -> dict[str, Any]:
     return found
 
 
+def measure_nodes(graph_page: GraphPage, *nodes: int) -> None:
+    """Measure from a node to another by keys."""
+    for node in nodes:
+        graph_page.click_node("timeline", node)
+        graph_page.expect_selected(node)
+        graph_page.page.mouse.move(5, 5)
+        graph_page.page.locator("#timeline canvas").press("m")
+
+
 def test_shift_drag_measures_and_escape_removes_it(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, GRAPH)
     transform = graph_page.state("timeline")["transform"]
@@ -84,24 +93,14 @@ def test_shift_drag_measures_and_escape_removes_it(graph_page: GraphPage, site: 
 
 def test_m_measures_from_a_selected_node_to_another(graph_page: GraphPage, site: Site) -> None:
     times = open_launch(graph_page, site)
-    page = graph_page.page
-    for node in (NODE, OTHER):
-        graph_page.click_node("timeline", node)
-        graph_page.expect_selected(node)
-        page.mouse.move(5, 5)
-        page.locator("#timeline canvas").press("m")
+    measure_nodes(graph_page, NODE, OTHER)
     assert measured(graph_page) == {"from": times[NODE][0], "to": times[OTHER][0]}
 
 
 def test_b_brushes_what_was_measured(graph_page: GraphPage, site: Site) -> None:
     times = open_launch(graph_page, site)
-    page = graph_page.page
-    for node in (NODE, OTHER):
-        graph_page.click_node("timeline", node)
-        graph_page.expect_selected(node)
-        page.mouse.move(5, 5)
-        page.locator("#timeline canvas").press("m")
-    page.locator("#timeline canvas").press("b")
+    measure_nodes(graph_page, NODE, OTHER)
+    graph_page.page.locator("#timeline canvas").press("b")
     low, high = sorted((times[NODE][0], times[OTHER][0]))
     expected = {n for n, (start, end) in times.items() if start < high and end > low}
     assert set(graph_page.state("timeline")["filtered"]) == expected

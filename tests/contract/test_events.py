@@ -124,7 +124,10 @@ class TestEvents:
             elif node.type == NodeType.EMPTY:
                 assert node.not_timed_reason == "events do not time EMPTY nodes"
             else:
-                assert all(0 <= d < 10 for d in durations_us(recording, node, graph.graph_id))
+                # Typically: a time slice of another process may lie between two events.
+                durations = durations_us(recording, node, graph.graph_id)
+                assert min(durations) >= 0, durations
+                assert float(np.median(durations)) < 10, durations
 
     def test_slopes_are_exact(self, record: Record) -> None:
         recording = record("watched", measured_by="events")
