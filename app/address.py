@@ -11,7 +11,7 @@ from gviz.app.dag_places import LAYOUTS
 from gviz.app.folding import FOLDINGS
 from gviz.app.overlays import NAMES
 
-RUNS, RUN, GRAPH = "/", "/run", "/graph"
+RUNS, RUN, GRAPH, BENCH = "/", "/run", "/graph", "/bench"
 PAYLOAD = "/payload"
 
 #: SQLite's integers have up to 19.
@@ -95,6 +95,12 @@ class Addresses:
     def run(self, file: str, run_id: int) -> str:
         """Return the address of a run's page."""
         return self._page(RUN, file=file, run=run_id)
+
+    def bench(self, file: str | None = None, run_id: int | None = None) -> str:
+        """Return the address of launch costs: of a run, or of whatever there is."""
+        if file is None:
+            return self.prefix + BENCH.lstrip("/")
+        return self._page(BENCH, file=file, run=run_id)
 
     def graph(self, file: str, graph_id: int, node_ids: Iterable[int] = ()) -> str:
         """Return the address of a graph's page, with nodes selected."""

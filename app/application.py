@@ -12,11 +12,12 @@ from dash import ALL, ClientsideFunction, Input, Output, State
 from dash.development.base_component import Component
 from flask import Flask
 
-from gviz.app.address import GRAPH, RUN, RUNS, Addresses, parse_query
+from gviz.app.address import BENCH, GRAPH, RUN, RUNS, Addresses, parse_query
 from gviz.app.compression import add_compression
 from gviz.app.graph_view import graph_view
 from gviz.app.inspector import render_inspector
 from gviz.app.library import Library
+from gviz.app.pages.bench import render_bench
 from gviz.app.pages.graph import render_graph
 from gviz.app.pages.run import render_run
 from gviz.app.pages.runs import render_runs
@@ -98,6 +99,9 @@ def render_page(library: Library, addresses: Addresses, path: str, search: str |
             )
             page = render_graph(library, query.file, graph, query, addresses)
             return page, steps, f"{graph.graph.name} – gviz"
+        if local == BENCH:
+            page = render_bench(library, query.file, query.run_id)
+            return page, trail(home, ("Launch costs", None)), "Launch costs – gviz"
     except RecordingError as error:
         return message("Not here", str(error)), trail(home), "gviz"
     sentence = "There is no page at this address; the Runs page lists what is open."
@@ -156,6 +160,12 @@ def _add_links(app: dash.Dash) -> None:
 
     _link_views(link)
     _link_page(link)
+    add(
+        ClientsideFunction("gvizCharts", "paintCharts"),
+        Output({"type": "chart", "name": ALL}, "figure"),
+        Input("colour-scheme", "computedColorScheme"),
+        State({"type": "chart", "name": ALL}, "figure"),
+    )
 
 
 def _optional(name: str, prop: str) -> Input:

@@ -46,6 +46,12 @@ def build_shell(addresses: Addresses, assets: str) -> Component:
             ),
             html.Nav(id="trail", className="gv-trail", **aria(label="Trail")),
             html.Div(className="gv-grow"),
+            dcc.Link(
+                "Launch costs",
+                href=addresses.bench(),
+                className="gv-header-link",
+                title="What graphs cost on this GPU (gviz bench)",
+            ),
             html.Button(
                 "?",
                 type="button",

@@ -34,6 +34,9 @@ def render_run(view: RunView, addresses: Addresses) -> Component:
     """Return the page of one run."""
     run = view.run
     sections = [
+        html.P(dcc.Link("See the launch costs", href=addresses.bench(view.file, run.run_id)))
+        if run.source == "bench"
+        else None,
         _section("What failed", render_failures(view, addresses)),
         _section("Graphs", _graph_table(view, addresses)),
         _section("Life of the executables", render_lives(view, addresses)),

@@ -202,6 +202,34 @@ enum { ACTIVITY_MEMCPY = 1, ACTIVITY_MEMSET = 2, ACTIVITY_CONCURRENT_KERNEL = 10
     X(MemAlloc, cuMemAlloc_v2, (CUdeviceptr *, size_t), 0)                                     \
     X(MemFree, cuMemFree_v2, (CUdeviceptr), 0)
 
+/* What the laboratory needs besides (lab*.c); it says itself which one is missing. */
+#define LAB_FUNCTIONS(X)                                                                       \
+    X(Init, cuInit, (unsigned), 0)                                                             \
+    X(DeviceGetCount, cuDeviceGetCount, (int *), 0)                                            \
+    X(DeviceGet, cuDeviceGet, (CUdevice *, int), 0)                                            \
+    X(PrimaryCtxRetain, cuDevicePrimaryCtxRetain, (CUcontext *, CUdevice), 0)                  \
+    X(PrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, (CUdevice), 0)                          \
+    X(CtxSetCurrent, cuCtxSetCurrent, (CUcontext), 0)                                          \
+    X(GetErrorName, cuGetErrorName, (CUresult, const char **), 0)                              \
+    X(MemHostAlloc, cuMemHostAlloc, (void **, size_t, unsigned), 0)                            \
+    X(MemFreeHost, cuMemFreeHost, (void *), 0)                                                 \
+    X(StreamSynchronize, cuStreamSynchronize, (CUstream), 0)                                   \
+    X(StreamBeginCapture, cuStreamBeginCapture_v2, (CUstream, int), 0)                         \
+    X(StreamEndCapture, cuStreamEndCapture, (CUstream, CUgraph *), 0)                          \
+    X(MemsetD8Async, cuMemsetD8Async, (CUdeviceptr, unsigned char, size_t, CUstream), 0)       \
+    X(MemcpyDtoDAsync, cuMemcpyDtoDAsync_v2, (CUdeviceptr, CUdeviceptr, size_t, CUstream), 0)  \
+    X(GraphUpload, cuGraphUpload, (CUgraphExec, CUstream), 0)                                  \
+    X(GraphExecUpdate, cuGraphExecUpdate_v2, (CUgraphExec, CUgraph, void *), 0)                \
+    X(GraphExecKernelNodeSetParams, cuGraphExecKernelNodeSetParams_v2,                         \
+      (CUgraphExec, CUgraphNode, const KernelParams *), 0)                                     \
+    X(GraphNodeSetEnabled, cuGraphNodeSetEnabled, (CUgraphExec, CUgraphNode, unsigned), 0)     \
+    X(LinkCreate, cuLinkCreate_v2, (unsigned, int *, void **, void **), 0)                     \
+    X(LinkAddData, cuLinkAddData_v2,                                                           \
+      (void *, int, void *, size_t, const char *, unsigned, int *, void **), 0)                \
+    X(LinkAddFile, cuLinkAddFile_v2, (void *, int, const char *, unsigned, int *, void **), 0) \
+    X(LinkComplete, cuLinkComplete, (void *, void **, size_t *), 0)                            \
+    X(LinkDestroy, cuLinkDestroy, (void *), 0)
+
 /* X(field, symbol, result, parameters, needed): libcuda. */
 #define CUDA_FUNCTIONS(X)                                                                      \
     X(DriverGetVersion, cuDriverGetVersion, (int *), 1)                                        \
@@ -257,6 +285,7 @@ enum { ACTIVITY_MEMCPY = 1, ACTIVITY_MEMSET = 2, ACTIVITY_CONCURRENT_KERNEL = 10
     X(EventElapsedTimeOld, cuEventElapsedTime, (float *, CUevent, CUevent), 0)                 \
     X(StreamIsCapturing, cuStreamIsCapturing, (CUstream, int *), 1)                            \
     WATCH_FUNCTIONS(X)                                                                         \
+    LAB_FUNCTIONS(X)                                                                           \
     X(LaunchKernel, cuLaunchKernel,                                                            \
       (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,       \
        CUstream, void **, void **), 0)                                                         \

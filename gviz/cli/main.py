@@ -52,6 +52,7 @@ COMMANDS = {
     "info": Command("gviz.cli.info", "say what is in a recording"),
     "import": Command("gviz.cli.import_", "make a recording from a DOT dump of the driver"),
     "export": Command("gviz.cli.export", "write a recording's graphs in another format"),
+    "bench": Command("gviz.cli.bench", "measure what CUDA graphs cost and save on this GPU"),
     "upgrade": Command("gviz.cli.upgrade", "bring recordings of older gviz versions up to date"),
     "doctor": Command("gviz.cli.doctor", "say whether profiling would work here, and why not"),
 }

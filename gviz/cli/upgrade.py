@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gviz.errors import RecordingError, UsageError
+from gviz.recording.identity import read_version
 from gviz.recording.output import check_output
-from gviz.recording.reader import read_version
 from gviz.recording.schema import SCHEMA_VERSION
 from gviz.recording.upgrade import upgrade_recording
 

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gviz.errors import RecordingError
-from gviz.recording import life_rows, long_run_rows, nesting_rows, rows
+from gviz.recording import cost_rows, life_rows, long_run_rows, nesting_rows, rows
 from gviz.recording.all_launches import (
     ROW_COLUMNS,
     LaunchArrays,
@@ -20,8 +20,8 @@ from gviz.recording.all_launches import (
     merge_launches,
     weigh,
 )
+from gviz.recording.identity import check_header, check_identity
 from gviz.recording.int_column import decode
-from gviz.recording.schema import APPLICATION_ID, SCHEMA_VERSION
 from gviz.recording.table import table_of
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     IntArray = npt.NDArray[np.int64]
 
 _R = TypeVar("_R")
-_SQLITE_MAGIC = b"SQLite format 3\x00"
 _OF_GRAPH = "graph_exec_id IN (SELECT graph_exec_id FROM graph_exec WHERE graph_id=?)"
 
 
@@ -91,13 +90,13 @@ class Recording:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        _check_header(self.path)
+        check_header(self.path)
         uri = "file:" + urllib.parse.quote(str(self.path.absolute())) + "?immutable=1"
         self._db = sqlite3.connect(uri, uri=True, check_same_thread=False)
         try:
             application = self._db.execute("PRAGMA application_id").fetchone()[0]
             version = self._db.execute("PRAGMA user_version").fetchone()[0]
-            _check_identity(self.path, application, version)
+            check_identity(self.path, application, version)
             self._db.execute("SELECT count(*) FROM run").fetchone()
         except RecordingError:
             self._db.close()
@@ -158,6 +157,18 @@ class Recording:
     def fetch_notes(self, run_id: int) -> list[rows.Note]:
         """Return the notes of a run."""
         return self._fetch(rows.Note, "WHERE run_id=? ORDER BY note_id", run_id)
+
+    def fetch_cost_figures(self, run_id: int) -> list[cost_rows.CostFigure]:
+        """Return what gviz bench measured, in the order it was measured."""
+        return self._fetch(cost_rows.CostFigure, "WHERE run_id=? ORDER BY cost_figure_id", run_id)
+
+    def fetch_cost_models(self, run_id: int) -> list[cost_rows.CostModel]:
+        """Return the lines fitted to those figures."""
+        return self._fetch(cost_rows.CostModel, "WHERE run_id=? ORDER BY cost_model_id", run_id)
+
+    def fetch_cost_gaps(self, run_id: int) -> list[cost_rows.CostGap]:
+        """Return what gviz bench did not measure, and why."""
+        return self._fetch(cost_rows.CostGap, "WHERE run_id=? ORDER BY experiment", run_id)
 
     def fetch_api_calls(self, run_id: int) -> list[rows.ApiCall]:
         """Return the driver calls of graphs' lives, in order of time."""
@@ -439,59 +450,5 @@ class Recording:
             raise RecordingError(f"{self.path} is damaged: {error}") from error
 
 
-def read_version(path: Path) -> int:
-    """Return the schema version of a recording, also of one too old to be read.
-
-    Raises
-    ------
-    RecordingError
-        If it is no recording, is cut short, or was written by a newer gviz.
-    """
-    _check_header(path)
-    with path.open("rb") as file:
-        header = file.read(100)
-    # SQLite's header: user_version at byte 60, application_id at 68 (sqlite.org/fileformat.html).
-    version, application = (int.from_bytes(header[at : at + 4], "big") for at in (60, 68))
-    _check_identity(path, application, version, old_is_fine=True)
-    return version
-
-
 def _names(row: type) -> list[str]:
     return [c.name for c in table_of(row).columns]
-
-
-def _check_header(path: Path) -> None:
-    try:
-        with path.open("rb") as file:
-            header = file.read(100)
-    except FileNotFoundError:
-        raise RecordingError(f"there is no file {path}; check the name") from None
-    except OSError as error:
-        raise RecordingError(f"cannot read {path}: {error.strerror}") from error
-    if not header.startswith(_SQLITE_MAGIC):
-        raise RecordingError(
-            f"{path} is not a gviz recording; a DOT dump is read with 'gviz import'"
-        )
-    page = int.from_bytes(header[16:18], "big") or 65536
-    pages = int.from_bytes(header[28:32], "big")
-    if len(header) < 100 or path.stat().st_size < (65536 if page == 1 else page) * pages:
-        raise RecordingError(
-            f"{path} is cut short ({path.stat().st_size} bytes); copy it again from its origin"
-        )
-
-
-def _check_identity(
-    path: Path, application: int, version: int, *, old_is_fine: bool = False
-) -> None:
-    if application != APPLICATION_ID:
-        raise RecordingError(f"{path} is an SQLite file of another program, not a gviz recording")
-    if version > SCHEMA_VERSION:
-        raise RecordingError(
-            f"{path} has schema {version}, this gviz reads up to {SCHEMA_VERSION}; "
-            "update it: pip install --upgrade gviz"
-        )
-    if version < SCHEMA_VERSION and not old_is_fine:
-        raise RecordingError(
-            f"{path} has schema {version}, this gviz reads {SCHEMA_VERSION}; "
-            f"bring it up to date: gviz upgrade {path}"
-        )

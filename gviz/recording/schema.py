@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from gviz.recording import life_rows, long_run_rows, nesting_rows, rows
+from gviz.recording import cost_rows, life_rows, long_run_rows, nesting_rows, rows
 from gviz.recording.table import all_tables
 
 #: PRAGMA application_id: the letters "gviz" in ASCII, big endian.
 APPLICATION_ID = 0x6776697A
 #: PRAGMA user_version. Raise it with every change of a table and add an upgrade.
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 #: File suffix.
 SUFFIX = ".gviz"
 
 # Importing the rows registers the tables.
 assert rows.Run is not None and life_rows.GraphUpdate is not None  # noqa: PT018
 assert nesting_rows.Allocation is not None and long_run_rows.LaunchBin is not None  # noqa: PT018
+assert cost_rows.CostFigure is not None
 
 
 def create_sql() -> str:

@@ -50,3 +50,40 @@ def impossible_launches(
     early = end[:, before] - start[:, after] > TOLERANCE_NS
     early &= once[:, before] & once[:, after]
     return launches[early.any(axis=1)]
+
+
+def cut_launches(exec_of: IntArray, launch_id: IntArray, node_id: IntArray) -> IntArray:
+    """Return the launches that the end of the recording cut short (int64, ascending).
+
+    Node times arrive node by node, so of the work in flight when CUPTI is switched off a part
+    may have arrived: a launch has less than it is made of, and no sum of it means anything.
+    Only the last launch of an executable can be one, and it lacks nodes that all its launches
+    before had.
+
+    Parameters
+    ----------
+    exec_of
+        The executable of every launch id (index), or -1 where nodes may rightly be missing:
+        some were disabled, or the graph has conditional nodes.
+    launch_id, node_id
+        Spans of all launches, int64 arrays of one length, ordered by launch.
+    """
+    owner = exec_of[launch_id]
+    # One sort, not a pass over all spans an executable: there may be thousands.
+    order = np.argsort(owner, kind="stable")
+    execs, first = np.unique(owner[order], return_index=True)
+    found = [
+        int(launch_id[mine[-1]])
+        for graph_exec, mine in zip(execs.tolist(), np.split(order, first[1:]), strict=False)
+        if graph_exec >= 0 and _last_lacks_nodes(launch_id[mine], node_id[mine])
+    ]
+    return np.array(sorted(found), np.int64)
+
+
+def _last_lacks_nodes(launch_id: IntArray, node_id: IntArray) -> bool:
+    """Whether the last launch of one executable lacks a node that all before it have."""
+    before = launch_id != launch_id[-1]
+    pairs = np.unique(np.stack([launch_id[before], node_id[before]]), axis=1)
+    nodes, counts = np.unique(pairs[1], return_counts=True)
+    always = nodes[counts == len(np.unique(pairs[0]))]
+    return not np.isin(always, node_id[~before]).all()

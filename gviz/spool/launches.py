@@ -12,9 +12,9 @@ import numpy.typing as npt
 from gviz.node_type import NodeType
 from gviz.recording import rows
 from gviz.spool.bodies import BodyOwners
-from gviz.spool.consistency import impossible_launches
+from gviz.spool.consistency import cut_launches, impossible_launches
 from gviz.spool.contents import Contents
-from gviz.spool.format import LAUNCH_NODE_LEVEL, NO_STREAM
+from gviz.spool.format import LAUNCH_NODE_LEVEL, NO_STREAM, WHOLE_GRAPH
 from gviz.spool.graphs import GraphFolder, Graphs, operation_name
 from gviz.spool.kernels import KernelTable
 from gviz.spool.launch_order import count_launches, launch_ordinals
@@ -110,7 +110,11 @@ def fold_launches(
     impossible = _impossible(spans, records, graphs)
     if len(impossible):
         spans = spans.without(impossible)
-        left_out = set(impossible.tolist())
+    cut = cut_launches(_exec_of(contents, records, graphs), spans.launch_id, spans.node_id)
+    if len(cut):
+        spans = spans.without(cut)
+    if len(impossible) or len(cut):
+        left_out = {*impossible.tolist(), *cut.tolist()}
         counts = {i: n for i, n in counts.items() if i + 1 not in left_out}
     launches = _launch_rows(contents, records, graphs, first, last, counts)
     doubts = np.bincount(owner[ambiguous], minlength=len(records))
@@ -138,6 +142,22 @@ def _impossible(spans: Spans, records: list[LaunchRecord], graphs: Graphs) -> In
             )
         )
     return np.concatenate(found)
+
+
+def _exec_of(contents: Contents, records: list[LaunchRecord], graphs: Graphs) -> IntArray:
+    """Return the executable of each launch id; -1 where launches may rightly lack nodes."""
+    switched = {record.exec_id for record in contents.life.updates if record.node_id != WHOLE_GRAPH}
+    branching = {
+        graphs.top_id(graph_id)
+        for graph_id, level in graphs.levels.items()
+        if any(node.type == NodeType.CONDITIONAL for node in level.nodes.values())
+    }
+    exec_of = np.full(len(records) + 1, -1, np.int64)
+    for i, record in enumerate(records):
+        graph_id = graphs.execs[record.exec_id].graph_id
+        if record.exec_id not in switched and graph_id not in branching:
+            exec_of[i + 1] = record.exec_id
+    return exec_of
 
 
 def _owners(

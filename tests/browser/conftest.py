@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import threading
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,13 +11,12 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
+from waiting import eventually
 
 from gviz.app.server import Options, RunningServer
 
 #: Screenshots and traces of failed tests; open a trace with 'playwright show-trace FILE'.
 KEPT = Path(__file__).resolve().parents[2] / "out" / "browser"
-#: A page is waited for this long; on a busy machine the first one takes seconds.
-PATIENCE_S = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,20 +93,6 @@ def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
     context.tracing.stop(path=KEPT / f"{name}.zip" if failed else None)
     context.close()
     assert said == [], "the console is not empty"
-
-
-def eventually(question: Callable[[], Any], what: str) -> Any:
-    """Wait until a question has a true answer and return it.
-
-    Playwright's own wait_for_function evaluates strings in the page, which the pages'
-    Content-Security-Policy forbids.
-    """
-    end = time.monotonic() + PATIENCE_S
-    while time.monotonic() < end:
-        if answer := question():
-            return answer
-        time.sleep(0.02)
-    raise AssertionError(f"{what} did not happen within {PATIENCE_S:.0f} s; last: {question()!r}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,10 @@ static uint64_t kernel_duration_ns(const struct work *work) {
         return *(const uint64_t *)work->arguments;
     if (strncmp(function->name, "gviz_store", 10) == 0)
         return SHORTEST_KERNEL_NS;
-    if (strcmp(function->name, "gviz_busy") == 0) /* an H100 has about two clocks a nanosecond */
+    if (strcmp(function->name, "gviz_empty") == 0)
+        return SHORTEST_KERNEL_NS;
+    /* An H100 has about two clocks a nanosecond. */
+    if (strcmp(function->name, "gviz_busy") == 0 || strcmp(function->name, "gviz_spin") == 0)
         return *(const uint64_t *)work->arguments / 2;
     const char *digits = strrchr(function->name, '_');
     char *end = NULL;

@@ -162,6 +162,33 @@ def test_launch_with_impossible_times_keeps_its_call_and_loses_its_spans(folded:
     assert recording.fetch_statistics(1)[0].max_ns == 10
 
 
+CHAIN = graph_records(1, EXEC, [KERNEL, KERNEL], [(0, 1)])
+
+
+def test_launch_that_the_end_cut_short_has_no_times(folded: Fold) -> None:
+    calls = [launch_record(EXEC, n, 100 * n) for n in (1, 2, 3, 4)]
+    activities = [work(EXEC, node, n, 1000 * n + 100 * node) for n in (1, 2) for node in (0, 1)]
+    recording = folded([*CHAIN, *calls], [*activities, work(EXEC, 0, 3, 3000)])
+    assert [launch.span_count for launch in recording.fetch_launches(1)] == [2, 2, 0, 0]
+    measured = {m.name: m.value for m in recording.fetch_measurements(1)}
+    assert measured["launches_without_node_times"] == 2
+    assert recording.fetch_statistics(1)[0].count == 2
+
+
+def test_last_launch_without_a_node_that_ran_now_and_then_keeps_its_times(folded: Fold) -> None:
+    calls = [launch_record(EXEC, n, 100 * n) for n in (1, 2, 3)]
+    now_and_then = [work(EXEC, 0, n, 1000 * n) for n in (1, 2, 3)] + [work(EXEC, 1, 2, 2100)]
+    recording = folded([*CHAIN, *calls], now_and_then)
+    assert [launch.span_count for launch in recording.fetch_launches(1)] == [1, 2, 1]
+
+
+def test_last_launch_whose_loop_did_not_run_keeps_its_times(folded: Fold) -> None:
+    calls = [launch_record(EXEC, n, 100 * n) for n in (1, 2, 3)]
+    body = [work(EXEC, node, n, 1000 * n + 100 * node) for n in (1, 2) for node in (0, BODY_NODE)]
+    recording = folded([*LOOP, *calls], [*body, work(EXEC, 0, 3, 3000)])
+    assert recording.fetch_launches(1)[-1].span_count == 1
+
+
 @pytest.mark.parametrize(("start", "end"), [(0, 0), (0, 50), (100, 99)])
 def test_record_without_a_usable_time_is_left_out_and_counted(
     folded: Fold, start: int, end: int

@@ -16,7 +16,8 @@ from everything import show_everything
 from gviz.cli.main import main
 from gviz.errors import RecordingError
 from gviz.recording import upgrade, writer
-from gviz.recording.reader import Recording, read_version
+from gviz.recording.identity import read_version
+from gviz.recording.reader import Recording
 from gviz.recording.schema import SCHEMA_VERSION
 from gviz.recording.table import all_tables
 from gviz.recording.upgrade import default_of, upgrade_recording

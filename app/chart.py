@@ -1,0 +1,184 @@
+"""Charts: what plotly.js draws, as plain dictionaries. Colours follow the theme in the browser."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dash import dcc, html
+from dash.development.base_component import Component
+
+from gviz.app.aria import aria
+from gviz.app.quantity import MISSING, three_digits
+from gviz.app.theme import SANS
+
+#: Okabe and Ito's palette without black: told apart by people who do not see all colours
+#: (Okabe, Ito 2008, "Color Universal Design").
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C8C8C")
+_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star")
+_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "solid")
+_HEIGHT = 320
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One line or group of bars.
+
+    Attributes
+    ----------
+    name
+        In the legend.
+    x, y
+        Positions (numbers, or names for bars) and values.
+    low, high
+        Ends of the spread at each position, drawn as error bars; empty: none.
+    hover
+        Text for each point besides its values; empty: none.
+    """
+
+    name: str
+    x: Sequence[float | str]
+    y: Sequence[float]
+    low: Sequence[float] = ()
+    high: Sequence[float] = ()
+    hover: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """An axis: its title with the unit, and whether it is logarithmic."""
+
+    title: str
+    log: bool = False
+
+
+def chart(
+    name: str, series: Sequence[Series], x: Axis, y: Axis, *, bars: bool = False
+) -> Component:
+    """Return a chart.
+
+    Parameters
+    ----------
+    name
+        Unique on the page.
+    series
+        At most seven: lines differ in colour, symbol and dash, bars in colour and position.
+    x, y
+        The axes.
+    bars
+        Groups of bars instead of lines.
+    """
+    draw = _bar if bars else _line
+    figure = {
+        "data": [draw(one, number) for number, one in enumerate(series)],
+        "layout": {
+            "height": _HEIGHT,
+            "margin": {"l": 62, "r": 12, "t": 8, "b": 44},
+            "font": {"family": SANS, "size": 12},
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "rgba(0,0,0,0)",
+            "barmode": "group",
+            "hovermode": "closest",
+            "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
+            "showlegend": len(series) > 1,
+            "xaxis": _axis(x),
+            "yaxis": _axis(y),
+        },
+    }
+    graph = dcc.Graph(
+        id={"type": "chart", "name": name},
+        figure=figure,
+        config={"displaylogo": False, "responsive": True, "modeBarButtonsToRemove": ["select2d"]},
+        style={"height": f"{_HEIGHT}px"},
+    )
+    text = f"Chart of {y.title} by {x.title}".removesuffix(" by ")
+    return html.Div(
+        [
+            html.Div(graph, role="group", className="gv-chart", **aria(label=text)),
+            html.Details(
+                [html.Summary("The numbers"), _table(series, x, y)], className="gv-chart-numbers"
+            ),
+        ]
+    )
+
+
+def _table(series: Sequence[Series], x: Axis, y: Axis) -> Component:
+    """Return what a chart shows as a table, for those who read it otherwise."""
+    positions = list(dict.fromkeys(position for one in series for position in one.x))
+    values = [dict(zip(one.x, one.y, strict=True)) for one in series]
+    head = [html.Th(x.title or "")] + [
+        html.Th(f"{one.name}, {y.title}" if one.name != y.title else y.title, className="gv-number")
+        for one in series
+    ]
+    body = [
+        html.Tr(
+            [html.Th(f"{p:g}" if isinstance(p, float) else p, scope="row")]
+            + [
+                html.Td(three_digits(v[p]) if p in v else MISSING, className="gv-number")
+                for v in values
+            ]
+        )
+        for p in positions
+    ]
+    table = html.Table([html.Thead(html.Tr(head)), html.Tbody(body)], className="gv-table")
+    return html.Div(table, className="gv-scroll-x")
+
+
+def _axis(axis: Axis) -> dict[str, Any]:
+    return {
+        "title": {"text": axis.title},
+        "type": "log" if axis.log else "-",
+        "automargin": True,
+        "zeroline": False,
+        # A log axis labels 1, 10, 100 and not each 2 and 5.
+        **({"dtick": 1, "exponentformat": "SI"} if axis.log else {"rangemode": "tozero"}),
+    }
+
+
+def _spread(one: Series) -> dict[str, Any]:
+    if not one.low or not one.high:
+        return {}
+    return {
+        "error_y": {
+            "type": "data",
+            "symmetric": False,
+            "array": [high - y for high, y in zip(one.high, one.y, strict=True)],
+            "arrayminus": [y - low for low, y in zip(one.low, one.y, strict=True)],
+            "thickness": 1,
+            "width": 3,
+        }
+    }
+
+
+def _common(one: Series) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "x": list(one.x),
+        "y": list(one.y),
+        **({"hovertext": list(one.hover)} if one.hover else {}),
+        **_spread(one),
+    }
+
+
+def _line(one: Series, number: int) -> dict[str, Any]:
+    colour = _COLOURS[number % len(_COLOURS)]
+    return {
+        **_common(one),
+        "type": "scatter",
+        "mode": "lines+markers",
+        "line": {"color": colour, "dash": _DASHES[number % len(_DASHES)], "width": 2},
+        "marker": {"color": colour, "symbol": _SYMBOLS[number % len(_SYMBOLS)], "size": 7},
+    }
+
+
+def _bar(one: Series, number: int) -> dict[str, Any]:
+    patterns = ("", "/", ".", "x", "-", "\\", "+")
+    return {
+        **_common(one),
+        "type": "bar",
+        "marker": {
+            "color": _COLOURS[number % len(_COLOURS)],
+            "pattern": {"shape": patterns[number % len(patterns)], "solidity": 0.25},
+        },
+    }

@@ -1,0 +1,146 @@
+"""The Bench page: what graphs cost on a GPU, as charts."""
+
+from __future__ import annotations
+
+from dash import html
+from dash.development.base_component import Component
+
+from gviz.app.bench_charts import Section, sections
+from gviz.app.library import Library, OpenRecording
+from gviz.app.pages.runs import note_list, state_badge
+from gviz.app.quantity import moment, three_digits
+from gviz.app.shell import facts, message
+from gviz.errors import RecordingError
+from gviz.launch_cost.fit import CostLine
+from gviz.launch_cost.lookup import Figures
+from gviz.launch_cost.recorded import bundled_costs, read_figures, read_lines
+from gviz.recording import cost_rows, rows
+from gviz.recording.reader import Recording
+
+#: Lines of the table: what the analysis uses, of straight lines.
+_MODELS = (
+    ("stream", "host"),
+    ("first", "host"),
+    ("relaunch", "host"),
+    ("stream", "device"),
+    ("relaunch", "device"),
+    ("capture", "host"),
+    ("instantiate", "host"),
+    ("upload and wait", "host"),
+    ("update", "host"),
+)
+_COLUMNS = (
+    ("Of a straight line of N kernels", ""),
+    ("Fixed, us", "Cost of a graph without nodes, extrapolated"),
+    ("A kernel, us", "Cost of one kernel more"),
+    ("Error", "Root mean square of (measured - fitted) / measured"),
+    ("Worst", "The largest of these errors"),
+    ("N", "Lengths fitted"),
+)
+
+
+def render_bench(library: Library, file: str | None, run_id: int | None) -> Component:
+    """Return the page of a bench run; without one, of an open one, else of the bundled one.
+
+    Raises
+    ------
+    RecordingError
+        If there is no such file or run, or the run is no bench.
+    """
+    if file is None:
+        for opened in library.files():
+            run = next((r for r in opened.recording.fetch_runs() if r.source == "bench"), None)
+            if run is not None:
+                return _page(opened.recording, run)
+        with Recording(bundled_costs()) as recording:
+            return _page(recording, recording.fetch_runs()[0], bundled=True)
+    opened = library.file(file)
+    return _page(opened.recording, _run_of(opened, run_id))
+
+
+def _run_of(opened: OpenRecording, run_id: int | None) -> rows.Run:
+    for run in opened.recording.fetch_runs():
+        if run.source == "bench" and run_id in (None, run.run_id):
+            return run
+    raise RecordingError(f"{opened.key} has no such bench; make one with: gviz bench -o bench.gviz")
+
+
+def _page(recording: Recording, run: rows.Run, *, bundled: bool = False) -> Component:
+    figures = Figures(read_figures(recording, run.run_id))
+    devices = recording.fetch_devices(run.run_id)
+    found = sections(figures)
+    body: list[Component | None] = [
+        html.Div([html.H1("Launch costs"), state_badge(run)], className="gv-title"),
+        html.P(
+            "These are the figures that come with gviz. For those of your own GPU run: gviz bench, "
+            "then open the recording it writes.",
+            className="gv-muted",
+        )
+        if bundled
+        else None,
+        facts(
+            [
+                ("GPU", devices[0].name if devices else "unknown", None),
+                ("Driver", f"CUDA {run.driver_version}" if run.driver_version else "unknown", None),
+                ("When", moment(run.started_ns), None),
+                ("Figures", f"{len(figures.all):,}", "Medians over repeated readings"),
+            ]
+        ),
+        note_list(recording.fetch_notes(run.run_id)),
+        html.Div([_card(section) for section in found], className="gv-charts")
+        if found
+        else message("Nothing was measured", "The bench was interrupted before its first figure."),
+        _model_table(read_lines(recording, run.run_id)),
+        _gap_list(recording.fetch_cost_gaps(run.run_id)),
+    ]
+    return html.Div(className="gv-sheet", children=[part for part in body if part is not None])
+
+
+def _card(section: Section) -> Component:
+    return html.Section(
+        [html.H2(section.question), html.P(section.note, className="gv-muted"), section.body],
+        className="gv-chart-card",
+    )
+
+
+def _model_table(lines: list[CostLine]) -> Component | None:
+    chosen = {(x.subject, x.quantity): x for x in lines if x.topology == "straight line"}
+    body = []
+    for key in _MODELS:
+        line = chosen.get(key)
+        if line is None:
+            continue
+        cells = (
+            three_digits(line.fixed_ns / 1e3),
+            three_digits(line.per_node_ns / 1e3),
+            f"{line.residual_fraction:.1%}",
+            f"{line.worst_fraction:+.0%}",
+            f"{line.smallest_node_count:,} to {line.largest_node_count:,}",
+        )
+        name = f"{line.subject}, {line.quantity} time"
+        body.append(html.Tr([html.Td(name), *(html.Td(c, className="gv-number") for c in cells)]))
+    if not body:
+        return None
+    head = html.Tr(
+        [
+            html.Th(name, title=meaning or None, className="gv-number" if i else None)
+            for i, (name, meaning) in enumerate(_COLUMNS)
+        ]
+    )
+    return html.Section(
+        [
+            html.H2("Fitted lines, which analyses use"),
+            html.Div(
+                html.Table([html.Thead(head), html.Tbody(body)], className="gv-table"),
+                className="gv-scroll-x",
+            ),
+        ],
+        className="gv-section",
+    )
+
+
+def _gap_list(gaps: list[cost_rows.CostGap]) -> Component | None:
+    if not gaps:
+        return None
+    items = [html.Li([html.Strong(gap.experiment), f": {gap.reason}"]) for gap in gaps]
+    return html.Section([html.H2("Not measured"), html.Ul(items)], className="gv-section")

@@ -1,0 +1,1 @@
+"""``gviz bench``: what graphs cost and save on this GPU, measured."""

@@ -1,0 +1,69 @@
+"""Experiment ``traffic``: bytes over PCIe a launch, stream against graph."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from gviz.collectors.laboratory import gate
+from gviz.collectors.laboratory.gate import Program
+from gviz.collectors.laboratory.nvml import Nvml, open_nvml
+from gviz.collectors.laboratory.opening import opened
+from gviz.collectors.laboratory.plan import Gap, Plan
+from gviz.launch_cost.figure import Figure, Subject, make_figure
+from gviz.launch_cost.shape import straight_line
+
+EXPERIMENT = "traffic"
+_LENGTHS = (20, 100)
+#: Launches in the queue at once, so that the GPU is never idle.
+_AHEAD = 20
+
+
+def measure_traffic(plan: Plan) -> Iterator[Figure | Gap]:
+    """Measure PCIe traffic while the same work is launched again and again."""
+    with opened(plan), open_nvml(gate.describe().pci_bus_id) as nvml:
+        if nvml is None:
+            yield Gap(EXPERIMENT, "the management library (libnvidia-ml.so.1) knows no such GPU")
+            return
+        if nvml.traffic() is None:
+            yield Gap(
+                EXPERIMENT, "nvmlDeviceGetPcieThroughput is not supported here (virtual machine?)"
+            )
+            return
+        for length in _LENGTHS:
+            work = gate.program(straight_line(length))
+            yield from _figures(plan, nvml, work, "stream", None)
+            with gate.captured(work) as graph, gate.instantiated(graph) as graph_exec:
+                yield from _figures(plan, nvml, work, "graph", graph_exec)
+
+
+def _figures(
+    plan: Plan, nvml: Nvml, work: Program, subject: str, graph_exec: int | None
+) -> Iterator[Figure]:
+    idle = _watch(nvml, plan.traffic_ms / 4)
+    with ThreadPoolExecutor(1) as pool:
+        started = time.monotonic()
+        launching = pool.submit(
+            gate.launch_for, work, graph_exec, plan.traffic_ms * 1_000_000, _AHEAD
+        )
+        rates = _watch(nvml, plan.traffic_ms * 0.9)
+        launches = launching.result()
+        per_second = launches / (time.monotonic() - started)
+    for quantity, column in (("to the GPU", 0), ("from the GPU", 1)):
+        extra = np.maximum(rates[:, column] - np.median(idle[:, column]), 0)
+        about = Subject(EXPERIMENT, subject, quantity, work.shape, unit="bytes")
+        figure = make_figure(about, extra / per_second, warm_up=1)
+        if figure:
+            yield figure
+
+
+def _watch(nvml: Nvml, milliseconds: float) -> np.ndarray:
+    """Return float64 (readings, 2): bytes a second to and from the GPU, read one after another."""
+    end = time.monotonic() + milliseconds / 1e3
+    readings: list[tuple[int, int]] = []
+    while time.monotonic() < end or not readings:
+        readings.append(nvml.traffic() or (0, 0))
+    return np.array(readings, np.float64)

@@ -1,0 +1,115 @@
+"""Figures by what they are about, and what is derived from several of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from gviz.launch_cost.break_even import BreakEven, break_even
+from gviz.launch_cost.figure import Figure
+from gviz.launch_cost.shape import STRAIGHT_LINE
+
+
+@dataclass(frozen=True, slots=True)
+class LengthBreakEven:
+    """Break-even of straight lines of one length."""
+
+    node_count: int
+    found: BreakEven
+
+
+class Figures:
+    """Figures of one run, found by experiment, subject and quantity.
+
+    Parameters
+    ----------
+    figures
+        In any order.
+    """
+
+    def __init__(self, figures: Iterable[Figure]) -> None:
+        self.all = tuple(figures)
+
+    def select(
+        self,
+        experiment: str,
+        subject: str | None = None,
+        quantity: str | None = None,
+        topology: str | None = None,
+        width: int | None = None,
+    ) -> list[Figure]:
+        """Return the figures that agree with all that is given, in the order measured."""
+        wanted = {
+            "experiment": experiment,
+            "subject": subject,
+            "quantity": quantity,
+            "topology": topology,
+            "width": width,
+        }
+        given = {name: value for name, value in wanted.items() if value is not None}
+        return [f for f in self.all if all(getattr(f, n) == v for n, v in given.items())]
+
+    def one(
+        self,
+        experiment: str,
+        subject: str,
+        quantity: str,
+        node_count: int | None = None,
+        topology: str | None = STRAIGHT_LINE,
+    ) -> Figure | None:
+        """Return the figure of a straight line (or other topology) of so many nodes, or None."""
+        for figure in self.select(experiment, subject, quantity, topology):
+            if node_count is None or figure.node_count == node_count:
+                return figure
+        return None
+
+    def subjects(self, experiment: str) -> list[str]:
+        """Return the subjects of an experiment in the order measured."""
+        return list(dict.fromkeys(f.subject for f in self.all if f.experiment == experiment))
+
+    def node_counts(self, experiment: str, subject: str, quantity: str) -> list[int]:
+        """Return the lengths of the straight lines measured, ascending."""
+        found = self.select(experiment, subject, quantity, STRAIGHT_LINE)
+        return sorted({f.node_count for f in found if f.node_count is not None})
+
+    def break_evens(self) -> list[LengthBreakEven]:
+        """Return the break-even of each length for which all its parts were measured.
+
+        Host times, as in the published figures: what is paid once is capture,
+        instantiation and what the first launch costs more than a later one.
+        """
+        found = []
+        for nodes in self.node_counts("launch", "relaunch", "host"):
+            parts = [
+                self.one("launch", "stream", "host", nodes),
+                self.one("life", "capture", "host", nodes),
+                self.one("life", "instantiate", "host", nodes),
+                self.one("launch", "first", "host", nodes),
+                self.one("launch", "relaunch", "host", nodes),
+            ]
+            if any(part is None for part in parts):
+                continue
+            stream, capture, instantiate, first, again = (p.median for p in parts if p)
+            found.append(
+                LengthBreakEven(
+                    nodes,
+                    break_even(
+                        stream_ns=stream,
+                        capture_ns=capture,
+                        instantiate_ns=instantiate,
+                        first_ns=first,
+                        again_ns=again,
+                    ),
+                )
+            )
+        return found
+
+    def ratios(
+        self, experiment: str, subjects: tuple[str, str], quantity: str
+    ) -> Sequence[tuple[float, float]]:
+        """Return (parameter value, median of the first subject / of the second) by parameter."""
+        first, second = (
+            {f.parameter_value: f.median for f in self.select(experiment, subject, quantity)}
+            for subject in subjects
+        )
+        return [(x, first[x] / second[x]) for x in first if x is not None and second.get(x)]

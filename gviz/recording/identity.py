@@ -1,0 +1,66 @@
+"""Whether a file is a recording, of which schema, and whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gviz.errors import RecordingError
+from gviz.recording.schema import APPLICATION_ID, SCHEMA_VERSION
+
+_SQLITE_MAGIC = b"SQLite format 3\x00"
+
+
+def read_version(path: Path) -> int:
+    """Return the schema version of a recording, also of one too old to be read.
+
+    Raises
+    ------
+    RecordingError
+        If it is no recording, is cut short, or was written by a newer gviz.
+    """
+    check_header(path)
+    with path.open("rb") as file:
+        header = file.read(100)
+    # SQLite's header: user_version at byte 60, application_id at 68 (sqlite.org/fileformat.html).
+    version, application = (int.from_bytes(header[at : at + 4], "big") for at in (60, 68))
+    check_identity(path, application, version, old_is_fine=True)
+    return version
+
+
+def check_header(path: Path) -> None:
+    """Raise RecordingError unless a file begins as SQLite files do and is not cut short."""
+    try:
+        with path.open("rb") as file:
+            header = file.read(100)
+    except FileNotFoundError:
+        raise RecordingError(f"there is no file {path}; check the name") from None
+    except OSError as error:
+        raise RecordingError(f"cannot read {path}: {error.strerror}") from error
+    if not header.startswith(_SQLITE_MAGIC):
+        raise RecordingError(
+            f"{path} is not a gviz recording; a DOT dump is read with 'gviz import'"
+        )
+    page = int.from_bytes(header[16:18], "big") or 65536
+    pages = int.from_bytes(header[28:32], "big")
+    if len(header) < 100 or path.stat().st_size < (65536 if page == 1 else page) * pages:
+        raise RecordingError(
+            f"{path} is cut short ({path.stat().st_size} bytes); copy it again from its origin"
+        )
+
+
+def check_identity(
+    path: Path, application: int, version: int, *, old_is_fine: bool = False
+) -> None:
+    """Raise RecordingError unless application id and schema version are those of a recording."""
+    if application != APPLICATION_ID:
+        raise RecordingError(f"{path} is an SQLite file of another program, not a gviz recording")
+    if version > SCHEMA_VERSION:
+        raise RecordingError(
+            f"{path} has schema {version}, this gviz reads up to {SCHEMA_VERSION}; "
+            "update it: pip install --upgrade gviz"
+        )
+    if version < SCHEMA_VERSION and not old_is_fine:
+        raise RecordingError(
+            f"{path} has schema {version}, this gviz reads {SCHEMA_VERSION}; "
+            f"bring it up to date: gviz upgrade {path}"
+        )

@@ -1,0 +1,81 @@
+"""The Bench page in Chromium: charts that are drawn, in both themes, with their numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from waiting import eventually
+
+if TYPE_CHECKING:
+    from conftest import Serve, Site
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.browser
+
+CHARTS = 15
+
+
+@pytest.fixture(scope="module")
+def site(serve: Serve, small_recording: Path) -> Site:
+    return serve(small_recording)
+
+
+def drawn(page: Page) -> int:
+    """Return how many charts plotly has drawn points or bars in."""
+    count: int = page.evaluate(
+        "() => [...document.querySelectorAll('.gv-chart')]"
+        ".filter(c => c.querySelector('.point, .scatterlayer .js-line')).length"
+    )
+    return count
+
+
+def text_colour(page: Page) -> str:
+    """Return the colour of the first chart's tick labels."""
+    colour: str = page.evaluate(
+        "() => getComputedStyle(document.querySelector('.gv-chart .xtick text')).fill"
+    )
+    return colour
+
+
+def test_every_chart_is_drawn_and_follows_the_theme(page: Page, site: Site) -> None:
+    page.goto(site.start)
+    page.get_by_role("link", name="Launch costs").click()
+    page.wait_for_selector("h1:has-text('Launch costs')")
+    eventually(lambda: drawn(page) == CHARTS, "all charts drawn")
+    light = text_colour(page)
+    assert light == "rgb(27, 35, 45)"
+    page.get_by_label("Switch between dark and light").click()
+    eventually(lambda: text_colour(page) == "rgb(228, 233, 239)", "the dark theme")
+    assert drawn(page) == CHARTS
+
+
+def test_numbers_stand_below_each_chart(page: Page, site: Site) -> None:
+    page.goto(site.start)
+    page.wait_for_selector("h1")
+    page.goto(site.address("bench"))
+    page.wait_for_selector(".gv-chart-numbers")
+    assert page.locator(".gv-chart-numbers").count() == CHARTS
+    first = page.locator(".gv-chart-numbers").first
+    assert not first.locator("table").is_visible()
+    first.locator("summary").click()
+    rows = first.locator("tbody tr")
+    assert rows.count() > 5
+    assert rows.first.locator("td").count() == 4
+
+
+def test_plotly_is_loaded_for_charts_only(page: Page, site: Site) -> None:
+    def loaded() -> list[str]:
+        names: list[str] = page.evaluate(
+            "() => performance.getEntriesByType('resource').map(entry => entry.name)"
+        )
+        return [name for name in names if "plotly" in name]
+
+    page.goto(site.start)
+    page.wait_for_selector("h1")
+    page.goto(site.address("graph?file=small&graph=1"))
+    page.wait_for_selector("#nodes .ag-row")
+    assert loaded() == []
+    page.get_by_role("link", name="Launch costs").click()
+    eventually(loaded, "plotly loaded")
