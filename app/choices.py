@@ -36,7 +36,12 @@ def select(
                 searchable=len(options) > 8,
                 placeholder=placeholder,
                 disabled=not options,
-                comboboxProps={"width": "max-content", "position": "bottom-end"},
+                comboboxProps={
+                    "width": "max-content",
+                    "position": "bottom-end",
+                    # Inside the page's landmark, where screen readers look for it.
+                    "portalProps": {"target": "#page"},
+                },
                 maxDropdownHeight=360,
                 **aria(label=label),
             ),
