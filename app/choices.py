@@ -10,6 +10,9 @@ from dash.development.base_component import Component
 
 from gviz.app.aria import aria
 
+#: Lists open inside the page's landmark, where screen readers look for them.
+INSIDE = {"portalProps": {"target": "#page"}}
+
 
 def select(
     name: str,
@@ -39,8 +42,7 @@ def select(
                 comboboxProps={
                     "width": "max-content",
                     "position": "bottom-end",
-                    # Inside the page's landmark, where screen readers look for it.
-                    "portalProps": {"target": "#page"},
+                    **INSIDE,
                 },
                 maxDropdownHeight=360,
                 **aria(label=label),

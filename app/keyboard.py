@@ -40,6 +40,16 @@ KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
             ("p", "select what lies on paths between two selected nodes"),
         ),
     ),
+    (
+        "Timeline, when focused",
+        (
+            ("arrows", "to the next span, call or gap; to the row above or below"),
+            ("n  N", "next and previous span by start, in whatever lane"),
+            ("Home  End", "first and last of the row"),
+            ("Shift arrows", "move the view"),
+            ("m  b", "measure from here to the next m; only the nodes between"),
+        ),
+    ),
 )
 
 

@@ -66,22 +66,9 @@ def render_graph(
             dcc.Store(id="view", data={"file": file, "graph": view.graph.graph_id}),
             dcc.Store(id="selection", data=selected),
             dcc.Store(id="address"),
-            html.Div(
-                className="gv-graph-head",
-                children=[
-                    html.Div(
-                        [
-                            html.H1(
-                                view.graph.name, className="gv-ellipsis", title=view.graph.name
-                            ),
-                            _graph_facts(view),
-                            _how_measured(view, measurements),
-                        ],
-                        className="gv-graph-title",
-                    ),
-                    _graph_choice(view, graphs),
-                ],
-            ),
+            # What is selected, in a sentence: assets/web/announce.js.
+            html.Div(id="said", role="status", className="gv-unseen"),
+            _head(view, graphs, measurements),
             _panes(
                 _dag(
                     view,
@@ -105,6 +92,25 @@ def render_graph(
                 render_inspector(library, file, view, selected, addresses),
                 _table(view, addresses.table_payload(file, view.graph.graph_id)),
             ),
+        ],
+    )
+
+
+def _head(
+    view: GraphView, graphs: Sequence[rows.Graph], measurements: Sequence[rows.Measurement]
+) -> Component:
+    return html.Div(
+        className="gv-graph-head",
+        children=[
+            html.Div(
+                [
+                    html.H1(view.graph.name, className="gv-ellipsis", title=view.graph.name),
+                    _graph_facts(view),
+                    _how_measured(view, measurements),
+                ],
+                className="gv-graph-title",
+            ),
+            _graph_choice(view, graphs),
         ],
     )
 
@@ -389,7 +395,7 @@ def _panes(
         id="inspector",
         className="gv-pane gv-inspector",
         tabIndex="0",
-        **aria(label="Inspector", live="polite"),
+        **aria(label="Inspector"),
         children=inspector,
     )
     return _split(
