@@ -50,6 +50,14 @@ KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
             ("m  b", "measure from here to the next m; only the nodes between"),
         ),
     ),
+    (
+        "Table, when focused",
+        (
+            ("arrows", "from cell to cell"),
+            ("Space", "select the row: a node, or all of a kernel name"),
+            ("Enter", "by kernel name: only the nodes of the row, one by one"),
+        ),
+    ),
 )
 
 

@@ -92,11 +92,21 @@ def test_page_is_accessible(page: Page, site: Site, path: str) -> None:
         f"{GRAPH}&layout=lanes&colour=nvtx&node={NODE}",
         f"{GRAPH}&layout=time&colour=slack&launch=median&node={NODE},{NODE + 1}",
         f"{GRAPH}&fold=repeats&launch=all",
+        f"{GRAPH}&table=kernels&node={NODE}",
         "graph?file=detailed&graph=1&node=11",
         "graph?file=dump&graph=1&node=2",
         "graph?file=loop&graph=1&node=1002",
     ],
-    ids=["nothing selected", "lanes", "time", "folded", "arguments", "no times", "body"],
+    ids=[
+        "nothing selected",
+        "lanes",
+        "time",
+        "folded",
+        "by kernel",
+        "arguments",
+        "no times",
+        "body",
+    ],
 )
 def test_graph_is_accessible(graph_page: GraphPage, site: Site, path: str) -> None:
     graph_page.page.set_viewport_size(WINDOW)  # type: ignore[arg-type]
