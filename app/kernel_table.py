@@ -76,7 +76,7 @@ def render_kernel_table() -> Component:
         id="kernels",
         className="gv-grid",
         columnDefs=_COLUMNS,
-        getRowId="params.data.name",
+        getRowId="params.data.id",
         rowData=[],
         rowClassRules={"gv-row-part": "params.data.selected > 0"},
         defaultColDef={

@@ -360,7 +360,7 @@ def _table(view: GraphView, source: str, shown: Table) -> Component:
         id="save-csv",
         className="gv-button",
         title="Save the rows shown as CSV",
-        **{"data-name": f"{view.graph.name}.csv"},
+        **{"data-name": view.graph.name},
     )
     grouped = dmc.SegmentedControl(
         id="table-view",

@@ -87,10 +87,16 @@
     const short = text.replace(/_kernel$/, "");
     const width = textWidth(ctx, short, px, weight);
     if (width <= room) return short;
-    const keep = Math.floor((short.length * (room - px)) / width);
-    if (keep < 4) return "";
-    const head = Math.floor(0.45 * keep);
-    return `${short.slice(0, head)}…${short.slice(short.length - (keep - head))}`;
+    // Halves of one character are none: those beyond 16 bits count once.
+    const letters = /[\ud800-\udfff]/.test(short) ? Array.from(short) : short;
+    const part = (from, to) => [letters.slice(from, to)].flat().join("");
+    for (let keep = Math.floor((letters.length * (room - px)) / width); keep >= 4; keep--) {
+      const head = Math.floor(0.45 * keep);
+      const cut = `${part(0, head)}…${part(letters.length - (keep - head), letters.length)}`;
+      // Letters differ in width.
+      if (textWidth(ctx, cut, px, weight) <= room) return cut;
+    }
+    return "";
   }
 
   /** Add a rounded rectangle to the path. */

@@ -73,7 +73,8 @@
         button.textContent = text;
         button.title = title;
         button.setAttribute("aria-label", title);
-        button.addEventListener("click", action);
+        // There may be nothing to show: a payload that is loading, or refused.
+        button.addEventListener("click", () => this.payload && action());
         return button;
       };
       for (const { text, title, toggle } of this.view.tools || []) {
@@ -151,7 +152,9 @@
         if (focus !== undefined && focus !== null) this.view.show(focus);
       } catch (error) {
         if (loading.signal.aborted) return;
-        this.say(`This view could not be loaded: ${error.message}. Reload the page to try again.`);
+        const told = error instanceof gviz.payload.Refusal;
+        const words = told ? error.message : `${error.message}. Reload the page to try again.`;
+        this.say(`This view could not be ${told ? "drawn" : "loaded"}: ${words}`);
       } finally {
         clearTimeout(slow);
         if (this.loading === loading) this.canvas.removeAttribute("aria-busy");

@@ -23,6 +23,8 @@
       const shares = members.map((row) => row.share).filter((share) => share !== null);
       const add = (values) => values.reduce((a, b) => a + b, 0);
       return {
+        // Never the name of something that every object has, such as "constructor".
+        id: `name ${name}`,
         name,
         kernel: wordsOf(new Set(members.map((row) => row.kernel))),
         nodes: members.map((row) => row.node),
@@ -76,7 +78,7 @@
     const rowData = groups.map((row) => ({
       ...row, selected: row.nodes.reduce((count, id) => count + selected.has(id), 0),
     }));
-    const ids = rowData.filter((row) => row.selected === row.count).map((row) => row.name);
+    const ids = rowData.filter((row) => row.selected === row.count).map((row) => row.id);
     window.dash_clientside.set_props("kernels", { rowData, selectedRows: { ids } });
   }
 

@@ -132,7 +132,7 @@ def test_row_selects_all_its_nodes_everywhere(
 ) -> None:
     open_kernels(graph_page, site)
     page = graph_page.page
-    page.locator("#kernels [row-id=split_kernel] [col-id=name]").click()
+    page.locator("#kernels [row-id='name split_kernel'] [col-id=name]").click()
     graph_page.wait_until(lambda: set(graph_page.state("dag")["selected"]) == SPLITS, "selection")
     assert set(graph_page.state("timeline")["selected"]) == SPLITS
     page.locator("#inspector", has_text="3 nodes selected").wait_for()
@@ -140,7 +140,7 @@ def test_row_selects_all_its_nodes_everywhere(
         lambda: shown(graph_page)["split_kernel"]["count"] == "3 of 3", "all counted as selected"
     )
     assert page.locator("#kernels .ag-row-selected").count() == 1
-    page.locator("#kernels [row-id=join_kernel] [col-id=name]").click(modifiers=["Control"])
+    page.locator("#kernels [row-id='name join_kernel'] [col-id=name]").click(modifiers=["Control"])
     graph_page.wait_until(lambda: len(graph_page.state("dag")["selected"]) == 6, "both names")
     total = sum(
         view.statistics[n.node_id].median_ns
@@ -166,7 +166,7 @@ def test_selection_elsewhere_is_counted_in_the_row(graph_page: GraphPage, site: 
 def test_row_opens_its_nodes(graph_page: GraphPage, site: Site, way: str) -> None:
     open_kernels(graph_page, site)
     page = graph_page.page
-    row = page.locator("#kernels [row-id=split_kernel]")
+    row = page.locator("#kernels [row-id='name split_kernel']")
     if way == "button":
         row.get_by_role("button", name="Show only the nodes of split_kernel").click()
     elif way == "double click":
