@@ -21,6 +21,8 @@ _MOST_DIGITS = 18
 Launches = Literal["median", "all"]
 #: In which order stacked launches stand, top to bottom; ``length``: the longest first.
 Order = Literal["ordinal", "length"]
+#: What a row of the table is: a node, or all nodes of a kernel name.
+Table = Literal["nodes", "kernels"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,7 @@ class Query:
     layout: str | None = None
     folding: str | None = None
     unfolded: tuple[str, ...] = ()
+    table: Table = "nodes"
 
 
 def parse_query(search: str | None) -> Query:
@@ -62,6 +65,7 @@ def parse_query(search: str | None) -> Query:
         layout=layout if layout in LAYOUTS else None,
         folding=folding if folding in FOLDINGS else None,
         unfolded=tuple(part for part in fields.get("open", "").split(",") if part),
+        table="kernels" if fields.get("table") == "kernels" else "nodes",
     )
 
 

@@ -16,6 +16,7 @@ from gviz.app.address import BENCH, GRAPH, RUN, RUNS, Addresses, parse_query
 from gviz.app.compression import add_compression
 from gviz.app.graph_view import graph_view
 from gviz.app.inspector import render_inspector
+from gviz.app.kernel_table import render_kernel_table
 from gviz.app.library import Library
 from gviz.app.pages.bench import render_bench
 from gviz.app.pages.graph import render_graph
@@ -143,7 +144,18 @@ def _add_graph_callbacks(app: dash.Dash, library: Library, addresses: Addresses)
         State("view", "data"),
         prevent_initial_call=True,
     )(show_selection)
+    add(
+        Output("kernels-box", "children"),
+        Input("table-view", "value"),
+        State("kernels-box", "children"),
+        prevent_initial_call=True,
+    )(show_kernels)
     _add_links(app)
+
+
+def show_kernels(table: str, shown: object) -> Any:
+    """Return the table by kernel name once it is wanted; it stays."""
+    return render_kernel_table() if table == "kernels" and not shown else dash.no_update
 
 
 def _add_links(app: dash.Dash) -> None:
@@ -197,6 +209,13 @@ def _link_views(link: Callable[..., None]) -> None:
         at_start=True,
     )
     link(
+        "showTable",
+        Output("table-view", "modified_timestamp"),
+        Input("table-view", "value"),
+        Input("kernels-box", "children"),
+        at_start=True,
+    )
+    link(
         "showLaunch",
         Output("timeline", "source"),
         optional("launch", "value"),
@@ -239,6 +258,7 @@ def _link_page(link: Callable[..., None]) -> None:
         optional("layout", "value"),
         optional("folding", "value"),
         optional("dag", "open"),
+        optional("table-view", "value"),
         State("view", "data"),
     )
     link("title", Output("title", "modified_timestamp"), Input("title", "data"))

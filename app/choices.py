@@ -10,6 +10,9 @@ from dash.development.base_component import Component
 
 from gviz.app.aria import aria
 
+#: Lists open inside the page's landmark, where screen readers look for them.
+INSIDE = {"portalProps": {"target": "#page"}}
+
 
 def select(
     name: str,
@@ -36,7 +39,11 @@ def select(
                 searchable=len(options) > 8,
                 placeholder=placeholder,
                 disabled=not options,
-                comboboxProps={"width": "max-content", "position": "bottom-end"},
+                comboboxProps={
+                    "width": "max-content",
+                    "position": "bottom-end",
+                    **INSIDE,
+                },
                 maxDropdownHeight=360,
                 **aria(label=label),
             ),

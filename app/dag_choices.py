@@ -6,7 +6,7 @@ import dash_mantine_components as dmc
 from dash.development.base_component import Component
 
 from gviz.app.aria import aria
-from gviz.app.choices import select
+from gviz.app.choices import INSIDE, select
 from gviz.app.dag_places import LAYOUTS
 from gviz.app.graph_view import GraphView
 from gviz.app.overlays import OVERLAYS, TIMED
@@ -47,6 +47,7 @@ def fold_choice(view: GraphView, folding: str | None) -> Component | None:
         size="xs",
         w=116,
         allowDeselect=False,
+        comboboxProps=INSIDE,
         **aria(label="Folding"),
     )
     return choice

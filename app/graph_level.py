@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.app.graph_view import nvtx_texts
+from gviz.cycle import describe_cycle
+from gviz.errors import CycleError, RecordingError
 from gviz.layout.lanes import cover_chains
 from gviz.layout.ranks import rank_rows
 from gviz.recording import rows
@@ -126,14 +128,14 @@ class GraphLevel:
 
 
 def read_level(recording: Recording, graph_id: int) -> GraphLevel:
-    """Return one level of a graph; RecordingError if there is no such graph."""
+    """Return one level of a graph; RecordingError if there is no such graph or it has a cycle."""
     graph = recording.fetch_graph(graph_id)
     outermost = graph
     while outermost.parent_graph_id is not None:
         outermost = recording.fetch_graph(outermost.parent_graph_id)
     nodes = _fetch_nodes(recording, graph_id)
     edge_from, edge_to, edge_type = _edges(recording, graph, nodes)
-    row = rank_rows(len(nodes), edge_from, edge_to)
+    row = _rows(graph, nodes, edge_from, edge_to)
     inner = _inner_nodes(recording, graph, nodes)
     times = _read_times(recording, outermost, nodes, inner)
     return GraphLevel(
@@ -157,6 +159,19 @@ def read_level(recording: Recording, graph_id: int) -> GraphLevel:
         },
         _inner=inner,
     )
+
+
+def _rows(
+    graph: rows.Graph, nodes: list[LevelNode], edge_from: IntArray, edge_to: IntArray
+) -> IntArray:
+    try:
+        return rank_rows(len(nodes), edge_from, edge_to)
+    except CycleError as error:
+        names = [f"{nodes[i].name} (node {nodes[i].node_id})" for i in error.nodes]
+        raise RecordingError(
+            f"{graph.name} has a cycle of dependencies: {describe_cycle(names)}. No CUDA graph can "
+            "hold one: the recording is damaged, record it again. The table lists its nodes."
+        ) from error
 
 
 def _fetch_nodes(recording: Recording, graph_id: int) -> list[LevelNode]:

@@ -86,7 +86,7 @@ def _one(
 
 
 def _heading(node: rows.Node, function: rows.KernelFunction | None, as_json: str) -> Component:
-    full = function.name if function else None
+    whole = function.name if function else node.name
     return html.Div(
         className="gv-inspector-head",
         children=[
@@ -105,14 +105,14 @@ def _heading(node: rows.Node, function: rows.KernelFunction | None, as_json: str
                 ],
                 className="gv-inspector-line",
             ),
-            html.H2(node.name, className="gv-break"),
-            _full_name(full) if full and full != node.name else None,
+            html.H2(node.name, className="gv-clamp"),
+            _whole_name(whole) if whole != node.name or len(whole) > _LONG_NAME else None,
         ],
     )
 
 
-def _full_name(name: str) -> Component:
-    """Return a kernel's whole name, folded where it would push everything else away."""
+def _whole_name(name: str) -> Component:
+    """Return a node's whole name, folded where it would push everything else away."""
     text = html.P(name, className="gv-mono gv-muted gv-break gv-full-name")
     if len(name) <= _LONG_NAME:
         return text

@@ -40,6 +40,24 @@ KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
             ("p", "select what lies on paths between two selected nodes"),
         ),
     ),
+    (
+        "Timeline, when focused",
+        (
+            ("arrows", "to the next span, call or gap; to the row above or below"),
+            ("n  N", "next and previous span by start, in whatever lane"),
+            ("Home  End", "first and last of the row"),
+            ("Shift arrows", "move the view"),
+            ("m  b", "measure from here to the next m; only the nodes between"),
+        ),
+    ),
+    (
+        "Table, when focused",
+        (
+            ("arrows", "from cell to cell"),
+            ("Space", "select the row: a node, or all of a kernel name"),
+            ("Enter", "by kernel name: only the nodes of the row, one by one"),
+        ),
+    ),
 )
 
 

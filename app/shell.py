@@ -114,5 +114,5 @@ def message(title: str, *sentences: str | Component) -> Component:
     """Return an empty state in words."""
     return html.Div(
         className="gv-message",
-        children=[html.H2(title), *(html.P(s) for s in sentences)],
+        children=[html.H1(title), *(html.P(s) for s in sentences)],
     )

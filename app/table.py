@@ -54,7 +54,10 @@ def render_table(view: GraphView) -> Component:
             "animateRows": False,
             "tooltipShowDelay": 400,
             "suppressCellFocus": False,
-            "localeText": {"noRowsToShow": "No node matches."},
+            "localeText": {
+                "noRowsToShow": "This graph has no nodes.",
+                "noMatchingRows": "No node matches.",
+            },
         },
         style={"height": "100%", "width": "100%"},
     )

@@ -30,6 +30,7 @@ MANTINE_THEME: dict[str, Any] = {
     },
     "cursorType": "pointer",
     "focusRing": "auto",
+    "respectReducedMotion": True,
 }
 
 #: AG Grid takes CSS variables as parameters, so dark and light need no second theme.

@@ -7,6 +7,8 @@ The command line prints the message on stderr without a traceback and exits 1
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class GvizError(Exception):
     """Base of every error that gviz raises on purpose."""
@@ -22,6 +24,20 @@ class UsageError(GvizError):
 
 class RecordingError(GvizError):
     """A recording cannot be opened, read or written."""
+
+
+class CycleError(RecordingError):
+    """Dependencies form a cycle, which no CUDA graph can hold.
+
+    Parameters
+    ----------
+    nodes
+        Indices of the nodes of one cycle, in the order of its edges.
+    """
+
+    def __init__(self, nodes: Sequence[int], message: str) -> None:
+        super().__init__(message)
+        self.nodes = tuple(nodes)
 
 
 class SpoolError(GvizError):

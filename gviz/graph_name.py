@@ -67,11 +67,12 @@ def base_name(kind: int, name: str, nvtx: str, frames: Iterable[Frame]) -> str |
     >>> base_name(0, "", "decode/attention", [])
     'decode/attention'
     """
-    if kind == NameKind.EXPLICIT and name:
+    if kind == NameKind.EXPLICIT and name.strip():
         return name
-    if nvtx:
+    # A range of blanks names nothing that could be clicked.
+    if nvtx.strip(" /"):
         return nvtx
-    if kind == NameKind.FRAMEWORK and name:
+    if kind == NameKind.FRAMEWORK and name.strip():
         return name
     return line_name(frames)
 

@@ -10,13 +10,14 @@ import dash_mantine_components as dmc
 from dash import dcc, html
 from dash.development.base_component import Component
 
-from gviz.app.address import Addresses, Launches, Order, Query
+from gviz.app.address import Addresses, Launches, Order, Query, Table
 from gviz.app.aria import aria
 from gviz.app.choices import select
 from gviz.app.components import Dag, Timeline
 from gviz.app.dag_choices import colour_choice, fold_choice, is_empty, layout_choice
 from gviz.app.graph_view import GraphView, TimedLaunch, typical_launch
 from gviz.app.inspector import render_inspector
+from gviz.app.kernel_table import render_kernel_table
 from gviz.app.library import Library
 from gviz.app.life import why_no_edges
 from gviz.app.pages.run import measurement_name, measurement_text
@@ -66,22 +67,9 @@ def render_graph(
             dcc.Store(id="view", data={"file": file, "graph": view.graph.graph_id}),
             dcc.Store(id="selection", data=selected),
             dcc.Store(id="address"),
-            html.Div(
-                className="gv-graph-head",
-                children=[
-                    html.Div(
-                        [
-                            html.H1(
-                                view.graph.name, className="gv-ellipsis", title=view.graph.name
-                            ),
-                            _graph_facts(view),
-                            _how_measured(view, measurements),
-                        ],
-                        className="gv-graph-title",
-                    ),
-                    _graph_choice(view, graphs),
-                ],
-            ),
+            # What is selected, in a sentence: assets/web/announce.js.
+            html.Div(id="said", role="status", className="gv-unseen"),
+            _head(view, graphs, measurements),
             _panes(
                 _dag(
                     view,
@@ -103,8 +91,27 @@ def render_graph(
                     look,
                 ),
                 render_inspector(library, file, view, selected, addresses),
-                _table(view, addresses.table_payload(file, view.graph.graph_id)),
+                _table(view, addresses.table_payload(file, view.graph.graph_id), query.table),
             ),
+        ],
+    )
+
+
+def _head(
+    view: GraphView, graphs: Sequence[rows.Graph], measurements: Sequence[rows.Measurement]
+) -> Component:
+    return html.Div(
+        className="gv-graph-head",
+        children=[
+            html.Div(
+                [
+                    html.H1(view.graph.name, className="gv-ellipsis", title=view.graph.name),
+                    _graph_facts(view),
+                    _how_measured(view, measurements),
+                ],
+                className="gv-graph-title",
+            ),
+            _graph_choice(view, graphs),
         ],
     )
 
@@ -336,7 +343,7 @@ def _timeline(
     return _pane("Timeline", body, None, *_launch_choices(view, shown, stream))
 
 
-def _table(view: GraphView, source: str) -> Component:
+def _table(view: GraphView, source: str, shown: Table) -> Component:
     search = dmc.TextInput(
         id="search",
         placeholder="Search nodes  ( / )",
@@ -353,19 +360,40 @@ def _table(view: GraphView, source: str) -> Component:
         id="save-csv",
         className="gv-button",
         title="Save the rows shown as CSV",
-        **{"data-name": f"{view.graph.name}.csv"},
+        **{"data-name": view.graph.name},
     )
+    grouped = dmc.SegmentedControl(
+        id="table-view",
+        size="xs",
+        value=shown,
+        data=[
+            {"value": "nodes", "label": "One by one"},
+            {"value": "kernels", "label": "By kernel name"},
+        ],
+        **aria(label="Rows of the table"),
+    )
+    by_kernel = shown == "kernels"
     body = html.Div(
-        [dcc.Store(id="table-source", data=source), render_table(view)], className="gv-grid"
+        [
+            dcc.Store(id="table-source", data=source),
+            html.Div(render_table(view), id="nodes-box", className="gv-grid", hidden=by_kernel),
+            html.Div(
+                render_kernel_table() if by_kernel else None,
+                id="kernels-box",
+                className="gv-grid",
+                hidden=not by_kernel,
+            ),
+        ],
+        className="gv-grid",
     )
     # Shown and worded by page_table.js while a view filters the table.
     clear = html.Button(
         id="filter-clear",
         className="gv-filter-clear",
         hidden=True,
-        title="Only nodes of the brushed interval; click to show all",
+        title="Only these nodes; click to show all",
     )
-    return _pane("Nodes", body, note, save, clear, search)
+    return _pane("Nodes", body, note, grouped, save, clear, search)
 
 
 def _pane(title: str, body: Component, note: Component | None, *tools: Component) -> Component:
@@ -389,7 +417,7 @@ def _panes(
         id="inspector",
         className="gv-pane gv-inspector",
         tabIndex="0",
-        **aria(label="Inspector", live="polite"),
+        **aria(label="Inspector"),
         children=inspector,
     )
     return _split(

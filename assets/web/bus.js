@@ -1,7 +1,9 @@
 /**
  * What views on one page share without a server: selection, hover and filter, by group.
  *
- * A group lives while a view subscribes to it. Values are replaced, never changed in place.
+ * A group lives while a view subscribes to it. Values are replaced, never changed in place. What is
+ * no view (tables, inspector) hears of them as the document's events "gviz-select", "gviz-hover" and
+ * "gviz-filter".
  */
 (function () {
   "use strict";
@@ -20,6 +22,7 @@
       if (same(ids, this.selected)) return;
       this.selected = ids.slice();
       this.tell();
+      publish("select", this.selected);
     }
 
     /** @param {number|null} id */
@@ -27,14 +30,15 @@
       if (id === this.hovered) return;
       this.hovered = id;
       this.tell();
+      publish("hover", id);
     }
 
-    /** What is no view hears of it as the document's event "gviz-filter". @param {number[]|null} ids */
+    /** @param {number[]|null} ids */
     filter(ids) {
       if (ids === this.filtered || (ids && this.filtered && same(ids, this.filtered))) return;
       this.filtered = ids && ids.slice();
       this.tell();
-      document.dispatchEvent(new CustomEvent("gviz-filter", { detail: this.filtered }));
+      publish("filter", this.filtered);
     }
 
     tell() {
@@ -45,12 +49,18 @@
   /** @type {Map<string, Group>} */
   const groups = new Map();
 
+  function publish(name, detail) {
+    document.dispatchEvent(new CustomEvent(`gviz-${name}`, { detail }));
+  }
+
   /** @param {number[]} a @param {number[]} b */
   function same(a, b) {
     return a.length === b.length && a.every((value, i) => value === b[i]);
   }
 
   gviz.bus = {
+    /** What the views of the graph page share; LINK_GROUP in gviz.app.pages.graph. */
+    PAGE: "graph-page",
     /** @param {string} name @returns {Group} */
     group(name) {
       if (!groups.has(name)) groups.set(name, new Group());

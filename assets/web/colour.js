@@ -42,10 +42,12 @@
     ],
     dark: [
       "#4f93dc", "#e39a3f", "#35b294", "#c08ad0", "#e27a9d", "#93b043", "#63bede", "#c08f5c",
-      "#8a95e6", "#d6b944", "#6b7480",
+      "#8a95e6", "#d6b944", "#7a8490",
     ],
   };
   const CATEGORIES = CATEGORY_COLOURS.light.length - 1;
+  /** Luminance on which black and white text have the same contrast, 4.6:1. */
+  const EVEN = Math.sqrt(1.05 * 0.05) - 0.05;
 
   /** OKLCH to sRGB bytes, chroma reduced until it fits. Reference: Ottosson 2020, "OKLab". */
   function oklch(lightness, chroma, hue) {
@@ -94,9 +96,18 @@
       const [r, g, b] = oklch(lightness, ...along(path, t));
       css.push(`rgb(${r},${g},${b})`);
       words[i] = (255 << 24) | (b << 16) | (g << 8) | r;
-      darkText.push(lightness > 0.66);
+      darkText.push(luminance([r, g, b]) > EVEN);
     }
     return { css, words, darkText };
+  }
+
+  /** Relative luminance of sRGB bytes, 0..1. Reference: WCAG 2.2. */
+  function luminance(rgb) {
+    const [r, g, b] = rgb.map((byte) => {
+      const v = byte / 255;
+      return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   }
 
   const built = {};

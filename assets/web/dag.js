@@ -1,4 +1,4 @@
-/** The DAG view: transform, gestures, keys. Drawing is in dag_draw.js, data in dag_scene.js. */
+/** The DAG view: transform and gestures. Keys are in dag_keys.js, drawing in dag_draw.js, data in dag_scene.js. */
 (function () {
   "use strict";
   const gviz = (window.gviz = window.gviz || {});
@@ -37,13 +37,24 @@
       this.transform = { k: 1, kx: 1, x: 0, y: 0 };
       this.stop = () => {};
       this.drawn = { level: "", visible: 0 };
+      this.keys = new gviz.DagKeys(this);
     }
 
     label(payload) {
       const { graph_name: name } = payload.header;
       const nodes = gviz.format.counted(payload.x.length, "node");
       const edges = gviz.format.counted(payload.edge_from.length, "edge");
-      return `DAG of ${name}: ${nodes}, ${edges}. Arrow keys follow dependencies, c the critical path, f fits.`;
+      const keys = "Arrow keys follow dependencies, n goes to the next node, question mark lists the keys.";
+      return `DAG of ${name}: ${nodes}, ${edges}. ${keys}`;
+    }
+
+    /** The selection, and the meaning of the colours, as sentences. */
+    words(ids) {
+      return gviz.dagWords.selection(this, ids);
+    }
+
+    legend() {
+      return gviz.dagWords.legend(this.scene.overlay(this.frame.props.colour));
     }
 
     load(payload) {
@@ -335,47 +346,8 @@
       if (open.length !== (this.frame.props.open || []).length) this.frame.tell({ open });
     }
 
-    // -- keys -------------------------------------------------------------------------
-
     key(event) {
-      const { selected } = this.frame.group;
-      const current = this.scene.index.get(selected[selected.length - 1]);
-      if (event.key === "o" || event.key === "x") {
-        const items = Array.from(new Set(selected.map((id) => this.scene.index.get(id))));
-        const known = items.filter((i) => i !== undefined);
-        return event.key === "o" ? this.unfold(known) : this.refold(known);
-      }
-      const step = { ArrowDown: "down", ArrowUp: "up", ArrowLeft: "left", ArrowRight: "right" };
-      const way = step[event.key];
-      const walk = this.walks(event.key, current);
-      if (walk) {
-        const nodes = Array.from(walk).flatMap((i) => Array.from(this.scene.nodesOf(i)));
-        nodes.sort((a, b) => a - b);
-        if (nodes.length) this.frame.group.select(nodes);
-        return true;
-      }
-      if (event.key === "c" || event.key === "C") return this.walkCritical(event.key === "c", current);
-      if (!way || !this.scene.count) return false;
-      const next = current === undefined ? 0 : this.neighbour(current, way);
-      if (next >= 0) {
-        this.frame.group.select(Array.from(this.scene.nodesOf(next)));
-        this.reveal(next);
-      }
-      return true;
-    }
-
-    /** The nodes that a key selects, or null for another key. */
-    walks(key, current) {
-      const { scene, frame } = this;
-      const selected = new Set(frame.group.selected.map((id) => scene.index.get(id) ?? -1));
-      const nodes = Array.from(selected).filter((i) => i >= 0);
-      if (key === "u" || key === "d") return gviz.dagWalk.reach(scene, nodes, key === "d");
-      if (key === "p") return nodes.length === 2 ? gviz.dagWalk.between(scene, ...nodes) : [];
-      if (key !== "n" && key !== "N") return null;
-      const step = current === undefined ? 0 : current + (key === "n" ? 1 : -1);
-      const next = Math.max(0, Math.min(scene.count - 1, step));
-      this.reveal(next);
-      return [next];
+      return this.keys.key(event);
     }
 
     /** Zoom so that the selection fills the view; without one show everything. */
@@ -394,52 +366,6 @@
         : Math.min(FIT_ZOOM, across, down);
       const { left, right, top, bottom } = box;
       this.glide(this.centre((left + right) / 2, (top + bottom) / 2, Math.max(least, scale)));
-    }
-
-    /** Select the next node on the critical path, or the one before; at first the first. */
-    walkCritical(forward, current) {
-      const { critical } = this.scene;
-      if (!critical.length) return false;
-      const at = current === undefined ? -1 : critical.indexOf(current);
-      const next = at < 0 ? 0 : Math.max(0, Math.min(critical.length - 1, at + (forward ? 1 : -1)));
-      this.frame.group.select(Array.from(this.scene.nodesOf(critical[next])));
-      this.reveal(critical[next]);
-      return true;
-    }
-
-    /** The dependent below, the dependency above, or the nearest node to a side in the row. */
-    neighbour(i, way) {
-      const { scene } = this;
-      if (scene.along) return this.neighbourInTime(i, way);
-      const nearest = (ends) => {
-        const far = (n) => Math.abs(scene.x[n] - scene.x[i]) + Math.abs(scene.y[n] - scene.y[i]);
-        return ends.length ? ends.reduce((a, b) => (far(b) < far(a) ? b : a)) : -1;
-      };
-      if (way === "down") return nearest(Array.from(scene.edgesFrom(i), (e) => scene.to[e]));
-      if (way === "up") return nearest(Array.from(scene.edgesTo(i), (e) => scene.from[e]));
-      const sign = way === "left" ? -1 : 1;
-      const row = [];
-      const y = scene.y[i];
-      scene.grid.visit(0, y - 1, scene.width, y + 1, (n) => {
-        if (Math.abs(scene.y[n] - y) < 1 && sign * (scene.x[n] - scene.x[i]) > 1) row.push(n);
-      });
-      return nearest(row);
-    }
-
-    /** The dependent to the right, the dependency to the left, or the lane above or below. */
-    neighbourInTime(i, way) {
-      const { scene } = this;
-      const near = (nodes) =>
-        nodes.reduce((a, b) => {
-          const far = (n) => Math.abs(scene.x[n] - scene.x[i]);
-          return a < 0 || far(b) < far(a) ? b : a;
-        }, -1);
-      if (way === "right") return near(Array.from(scene.edgesFrom(i), (e) => scene.to[e]));
-      if (way === "left") return near(Array.from(scene.edgesTo(i), (e) => scene.from[e]));
-      const { lanes } = scene.grid;
-      const at = lanes.findIndex((lane) => lane.middle === scene.y[i]);
-      const lane = lanes[at + (way === "down" ? 1 : -1)];
-      return lane ? near(lane.items) : -1;
     }
 
     /** Pan just enough that a node is on screen. */

@@ -57,7 +57,7 @@
     toPlane(ctx, style, size);
     gviz.dagNodes.drawCards(ctx, scene, nodes, style);
     toScreen(ctx, size);
-    gviz.dagNodes.drawTexts(ctx, scene, nodes, style);
+    if (!style.faded) gviz.dagNodes.drawTexts(ctx, scene, nodes, style);
   }
 
   function drawEdges(ctx, scene, edges, style, size, colour, width) {
@@ -91,9 +91,10 @@
       if (style.overlay.name === "slack") {
         drawEdges(ctx, scene, scene.criticalEdges, style, size, style.theme.accent, 2);
       }
-      drawNodes(ctx, scene, nodes, style, size);
+      // Fills fade under a selection, names do not: they are drawn over the veil.
+      drawNodes(ctx, scene, nodes, marks.selected.length ? { ...style, faded: true } : style, size);
     }
-    if (marks.selected.length) drawSelection(ctx, scene, style, marks.selected, size);
+    if (marks.selected.length) drawSelection(ctx, scene, style, { ...marks, nodes: far ? [] : nodes }, size);
     if (marks.hovered >= 0 && !marks.selected.includes(marks.hovered)) {
       toPlane(ctx, style, size);
       const ring = { scale: k, colour: style.theme.ink, width: 1.5, halo: null };
@@ -133,9 +134,12 @@
   }
 
   /** Fade everything, then draw the selection with what it waits for and what waits for it. */
-  function drawSelection(ctx, scene, style, selected, size) {
+  function drawSelection(ctx, scene, style, { selected, nodes }, size) {
     const { up, down, shown } = kinOf(scene, selected);
     fade(ctx, size);
+    const kin = new Set(shown);
+    const others = nodes.filter((i) => !kin.has(i));
+    gviz.dagNodes.drawTexts(ctx, scene, others, { ...style, faded: true });
     const { k } = style.transform;
     const width = k > 0.3 ? 2 : 1.3;
     drawEdges(ctx, scene, up, style, size, style.theme.upstream, width);
@@ -147,5 +151,5 @@
     toScreen(ctx, size);
   }
 
-  gviz.dagDraw = { draw, viewOf, kinOf, fade };
+  gviz.dagDraw = { draw, viewOf, kinOf, fade, VEIL };
 })();

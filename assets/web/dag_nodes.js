@@ -15,6 +15,12 @@
     BATCH_MEM_OP: "MEMOP", MEMCPY_BATCH: "COPIES",
   };
 
+  /** Overlays that neither name, tag nor time of a card tell, and the word before their value. */
+  const WORDS = {
+    p95: "p95", launch: "launch", slack: "slack", nvtx: "", lane: "lane", device: "",
+    occupancy: "occupancy",
+  };
+
   /** How a node is filled: css colour or hatch, and the ink on it. */
   function paintOf(scene, i, style) {
     return style.overlay.paint(i, style.theme) || { fill: null, ink: style.theme.muted };
@@ -137,23 +143,24 @@
     ctx.textBaseline = "middle";
     for (const i of nodes) {
       const { ink, fill } = paintOf(scene, i, style);
+      const pen = style.faded ? theme.ink : ink;
       const left = (scene.x[i] - scene.halfW) * t.k + t.x;
       const middle = scene.y[i] * t.k + t.y;
       const pad = Math.min(12, Math.max(4, w * 0.055));
-      if (!fill) {
+      if (!fill && !style.faded) {
         // Text on a hatch needs quiet ground.
         ctx.fillStyle = theme.untimed;
         ctx.fillRect(left + pad - 3, middle - h * 0.38, w - 2 * pad + 6, h * 0.76);
       }
       const tag = w > 96 ? TAGS[scene.kindOf(i)] : undefined;
-      const room = w - 2 * pad - (tag ? drawTag(ctx, tag, left + w - pad, middle, px, ink) : 0);
+      const room = w - 2 * pad - (tag ? drawTag(ctx, tag, left + w - pad, middle, px, pen) : 0);
       ctx.textAlign = "left";
-      ctx.fillStyle = ink;
+      ctx.fillStyle = pen;
       const weight = two ? 600 : 500;
       const name = gviz.canvas.fitText(ctx, titleOf(scene, i, room), px, room, weight);
       ctx.font = gviz.canvas.font(px, weight);
       ctx.fillText(name, left + pad, two ? middle - h * 0.17 : middle);
-      if (two) drawTime(ctx, scene, i, { x: left + pad, y: middle + h * 0.21, px, room });
+      if (two) drawTime(ctx, scene, i, { x: left + pad, y: middle + h * 0.21, px, room }, style.overlay);
     }
   }
 
@@ -168,9 +175,7 @@
     ctx.font = gviz.canvas.font(size, 700);
     ctx.textAlign = "right";
     ctx.fillStyle = ink;
-    ctx.globalAlpha = 0.72;
     ctx.fillText(tag, right, middle);
-    ctx.globalAlpha = 1;
     return gviz.canvas.textWidth(ctx, tag, size, 700) + 8;
   }
 
@@ -182,13 +187,18 @@
     return Number.isFinite(scene.body[i]) ? `body ${time(scene.body[i])}${share}` : "not timed";
   }
 
-  function drawTime(ctx, scene, i, { x, y, px, room }) {
+  /** The second line: time and share, or else what the node is coloured by. */
+  function lineOf(scene, i, overlay) {
+    const before = WORDS[overlay.name];
+    if (before === undefined) return timeOf(scene, i);
+    return `${before} ${overlay.describe(i)}`.trim();
+  }
+
+  function drawTime(ctx, scene, i, { x, y, px, room }, overlay) {
     const small = px * 0.92;
-    const text = timeOf(scene, i);
+    const text = lineOf(scene, i, overlay);
     ctx.font = gviz.canvas.font(small);
-    ctx.globalAlpha = 0.86;
     ctx.fillText(gviz.canvas.fitText(ctx, text, small, room), x, y);
-    ctx.globalAlpha = 1;
   }
 
   /** A ring around nodes, in the plane. */

@@ -7,6 +7,8 @@
   /** What took no time, or has none, is a mark of this width. */
   const LEAST_W = 1;
   const MARK_W = 5;
+  /** Wider ones have an outline: the palest fill is hardly seen on its ground. */
+  const OUTLINED = 6;
   const AXIS = 22;
 
   /** The box of a node on screen. */
@@ -30,6 +32,8 @@
     const { transform: t, theme } = style;
     let last = null;
     const marks = [];
+    ctx.strokeStyle = theme.outline;
+    ctx.lineWidth = 1;
     for (const i of nodes) {
       if (!scene.halfWidth[i]) marks.push(i);
       else {
@@ -39,6 +43,7 @@
         const box = boxOf(scene, i, t);
         // A hair between neighbours, where there is room for one.
         ctx.fillRect(box.x, box.y, box.w > 4 ? box.w - 1 : box.w, box.h);
+        if (box.w > OUTLINED) ctx.strokeRect(box.x + 0.5, box.y + 0.5, box.w - 2, box.h - 1);
       }
     }
     for (const i of marks) drawMark(ctx, scene, i, style);
@@ -79,7 +84,7 @@
       const { ink, fill } = gviz.dagNodes.paintOf(scene, i, style);
       if (!fill) continue;
       const middle = box.y + box.h / 2;
-      ctx.fillStyle = ink;
+      ctx.fillStyle = style.faded ? style.theme.ink : ink;
       const weight = two ? 600 : 500;
       ctx.font = gviz.canvas.font(px, weight);
       const name = gviz.canvas.fitText(ctx, scene.nameOf(i), px, room, weight);
@@ -145,9 +150,12 @@
     }
   }
 
-  function drawSelection(ctx, scene, style, selected, size) {
+  function drawSelection(ctx, scene, style, { selected, nodes }, size) {
     const { up, down, shown } = gviz.dagDraw.kinOf(scene, selected);
     gviz.dagDraw.fade(ctx, size);
+    const kin = new Set(shown);
+    const others = nodes.filter((i) => !kin.has(i));
+    drawTexts(ctx, scene, others, { ...style, faded: true });
     drawEdges(ctx, scene, up, style, style.theme.upstream, 2);
     drawEdges(ctx, scene, down, style, style.theme.downstream, 2);
     drawBars(ctx, scene, shown, style);
@@ -164,11 +172,11 @@
     const edges = gviz.dagEdges.visible(scene, view).filter(across);
     if (edges.length <= MOST_EDGES) drawEdges(ctx, scene, edges, style, style.theme.edge, 1);
     drawBars(ctx, scene, nodes, style);
-    drawTexts(ctx, scene, nodes, style);
+    if (!marks.selected.length) drawTexts(ctx, scene, nodes, style);
     if (style.overlay.name === "slack") {
       drawEdges(ctx, scene, scene.criticalEdges.filter(across), style, style.theme.accent, 2);
     }
-    if (marks.selected.length) drawSelection(ctx, scene, style, marks.selected, size);
+    if (marks.selected.length) drawSelection(ctx, scene, style, { ...marks, nodes }, size);
     if (marks.hovered >= 0 && !marks.selected.includes(marks.hovered)) {
       drawRings(ctx, scene, [marks.hovered], style, style.theme.ink, 1.5);
     }

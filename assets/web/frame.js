@@ -3,7 +3,8 @@
  *
  * A view is an object made by gviz.views.<Name>(frame) with: label(payload), load(payload),
  * draw(ctx, size), gesture listeners (see gestures.js), key(event), show(nodeId), fit(),
- * zoomBy(factor), locate(nodeId), state(). It may have tools ({text, title, toggle}, with
+ * zoomBy(factor), locate(nodeId), state(), words(nodeIds) of a selection. It may have legend()
+ * (what its colours mean, in words), tools ({text, title, toggle}, with
  * tool() the text of the one that is on), escape() (true: it took the key) and hear(group).
  */
 (function () {
@@ -38,6 +39,11 @@
       this.note.setAttribute("role", "status");
       this.tooltip = element("div", "gviz-canvas-tooltip", box);
       this.tooltip.hidden = true;
+      this.legend = element("div", "gv-unseen", box);
+      this.legend.id = `${props.id}-legend`;
+      this.canvas.setAttribute("aria-describedby", this.legend.id);
+      /** Where the tooltip hangs on that the keyboard has opened. @type {function(): Object|null} */
+      this.pinned = null;
       this.size = gviz.canvas.fitToBox(this.canvas);
       this.remark("");
       this.redraw = gviz.canvas.scheduler(() => this.paint());
@@ -51,6 +57,8 @@
       ];
       this.onKey = (event) => this.key(event);
       this.canvas.addEventListener("keydown", this.onKey);
+      this.onBlur = () => this.pin(null);
+      this.canvas.addEventListener("blur", this.onBlur);
       this.canvas.gvizState = () => this.state();
       this.canvas.gvizLocate = (id) => this.locate(id);
       if (props.selected) this.group.select(props.selected);
@@ -65,7 +73,8 @@
         button.textContent = text;
         button.title = title;
         button.setAttribute("aria-label", title);
-        button.addEventListener("click", action);
+        // There may be nothing to show: a payload that is loading, or refused.
+        button.addEventListener("click", () => this.payload && action());
         return button;
       };
       for (const { text, title, toggle } of this.view.tools || []) {
@@ -115,6 +124,7 @@
     async load(source) {
       if (this.loading) this.loading.abort();
       this.payload = null;
+      this.pin(null);
       if (!source) {
         this.say("Nothing to show.");
         return;
@@ -142,7 +152,9 @@
         if (focus !== undefined && focus !== null) this.view.show(focus);
       } catch (error) {
         if (loading.signal.aborted) return;
-        this.say(`This view could not be loaded: ${error.message}. Reload the page to try again.`);
+        const told = error instanceof gviz.payload.Refusal;
+        const words = told ? error.message : `${error.message}. Reload the page to try again.`;
+        this.say(`This view could not be ${told ? "drawn" : "loaded"}: ${words}`);
       } finally {
         clearTimeout(slow);
         if (this.loading === loading) this.canvas.removeAttribute("aria-busy");
@@ -171,6 +183,9 @@
       ctx.clearRect(0, 0, width, height);
       if (!this.payload) return;
       this.view.draw(ctx, this.size);
+      const legend = this.view.legend?.() ?? "";
+      if (legend !== this.legend.textContent) this.legend.textContent = legend;
+      if (this.pinned) this.hang(this.pinned());
       this.frames += 1;
       if (this.paintedMs === null) this.paintedMs = performance.now();
     }
@@ -182,12 +197,20 @@
       clearTimeout(this.telling);
       const { selected, hovered } = this.group;
       const change = {};
+      if (selected !== this.heard) this.tellSelection(selected);
       if (!gviz.bus.same(selected, this.props.selected || [])) change.selected = selected;
       if (change.selected) this.tell(change);
       // Hover passes over many nodes: Dash hears of the one where it rests.
       this.telling = setTimeout(() => {
         if (hovered !== (this.props.hovered ?? null)) this.tell({ hovered });
       }, 80);
+    }
+
+    /** In words, if this view is the one that speaks. */
+    tellSelection(selected) {
+      this.heard = selected;
+      if (!this.payload || !gviz.announce.isSpeaker(this.canvas, !!this.view.legend)) return;
+      gviz.announce.say(this.view.words(selected));
     }
 
     tell(change) {
@@ -209,10 +232,28 @@
       if (ids.length) this.group.select(Array.from(now));
     }
 
-    /** @param {Array<[string, string]>|null} rows  first is the title */
+    /** The tooltip at the pointer. @param {Array<[string, string]>|null} rows  first the title */
     tip(rows, x, y) {
-      this.tooltip.hidden = !rows;
+      if (!rows && this.pinned) return;
+      this.pinned = null;
       this.canvas.classList.toggle("gviz-canvas-over", !!rows);
+      this.fill(rows);
+      if (rows) this.hang({ x, y });
+    }
+
+    /**
+     * The tooltip at a thing, for the keyboard; it moves with the thing.
+     * @param {Array<[string, string]>|null} rows @param {function(): {x: number, y: number}|null} spot
+     */
+    pin(rows, spot = null) {
+      if (!rows && !this.pinned) return;
+      this.pinned = rows && spot;
+      this.fill(rows);
+      this.redraw();
+    }
+
+    fill(rows) {
+      this.tooltip.hidden = !rows;
       if (!rows) return;
       this.tooltip.replaceChildren();
       const [title, ...rest] = rows;
@@ -222,6 +263,13 @@
         element("span", "gviz-canvas-tooltip-name", line).textContent = name;
         element("span", "gviz-canvas-tooltip-value", line).textContent = value;
       }
+    }
+
+    /** Beside a point of the canvas, where there is room. */
+    hang(spot) {
+      this.tooltip.hidden = !spot;
+      if (!spot) return;
+      const { x, y } = spot;
       const { offsetWidth: w, offsetHeight: h } = this.tooltip;
       const left = x + 16 + w > this.size.width ? x - 12 - w : x + 16;
       const top = y + 16 + h > this.size.height ? y - 12 - h : y + 16;
@@ -232,7 +280,10 @@
     key(event) {
       if (!this.payload || event.ctrlKey || event.metaKey || event.altKey) return;
       const actions = {
-        Escape: () => this.view.escape?.() || this.group.select([]),
+        Escape: () => {
+          this.pin(null);
+          if (!this.view.escape?.()) this.group.select([]);
+        },
         "+": () => this.view.zoomBy(1.5),
         "=": () => this.view.zoomBy(1.5),
         "-": () => this.view.zoomBy(1 / 1.5),
@@ -274,6 +325,7 @@
       clearTimeout(this.telling);
       this.redraw.cancel();
       this.canvas.removeEventListener("keydown", this.onKey);
+      this.canvas.removeEventListener("blur", this.onBlur);
       for (const end of this.ends) end();
       this.box.replaceChildren();
     }

@@ -35,21 +35,7 @@
     setTimeout(() => (button.textContent = label), 1500);
   }
 
-  /** The table as it is sorted and filtered; values as recorded, in the units their names say. */
-  async function saveTable(button) {
-    const grid = await window.dash_ag_grid.getApiAsync("nodes");
-    grid.exportDataAsCsv({
-      fileName: button.dataset.name.replace(/[^A-Za-z0-9._-]+/g, "-"),
-      processCellCallback: (cell) => cell.value ?? "",
-      processHeaderCallback: (header) => header.column.getColId(),
-    });
-  }
-
   document.addEventListener("click", (event) => {
-    const saving = event.target.closest("#save-csv");
-    if (saving) {
-      saveTable(saving);
-    }
     const copying = event.target.closest("button[data-copy]");
     if (copying) {
       copy(copying);

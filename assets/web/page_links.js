@@ -145,6 +145,15 @@
     return next === source ? noUpdate() : next;
   }
 
+  /** Nodes one by one, or by kernel name. */
+  function showTable(view) {
+    const kernels = view === "kernels";
+    setProps("kernels-box", { hidden: !kernels });
+    setProps("nodes-box", { hidden: kernels });
+    window.gviz.kernels.show(kernels);
+    return noUpdate();
+  }
+
   function addFolds(query, folding, open) {
     if (!folding || folding === "none") {
       return;
@@ -190,7 +199,7 @@
   }
 
   function remember(
-    selected, launch, streamLaunch, order, colour, layout, folding, open, view,
+    selected, launch, streamLaunch, order, colour, layout, folding, open, table, view,
   ) {
     const query = new URLSearchParams({ file: view.file, graph: view.graph });
     if (selected && selected.length > 0) {
@@ -204,6 +213,9 @@
       query.set("layout", layout);
     }
     addFolds(query, folding, open);
+    if (table === "kernels") {
+      query.set("table", table);
+    }
     // Replaced, not pushed: the back button leads to the page before, not through clicks.
     const address = "?" + query.toString().replaceAll("%2C", ",");
     window.history.replaceState(window.history.state, "", address);
@@ -225,7 +237,7 @@
 
   window.dash_clientside = Object.assign({}, window.dash_clientside, {
     gvizPage: {
-      select, loadTable, showLaunch, place, drawn, colour, openGraph, remember, title, theme,
+      select, loadTable, showTable, showLaunch, place, drawn, colour, openGraph, remember, title, theme,
     },
   });
 })();

@@ -18,9 +18,6 @@
   functions.gvizPercent = (f) =>
     f === null || f === undefined ? "" : threeDigits(f * 100) + "\u202f%";
 
-  // Set by LINK_GROUP in gviz.app.pages.graph: what both canvases of the page share.
-  const GROUP = "graph-page";
-
   function showFilter(wanted, api) {
     const clear = document.getElementById("filter-clear");
     if (!clear) {
@@ -46,7 +43,7 @@
 
   document.addEventListener("click", (event) => {
     if (event.target.id === "filter-clear") {
-      window.gviz.bus.group(GROUP).filter(null);
+      window.gviz.bus.group(window.gviz.bus.PAGE).filter(null);
     }
   });
 

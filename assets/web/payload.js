@@ -27,16 +27,22 @@
     return payload;
   }
 
+  /** What the server says is wrong: a sentence with the next step. */
+  class Refusal extends Error {}
+  /** Longest sentence of the server that is shown. */
+  const LONGEST = 900;
+
   /** @param {string} source @param {AbortSignal} signal @returns {Promise<Payload>} */
   async function load(source, signal) {
     const answer = await fetch(source, { credentials: "same-origin", signal });
     if (!answer.ok) {
-      const text = (await answer.text()).slice(0, 300);
+      const text = (await answer.text()).trim().slice(0, LONGEST);
       const plain = (answer.headers.get("content-type") || "").startsWith("text/plain");
-      throw new Error(plain && text ? text : `the server answered ${answer.status}`);
+      if (plain && text) throw new Refusal(text);
+      throw new Error(`the server answered ${answer.status}`);
     }
     return decode(await answer.arrayBuffer());
   }
 
-  gviz.payload = { decode, load };
+  gviz.payload = { decode, load, Refusal };
 })();

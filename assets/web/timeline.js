@@ -17,6 +17,7 @@
       this.rows = [];
       this.ranges = new gviz.TimelineRanges(this);
       this.detail = new gviz.TimelineDetail(this);
+      this.walk = new gviz.TimelineWalk(this);
       this.tools = [
         this.makeTool("↔", "measure", "Measure: drag from one point to another (also Shift + drag, or m at two nodes)"),
         this.makeTool("[ ]", "brush", "Brush: drag over an interval to see only its nodes in table and graph (also Alt + drag)"),
@@ -53,6 +54,7 @@
       this.scene = new gviz.TimelineScene(payload);
       this.scroll = 0;
       this.ranges.clear();
+      this.walk.clear();
       this.detail.reset(payload);
       this.frame.group.filter(null);
       this.fit(false);
@@ -98,6 +100,7 @@
       gviz.timelineDraw.drawGutter(ctx, this.rows, style);
       ctx.restore();
       this.clipped(ctx, size, () => this.ranges.measure && this.ranges.drawMeasure(ctx, style, size));
+      if (this.frame.pinned) this.walk.draw(ctx, style);
     }
 
     /** Draw right of the labels only. */
@@ -225,8 +228,27 @@
       this.frame.redraw();
     }
 
+    /** Around what the keyboard stands on, else around the middle. */
     zoomBy(factor) {
-      this.zoom(gviz.timelineDraw.GUTTER + this.room() / 2, 0, factor);
+      const box = this.walk.box();
+      const middle = gviz.timelineDraw.GUTTER + this.room() / 2;
+      this.zoom(box ? Math.min(box.x + box.w / 2, this.frame.size.width) : middle, 0, factor);
+    }
+
+    /** Zoom so that the spans of the selection fill the view; without one show everything. */
+    fitSelection() {
+      let [from, to] = [Infinity, -Infinity];
+      for (const id of this.frame.group.selected) {
+        const side = this.find(id);
+        for (const i of side ? side.byNode.get(id) : []) {
+          from = Math.min(from, side.start[i]);
+          to = Math.max(to, side.start[i] + side.duration[i]);
+        }
+      }
+      if (from > to) return this.fit(true);
+      const least = this.fitting(this.scene.total).k;
+      const k = Math.max(least, Math.min(MOST_ZOOM, this.fitting(1.2 * (to - from)).k));
+      this.glide(this.bounded({ k, x: this.room() / 2 - ((from + to) / 2) * k }));
     }
 
     pan(dx, dy) {
@@ -274,6 +296,8 @@
 
     /** The start of the span under the pointer, else of the hovered or selected node, else null. */
     pointedStart() {
+      const stood = this.walk.thing();
+      if (stood) return stood.start;
       if (this.pointed) return this.pointed.side.start[this.pointed.i];
       const { hovered, selected } = this.frame.group;
       for (const id of [hovered, ...selected]) {
@@ -376,14 +400,24 @@
 
     hear(group) {
       this.ranges.hear(group.filtered);
+      this.walk.hear(group);
     }
 
     key(event) {
-      if (this.ranges.key(event)) return true;
-      const step = { ArrowLeft: 80, ArrowRight: -80 }[event.key];
-      if (!step) return false;
-      this.pan(step, 0);
+      if (this.ranges.key(event) || this.walk.key(event)) return true;
+      const step = { ArrowLeft: [80, 0], ArrowRight: [-80, 0], ArrowUp: [0, 80], ArrowDown: [0, -80] };
+      if (!event.shiftKey || !step[event.key]) return false;
+      this.pan(...step[event.key]);
       return true;
+    }
+
+    /** What is selected, as a sentence. */
+    words(ids) {
+      const side = ids.length === 1 ? this.find(ids[0]) : null;
+      if (!ids.length) return "Nothing selected.";
+      if (!side) return `${gviz.format.counted(ids.length, "node")} selected.`;
+      const hit = { side, i: side.byNode.get(ids[0])[0] };
+      return gviz.announce.wordsOf(gviz.timelineTips.describe(this.scene, hit));
     }
 
     // -- what tests ask ---------------------------------------------------------------
@@ -415,7 +449,7 @@
       return {
         nodeCount: nodes.size, transform: { ...this.transform }, scroll: this.scroll, sides,
         detail: this.detail.base && { ...this.detail.window, asked: this.detail.asked, enough: this.detail.enough() },
-        gutter: gviz.timelineDraw.GUTTER, measure: this.ranges.measure, brush: this.ranges.brush,
+        walk: this.walk.state(), gutter: gviz.timelineDraw.GUTTER, measure: this.ranges.measure, brush: this.ranges.brush,
       };
     }
   }

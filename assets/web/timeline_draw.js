@@ -41,7 +41,9 @@
       ctx.fillRect(held.x, row.y, held.w, row.h);
       held = null;
     };
-    ctx.globalAlpha = dim ? 0.4 : 1;
+    ctx.globalAlpha = dim ? 1 - gviz.dagDraw.VEIL : 1;
+    ctx.strokeStyle = style.theme.outline;
+    ctx.lineWidth = 0.75;
     const leftNs = (0 - t.x) / t.k;
     for (let n = gviz.timelineSearch.firstAfter(side, items, leftNs); n < items.length; n++) {
       const i = items[n];
@@ -67,12 +69,13 @@
         ctx.beginPath();
         gviz.canvas.roundRect(ctx, x, row.y, w - 0.75, row.h, Math.min(rim, w / 5));
         ctx.fill();
+        if (row.h > 9) ctx.stroke();
       } else ctx.fillRect(x, row.y, w - (w > 3 ? 0.75 : 0), row.h);
-      if (w > 30 && row.h >= 11) texts.push([i, Math.max(x, GUTTER), Math.min(x + w, right), ink]);
+      if (w > 30 && row.h >= 11) texts.push([i, Math.max(x, GUTTER), Math.min(x + w, right), dim ? style.theme.ink : ink]);
     }
     flush();
-    drawNames(ctx, scene, side, row, texts);
     ctx.globalAlpha = 1;
+    drawNames(ctx, scene, side, row, texts);
   }
 
   function drawNames(ctx, scene, side, row, texts) {
@@ -298,7 +301,7 @@
       if (row.kind === "head" || row.kind === "note" || !row.label) continue;
       const px = row.kind === "lane" ? Math.min(11, Math.max(9, row.middle || row.h)) : 9.5;
       ctx.font = gviz.canvas.font(px);
-      ctx.fillStyle = row.kind === "lane" ? theme.muted : theme.faint;
+      ctx.fillStyle = theme.muted;
       ctx.fillText(row.label, GUTTER - 10, row.y + (row.middle || row.h / 2) + 0.5);
     }
     ctx.fillStyle = theme.line;

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import graphlib
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import gviz
+from gviz.cycle import describe_cycle, find_cycle
 from gviz.dot.model import UNKNOWN_TYPE, DotGraph, DotNode
 from gviz.dot.parse import read_dot
 from gviz.errors import DotError, UsageError
@@ -122,16 +122,18 @@ def _is_inside(number: int, ancestor: int, parents: dict[int, _Parent]) -> bool:
 
 
 def _check_acyclic(path: Path, graph: DotGraph) -> None:
-    sorter: graphlib.TopologicalSorter[int] = graphlib.TopologicalSorter()
-    for edge in graph.edges:
-        sorter.add(edge.to_node, edge.from_node)
-    try:
-        sorter.prepare()
-    except graphlib.CycleError as error:
-        raise DotError(
-            f"{path}, line {graph.line}: {graph.name} has a cycle through node "
-            f"{error.args[1][0]}, which no CUDA graph can have; the dump is damaged, write it again"
-        ) from error
+    ids = sorted({n for edge in graph.edges for n in (edge.from_node, edge.to_node)})
+    index = {node_id: i for i, node_id in enumerate(ids)}
+    edges = ((index[edge.from_node], index[edge.to_node]) for edge in graph.edges)
+    cycle = find_cycle(len(ids), edges)
+    if not cycle:
+        return
+    names = {node.node_id: _shown_name(node) for node in graph.nodes}
+    told = describe_cycle([f"{names.get(ids[i], '?')} (node {ids[i]})" for i in cycle])
+    raise DotError(
+        f"{path}, line {graph.line}: {graph.name} has a cycle, {told}, which no CUDA graph can "
+        "have; take out one of these edges, or have the driver write the dump again"
+    )
 
 
 def _build_run(path: Path, name: str | None) -> rows.Run:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gviz.errors import RecordingError
+from gviz.cycle import describe_cycle, find_cycle
+from gviz.errors import CycleError
 from gviz.layout.placement import IntArray
 
 #: How far a cut may move from equal heights, as a share of a column, to tear fewer edges.
@@ -23,7 +24,7 @@ def rank_rows(node_count: int, source: IntArray, target: IntArray) -> IntArray:
 
     Raises
     ------
-    RecordingError
+    CycleError
         If the edges form a cycle.
     """
     waiting = np.bincount(target, minlength=node_count).tolist()
@@ -40,9 +41,12 @@ def rank_rows(node_count: int, source: IntArray, target: IntArray) -> IntArray:
             if not waiting[dependent]:
                 ready.append(dependent)
     if len(ready) != node_count:
-        raise RecordingError(
-            f"{node_count - len(ready)} nodes depend on each other in a cycle, which no CUDA "
-            "graph can hold: the recording is damaged, record it again"
+        cycle = find_cycle(node_count, zip(source.tolist(), target.tolist(), strict=True))
+        told = describe_cycle([str(index) for index in cycle])
+        raise CycleError(
+            cycle,
+            f"nodes depend on each other in a cycle, by index {told}; no CUDA graph can hold one: "
+            "the recording is damaged, record it again",
         )
     return np.array(row, np.int64)
 

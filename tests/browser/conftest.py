@@ -110,7 +110,7 @@ class GraphPage:
 
     def wait(self) -> None:
         """Wait until the views of the page shown are drawn."""
-        self.page.wait_for_selector("#nodes .ag-row")
+        self.page.wait_for_selector(":is(#nodes-box, #kernels-box):not([hidden]) .ag-row")
         for view in ("dag", "timeline"):
             if self.page.locator(f"#{view}").count():
                 eventually(lambda v=view: self.state(v)["ready"], f"{view} drawn")

@@ -119,6 +119,13 @@ def test_query_of_an_address_comes_back() -> None:
     assert (query.file, query.graph_id, query.node_ids) == ("a b&c", 3, (5, 6))
 
 
+@pytest.mark.parametrize(
+    ("search", "table"), [("?table=kernels", "kernels"), ("?table=x", "nodes")]
+)
+def test_table_of_an_address(search: str, table: str) -> None:
+    assert parse_query(search).table == table
+
+
 def test_library_keeps_files_of_equal_names_apart(small_recording: Path) -> None:
     library = Library([small_recording, str(small_recording)])
     assert [f.key for f in library.files()] == ["small", "small-2"]

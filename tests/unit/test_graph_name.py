@@ -64,6 +64,8 @@ def test_line_names_the_innermost_frame_of_the_user(
         (NameKind.FRAMEWORK, "f [8]", "", "f [8]"),
         (NameKind.FRAMEWORK, "", "", "decode.py:120 Model.forward"),
         (NameKind.NONE, "", "", "decode.py:120 Model.forward"),
+        # Blanks name nothing.
+        (NameKind.EXPLICIT, " ", " / ", "decode.py:120 Model.forward"),
     ],
 )
 def test_given_name_goes_before_ranges_before_framework_before_line(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from recordings import Shape, fork_join_shape, transformer_shape, wide_shape
 
-from gviz.errors import RecordingError
+from gviz.errors import CycleError
 from gviz.layout.lanes import ROWS_UNWRAPPED, cover_chains, place_lanes
 from gviz.layout.placement import NODE_WIDTH, NODE_WIDTH_LEAST
 from gviz.layout.ranks import count_crossing_edges, cut_rows, rank_rows
@@ -24,8 +24,9 @@ def test_rank_rows_diamond_counts_longest_path() -> None:
 
 
 def test_rank_rows_cycle_raises() -> None:
-    with pytest.raises(RecordingError, match="3 nodes depend on each other in a cycle"):
+    with pytest.raises(CycleError, match="in a cycle, by index 1 → 2 → 3 → 1") as raised:
         rank_rows(4, np.array([0, 1, 2, 3]), np.array([1, 2, 3, 1]))
+    assert raised.value.nodes == (1, 2, 3)
 
 
 def test_cover_chains_diamond_main_line_is_the_longest() -> None:

@@ -1,0 +1,51 @@
+/** The DAG in words: what is selected, and what its colours mean. */
+(function () {
+  "use strict";
+  const gviz = (window.gviz = window.gviz || {});
+
+  /**
+   * The selection as a sentence.
+   * @param {Object} view the DAG @param {number[]} ids of nodes
+   */
+  function selection(view, ids) {
+    const items = itemsOf(view.scene, ids);
+    if (!items.length) return "Nothing selected.";
+    if (items.length === 1) return gviz.announce.wordsOf(describe(view, items[0]));
+    return `${gviz.format.counted(ids.length, "node")} selected.`;
+  }
+
+  /** Items that show these nodes, each once. */
+  function itemsOf(scene, ids) {
+    return Array.from(new Set(ids.map((id) => scene.index.get(id)))).filter((i) => i !== undefined);
+  }
+
+  /** The rows of an item's tooltip, with what it is coloured by where they lack it. */
+  function describe(view, i) {
+    const rows = view.describe(i);
+    const overlay = view.scene.overlay(view.frame.props.colour);
+    const name = overlay.label.toLowerCase();
+    const known = rows.some(([word]) => word === name) || TOLD.has(overlay.name);
+    return known ? rows : [...rows, [name, overlay.describe(i)]];
+  }
+
+  /** Overlays that every tooltip tells in other words. */
+  const TOLD = new Set(["duration", "p95", "share", "kind", "kernel"]);
+
+  /** What the colours of an overlay mean, as a sentence. */
+  function legend(overlay) {
+    const missing = overlay.unknown ? ` Hatched: ${overlay.missing || "none"}.` : "";
+    if (!overlay.isRamp) {
+      const names = overlay.categories.slice(0, gviz.colour.CATEGORIES).map((c) => c.text);
+      const rest = overlay.categories.length - names.length;
+      const more = rest > 0 ? ` and ${rest} more` : "";
+      return `Coloured by ${overlay.label}: ${names.join(", ")}${more}.${missing}`;
+    }
+    const { least, most, log } = overlay.scale;
+    if (most === null) return `Coloured by ${overlay.label}: none above zero.${missing}`;
+    const scale = log ? ", on a logarithmic scale" : "";
+    const from = overlay.text(log && !overlay.reversed ? least : 0);
+    return `Coloured by ${overlay.label}, ${from} to ${overlay.text(most)}${scale}.${missing}`;
+  }
+
+  gviz.dagWords = { selection, itemsOf, describe, legend };
+})();

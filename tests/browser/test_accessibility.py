@@ -1,0 +1,158 @@
+"""What axe-core finds on every page, in light and dark: nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from app_recordings import write_detailed_recording, write_imported_recording
+from axe_playwright_python.sync_playwright import Axe
+from canvas_page import locate
+from playwright.sync_api import Page
+from recordings import FIRST_NODE_ID, write_loop_recording
+
+if TYPE_CHECKING:
+    from conftest import GraphPage, Serve, Site
+
+pytestmark = pytest.mark.browser
+
+GRAPH = "graph?file=small&graph=1"
+NODE = FIRST_NODE_ID + 4
+#: Tall enough that no panel scrolls: axe leaves out the contrast of what is covered.
+WINDOW = {"width": 1400, "height": 2400}
+
+
+@pytest.fixture(scope="module")
+def site(serve: Serve, small_recording: Path, tmp_path_factory: pytest.TempPathFactory) -> Site:
+    folder = tmp_path_factory.mktemp("accessible")
+    return serve(
+        small_recording,
+        write_detailed_recording(folder / "detailed.gviz"),
+        write_imported_recording(folder / "dump.gviz"),
+        write_loop_recording(folder / "loop.gviz"),
+    )
+
+
+def violations(page: Page) -> list[str]:
+    """Return what axe finds: rule, how bad, and the first element."""
+    return [
+        f"{found['id']} ({found['impact']}): {first['html'][:160]} {first['failureSummary']}"
+        for found in Axe().run(page).response["violations"]
+        for first in found["nodes"][:1]
+    ]
+
+
+def expect_accessible(page: Page) -> None:
+    """Fail for whatever axe finds, in light and in dark."""
+    found = {}
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        page.locator(f"html[data-mantine-color-scheme={scheme}]").wait_for()
+        # Mantine fades colours; axe must see the last of them.
+        page.evaluate("Promise.all(document.getAnimations().map(a => a.finished))")
+        if bad := violations(page):
+            found[scheme] = bad
+    assert found == {}
+
+
+def test_axe_finds_what_is_wrong(page: Page) -> None:
+    page.set_content("<html><body><img src='x.png'><p style='color:#aaa'>pale</p></body></html>")
+    found = " ".join(violations(page))
+    assert "image-alt (critical)" in found
+    assert "color-contrast (serious)" in found
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "",
+        "run?file=small&run=1",
+        "run?file=detailed&run=1",
+        "graph?file=dump&graph=2",
+        "nowhere",
+        "graph?file=missing&graph=1",
+    ],
+    ids=["runs", "run", "aborted run", "no nodes", "no page", "no file"],
+)
+def test_page_is_accessible(page: Page, site: Site, path: str) -> None:
+    page.set_viewport_size(WINDOW)  # type: ignore[arg-type]
+    page.goto(site.start)
+    page.wait_for_selector("h1")
+    page.goto(site.address(path))
+    page.wait_for_selector("h1")
+    expect_accessible(page)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        GRAPH,
+        f"{GRAPH}&layout=lanes&colour=nvtx&node={NODE}",
+        f"{GRAPH}&layout=time&colour=slack&launch=median&node={NODE},{NODE + 1}",
+        f"{GRAPH}&fold=repeats&launch=all",
+        f"{GRAPH}&table=kernels&node={NODE}",
+        "graph?file=detailed&graph=1&node=11",
+        "graph?file=dump&graph=1&node=2",
+        "graph?file=loop&graph=1&node=1002",
+    ],
+    ids=[
+        "nothing selected",
+        "lanes",
+        "time",
+        "folded",
+        "by kernel",
+        "arguments",
+        "no times",
+        "body",
+    ],
+)
+def test_graph_is_accessible(graph_page: GraphPage, site: Site, path: str) -> None:
+    graph_page.page.set_viewport_size(WINDOW)  # type: ignore[arg-type]
+    graph_page.open(site, path)
+    expect_accessible(graph_page.page)
+
+
+def _help(page: Page) -> None:
+    page.keyboard.press("?")
+    page.locator("#key-help").wait_for(state="visible")
+
+
+def _how_measured(page: Page) -> None:
+    page.locator("details.gv-how summary").click()
+
+
+def _choices(page: Page) -> None:
+    page.locator("#colour").click()
+    page.get_by_role("option", name="Kind").wait_for()
+
+
+def _tooltip(page: Page) -> None:
+    spot = locate(page, NODE)
+    page.mouse.move(spot["x"], spot["y"])
+    page.locator("#dag .gviz-canvas-tooltip").wait_for(state="visible")
+
+
+def _no_match(page: Page) -> None:
+    page.keyboard.press("/")
+    page.keyboard.type("no such node")
+    page.get_by_text("No node matches.").wait_for()
+
+
+def _column_filter(page: Page) -> None:
+    page.locator("#nodes .ag-header-cell[col-id=name]").hover()
+    page.locator("#nodes .ag-header-cell[col-id=name] .ag-header-cell-filter-button").click()
+    page.locator(".ag-filter").wait_for()
+
+
+@pytest.mark.parametrize(
+    "opened", [_help, _how_measured, _choices, _tooltip, _no_match, _column_filter]
+)
+def test_what_opens_is_accessible(
+    graph_page: GraphPage, site: Site, opened: Callable[[Page], None]
+) -> None:
+    graph_page.page.set_viewport_size(WINDOW)  # type: ignore[arg-type]
+    graph_page.open(site, GRAPH)
+    opened(graph_page.page)
+    expect_accessible(graph_page.page)
