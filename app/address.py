@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -16,9 +17,12 @@ PAYLOAD = "/payload"
 
 #: SQLite's integers have up to 19.
 _MOST_DIGITS = 18
+_BUFFER = re.compile(r"[0-9a-f]{1,16}(\.[0-9a-f]{1,16})?")
 
 #: Many launches at once in place of one: their median, or each on a row of its own.
 Launches = Literal["median", "all"]
+#: What stands beside the DAG.
+Panel = Literal["timeline", "memory"]
 #: In which order stacked launches stand, top to bottom; ``length``: the longest first.
 Order = Literal["ordinal", "length"]
 #: What a row of the table is: a node, or all nodes of a kernel name.
@@ -29,7 +33,8 @@ Table = Literal["nodes", "kernels"]
 class Query:
     """What the query of a page's address asks for; None where it says nothing.
 
-    ``launch=`` is the number of one launch, or ``median`` or ``all`` (see :data:`Launches`).
+    ``launch=`` is the number of one launch, or ``median`` or ``all`` (see :data:`Launches`);
+    ``edges=data`` tells edges apart by what they carry, ``buffer=`` follows one address.
     """
 
     file: str | None = None
@@ -45,6 +50,9 @@ class Query:
     folding: str | None = None
     unfolded: tuple[str, ...] = ()
     table: Table = "nodes"
+    data: bool = False
+    buffer: str | None = None
+    panel: Panel = "timeline"
 
 
 def parse_query(search: str | None) -> Query:
@@ -66,7 +74,18 @@ def parse_query(search: str | None) -> Query:
         folding=folding if folding in FOLDINGS else None,
         unfolded=tuple(part for part in fields.get("open", "").split(",") if part),
         table="kernels" if fields.get("table") == "kernels" else "nodes",
+        data=fields.get("edges") == "data",
+        buffer=parse_buffer(fields.get("buffer")),
+        panel="memory" if fields.get("panel") == "memory" else "timeline",
     )
+
+
+def parse_buffer(text: str | None) -> str | None:
+    """Return an address, or an address and a number of bytes, as ``buffer=`` names them.
+
+    Both are hexadecimal: ``7f00a0000000`` or ``7f00a0000000.1000``. None for what is neither.
+    """
+    return text if text is not None and _BUFFER.fullmatch(text) else None
 
 
 def parse_launches(text: str | None) -> Launches | None:
@@ -119,6 +138,7 @@ class Addresses:
             "launch": launch_id,
             "fold": query.folding,
             "open": ",".join(query.unfolded) or None if query.folding else None,
+            "edges": "data" if query.data else None,
         }
         asked = urlencode({k: v for k, v in given.items() if v is not None}, safe=",")
         return self.prefix + path + (f"?{asked}" if asked else "")

@@ -232,6 +232,7 @@ def _link_views(link: Callable[..., None]) -> None:
         optional("launch", "value"),
         optional("folding", "value"),
         optional("dag", "open"),
+        optional("data", "checked"),
         State("dag", "source"),
         State("dag", "layout"),
     )
@@ -259,6 +260,8 @@ def _link_page(link: Callable[..., None]) -> None:
         optional("folding", "value"),
         optional("dag", "open"),
         optional("table-view", "value"),
+        optional("data", "checked"),
+        optional("dag", "buffer"),
         State("view", "data"),
     )
     link("title", Output("title", "modified_timestamp"), Input("title", "data"))

@@ -27,6 +27,7 @@ class _View(Component):  # type: ignore[misc]
         style: dict[str, Any] | None = None,
         layout: str | None = None,
         open: list[str] | None = None,
+        buffer: str | None = None,
     ) -> None:
         values = {
             "id": id,
@@ -40,6 +41,7 @@ class _View(Component):  # type: ignore[misc]
             "style": style,
             "layout": layout,
             "open": open,
+            "buffer": buffer,
         }
         names = list(values)
         self._prop_names = names
@@ -76,6 +78,9 @@ class Dag(_View):
         Set by the view: the layout it drew.
     open
         Ids of the open folds; set by clicks.
+    buffer
+        The address that is followed, as :func:`gviz.app.address.parse_buffer` reads it; also set
+        by keys.
     """
 
     _type = "Dag"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dash_mantine_components as dmc
+from dash import html
 from dash.development.base_component import Component
 
 from gviz.app.aria import aria
@@ -17,7 +18,7 @@ def colour_choice(view: GraphView, colour: str) -> Component:
     options = [
         {"value": o.name, "label": o.label, "disabled": is_empty(view, o.name)} for o in OVERLAYS
     ]
-    return select("colour", "Colour", options, colour, width=150)
+    return select("colour", "Colour", options, colour, width=150, named=False)
 
 
 def is_empty(view: GraphView, overlay: str) -> bool:
@@ -45,7 +46,7 @@ def fold_choice(view: GraphView, folding: str | None) -> Component | None:
         ],
         value=folding or "none",
         size="xs",
-        w=116,
+        w=112,
         allowDeselect=False,
         comboboxProps=INSIDE,
         **aria(label="Folding"),
@@ -71,3 +72,20 @@ def layout_choice(view: GraphView, layout: str | None) -> Component | None:
         **aria(label="Layout"),
     )
     return choice
+
+
+def data_choice(view: GraphView, data: bool) -> Component | None:
+    """Return the switch that tells edges apart by what they carry; None without nodes."""
+    if not view.nodes:
+        return None
+    switch: Component = dmc.Checkbox(
+        id="data",
+        label="Data",
+        checked=data,
+        size="xs",
+        className="gv-check",
+        **{"aria-description": "Tell edges apart by the memory that their ends have in common"},
+    )
+    return html.Span(
+        switch, title="Tell edges apart by the memory that their ends are given in common"
+    )

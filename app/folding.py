@@ -140,13 +140,9 @@ def _gather(
 
 def _edge_types(level: GraphLevel, graph: FoldedGraph) -> IntArray:
     """Return the type of each joined edge: programmatic only where all of them are."""
-    source, target = graph.item_of[level.edge_from], graph.item_of[level.edge_to]
-    width = len(graph) + 1
-    key = graph.source * width + graph.target
-    at = np.searchsorted(key, source * width + target)
-    between = source != target
-    found = np.full(len(key), np.iinfo(np.int64).max)
-    np.minimum.at(found, at[between], level.edge_type[between])
+    group = graph.groups_of(level.edge_from, level.edge_to)
+    found = np.full(len(graph.source), np.iinfo(np.int64).max)
+    np.minimum.at(found, group[group >= 0], level.edge_type[group >= 0])
     return found
 
 

@@ -37,6 +37,7 @@ KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
             ("o  x", "open the selected folds; close the fold around"),
             ("u", "select all that the selection waits for"),
             ("d", "select all that waits for the selection"),
+            ("a  A", "with Data: follow the addresses of the selection one by one"),
             ("p", "select what lies on paths between two selected nodes"),
         ),
     ),

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from string import ascii_uppercase
 
+import numpy as np
+import numpy.typing as npt
 from dash import html
 from dash.development.base_component import Component
 
+from gviz.app.aria import aria
+from gviz.app.graph_level import read_level
 from gviz.app.graph_view import GraphView
+from gviz.app.level_memory import read_memory
 from gviz.app.library import Library
 from gviz.app.quantity import address, byte_size, counted
-from gviz.memory_use import (
-    GivenArgument,
-    MemoryOperation,
-    Use,
-    UsedAllocation,
-    memory_uses,
-)
-from gviz.recording import rows
+from gviz.memory_use import Access, MemoryUses
 
-#: Allocations of one node that are listed.
+#: Allocations of one node that are listed, and ways to addresses in each.
 _MOST = 6
-_WORDS = {"given": "is given", "read": "reads", "written": "writes"}
+_WORDS = {
+    Access.GIVEN: "is given",
+    Access.READ: "reads",
+    Access.WRITTEN: "writes",
+    Access.ALLOCATED: "allocates",
+    Access.FREED: "frees",
+    Access.LOOKS: "is given",
+}
 
 Picks = Callable[[Sequence[int], str], Component]
 
@@ -33,59 +39,124 @@ def node_memory(
 
     ``picks`` makes buttons of node ids.
     """
-    mine = [a for a in _uses(library, file, view) if a.of_node(node_id)]
-    if not mine:
+    uses = level_uses(library, file, view.graph.graph_id)
+    ids = list(view.nodes)
+    node = ids.index(node_id)
+    mine = uses.of_node(node)
+    if not len(mine):
         return None
-    parts = [_allocation(a, node_id, picks) for a in mine[:_MOST]]
-    if len(mine) > _MOST:
-        more = counted(len(mine) - _MOST, "more allocation")
+    letters = buffer_letters(uses, node)
+    groups = [mine[uses.allocation[mine] == a] for a in np.unique(uses.allocation[mine])]
+    # Memory of which no allocation is known comes last.
+    groups.sort(key=lambda group: uses.allocation[group[0]] < 0)
+    parts = [_allocation(uses, node, group, ids, letters, picks) for group in groups[:_MOST]]
+    if len(groups) > _MOST:
+        more = counted(len(groups) - _MOST, "more allocation")
         parts.append(html.P(f"and {more}", className="gv-muted"))
     return html.Div(parts)
 
 
-def _uses(library: Library, file: str, view: GraphView) -> list[UsedAllocation]:
+def level_uses(library: Library, file: str, graph_id: int) -> MemoryUses:
+    """Return who is given what in a graph level; the same that its payloads are made of."""
     recording = library.file(file).recording
-    graph_id = view.graph.graph_id
-
-    def build() -> list[UsedAllocation]:
-        columns = ("node_id", "value", "allocation_address", "allocation_bytes")
-        found = recording.fetch_columns(rows.Argument, columns, {"graph_id": graph_id}, "node_id")
-        operations = [
-            MemoryOperation(n.node_id, n.source_address, n.destination_address, n.bytes)
-            for n in view.nodes.values()
-            if n.source_address is not None or n.destination_address is not None
-        ]
-        allocated = [(a.address, a.bytes) for a in recording.fetch_allocations(view.run.run_id)]
-        return memory_uses([GivenArgument(*row) for row in found], operations, allocated)
-
-    return library.derive(("memory", file, graph_id), build)
+    level = library.derive(
+        ("read", file, "level", graph_id), lambda: read_level(recording, graph_id)
+    )
+    found = library.derive(
+        ("read", file, "memory", graph_id), lambda: read_memory(recording, level)
+    )
+    return found.uses
 
 
-def _allocation(used: UsedAllocation, node_id: int, picks: Picks) -> Component:
-    mine = used.of_node(node_id)
-    places = {use.address for use in mine}
-    others = [use for use in used.uses if use.node_id != node_id]
-    same = list(dict.fromkeys(use.node_id for use in others if use.address in places))
-    elsewhere = list(dict.fromkeys(use.node_id for use in others if use.node_id not in set(same)))
+def buffer_letters(uses: MemoryUses, node: int) -> dict[tuple[int, int], str]:
+    """Return a letter for what a node has in common with others, by (place, reach), by place.
+
+    The graph gives the same letters (assets/web/data_uses.js).
+    """
+    mine = uses.of_node(node)
+    shared = {
+        (int(uses.place[use]), int(uses.reach[use]))
+        for use in mine.tolist()
+        if (uses.node[uses.sharing(use)] != node).any()
+    }
+    return dict(zip(sorted(shared), ascii_uppercase, strict=False))
+
+
+def _allocation(
+    uses: MemoryUses,
+    node: int,
+    mine: npt.NDArray[np.int64],
+    ids: Sequence[int],
+    letters: dict[tuple[int, int], str],
+    picks: Picks,
+) -> Component:
+    at = int(uses.allocation[mine[0]])
+    sharing = np.unique(np.concatenate([uses.sharing(use) for use in mine.tolist()]))
+    same = np.unique(uses.node[sharing])
+    same = same[same != node]
+    near = np.unique(uses.node[uses.allocation == at]) if at >= 0 else same
+    near = near[(near != node) & ~np.isin(near, same)]
+    ways = [html.Li(_way(uses, use, letters)) for use in mine[:_MOST].tolist()]
+    if len(mine) > _MOST:
+        ways.append(html.Li(f"and {counted(len(mine) - _MOST, 'more address', 'more addresses')}"))
     return html.Div(
         className="gv-memory",
         children=[
-            html.P(
-                [html.Strong(byte_size(used.bytes)), f" at {address(used.address)}"],
-                title="An allocation, or a segment of a framework's allocator",
-            ),
-            html.Ul([html.Li(_way(use, used)) for use in mine[:_MOST]], className="gv-plain"),
-            _group("Also given to, or used by, at the same address", same, "memory-same", picks),
-            _group("Elsewhere in it", elsewhere, "memory-near", picks),
+            _title(uses, at, ids, picks),
+            html.Ul(ways, className="gv-plain"),
+            _group("Also given to, or used by", [ids[n] for n in same], f"memory-same-{at}", picks),
+            _group("Elsewhere in it", [ids[n] for n in near], f"memory-near-{at}", picks),
         ],
     )
 
 
-def _way(use: Use, used: UsedAllocation) -> str:
-    offset = use.address - used.address
-    where = "its start" if offset == 0 else f"{byte_size(offset)} into it"
-    size = "" if use.bytes is None else f"{byte_size(use.bytes)} at "
-    return f"{_WORDS[use.access]} {size}{where}"
+def _title(uses: MemoryUses, at: int, ids: Sequence[int], picks: Picks) -> Component:
+    if at < 0:
+        return html.P(
+            html.Strong("No allocation known"),
+            title="Host memory of copies, and words inside structures that look like addresses",
+        )
+    size = html.Strong(byte_size(int(uses.allocation_bytes[at])))
+    where = f" at {address(int(uses.allocation_address[at]))}"
+    holder = int(uses.allocation_node[at])
+    if holder < 0:
+        title = "An allocation, or a segment of a framework's allocator"
+        return html.P([size, where], title=title)
+    return html.Div(
+        [html.P([size, where, ", allocated by"]), picks([ids[holder]], f"memory-alloc-{at}")]
+    )
+
+
+def _way(
+    uses: MemoryUses, use: int, letters: dict[tuple[int, int], str]
+) -> list[Component | str | None]:
+    access = Access(int(uses.access[use]))
+    at, where = int(uses.allocation[use]), int(uses.address[use])
+    size = int(uses.bytes[use])
+    amount = f"{byte_size(size)} at " if size >= 0 else ""
+    if at < 0:
+        guess = "what looks like " if access == Access.LOOKS else ""
+        place = f"{guess}{address(where)}"
+    else:
+        offset = where - int(uses.allocation_address[at])
+        place = "its start" if offset == 0 else f"{byte_size(offset)} into it"
+    letter = letters.get((int(uses.place[use]), int(uses.reach[use])))
+    return [
+        html.Span(letter, className="gv-buffer") if letter else None,
+        f"{_WORDS[access]} {amount}{place} ",
+        _follow(where, size) if letter else None,
+    ]
+
+
+def _follow(where: int, size: int) -> Component:
+    return html.Button(
+        "Follow",
+        type="button",
+        className="gv-follow",
+        title="Show in the graph all nodes that are given this address",
+        **{"data-follow": f"{where:x}" if size < 0 else f"{where:x}.{size:x}"},
+        **aria(label=f"Follow {address(where)}"),
+    )
 
 
 def _group(title: str, nodes: list[int], where: str, picks: Picks) -> Component | None:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from gviz.app.address import Launches, Order
 from gviz.app.dag_places import place_arrays, shape_of_level
+from gviz.app.data_overlay import data_arrays
 from gviz.app.folding import (
     FOLD_TYPE,
     fold_arrays,
@@ -24,10 +25,12 @@ from gviz.app.folding import (
 from gviz.app.graph_level import GraphLevel, read_level
 from gviz.app.launch_intervals import launch_intervals
 from gviz.app.launches_side import median_side, stack_side
+from gviz.app.level_memory import read_memory
 from gviz.app.overlays import describe_overlays, overlay_arrays, value_scale
 from gviz.app.timeline_side import choose_launch, graph_side, stream_side, timed_launches
 from gviz.app.timeline_window import Window, thin, thin_calls
 from gviz.app.wire import Arrays, Strings, node_types, pack
+from gviz.folding.folded_graph import FoldedGraph
 from gviz.node_type import node_type_name
 
 if TYPE_CHECKING:
@@ -67,12 +70,15 @@ class DagAsked:
         One of :data:`gviz.app.folding.FOLDINGS`; None: every node is shown.
     unfolded
         Ids of the folds that are open.
+    data
+        Whether edges are told apart by the memory that their ends have in common.
     """
 
     layout: str | None = None
     launch_id: int | None = None
     folding: str | None = None
     unfolded: frozenset[str] = frozenset()
+    data: bool = False
 
 
 def dag_payload(
@@ -84,7 +90,8 @@ def dag_payload(
     is nested in it), share (of the launch, 0..1; these f4, NaN: none), launch_ns (in the launch,
     f4), reason (string or -1, why not timed), edge_from, edge_to (node index), edge_type, those
     of :func:`gviz.app.overlays.overlay_arrays` and of :func:`gviz.app.dag_places.place_arrays`;
-    folded, one value an item instead and those of :func:`gviz.app.folding.fold_arrays`.
+    folded, one value an item instead and those of :func:`gviz.app.folding.fold_arrays`; with data
+    those of :func:`gviz.app.data_overlay.data_arrays`.
 
     Parameters
     ----------
@@ -110,31 +117,47 @@ def dag_payload(
         arrays["launch_ns"] = ran.busy_ns.astype(np.float32)
     shape = shape_of_level(level, ran)
     header: dict[str, Any] = {}
+    visible: FoldedGraph | None = None
     folding = asked.folding
     if folding is not None:
         tree = keep(("folds", graph_id, folding), lambda: fold_level(level, folding))
         view = folded(tree, asked.unfolded)
         header, arrays = fold_arrays(arrays, level, view, strings)
-        shape = items_shape(view, ran)
+        shape, visible = items_shape(view, ran), view.graph
         arrays["lane"] = shape.chain.astype(np.uint32)
     places, more = place_arrays(shape, asked.layout)
     arrays |= more
+    if asked.data:
+        arrays |= _data_arrays(recording, level, visible, keep)
     header |= {
-        "kind": "dag",
-        "graph_id": graph_id,
-        "graph_name": level.graph.name,
+        **_dag_header(level),
         "strings": strings.to_list(),
-        "kinds": {**_kind_names(level), FOLD_TYPE: "FOLD"},
-        "edges_known": level.graph.topology_id is not None,
-        "launch_count": level.launch_count,
         "launch_asked": asked.launch_id is not None,
         "launch_ordinal": None if launch is None else launch.ordinal,
-        "scale": duration_scale(level.median_ns),
         "overlays": describe_overlays(arrays),
         "folding": folding,
         **places,
     }
     return pack(header, arrays)
+
+
+def _dag_header(level: GraphLevel) -> dict[str, Any]:
+    return {
+        "kind": "dag",
+        "graph_id": level.graph.graph_id,
+        "graph_name": level.graph.name,
+        "kinds": {**_kind_names(level), FOLD_TYPE: "FOLD"},
+        "edges_known": level.graph.topology_id is not None,
+        "launch_count": level.launch_count,
+        "scale": duration_scale(level.median_ns),
+    }
+
+
+def _data_arrays(
+    recording: Recording, level: GraphLevel, visible: FoldedGraph | None, keep: Keep
+) -> Arrays:
+    memory = keep(("memory", level.graph.graph_id), lambda: read_memory(recording, level))
+    return data_arrays(memory, level, visible)
 
 
 def _node_arrays(level: GraphLevel, strings: Strings) -> Arrays:

@@ -82,6 +82,7 @@ def _asked(arguments: Mapping[str, str]) -> payload.DagAsked:
         launch_id=parse_id(arguments.get("launch")),
         folding=folding if folding in FOLDINGS else None,
         unfolded=frozenset(arguments.get("open", "").split(",")) - {""},
+        data=arguments.get("edges") == "data",
     )
 
 

@@ -1,146 +1,377 @@
 """Which nodes of a graph are given addresses in the same memory.
 
-CUDA says of copies and memsets what they read and write. Of a kernel it keeps the bytes of the
-arguments only: an address among them says that the kernel is given it, not what it does there.
-Addresses inside structures are found by their value: a word that lies in an allocation that some
-other argument points into. An allocation may be a segment of a framework's allocator that holds
-many tensors; the same address is a stronger sign than the same allocation.
+CUDA says of copies, memsets and memory operations what they read and write, and of alloc and free
+nodes what they allocate. Of a kernel it keeps the bytes of the arguments only: an address among
+them says that the kernel is given it, not what it does there. Addresses inside structures are found
+by their value: a word that lies in an allocation that some argument points into, or, where none is
+known, a word that looks like an address (:func:`_looks_like_addresses`).
+
+An allocation may be a segment of a framework's allocator that holds many tensors; the same address
+is a stronger sign than the same allocation. Graphs may give one address to several alloc nodes, one
+after the other: a use belongs to the last of them that is before it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from dataclasses import dataclass, field
+from enum import IntEnum
 
 import numpy as np
 import numpy.typing as npt
 
-Access = Literal["given", "read", "written"]
+IntArray = npt.NDArray[np.int64]
+AddressArray = npt.NDArray[np.uint64]
 
 _WORD = 8
+#: Blocks of the allocators of CUDA, PyTorch and CuPy start at multiples of 256 or 512 bytes.
+_ALIGNMENT = 512
+#: A lower half below this is rather a number beside padding than half an address.
+_LEAST_LOW_HALF = 1 << 28
 
 
-class GivenArgument(NamedTuple):
-    """An argument of a kernel node; ``address`` and ``bytes`` of the allocation it points into."""
+class Access(IntEnum):
+    """What is known of a node's way to an address.
 
-    node_id: int
-    value: bytes
-    address: int | None
-    bytes: int | None
-
-
-class MemoryOperation(NamedTuple):
-    """What a copy or memset node reads and writes; None: not device memory, or not known."""
-
-    node_id: int
-    read: int | None
-    written: int | None
-    bytes: int | None
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Use:
-    """A node's way to an address.
-
-    Attributes
-    ----------
-    node_id
-        The node.
-    access
-        'read' and 'written' where CUDA says so; 'given': the address is among its arguments.
-    address
-        Where.
-    bytes
-        How much is read or written; None where CUDA does not say.
+    GIVEN: it is among the arguments; LOOKS: a word of the arguments looks like it. The others CUDA
+    says.
     """
 
-    node_id: int
-    access: Access
-    address: int
-    bytes: int | None = None
+    GIVEN = 0
+    READ = 1
+    WRITTEN = 2
+    ALLOCATED = 3
+    FREED = 4
+    LOOKS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class UsedAllocation:
-    """An allocation and the nodes that are given addresses in it, by node and address."""
+class GivenArguments:
+    """Arguments of kernel nodes, as columns of one length.
 
-    address: int
-    bytes: int
-    uses: tuple[Use, ...]
+    Attributes
+    ----------
+    node
+        int64: index of the node.
+    slot
+        int64: equal where they are the same argument of the same kernel.
+    value
+        Bytes of the argument.
+    allocation_address, allocation_bytes
+        uint64, int64: the allocation it points into; 0 bytes: none is known.
+    """
 
-    def of_node(self, node_id: int) -> tuple[Use, ...]:
-        """Return the uses of one node."""
-        return tuple(use for use in self.uses if use.node_id == node_id)
+    node: IntArray
+    slot: IntArray
+    value: Sequence[bytes]
+    allocation_address: AddressArray
+    allocation_bytes: IntArray
 
 
-def memory_uses(
-    arguments: Sequence[GivenArgument],
-    operations: Sequence[MemoryOperation],
-    allocations: Iterable[tuple[int, int]] = (),
-) -> list[UsedAllocation]:
-    """Return the allocations that nodes of a graph use, by address.
+@dataclass(frozen=True, slots=True)
+class MemoryOperations:
+    """What CUDA says that nodes do to memory, as columns of one length.
+
+    Attributes
+    ----------
+    node
+        int64: index of the node.
+    access
+        uint8: READ, WRITTEN, ALLOCATED or FREED of :class:`Access`.
+    address
+        uint64.
+    bytes
+        int64; -1: not known. Of frees the size of what is freed is taken.
+    """
+
+    node: IntArray
+    access: npt.NDArray[np.uint8]
+    address: AddressArray
+    bytes: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryUses:
+    """Who is given what, as arrays.
+
+    A *place* is an address that a use starts at, inside one allocation; a use of known size covers
+    the places that lie in it as well. Two uses have memory in common when they cover one place.
+
+    Attributes
+    ----------
+    allocation_address, allocation_bytes, allocation_node
+        uint64, int64, int64, one an allocation: the index of the alloc node, -1 where another
+        graph or no graph allocates it.
+    place_address, place_allocation
+        uint64, int64 (-1: no allocation known), one a place, by (allocation, address).
+    node, access, address, bytes, allocation, place, reach
+        One a use, by (place, order of the node): index of the node (int64), :class:`Access`
+        (uint8), uint64, int64 (-1: not known), int64 (-1), first place and number of places
+        that it covers (int64).
+    """
+
+    allocation_address: AddressArray
+    allocation_bytes: IntArray
+    allocation_node: IntArray
+    place_address: AddressArray
+    place_allocation: IntArray
+    node: IntArray
+    access: npt.NDArray[np.uint8]
+    address: AddressArray
+    bytes: IntArray
+    allocation: IntArray
+    place: IntArray
+    reach: IntArray
+    _by_node: IntArray = field(init=False, repr=False)
+    _wide: IntArray = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_by_node", np.lexsort((self.place, self.node)))
+        object.__setattr__(self, "_wide", np.flatnonzero(self.reach > 1))
+
+    def __len__(self) -> int:
+        return len(self.node)
+
+    @property
+    def by_node(self) -> IntArray:
+        """Return the indices of uses by (node, place)."""
+        return self._by_node
+
+    def of_node(self, node: int) -> IntArray:
+        """Return the indices of a node's uses, by place."""
+        nodes = self.node[self._by_node]
+        first, last = np.searchsorted(nodes, [node, node + 1])
+        return self._by_node[first:last]
+
+    def of_place(self, place: int) -> IntArray:
+        """Return the indices of the uses that cover a place; those that start there by order."""
+        first, last = np.searchsorted(self.place, [place, place + 1])
+        wide = self._wide
+        over = wide[(self.place[wide] < place) & (self.place[wide] + self.reach[wide] > place)]
+        return np.concatenate((over, np.arange(first, last)))
+
+    def sharing(self, use: int) -> IntArray:
+        """Return the indices of all uses that have a place in common with one, itself included."""
+        first, last = self.place[use], self.place[use] + self.reach[use]
+        begin, end = np.searchsorted(self.place, [first, last])
+        wide = self._wide
+        over = wide[(self.place[wide] < first) & (self.place[wide] + self.reach[wide] > first)]
+        return np.concatenate((over, np.arange(begin, end)))
+
+
+def find_uses(
+    arguments: GivenArguments,
+    operations: MemoryOperations,
+    order: IntArray,
+    elsewhere: Sequence[tuple[int, int]] = (),
+) -> MemoryUses:
+    """Return who is given what memory.
 
     Parameters
     ----------
     arguments, operations
-        Of the nodes of one graph level.
-    allocations
-        Address and bytes of further allocations that are known, such as those of alloc nodes.
+        Of the nodes of one graph level, with those of what is nested in them.
+    order
+        int64, one a node: greater than those of all that the node waits for.
+    elsewhere
+        Address and bytes of further allocations that are known, such as those of alloc nodes of
+        other graphs.
     """
-    known = dict(allocations)
-    for argument in arguments:
-        if argument.address is not None and argument.bytes:
-            known[argument.address] = max(known.get(argument.address, 0), argument.bytes)
-    start = np.array(sorted(known), np.uint64)
-    size = np.array([known[int(a)] for a in start], np.uint64)
-    found: list[set[Use]] = [set() for _ in start]
-    for node_id, at, address in _given(arguments, start, size):
-        found[at].add(Use(node_id, "given", address))
-    for operation in operations:
-        for access, where in (("read", operation.read), ("written", operation.written)):
-            at = -1 if where is None else _locate(np.array([where], np.uint64), start, size)[0]
-            if at >= 0 and where is not None:
-                use = Use(operation.node_id, _access(access), where, operation.bytes)
-                found[at].add(use)
-    return [
-        UsedAllocation(int(a), int(n), tuple(sorted(uses, key=_order)))
-        for a, n, uses in zip(start, size, found, strict=True)
-        if uses
-    ]
+    memory = _known_memory(arguments, operations, order, elsewhere)
+    node, slot, word = _words(arguments)
+    at = memory.locate(node, word, order)
+    given = at >= 0
+    looks = ~given
+    looks[looks] = _looks_like_addresses(word[looks], slot[looks], memory, operations.address)
+    chosen = given | looks
+    access = np.where(given, Access.GIVEN, Access.LOOKS).astype(np.uint8)[chosen]
+    of_operation = memory.locate(operations.node, operations.address, order)
+    freed = (operations.access == Access.FREED) & (of_operation >= 0)
+    size = operations.bytes.copy()
+    size[freed] = memory.bytes[of_operation[freed]]
+    return _assemble(
+        memory,
+        np.concatenate((node[chosen], operations.node)),
+        np.concatenate((access, operations.access)),
+        np.concatenate((word[chosen], operations.address)),
+        np.concatenate((np.full(int(chosen.sum()), -1), size)),
+        np.concatenate((at[chosen], of_operation)),
+        order,
+    )
 
 
-def _access(name: str) -> Access:
-    return "read" if name == "read" else "written"
+@dataclass(frozen=True, slots=True)
+class _Memory:
+    """The allocations that are known: plain ones do not overlap, those of alloc nodes may.
+
+    ``node`` and ``order`` are -1 for plain ones.
+    """
+
+    address: AddressArray
+    bytes: IntArray
+    node: IntArray
+    order: IntArray
+
+    @property
+    def end(self) -> AddressArray:
+        return self.address + self.bytes.astype(np.uint64)
+
+    def locate(self, node: IntArray, word: AddressArray, order: IntArray) -> IntArray:
+        """Return the allocation that each address of a node lies in, -1 for none."""
+        found = np.full(len(word), -1, np.int64)
+        plain = np.flatnonzero(self.node < 0)
+        if len(plain) and len(word):
+            at = np.searchsorted(self.address[plain], word, side="right") - 1
+            which = plain[np.maximum(at, 0)]
+            inside = (at >= 0) & (word < self.end[which])
+            found[inside] = which[inside]
+        self._locate_own(node, word, order, found)
+        return found
+
+    def _locate_own(
+        self, node: IntArray, word: AddressArray, order: IntArray, found: IntArray
+    ) -> None:
+        """Give each address in memory of alloc nodes to the last of them that is before it."""
+        own = np.flatnonzero(self.node >= 0)
+        if not len(own):
+            return
+        by_word = np.argsort(word, kind="stable")
+        in_order, end = word[by_word], self.end
+        for i in own[np.argsort(self.order[own], kind="stable")].tolist():
+            first, last = np.searchsorted(in_order, np.array([self.address[i], end[i]]))
+            mine = by_word[first:last]
+            after = (order[node[mine]] > self.order[i]) | (node[mine] == self.node[i])
+            found[mine[after]] = i
 
 
-def _order(use: Use) -> tuple[int, int, str]:
-    return use.node_id, use.address, use.access
+def _known_memory(
+    arguments: GivenArguments,
+    operations: MemoryOperations,
+    order: IntArray,
+    elsewhere: Sequence[tuple[int, int]],
+) -> _Memory:
+    allocs = (operations.access == Access.ALLOCATED) & (operations.bytes > 0)
+    columns = (operations.address, operations.bytes, operations.node)
+    own = list(zip(*(c[allocs].tolist() for c in columns), strict=True))
+    pointed = arguments.allocation_bytes > 0
+    pairs = zip(
+        arguments.allocation_address[pointed].tolist(),
+        arguments.allocation_bytes[pointed].tolist(),
+        strict=True,
+    )
+    outermost = _outermost({*pairs, *elsewhere})
+    apart = ~_overlap(outermost, [(a, n) for a, n, _ in own])
+    plain = [(a, n, -1) for (a, n), keep in zip(outermost, apart.tolist(), strict=True) if keep]
+    found = sorted([*plain, *own], key=lambda f: (f[0], -1 if f[2] < 0 else int(order[f[2]])))
+    node = np.array([f[2] for f in found], np.int64)
+    of_node = order[np.maximum(node, 0)] if len(order) else node
+    return _Memory(
+        np.array([f[0] for f in found], np.uint64),
+        np.array([f[1] for f in found], np.int64),
+        node,
+        np.where(node < 0, -1, of_node),
+    )
 
 
-def _given(
-    arguments: Sequence[GivenArgument], start: npt.NDArray[np.uint64], size: npt.NDArray[np.uint64]
-) -> Iterable[tuple[int, int, int]]:
-    """Yield node, index of the allocation, and address, for words of arguments that are one."""
-    words, nodes = [np.zeros(0, np.uint64)], [np.zeros(0, np.int64)]
-    for argument in arguments:
-        whole = len(argument.value) // _WORD
-        if whole:
-            words.append(np.frombuffer(argument.value, "<u8", whole))
-            nodes.append(np.full(whole, argument.node_id, np.int64))
-    word, node = np.concatenate(words), np.concatenate(nodes)
-    at = _locate(word, start, size)
-    hit = np.flatnonzero(at >= 0)
-    return zip(node[hit].tolist(), at[hit].tolist(), word[hit].tolist(), strict=True)
+def _outermost(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return ranges (address, bytes) by address, without those that lie inside another."""
+    found: list[tuple[int, int]] = []
+    for address, size in sorted(ranges, key=lambda r: (r[0], -r[1])):
+        if not found or address + size > found[-1][0] + found[-1][1]:
+            found.append((address, size))
+    return found
 
 
-def _locate(
-    word: npt.NDArray[np.uint64], start: npt.NDArray[np.uint64], size: npt.NDArray[np.uint64]
-) -> npt.NDArray[np.int64]:
-    """Return the allocation that each address lies in, -1 for none."""
-    if not len(start):
-        return np.full(len(word), -1, np.int64)
-    at = np.searchsorted(start, word, side="right") - 1
-    known = np.maximum(at, 0)
-    inside = (at >= 0) & (word - start[known] < size[known])
-    return np.where(inside, at, -1)
+def _overlap(
+    ranges: Sequence[tuple[int, int]], others: Sequence[tuple[int, int]]
+) -> npt.NDArray[np.bool_]:
+    """Return which ranges (address, bytes) overlap any of the others."""
+    if not ranges or not others:
+        return np.zeros(len(ranges), bool)
+    start, size = np.array(sorted(others), np.uint64).T
+    furthest = np.maximum.accumulate(start + size)
+    first, count = np.array(ranges, np.uint64).T
+    before = np.searchsorted(start, first + count)
+    found: npt.NDArray[np.bool_] = (before > 0) & (furthest[np.maximum(before - 1, 0)] > first)
+    return found
+
+
+def _words(arguments: GivenArguments) -> tuple[IntArray, IntArray, AddressArray]:
+    """Return node, slot and value of each whole word of the arguments.
+
+    The slots of words are numbered apart for each place in an argument.
+    """
+    counts = np.array([len(value) // _WORD for value in arguments.value], np.int64)
+    joined = b"".join(value[: len(value) // _WORD * _WORD] for value in arguments.value)
+    word = np.frombuffer(joined, "<u8").astype(np.uint64)
+    first = np.repeat(np.cumsum(counts) - counts, counts)
+    inside = np.arange(len(word)) - first
+    most = int(counts.max(initial=0)) + 1
+    return (
+        np.repeat(arguments.node, counts),
+        np.repeat(arguments.slot, counts) * most + inside,
+        word,
+    )
+
+
+def _looks_like_addresses(
+    word: AddressArray, slot: IntArray, memory: _Memory, certain: AddressArray
+) -> npt.NDArray[np.bool_]:
+    """Return which words, that lie in no known allocation, look like addresses all the same.
+
+    Drivers are asked about arguments that are pointers, not about pointers in structures. Such a
+    word counts when a copy, memset or alloc node uses the very address; or when it starts a block
+    in a 4 GiB region that holds a known allocation, and stands in two arguments or more: what is
+    left on the stack stands in the padding of one.
+    """
+    known = np.isin(word, certain)
+    half = np.uint64(32)
+    regions = np.unique(np.concatenate((memory.address, memory.end)) >> half)
+    likely = (word % np.uint64(_ALIGNMENT) == 0) & np.isin(word >> half, regions)
+    likely &= (word & np.uint64(0xFFFFFFFF)) >= _LEAST_LOW_HALF
+    at = np.flatnonzero(likely)
+    address, which = np.unique(word[at], return_inverse=True)
+    width = int(slot.max(initial=0)) + 1
+    slots = np.unique(which * width + slot[at]) // width
+    often = np.bincount(slots, minlength=len(address)) > 1
+    known[at[often[which]]] = True
+    return known
+
+
+def _assemble(
+    memory: _Memory,
+    node: IntArray,
+    access: npt.NDArray[np.uint8],
+    address: AddressArray,
+    size: IntArray,
+    allocation: IntArray,
+    order: IntArray,
+) -> MemoryUses:
+    """Number the places, and put the uses in order; equal ones are one."""
+    extent = np.maximum(size, 1).astype(np.uint64)
+    bounds, rank = np.unique(np.concatenate((address, address + extent)), return_inverse=True)
+    width = len(bounds) + 1
+    key = (allocation + 1) * width + rank[: len(node)]
+    end = (allocation + 1) * width + rank[len(node) :]
+    places, place = np.unique(key, return_inverse=True)
+    reach = np.searchsorted(places, end) - place
+    own_order = order[node] if len(order) else node
+    columns = (size, access, node, own_order, place)
+    by = np.lexsort(columns)
+    new = np.ones(len(by), bool)
+    new[1:] = np.any([c[by[1:]] != c[by[:-1]] for c in columns], axis=0)
+    first = by[new]
+    return MemoryUses(
+        allocation_address=memory.address,
+        allocation_bytes=memory.bytes,
+        allocation_node=memory.node,
+        place_address=bounds[places % width] if len(places) else np.zeros(0, np.uint64),
+        place_allocation=places // width - 1,
+        node=node[first],
+        access=access[first],
+        address=address[first],
+        bytes=size[first],
+        allocation=allocation[first],
+        place=place[first],
+        reach=reach[first],
+    )

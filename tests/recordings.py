@@ -14,6 +14,8 @@ The numbers are made up but of the right size; everything is determined by ``see
 from __future__ import annotations
 
 import hashlib
+import struct
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,6 +56,10 @@ class Work:
     copy_kind: CopyKind | None = None
     programmatic: bool = False
     nvtx: str | None = None
+    #: Addresses among the arguments of a kernel, each with the allocation it points into or None.
+    given: tuple[tuple[int, tuple[int, int] | None], ...] = ()
+    source_address: int | None = None
+    destination_address: int | None = None
 
     @property
     def timed(self) -> bool:
@@ -267,6 +273,7 @@ def write_recording(
     eager: bool = True,
     seed: int = 0,
     overwrite: bool = False,
+    more: Callable[[RecordingWriter], None] | None = None,
 ) -> Path:
     """Write a recording of one graph.
 
@@ -283,6 +290,8 @@ def write_recording(
         operations, its ``launch_id`` the last).
     seed
         Of the noise.
+    more
+        Writes what else is to be in it.
 
     Returns
     -------
@@ -299,6 +308,8 @@ def write_recording(
             clock = _write_eager(writer, shape, functions, rng, clock, launch_id=2 * launches + 1)
         _write_exec(writer, clock, 2 * launches, launches)
         _write_launches(writer, shape, rng, clock + 9_000_000, launches)
+        if more is not None:
+            more(writer)
     return path
 
 
@@ -414,6 +425,14 @@ def _write_graph(writer: RecordingWriter, shape: Shape, functions: dict[str, int
     streams = assign_streams(shape)
     for index, work in enumerate(shape.works):
         writer.insert(_node(work, index, functions, int(streams[index]), paths))
+    writer.insert_tuples(
+        rows.Argument,
+        (
+            (1, FIRST_NODE_ID + i, position, 8, struct.pack("<Q", address), *(found or (None,) * 2))
+            for i, work in enumerate(shape.works)
+            for position, (address, found) in enumerate(work.given)
+        ),
+    )
 
 
 def _node(
@@ -438,6 +457,8 @@ def _node(
         shared_mem_bytes=0 if kernel else None,
         bytes=work.bytes,
         copy_kind=None if work.copy_kind is None else int(work.copy_kind),
+        source_address=work.source_address,
+        destination_address=work.destination_address,
         capture_stream_id=stream,
         created_ns=STARTED_NS + 30_000_000 + 1_000 * index,
         created_thread_id=4242,

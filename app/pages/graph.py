@@ -14,7 +14,13 @@ from gviz.app.address import Addresses, Launches, Order, Query, Table
 from gviz.app.aria import aria
 from gviz.app.choices import select
 from gviz.app.components import Dag, Timeline
-from gviz.app.dag_choices import colour_choice, fold_choice, is_empty, layout_choice
+from gviz.app.dag_choices import (
+    colour_choice,
+    data_choice,
+    fold_choice,
+    is_empty,
+    layout_choice,
+)
 from gviz.app.graph_view import GraphView, TimedLaunch, typical_launch
 from gviz.app.inspector import render_inspector
 from gviz.app.kernel_table import render_kernel_table
@@ -320,13 +326,14 @@ def _dag(view: GraphView, source: str, look: dict[str, Any], query: Query) -> Co
         else html.Span(f"edges unknown: {why_no_edges(view.root)}", className="gv-muted")
     )
     choices = (
+        data_choice(view, query.data),
         fold_choice(view, query.folding),
         layout_choice(view, query.layout),
         colour_choice(view, look["colour"]),
     )
     # Dash's components are false when they have no children.
     tools = [choice for choice in choices if choice is not None]
-    canvas = Dag(id="dag", source=source, open=list(query.unfolded), **look)
+    canvas = Dag(id="dag", source=source, open=list(query.unfolded), buffer=query.buffer, **look)
     return _pane("Graph", canvas, note, *tools)
 
 

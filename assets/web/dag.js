@@ -38,6 +38,7 @@
       this.stop = () => {};
       this.drawn = { level: "", visible: 0 };
       this.keys = new gviz.DagKeys(this);
+      this.buffers = new gviz.DagBuffers(this);
     }
 
     label(payload) {
@@ -61,6 +62,7 @@
       const before = this.scene;
       this.scene = new gviz.DagScene(payload);
       this.minimap = new gviz.Minimap(this.scene);
+      this.buffers.load(this.scene);
       // The same picture of another launch stays where it was.
       if (!before || !samePlace(before, this.scene)) this.fit(false);
       const { layout_note: note, edges_known: known } = payload.header;
@@ -87,10 +89,18 @@
       const marks = {
         selected: Array.from(new Set(group.selected.map(at))).filter((i) => i >= 0),
         hovered: group.hovered === null ? -1 : at(group.hovered),
+        edge: this.buffers.hovered,
       };
+      marks.buffers = this.buffers.of(marks.selected);
+      marks.users = this.buffers.items();
       this.drawn = gviz.dagDraw.draw(ctx, this.scene, style, marks, size);
       gviz.dagFilter.veil(ctx, this.scene, group.filtered, this.transform, size);
       gviz.legend.draw(ctx, style, size);
+      if (this.scene.uses) {
+        gviz.legend.drawEdges(ctx, style, size);
+        const bottom = size.height - (this.scene.along ? gviz.dagTime.AXIS : 0);
+        gviz.dagBuffers.drawStrip(ctx, this.scene, this.buffers, style, size, bottom);
+      }
       this.minimap.draw(ctx, style, gviz.dagDraw.viewOf(this.transform, size), size);
     }
 
@@ -123,8 +133,8 @@
       const { scene } = this;
       const margin = Math.min(FIT_MARGIN, width / 20, height / 20);
       // The legend and the buttons stand above what is shown.
-      const top = height > 240 ? gviz.legend.SPACE + margin / 2 : margin;
-      const under = scene.header.edges_known ? 0 : REMARK;
+      const top = height > 240 ? gviz.legend.space(!!scene.uses) + margin / 2 : margin;
+      const under = (scene.header.edges_known ? 0 : REMARK) + (scene.uses ? gviz.dagBuffers.STRIP : 0);
       const room = { w: width - 2 * margin, h: height - top - margin - under };
       if (scene.along) return this.fitTime(room, margin, top);
       const k = Math.min(FIT_ZOOM, room.w / Math.max(1, scene.width), room.h / Math.max(1, scene.height));
@@ -281,7 +291,14 @@
       const outside = x === null || this.minimap.toPlane(x, y);
       const i = outside ? -1 : this.nodeAt(x, y);
       this.frame.group.hover(i < 0 ? null : this.scene.nodeId[i]);
+      if (this.buffers.hover(i < 0 && !outside ? x : null, y)) return;
       this.frame.tip(i < 0 ? null : this.describe(i), x, y);
+    }
+
+    escape() {
+      const followed = this.buffers.followed !== null;
+      if (followed) this.buffers.follow(null);
+      return followed;
     }
 
     describe(i) {
@@ -359,7 +376,7 @@
       const box = gviz.dagWalk.boundsOf(scene, known);
       const { width, height } = frame.size;
       const across = (width - 2 * FIT_MARGIN) / Math.max(1, box.right - box.left);
-      const down = (height - gviz.legend.SPACE - 2 * FIT_MARGIN) / (box.bottom - box.top);
+      const down = (height - gviz.legend.space(!!scene.uses) - 2 * FIT_MARGIN) / (box.bottom - box.top);
       const least = this.fitTransform().kx;
       const scale = scene.along
         ? Math.min(MOST_TIME_ZOOM, across)
@@ -399,6 +416,7 @@
         transform: { ...this.transform },
         ...this.drawn,
         minimap: this.minimap.at,
+        data: this.buffers.state(),
       };
     }
   }

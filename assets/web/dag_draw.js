@@ -60,10 +60,10 @@
     if (!style.faded) gviz.dagNodes.drawTexts(ctx, scene, nodes, style);
   }
 
-  function drawEdges(ctx, scene, edges, style, size, colour, width) {
+  function drawEdges(ctx, scene, edges, style, size, colour, width, dash = null) {
     const { k } = style.transform;
     toPlane(ctx, style, size);
-    gviz.dagEdges.draw(ctx, scene, edges, { scale: k, colour, width });
+    gviz.dagEdges.draw(ctx, scene, edges, { scale: k, colour, width, dash });
     if (k > 0.42) gviz.dagEdges.drawHeads(ctx, scene, edges, colour);
     toScreen(ctx, size);
   }
@@ -71,8 +71,9 @@
   /**
    * Draw the DAG.
    * @param {Object} style transform, theme, overlay, pattern (hatch)
-   * @param {{selected: number[], hovered: number}} marks node indices; hovered -1 for none
-   * @returns {{level: string, visible: number}}
+   * @param {{selected: number[], hovered: number, edge: number, users: number[],
+   *   buffers: import("./data_uses").Buffer[]}} marks node indices; hovered and edge -1 for none
+   * @returns {{level: string, visible: number, labels: number}}
    */
   function draw(ctx, scene, style, marks, size) {
     if (scene.along) return gviz.dagTime.draw(ctx, scene, style, marks, size);
@@ -81,20 +82,22 @@
     const nodes = visibleNodes(scene, view, style.overlay.inOrder);
     const height = 2 * scene.halfH * k;
     const far = height < FAR && nodes.length > 5000;
+    const veiled = marks.selected.length > 0 || marks.buffers.length > 0;
+    let labels = 0;
     if (far) gviz.dagNodes.drawFar(ctx, scene, nodes, style, size);
     else {
       if (2 * scene.halfH * k >= EDGE_ROW) {
         const edges = gviz.dagEdges.visible(scene, view);
-        const width = k > 0.3 ? 1.25 : Math.max(0.5, 4 * k);
-        drawEdges(ctx, scene, edges, style, size, style.theme.edge, width);
+        labels = drawAllEdges(ctx, scene, edges, style, size);
+        if (marks.edge >= 0) drawEdges(ctx, scene, [marks.edge], style, size, style.theme.accent, 3);
       }
       if (style.overlay.name === "slack") {
         drawEdges(ctx, scene, scene.criticalEdges, style, size, style.theme.accent, 2);
       }
       // Fills fade under a selection, names do not: they are drawn over the veil.
-      drawNodes(ctx, scene, nodes, marks.selected.length ? { ...style, faded: true } : style, size);
+      drawNodes(ctx, scene, nodes, veiled ? { ...style, faded: true } : style, size);
     }
-    if (marks.selected.length) drawSelection(ctx, scene, style, { ...marks, nodes: far ? [] : nodes }, size);
+    if (veiled) drawSelection(ctx, scene, style, { ...marks, nodes: far ? [] : nodes }, size);
     if (marks.hovered >= 0 && !marks.selected.includes(marks.hovered)) {
       toPlane(ctx, style, size);
       const ring = { scale: k, colour: style.theme.ink, width: 1.5, halo: null };
@@ -102,14 +105,26 @@
       toScreen(ctx, size);
     }
     const level = far ? "far" : height < gviz.dagNodes.BLOCK ? "blocks" : "cards";
-    return { level, visible: nodes.length };
+    return { level, visible: nodes.length, labels };
   }
 
-  /** The edges to and from nodes, and these nodes with those at the other ends. */
-  function kinOf(scene, nodes) {
+  /** Edges alike, or by what they carry; returns how many are labelled. */
+  function drawAllEdges(ctx, scene, edges, style, size) {
+    const { k } = style.transform;
+    const stroke = (list, ...look) => drawEdges(ctx, scene, list, style, size, ...look);
+    if (!scene.uses) {
+      stroke(edges, style.theme.edge, k > 0.3 ? 1.25 : Math.max(0.5, 4 * k));
+      return 0;
+    }
+    gviz.dagData.draw(scene, edges, style, stroke);
+    return gviz.dagData.drawLabels(ctx, scene, edges, style);
+  }
+
+  /** The edges to and from nodes, and these nodes with those at the other ends, and more. */
+  function kinOf(scene, nodes, more) {
     const up = [];
     const down = [];
-    const shown = new Set(nodes);
+    const shown = new Set([...nodes, ...more]);
     for (const i of nodes) {
       for (const e of scene.edgesTo(i)) {
         up.push(e);
@@ -134,21 +149,26 @@
   }
 
   /** Fade everything, then draw the selection with what it waits for and what waits for it. */
-  function drawSelection(ctx, scene, style, { selected, nodes }, size) {
-    const { up, down, shown } = kinOf(scene, selected);
+  function drawSelection(ctx, scene, style, { selected, buffers, users, nodes }, size) {
+    const { up, down, shown } = kinOf(scene, selected, users);
     fade(ctx, size);
     const kin = new Set(shown);
     const others = nodes.filter((i) => !kin.has(i));
     gviz.dagNodes.drawTexts(ctx, scene, others, { ...style, faded: true });
     const { k } = style.transform;
     const width = k > 0.3 ? 2 : 1.3;
-    drawEdges(ctx, scene, up, style, size, style.theme.upstream, width);
-    drawEdges(ctx, scene, down, style, size, style.theme.downstream, width);
+    const stroke = (list, ...look) => drawEdges(ctx, scene, list, style, size, ...look);
+    for (const [edges, colour] of [[up, style.theme.upstream], [down, style.theme.downstream]]) {
+      if (scene.uses) gviz.dagData.draw(scene, edges, style, stroke, colour);
+      else stroke(edges, colour, width);
+    }
     drawNodes(ctx, scene, shown, style, size);
     toPlane(ctx, style, size);
     const { accent, halo } = style.theme;
     gviz.dagNodes.drawRings(ctx, scene, selected, { scale: k, colour: accent, width: 2.5, halo });
     toScreen(ctx, size);
+    if (scene.uses) gviz.dagData.drawLabels(ctx, scene, [...up, ...down], style);
+    gviz.dagBuffers.draw(ctx, scene, buffers, style, size);
   }
 
   gviz.dagDraw = { draw, viewOf, kinOf, fade, VEIL };

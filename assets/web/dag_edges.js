@@ -83,17 +83,22 @@
     return found;
   }
 
-  /** Stroke edges; programmatic ones dashed. Line width is in pixels of the screen. */
-  function draw(ctx, scene, edges, { scale, colour, width }) {
+  /**
+   * Stroke edges; programmatic ones dashed. Line width is in pixels of the screen.
+   * @param {number[]|null} [look.dash] of the screen too: dashes of all of them
+   */
+  function draw(ctx, scene, edges, { scale, colour, width, dash = null }) {
     ctx.strokeStyle = colour;
     ctx.lineWidth = width / scale;
     const dashed = [];
+    if (dash) ctx.setLineDash(dash.map((part) => part / scale));
     ctx.beginPath();
     for (const e of edges) {
-      if (scene.edgeType[e] === 1) dashed.push(e);
+      if (scene.edgeType[e] === 1 && !dash) dashed.push(e);
       else trace(ctx, scene, e);
     }
     ctx.stroke();
+    ctx.setLineDash([]);
     if (!dashed.length) return;
     ctx.setLineDash([5 / Math.min(1, scale), 3.5 / Math.min(1, scale)]);
     ctx.beginPath();
@@ -117,5 +122,5 @@
     ctx.fill();
   }
 
-  gviz.dagEdges = { visible, draw, drawHeads };
+  gviz.dagEdges = { visible, trace, draw, drawHeads };
 })();

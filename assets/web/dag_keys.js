@@ -45,6 +45,7 @@
         if (nodes.length) this.view.frame.group.select(nodes);
         return true;
       }
+      if (event.key === "a" || event.key === "A") return this.view.buffers.step(event.key === "a");
       if (event.key === "c" || event.key === "C") return this.walkCritical(event.key === "c", current);
       if (!way || !this.view.scene.count) return false;
       const next = current === undefined ? 0 : this.neighbour(current, way);

@@ -42,6 +42,8 @@
       this.fold = payload.fold;
       for (let i = 0; i < this.count; i++) for (const id of this.nodesOf(i)) this.index.set(id, i);
       this.overlays = new Map();
+      /** Where edges are told apart by what they carry: who is given which memory. */
+      this.uses = payload.use_node ? new gviz.DataUses(payload, this) : null;
       this.boundEdges();
       this.joinEdges();
       /** The structural critical path: its nodes in order, and the edges between them. */

@@ -98,22 +98,50 @@
   }
 
   /** Edges between lanes, from the end of one node to the start of the next. */
-  function drawEdges(ctx, scene, edges, style, colour, width) {
+  function drawEdges(ctx, scene, edges, style, colour, width, dash = null) {
     const { transform: t } = style;
     ctx.strokeStyle = colour;
     ctx.lineWidth = width;
+    ctx.setLineDash(dash || []);
     ctx.beginPath();
-    for (const e of edges) {
-      const a = boxOf(scene, scene.from[e], t);
-      const b = boxOf(scene, scene.to[e], t);
-      const x0 = a.x + (scene.halfWidth[scene.from[e]] ? a.w : 0);
-      const y0 = a.y + a.h / 2;
-      const y1 = b.y + b.h / 2;
-      const bend = Math.max(8, Math.min(60, Math.abs(b.x - x0) / 2));
-      ctx.moveTo(x0, y0);
-      ctx.bezierCurveTo(x0 + bend, y0, b.x - bend, y1, b.x, y1);
-    }
+    for (const e of edges) trace(ctx, scene, e, t);
     ctx.stroke();
+    ctx.setLineDash([]);
+  }
+
+  function across(scene, e) {
+    return scene.y[scene.from[e]] !== scene.y[scene.to[e]];
+  }
+
+  /**
+   * Whether an edge is drawn: between lanes; within one it goes without saying, unless it is told
+   * what edges carry, and then from a node to the next.
+   */
+  function shows(scene, e) {
+    if (across(scene, e)) return true;
+    if (!scene.uses) return false;
+    scene.nextInLane ||= nextInLane(scene);
+    return scene.nextInLane[scene.from[e]] === scene.to[e];
+  }
+
+  function nextInLane(scene) {
+    const next = new Int32Array(scene.count).fill(-1);
+    for (const { items } of scene.grid.lanes) {
+      for (let n = 0; n + 1 < items.length; n++) next[items[n]] = items[n + 1];
+    }
+    return next;
+  }
+
+  /** Add an edge to a path. */
+  function trace(path, scene, e, t) {
+    const a = boxOf(scene, scene.from[e], t);
+    const b = boxOf(scene, scene.to[e], t);
+    const x0 = a.x + (scene.halfWidth[scene.from[e]] ? a.w : 0);
+    const y0 = a.y + a.h / 2;
+    const y1 = b.y + b.h / 2;
+    const bend = Math.max(8, Math.min(60, Math.abs(b.x - x0) / 2));
+    path.moveTo(x0, y0);
+    path.bezierCurveTo(x0 + bend, y0, b.x - bend, y1, b.x, y1);
   }
 
   function drawAxis(ctx, scene, style, size) {
@@ -150,8 +178,8 @@
     }
   }
 
-  function drawSelection(ctx, scene, style, { selected, nodes }, size) {
-    const { up, down, shown } = gviz.dagDraw.kinOf(scene, selected);
+  function drawSelection(ctx, scene, style, { selected, buffers, users, nodes }, size) {
+    const { up, down, shown } = gviz.dagDraw.kinOf(scene, selected, users);
     gviz.dagDraw.fade(ctx, size);
     const kin = new Set(shown);
     const others = nodes.filter((i) => !kin.has(i));
@@ -161,6 +189,7 @@
     drawBars(ctx, scene, shown, style);
     drawTexts(ctx, scene, shown, style);
     drawRings(ctx, scene, selected, style, style.theme.accent, 2.5);
+    gviz.dagBuffers.draw(ctx, scene, buffers, style, size);
   }
 
   /** Draw one frame; as gviz.dagDraw.draw. */
@@ -168,20 +197,24 @@
     const view = gviz.dagDraw.viewOf(style.transform, size);
     const nodes = visibleNodes(scene, view);
     drawAxis(ctx, scene, style, size);
-    const across = (e) => scene.y[scene.from[e]] !== scene.y[scene.to[e]];
-    const edges = gviz.dagEdges.visible(scene, view).filter(across);
-    if (edges.length <= MOST_EDGES) drawEdges(ctx, scene, edges, style, style.theme.edge, 1);
+    const edges = gviz.dagEdges.visible(scene, view).filter((e) => shows(scene, e));
+    const stroke = (list, ...look) => drawEdges(ctx, scene, list, style, ...look);
+    if (edges.length > MOST_EDGES) edges.length = 0;
+    if (scene.uses) gviz.dagData.draw(scene, edges, style, stroke);
+    else stroke(edges, style.theme.edge, 1);
+    if (marks.edge >= 0) stroke([marks.edge], style.theme.accent, 3);
     drawBars(ctx, scene, nodes, style);
-    if (!marks.selected.length) drawTexts(ctx, scene, nodes, style);
+    const veiled = marks.selected.length > 0 || marks.buffers.length > 0;
+    if (!veiled) drawTexts(ctx, scene, nodes, style);
     if (style.overlay.name === "slack") {
-      drawEdges(ctx, scene, scene.criticalEdges.filter(across), style, style.theme.accent, 2);
+      drawEdges(ctx, scene, scene.criticalEdges.filter((e) => across(scene, e)), style, style.theme.accent, 2);
     }
-    if (marks.selected.length) drawSelection(ctx, scene, style, { ...marks, nodes }, size);
+    if (veiled) drawSelection(ctx, scene, style, { ...marks, nodes }, size);
     if (marks.hovered >= 0 && !marks.selected.includes(marks.hovered)) {
       drawRings(ctx, scene, [marks.hovered], style, style.theme.ink, 1.5);
     }
     return { level: "time", visible: nodes.length };
   }
 
-  gviz.dagTime = { draw, drawBars, AXIS };
+  gviz.dagTime = { draw, drawBars, boxOf, shows, trace, AXIS };
 })();

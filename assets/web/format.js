@@ -30,10 +30,21 @@
     return `${value.toFixed(value < 10 ? 1 : 0)} %`;
   }
 
-  /** @param {number} count @param {string} noun */
-  function counted(count, noun) {
-    return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+  /** @param {number} count @param {string} noun @param {string} [plural] */
+  function counted(count, noun, plural = `${noun}s`) {
+    return `${count.toLocaleString("en")} ${count === 1 ? noun : plural}`;
   }
 
-  gviz.format = { time, axisUnit, percent, counted };
+  const SIZES = ["B", "KiB", "MiB", "GiB", "TiB"];
+
+  /** Three significant digits and a binary unit, as gviz.app.quantity. @param {number} count */
+  function bytes(count) {
+    let [value, unit] = [count, 0];
+    for (; value >= 1024 && unit < SIZES.length - 1; unit++) value /= 1024;
+    if (!unit) return `${count} B`;
+    const digits = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+    return `${value.toFixed(digits)} ${SIZES[unit]}`;
+  }
+
+  gviz.format = { time, axisUnit, percent, counted, bytes };
 })();

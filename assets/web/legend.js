@@ -48,6 +48,19 @@
       this.x += BAR + 9;
     }
 
+    line({ width, dash, ink }) {
+      const { ctx } = this;
+      ctx.beginPath();
+      ctx.moveTo(this.x, this.middle);
+      ctx.lineTo(this.x + 30, this.middle);
+      ctx.strokeStyle = this.theme[ink];
+      ctx.lineWidth = width;
+      ctx.setLineDash(dash || []);
+      ctx.stroke();
+      ctx.setLineDash([]);
+      this.x += 37;
+    }
+
     swatch(fill) {
       const { ctx } = this;
       ctx.beginPath();
@@ -126,5 +139,29 @@
     fill(MARGIN);
   }
 
-  gviz.legend = { draw, panel, SPACE: MARGIN + HEIGHT };
+  /** What edges look like by what they carry, as a second strip. */
+  function drawEdges(ctx, style, size) {
+    if (size.width < 440) return;
+    const top = MARGIN + HEIGHT + 4;
+    const fill = (y) => {
+      const strip = new Strip(ctx, style.theme, y);
+      strip.text("Ends have", 600, style.theme.ink);
+      for (const look of gviz.dagData.STYLES.toReversed()) {
+        strip.line(look);
+        strip.text(look.name);
+        strip.x += 6;
+      }
+      return strip.x;
+    };
+    const right = fill(-1000);
+    panel(ctx, style.theme, MARGIN, top, right - MARGIN + PAD - 14, HEIGHT);
+    fill(top);
+  }
+
+  /** The room at the top, without or with the strip of edges. */
+  function space(edges) {
+    return MARGIN + HEIGHT + (edges ? HEIGHT + 4 : 0);
+  }
+
+  gviz.legend = { draw, drawEdges, panel, space };
 })();

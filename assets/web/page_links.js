@@ -164,10 +164,36 @@
     }
   }
 
+  /** Edges by what they carry, and the address that is followed. */
+  function addData(query, data, buffer) {
+    if (data) {
+      query.set("edges", "data");
+    }
+    if (data && buffer) {
+      query.set("buffer", buffer);
+    }
+  }
+
+  /** Follow an address: the button of the inspector says which. */
+  function follow(address) {
+    setProps("data", { checked: true });
+    setProps("dag", { buffer: address });
+  }
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("button[data-follow]");
+    if (button) {
+      follow(button.dataset.follow);
+    }
+  });
+
   /** Where the DAG comes from: its layout, and the launch where that is asked about. */
-  function place(layout, colour, launch, folding, open, source, drawn) {
+  function place(layout, colour, launch, folding, open, data, source, drawn) {
     const query = new URLSearchParams();
     addFolds(query, folding, open);
+    if (data) {
+      query.set("edges", "data");
+    }
     if (layout && (layout !== drawn || source.includes("layout="))) {
       query.set("layout", layout);
     }
@@ -199,7 +225,7 @@
   }
 
   function remember(
-    selected, launch, streamLaunch, order, colour, layout, folding, open, table, view,
+    selected, launch, streamLaunch, order, colour, layout, folding, open, table, data, buffer, view,
   ) {
     const query = new URLSearchParams({ file: view.file, graph: view.graph });
     if (selected && selected.length > 0) {
@@ -216,6 +242,7 @@
     if (table === "kernels") {
       query.set("table", table);
     }
+    addData(query, data, buffer);
     // Replaced, not pushed: the back button leads to the page before, not through clicks.
     const address = "?" + query.toString().replaceAll("%2C", ",");
     window.history.replaceState(window.history.state, "", address);

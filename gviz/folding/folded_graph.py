@@ -38,6 +38,13 @@ class FoldedGraph:
     def __len__(self) -> int:
         return len(self.node)
 
+    def groups_of(self, source: IntArray, target: IntArray) -> IntArray:
+        """Return which joined edge each edge between these nodes belongs to; -1: inside an item."""
+        start, end = self.item_of[source], self.item_of[target]
+        width = len(self) + 1
+        at = np.searchsorted(self.source * width + self.target, start * width + end)
+        return np.where(start != end, at, -1)
+
     def nodes_of(self, item: int) -> IntArray:
         """Return the node indices that an item stands for."""
         fold = self.folds[item]

@@ -1,0 +1,79 @@
+"""What the edges of the DAG carry and who is given which address, as arrays for the browser.
+
+assets/web/data_uses.js and dag_data.js draw from these alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gviz.app.graph_level import GraphLevel
+from gviz.app.level_memory import LevelMemory
+from gviz.app.wire import Arrays
+from gviz.data_edges import data_edges
+from gviz.folding.folded_graph import FoldedGraph
+
+#: Stands for "none" in arrays of places.
+_NONE = 0xFFFFFFFF
+
+
+def data_arrays(memory: LevelMemory, level: GraphLevel, folded: FoldedGraph | None) -> Arrays:
+    """Return what nodes and edges have in common.
+
+    One value an edge that is drawn (:class:`gviz.data_edges.DataEdges`): data_common (u1),
+    data_count (u4), data_bytes (f8, NaN: not known), data_place (u4), data_allocation (i4),
+    data_source, data_target (u1). One value a use, by place and then in the order of the graph:
+    use_node (node id, u4), use_order, use_place, use_reach (u4), use_access (u1), use_bytes (f8).
+    One a place:
+    place_low, place_high (halves of the address, u4), place_allocation (i4). One an allocation:
+    allocation_low, allocation_high (u4), allocation_bytes (f8), allocation_node (node id or -1,
+    i4).
+    """
+    uses = memory.uses
+    ids = np.array([n.node_id for n in level.nodes], np.int64)
+    if folded is None:
+        found = data_edges(uses, level.edge_from, level.edge_to)
+    else:
+        group = folded.groups_of(level.edge_from, level.edge_to)
+        found = data_edges(uses, level.edge_from, level.edge_to, group, len(folded.source))
+    arrays: Arrays = {
+        "data_common": found.common,
+        "data_count": found.count.astype(np.uint32),
+        "data_bytes": found.bytes,
+        "data_place": np.where(found.place < 0, _NONE, found.place).astype(np.uint32),
+        "data_allocation": found.allocation.astype(np.int32),
+        "data_source": found.source_access,
+        "data_target": found.target_access,
+    }
+    return arrays | use_arrays(memory, ids)
+
+
+def use_arrays(memory: LevelMemory, ids: npt.NDArray[np.int64]) -> Arrays:
+    """Return the arrays of uses, places and allocations; ``ids``: node ids by index."""
+    uses = memory.uses
+    holder = uses.allocation_node
+    return {
+        "use_node": ids[uses.node].astype(np.uint32),
+        "use_order": memory.order[uses.node].astype(np.uint32),
+        "use_place": uses.place.astype(np.uint32),
+        "use_reach": uses.reach.astype(np.uint32),
+        "use_access": uses.access,
+        "use_bytes": np.where(uses.bytes < 0, np.nan, uses.bytes),
+        **_halves("place", uses.place_address),
+        "place_allocation": uses.place_allocation.astype(np.int32),
+        **_halves("allocation", uses.allocation_address),
+        "allocation_bytes": uses.allocation_bytes.astype(np.float64),
+        "allocation_node": np.where(holder < 0, -1, ids[np.maximum(holder, 0)]).astype(np.int32)
+        if len(ids)
+        else np.zeros(0, np.int32),
+    }
+
+
+def _halves(name: str, address: npt.NDArray[np.uint64]) -> Arrays:
+    """Return addresses in two halves: JavaScript's numbers are exact to 53 bits."""
+    half = np.uint64(32)
+    return {
+        f"{name}_low": (address & np.uint64(0xFFFFFFFF)).astype(np.uint32),
+        f"{name}_high": (address >> half).astype(np.uint32),
+    }

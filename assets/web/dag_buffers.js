@@ -1,0 +1,265 @@
+/**
+ * Where a buffer goes: nodes that are given what the selection is given, tagged by letters and
+ * joined by arcs along the dependencies, with or without an edge between them.
+ */
+(function () {
+  "use strict";
+  const gviz = (window.gviz = window.gviz || {});
+  /** Buffers of a selection that are drawn; the strip says how many more there are. */
+  const MOST = 8;
+  /** Arcs of one buffer on screen; more would be a carpet. */
+  const MOST_ARCS = 2000;
+  const TAG = 13;
+  /** Places of colours that are none of those of dependencies and selection. */
+  const COLOURS = [3, 4, 5, 9, 7, 6, 8, 2];
+  const MARGIN = 8;
+  const STRIP = 26;
+
+  class DagBuffers {
+    /** @param {Object} view the DAG: frame, scene */
+    constructor(view) {
+      this.view = view;
+      this.drawn = [];
+    }
+
+    load(scene) {
+      this.key = "";
+      this.hovered = -1;
+      this.scene = scene;
+    }
+
+    /** The address that is followed, as the page's address names it; null: the selection's. */
+    get followed() {
+      return this.view.frame.props.buffer || null;
+    }
+
+    /** The buffers to draw for a selection of items. */
+    of(selected) {
+      const { scene } = this;
+      if (!scene.uses) return (this.drawn = []);
+      const key = `${this.followed} ${selected.join(",")}`;
+      if (key !== this.key) {
+        this.key = key;
+        this.all = scene.uses.buffersOf(selected);
+        this.drawn = this.all.slice(0, MOST);
+        const followed = scene.uses.find(this.followed);
+        if (followed) {
+          const own = this.all.find((buffer) => buffer.text === followed.text);
+          this.drawn = [own ? { ...followed, letter: own.letter } : followed];
+        }
+        this.drawn.forEach((buffer, at) => (buffer.colour = at));
+      }
+      return this.drawn;
+    }
+
+    /** The items of all buffers that are drawn. */
+    items() {
+      return Array.from(new Set(this.drawn.flatMap((buffer) => buffer.items)));
+    }
+
+    /** Follow the next or the previous buffer of the selection; after the last all of them. */
+    step(forward) {
+      if (!this.scene.uses || !this.all || !this.all.length) return false;
+      const texts = [null, ...this.all.map((buffer) => buffer.text)];
+      const at = Math.max(0, texts.indexOf(this.followed));
+      const next = (at + (forward ? 1 : texts.length - 1)) % texts.length;
+      this.follow(texts[next]);
+      return true;
+    }
+
+    follow(text) {
+      this.view.frame.tell({ buffer: text });
+      this.view.frame.redraw();
+    }
+
+    /** Point at an edge, if nothing else is there; whether one is. */
+    hover(x, y) {
+      const { view, scene } = this;
+      if (!scene.uses) return false;
+      const { ctx, size } = view.frame;
+      const nothing = x === null || view.drawn.level === "far";
+      const e = nothing ? -1 : gviz.dagData.edgeAt(ctx, scene, view.style(), size, x, y);
+      if (e !== this.hovered) view.frame.redraw();
+      this.hovered = e;
+      if (e < 0) return false;
+      view.frame.tip(gviz.dagData.describe(scene, e), x, y);
+      return true;
+    }
+
+    state() {
+      const { scene } = this;
+      if (!scene.uses) return null;
+      const ids = (items) => items.map((i) => scene.nodeId[i]);
+      return {
+        edges: gviz.dagData.countsOf(scene),
+        hovered: this.hovered,
+        followed: this.followed,
+        labels: this.view.drawn.labels || 0,
+        buffers: this.drawn.map(({ letter, text, items, links }) => ({
+          letter, text, nodes: ids(items), links: links.map(ids),
+        })),
+      };
+    }
+  }
+
+  function inkOf(buffer, theme) {
+    return gviz.colour.category(COLOURS[buffer.colour], theme.name);
+  }
+
+  /** The box of an item on screen. */
+  function boxOf(scene, i, t) {
+    if (scene.along) return gviz.dagTime.boxOf(scene, i, t);
+    const [w, h] = [2 * scene.halfW * t.k, 2 * scene.halfH * t.k];
+    return { x: scene.x[i] * t.k + t.x - w / 2, y: scene.y[i] * t.k + t.y - h / 2, w, h };
+  }
+
+  /**
+   * An arc between two boxes, and where its head points from: beside them where one stands under
+   * the other, over them along time.
+   */
+  function arcOf(a, b, along) {
+    const [ay, by] = [a.y + a.h / 2, b.y + b.h / 2];
+    if (along) {
+      const [ax, bx] = [a.x + Math.min(a.w, 40) / 2, b.x + Math.min(b.w, 40) / 2];
+      const rise = Math.min(70, 14 + Math.abs(bx - ax) / 5);
+      const top = Math.min(a.y, b.y) - rise;
+      return [ax, a.y, ax + (bx - ax) / 4, top, bx - (bx - ax) / 4, top, bx, b.y];
+    }
+    const apart = b.x - a.x;
+    if (Math.abs(apart) < 1.5 * a.w) {
+      const out = Math.min(90, 14 + Math.abs(by - ay) / 5);
+      const far = Math.max(a.x + a.w, b.x + b.w) + out;
+      return [a.x + a.w, ay, far, ay, far, by, b.x + b.w, by];
+    }
+    const [ax, bx] = apart > 0 ? [a.x + a.w, b.x] : [a.x, b.x + b.w];
+    const bend = Math.min(120, Math.abs(bx - ax) / 2) * Math.sign(apart);
+    return [ax, ay, ax + bend, ay, bx - bend, by, bx, by];
+  }
+
+  function onScreen(arc, size) {
+    const xs = [arc[0], arc[2], arc[4], arc[6]];
+    const ys = [arc[1], arc[3], arc[5], arc[7]];
+    return (
+      Math.max(...xs) > 0 && Math.min(...xs) < size.width &&
+      Math.max(...ys) > 0 && Math.min(...ys) < size.height
+    );
+  }
+
+  function drawArcs(ctx, scene, buffer, style, size) {
+    const { transform: t, theme } = style;
+    const heads = [];
+    ctx.beginPath();
+    for (const link of buffer.links) {
+      const arc = arcOf(...link.map((i) => boxOf(scene, i, t)), scene.along);
+      if (!onScreen(arc, size) || heads.length === MOST_ARCS) continue;
+      ctx.moveTo(arc[0], arc[1]);
+      ctx.bezierCurveTo(...arc.slice(2));
+      heads.push(arc);
+    }
+    // A rim, so that crossing arcs stay apart.
+    for (const [colour, width] of [[theme.halo, 4], [inkOf(buffer, theme), 2]]) {
+      ctx.strokeStyle = colour;
+      ctx.lineWidth = width;
+      ctx.stroke();
+    }
+    ctx.fillStyle = inkOf(buffer, theme);
+    for (const arc of heads) drawHead(ctx, arc);
+    return heads.length;
+  }
+
+  function drawHead(ctx, [, , , , cx, cy, x, y]) {
+    const far = Math.hypot(x - cx, y - cy) || 1;
+    const [dx, dy] = [(x - cx) / far, (y - cy) / far];
+    ctx.beginPath();
+    ctx.moveTo(x, y);
+    ctx.lineTo(x - 7 * dx - 3.5 * dy, y - 7 * dy + 3.5 * dx);
+    ctx.lineTo(x - 7 * dx + 3.5 * dy, y - 7 * dy - 3.5 * dx);
+    ctx.fill();
+  }
+
+  /** A letter on a ground of the buffer's colour. */
+  function drawTag(ctx, letter, x, y, ink, theme) {
+    ctx.beginPath();
+    gviz.canvas.roundRect(ctx, x, y, TAG, TAG, 4);
+    ctx.fillStyle = ink;
+    ctx.fill();
+    ctx.strokeStyle = theme.halo;
+    ctx.lineWidth = 1.5;
+    ctx.stroke();
+    ctx.font = gviz.canvas.font(9.5, 700);
+    ctx.textAlign = "center";
+    ctx.textBaseline = "middle";
+    ctx.fillStyle = theme.inkDark;
+    ctx.fillText(letter, x + TAG / 2, y + TAG / 2 + 0.5);
+  }
+
+  /** Letters at the corners of nodes: which buffers each of them is given. */
+  function drawTags(ctx, scene, buffers, style, size) {
+    const shift = new Map();
+    for (const buffer of buffers) {
+      for (const i of buffer.items) {
+        const box = boxOf(scene, i, style.transform);
+        const at = shift.get(i) || 0;
+        shift.set(i, at + 1);
+        const [x, y] = [box.x - 5 + at * (TAG + 1), box.y - 7];
+        if (x < -TAG || y < -TAG || x > size.width || y > size.height) continue;
+        drawTag(ctx, buffer.letter, x, y, inkOf(buffer, style.theme), style.theme);
+      }
+    }
+  }
+
+  /** Draw arcs and tags; in coordinates of the screen. */
+  function draw(ctx, scene, buffers, style, size) {
+    for (const buffer of buffers) drawArcs(ctx, scene, buffer, style, size);
+    drawTags(ctx, scene, buffers, style, size);
+  }
+
+  /** What a buffer is, for the strip; short where there is little room. */
+  function wordsOf(scene, buffer, short) {
+    const nodes = gviz.format.counted(buffer.items.length, "node");
+    if (short) return nodes;
+    const around = scene.uses.aroundOf(buffer.place);
+    const where = Number.isFinite(buffer.bytes)
+      ? `${gviz.format.bytes(buffer.bytes)} at ${scene.uses.whereOf(buffer.place)}`
+      : scene.uses.whereOf(buffer.place);
+    const size = around && !Number.isFinite(buffer.bytes) ? ` in ${around.split(" at ")[0]}` : "";
+    return `${where}${size}, ${nodes}`;
+  }
+
+  /** Lay the strip out from left to right; returns where it ends. */
+  function fillStrip(ctx, scene, { drawn, all, followed }, style, top, short) {
+    let x = 2 * MARGIN;
+    ctx.font = gviz.canvas.font(11);
+    const text = (words, ink) => {
+      ctx.font = gviz.canvas.font(11);
+      ctx.textAlign = "left";
+      ctx.textBaseline = "middle";
+      ctx.fillStyle = ink;
+      ctx.fillText(words, x, top + 13.5);
+      x += gviz.canvas.textWidth(ctx, words, 11) + 12;
+    };
+    for (const buffer of drawn) {
+      drawTag(ctx, buffer.letter, x, top + 6.5, inkOf(buffer, style.theme), style.theme);
+      x += TAG + 6;
+      text(wordsOf(scene, buffer, short), style.theme.ink);
+    }
+    if (followed) text("followed; Esc ends it", style.theme.muted);
+    else if (all.length > drawn.length) text(`+ ${all.length - drawn.length}`, style.theme.muted);
+    return x;
+  }
+
+  /** The strip at the bottom that says what the letters are. */
+  function drawStrip(ctx, scene, buffers, style, size, bottom) {
+    if (!buffers.drawn.length || size.width < 440) return;
+    const y = bottom - STRIP - MARGIN;
+    // The minimap stands at the right.
+    const room = size.width - 215;
+    const widths = [false, true].map((short) => fillStrip(ctx, scene, buffers, style, -1000, short));
+    const short = widths[0] > room;
+    gviz.legend.panel(ctx, style.theme, MARGIN, y, widths[Number(short)] - MARGIN, STRIP);
+    fillStrip(ctx, scene, buffers, style, y, short);
+  }
+
+  gviz.DagBuffers = DagBuffers;
+  gviz.dagBuffers = { draw, drawStrip, STRIP };
+})();
