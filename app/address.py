@@ -143,6 +143,11 @@ class Addresses:
         asked = urlencode({k: v for k, v in given.items() if v is not None}, safe=",")
         return self.prefix + path + (f"?{asked}" if asked else "")
 
+    def memory_payload(self, file: str, graph_id: int, launch_id: int | None) -> str:
+        """Return where the memory view fetches its data."""
+        path = f"{PAYLOAD}/memory/{quote(file, safe='')}/{graph_id}".lstrip("/")
+        return self.prefix + path + ("" if launch_id is None else f"?launch={launch_id}")
+
     def table_payload(self, file: str, graph_id: int) -> str:
         """Return where the table of nodes fetches its values."""
         return self.prefix + f"{PAYLOAD}/table/{quote(file, safe='')}/{graph_id}".lstrip("/")

@@ -10,6 +10,7 @@ from typing import Any, cast
 import dash
 from dash import ALL, ClientsideFunction, Input, Output, State
 from dash.development.base_component import Component
+from dash.exceptions import PreventUpdate
 from flask import Flask
 
 from gviz.app.address import BENCH, GRAPH, RUN, RUNS, Addresses, parse_query
@@ -18,6 +19,7 @@ from gviz.app.graph_view import graph_view
 from gviz.app.inspector import render_inspector
 from gviz.app.kernel_table import render_kernel_table
 from gviz.app.library import Library
+from gviz.app.memory_panel import render_memory_facts
 from gviz.app.pages.bench import render_bench
 from gviz.app.pages.graph import render_graph
 from gviz.app.pages.run import render_run
@@ -150,6 +152,20 @@ def _add_graph_callbacks(app: dash.Dash, library: Library, addresses: Addresses)
         State("kernels-box", "children"),
         prevent_initial_call=True,
     )(show_kernels)
+
+    def show_memory(panel: str, filled: Any, view: dict[str, Any]) -> Component:
+        if panel != "memory" or filled:
+            raise PreventUpdate
+        graph = graph_view(library, view["file"], view["graph"])
+        return render_memory_facts(library, view["file"], graph)
+
+    add(
+        Output("memory-facts", "children"),
+        Input("panel", "value"),
+        State("memory-facts", "children"),
+        State("view", "data"),
+        prevent_initial_call=True,
+    )(show_memory)
     _add_links(app)
 
 
@@ -197,6 +213,7 @@ def _link_views(link: Callable[..., None]) -> None:
         Output("selection", "data"),
         optional("dag", "selected"),
         optional("timeline", "selected"),
+        optional("memory", "selected"),
         Input("nodes", "selectedRows"),
         Input({"type": "pick", "node": ALL, "where": ALL}, "n_clicks"),
         State("selection", "data"),
@@ -222,6 +239,14 @@ def _link_views(link: Callable[..., None]) -> None:
         optional("stream-launch", "value"),
         optional("order", "value"),
         State("timeline", "source"),
+    )
+    link(
+        "showPanel",
+        Output("memory", "source"),
+        Input("panel", "value"),
+        optional("launch", "value"),
+        State("memory-source", "data"),
+        State("memory", "source"),
     )
     link("colour", Output("view", "modified_timestamp"), optional("colour", "value"))
     link(
@@ -262,6 +287,7 @@ def _link_page(link: Callable[..., None]) -> None:
         optional("table-view", "value"),
         optional("data", "checked"),
         optional("dag", "buffer"),
+        Input("panel", "value"),
         State("view", "data"),
     )
     link("title", Output("title", "modified_timestamp"), Input("title", "data"))

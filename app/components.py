@@ -1,4 +1,4 @@
-"""The two canvas views as Dash components, written by hand: JavaScript is in assets/web."""
+"""The canvas views as Dash components, written by hand: JavaScript is in assets/web."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dash.development.base_component import Component
 
 
 class _View(Component):  # type: ignore[misc]
-    """What both views share: the properties that Dash checks and passes on."""
+    """What the views share: the properties that Dash checks and passes on."""
 
     _children_props: ClassVar[list[str]] = []
     _base_nodes: ClassVar[list[str]] = ["children"]
@@ -102,3 +102,19 @@ class Timeline(_View):
     """
 
     _type = "Timeline"
+
+
+class Memory(_View):
+    """What a graph does with memory along a launch, on the axis of the timeline, on a canvas.
+
+    Parameters
+    ----------
+    id
+        Of the component.
+    source
+        URL path of the payload (:func:`gviz.app.memory_payload.memory_payload`).
+    selected, hovered, focus, theme, group, style
+        As of :class:`Dag`.
+    """
+
+    _type = "Memory"

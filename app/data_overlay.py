@@ -60,9 +60,9 @@ def use_arrays(memory: LevelMemory, ids: npt.NDArray[np.int64]) -> Arrays:
         "use_reach": uses.reach.astype(np.uint32),
         "use_access": uses.access,
         "use_bytes": np.where(uses.bytes < 0, np.nan, uses.bytes),
-        **_halves("place", uses.place_address),
+        **halves("place", uses.place_address),
         "place_allocation": uses.place_allocation.astype(np.int32),
-        **_halves("allocation", uses.allocation_address),
+        **halves("allocation", uses.allocation_address),
         "allocation_bytes": uses.allocation_bytes.astype(np.float64),
         "allocation_node": np.where(holder < 0, -1, ids[np.maximum(holder, 0)]).astype(np.int32)
         if len(ids)
@@ -70,7 +70,7 @@ def use_arrays(memory: LevelMemory, ids: npt.NDArray[np.int64]) -> Arrays:
     }
 
 
-def _halves(name: str, address: npt.NDArray[np.uint64]) -> Arrays:
+def halves(name: str, address: npt.NDArray[np.uint64]) -> Arrays:
     """Return addresses in two halves: JavaScript's numbers are exact to 53 bits."""
     half = np.uint64(32)
     return {

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gviz.app.graph_level import GraphLevel
+from gviz.app.graph_level import GraphLevel, read_level
+from gviz.app.library import Library
 from gviz.memory_use import Access, GivenArguments, MemoryOperations, MemoryUses, find_uses
 from gviz.node_type import NodeType
-from gviz.recording import rows
+from gviz.recording import nesting_rows, rows
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording
@@ -41,11 +42,14 @@ class LevelMemory:
         int64, one a node: greater than those of all that the node waits for.
     argument_count
         Kernel arguments in the recording; 0: none were recorded.
+    graph_ids
+        The level and those nested in it.
     """
 
     uses: MemoryUses
     order: IntArray
     argument_count: int
+    graph_ids: frozenset[int]
 
 
 def read_memory(recording: Recording, level: GraphLevel) -> LevelMemory:
@@ -66,7 +70,7 @@ def read_memory(recording: Recording, level: GraphLevel) -> LevelMemory:
             if node_id in index:
                 arguments.append((index[node_id], slot, *rest))
         operations += _operations(recording, graph_id, nodes, index.__getitem__)
-    shown = {graph_id for graph_id, _ in levels}
+    shown = frozenset(graph_id for graph_id, _ in levels)
     elsewhere = [
         (a.address, a.bytes)
         for a in recording.fetch_allocations(level.graph.run_id)
@@ -76,7 +80,49 @@ def read_memory(recording: Recording, level: GraphLevel) -> LevelMemory:
     known = level.graph.topology_id is not None
     order = level.row if known else np.arange(len(level.nodes), dtype=np.int64)
     columns = _argument_columns(arguments), _operation_columns(operations)
-    return LevelMemory(find_uses(*columns, order, elsewhere), order, len(arguments))
+    return LevelMemory(find_uses(*columns, order, elsewhere), order, len(arguments), shown)
+
+
+def kept_memory(library: Library, file: str, graph_id: int) -> LevelMemory:
+    """Return the memory of a graph level of an open file: what its payloads are made of too."""
+    recording = library.file(file).recording
+    level = library.derive(
+        ("read", file, "level", graph_id), lambda: read_level(recording, graph_id)
+    )
+    return library.derive(("read", file, "memory", graph_id), lambda: read_memory(recording, level))
+
+
+def why_no_lifetimes(
+    memory: LevelMemory,
+    allocated: Sequence[nesting_rows.Allocation],
+    samples: Sequence[nesting_rows.GraphMemory],
+) -> str | None:
+    """Return why no memory lives along a launch, and what was looked at; None where some does.
+
+    Parameters
+    ----------
+    memory
+        Of the level.
+    allocated, samples
+        Of the run.
+    """
+    uses = memory.uses
+    makes = np.isin(uses.access, (Access.ALLOCATED, Access.FREED)) & (uses.allocation >= 0)
+    if makes.any():
+        return None
+    found = ["No node of this graph allocates or frees memory (MEM_ALLOC, MEM_FREE)."]
+    if allocated:
+        found.append("Other graphs of this run do.")
+    elif not samples:
+        found.append(
+            "What the pool for graphs holds (cuDeviceGetGraphMemAttribute) was not asked: "
+            "it is once a graph with an alloc node was instantiated."
+        )
+    if not memory.argument_count:
+        found.append("No kernel arguments were recorded, so no address is known either.")
+    elif not len(uses):
+        found.append("No address is known among the arguments of its nodes.")
+    return " ".join(found)
 
 
 def _levels(recording: Recording, level: GraphLevel) -> Iterator[tuple[int, int | None]]:

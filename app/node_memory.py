@@ -11,9 +11,8 @@ from dash import html
 from dash.development.base_component import Component
 
 from gviz.app.aria import aria
-from gviz.app.graph_level import read_level
 from gviz.app.graph_view import GraphView
-from gviz.app.level_memory import read_memory
+from gviz.app.level_memory import kept_memory
 from gviz.app.library import Library
 from gviz.app.quantity import address, byte_size, counted
 from gviz.memory_use import Access, MemoryUses
@@ -39,7 +38,7 @@ def node_memory(
 
     ``picks`` makes buttons of node ids.
     """
-    uses = level_uses(library, file, view.graph.graph_id)
+    uses = kept_memory(library, file, view.graph.graph_id).uses
     ids = list(view.nodes)
     node = ids.index(node_id)
     mine = uses.of_node(node)
@@ -54,18 +53,6 @@ def node_memory(
         more = counted(len(groups) - _MOST, "more allocation")
         parts.append(html.P(f"and {more}", className="gv-muted"))
     return html.Div(parts)
-
-
-def level_uses(library: Library, file: str, graph_id: int) -> MemoryUses:
-    """Return who is given what in a graph level; the same that its payloads are made of."""
-    recording = library.file(file).recording
-    level = library.derive(
-        ("read", file, "level", graph_id), lambda: read_level(recording, graph_id)
-    )
-    found = library.derive(
-        ("read", file, "memory", graph_id), lambda: read_memory(recording, level)
-    )
-    return found.uses
 
 
 def buffer_letters(uses: MemoryUses, node: int) -> dict[tuple[int, int], str]:

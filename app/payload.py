@@ -26,6 +26,7 @@ from gviz.app.graph_level import GraphLevel, read_level
 from gviz.app.launch_intervals import launch_intervals
 from gviz.app.launches_side import median_side, stack_side
 from gviz.app.level_memory import read_memory
+from gviz.app.memory_payload import memory_payload
 from gviz.app.overlays import describe_overlays, overlay_arrays, value_scale
 from gviz.app.timeline_side import choose_launch, graph_side, stream_side, timed_launches
 from gviz.app.timeline_window import Window, thin, thin_calls
@@ -292,6 +293,15 @@ def _graph_side(
     if sum(x.span_count for x in timed_launches(recording, level)) > SENT_WHOLE:
         return _read(lambda s: stack_side(recording, level, order, s, shown))
     return keep(key, lambda: _read(lambda s: stack_side(recording, level, order, s)))
+
+
+def level_memory_payload(
+    recording: Recording, graph_id: int, launch_id: int | None, keep: Keep = _build
+) -> bytes:
+    """Return what a graph level does with memory (:mod:`gviz.app.memory_payload`)."""
+    level = keep(("level", graph_id), lambda: read_level(recording, graph_id))
+    memory = keep(("memory", graph_id), lambda: read_memory(recording, level))
+    return memory_payload(recording, level, memory, launch_id)
 
 
 def _thinned(

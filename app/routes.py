@@ -25,7 +25,7 @@ _GZIP_LEVEL = 1
 
 
 def add_payload_routes(server: Flask, library: Library, prefix: str) -> None:
-    """Serve ``payload/dag/FILE/GRAPH`` and ``payload/timeline/FILE/GRAPH`` under a prefix."""
+    """Serve ``payload/VIEW/FILE/GRAPH`` under a prefix; VIEW: dag, timeline, memory, table."""
     base = prefix.rstrip("/") + PAYLOAD
 
     def keeper(file: str) -> payload.Keep:
@@ -61,6 +61,15 @@ def add_payload_routes(server: Flask, library: Library, prefix: str) -> None:
             return _respond(*_compressed(build()))
         return _answer(library, ("timeline", file, graph_id, launch, stream, order), build)
 
+    def memory(file: str, graph_id: int) -> Response:
+        opened = library.file(file)
+        launch = parse_id(request.args.get("launch"))
+        return _answer(
+            library,
+            ("memory", file, graph_id, launch),
+            lambda: payload.level_memory_payload(opened.recording, graph_id, launch, keeper(file)),
+        )
+
     def table(file: str, graph_id: int) -> Response:
         view = graph_view(library, file, graph_id)
         return _answer(library, ("table", file, graph_id), lambda: table_payload(view))
@@ -70,6 +79,7 @@ def add_payload_routes(server: Flask, library: Library, prefix: str) -> None:
 
     server.add_url_rule(f"{base}/dag/<file>/<int:graph_id>", "gviz_dag", dag)
     server.add_url_rule(f"{base}/timeline/<file>/<int:graph_id>", "gviz_timeline", timeline)
+    server.add_url_rule(f"{base}/memory/<file>/<int:graph_id>", "gviz_memory", memory)
     server.add_url_rule(f"{base}/table/<file>/<int:graph_id>", "gviz_table", table)
     server.register_error_handler(RecordingError, not_found)
 

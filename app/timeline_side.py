@@ -26,7 +26,7 @@ NO_NODE = 0xFFFFFFFF
 
 
 @dataclass(frozen=True, slots=True)
-class _Side:
+class Side:
     """What the header says about one side of the timeline."""
 
     launch: rows.Launch
@@ -36,6 +36,7 @@ class _Side:
     queued_ns: int = 0
 
     def to_header(self, lanes: list[str], count: int, total_ns: float) -> dict[str, Any]:
+        """Return what the header says of it."""
         return {
             "mode": "one",
             "launch_id": self.launch.launch_id,
@@ -50,15 +51,15 @@ class _Side:
         }
 
 
-def _side(launch: rows.Launch) -> _Side:
+def _side(launch: rows.Launch) -> Side:
     if launch.host_start_ns is not None:
         end = launch.host_end_ns
         call = None if end is None else end - launch.host_start_ns
-        return _Side(launch, launch.host_start_ns, "host call", call)
-    return _Side(launch, launch.gpu_start_ns or 0, "first node", None)
+        return Side(launch, launch.host_start_ns, "host call", call)
+    return Side(launch, launch.gpu_start_ns or 0, "first node", None)
 
 
-def _graph_zero(recording: Recording, launch: rows.Launch) -> _Side:
+def graph_zero(recording: Recording, launch: rows.Launch) -> Side:
     """Return the side with its zero: the host call, or the end of the launch it waited for.
 
     A program that launches without waiting puts launches in a queue. The time in the queue is
@@ -79,7 +80,7 @@ def _graph_zero(recording: Recording, launch: rows.Launch) -> _Side:
     ):
         return side
     zero = min(end, launch.gpu_start_ns)
-    return _Side(launch, zero, "launch before", None, zero - launch.host_start_ns)
+    return Side(launch, zero, "launch before", None, zero - launch.host_start_ns)
 
 
 def graph_side(
@@ -89,7 +90,7 @@ def graph_side(
     launch = choose_launch(recording, level, launch_id)
     if launch is None:
         return None, {}
-    side = _graph_zero(recording, launch)
+    side = graph_zero(recording, launch)
     spans = recording.fetch_spans(launch.launch_id)
     owner = level.owners(spans.node_id)
     keep = np.flatnonzero(owner.index >= 0)
@@ -206,7 +207,7 @@ def _fetch_operations(recording: Recording, launch_id: int) -> _Operations:
     return _Operations(*zip(*found, strict=True))
 
 
-def _host_calls(operations: _Operations, side: _Side) -> Arrays:
+def _host_calls(operations: _Operations, side: Side) -> Arrays:
     begin = _after(side.zero_ns, operations.host_start_ns)
     end = _after(side.zero_ns, operations.host_end_ns)
     return {

@@ -10,7 +10,7 @@ import dash_mantine_components as dmc
 from dash import dcc, html
 from dash.development.base_component import Component
 
-from gviz.app.address import Addresses, Launches, Order, Query, Table
+from gviz.app.address import Addresses, Launches, Order, Panel, Query, Table
 from gviz.app.aria import aria
 from gviz.app.choices import select
 from gviz.app.components import Dag, Timeline
@@ -26,6 +26,7 @@ from gviz.app.inspector import render_inspector
 from gviz.app.kernel_table import render_kernel_table
 from gviz.app.library import Library
 from gviz.app.life import why_no_edges
+from gviz.app.memory_panel import panel_switch, render_memory, render_memory_facts
 from gviz.app.pages.run import measurement_name, measurement_text
 from gviz.app.pages.runs import NODE_TIME_METHOD
 from gviz.app.quantity import counted, duration, integer, sentence
@@ -60,7 +61,6 @@ def render_graph(
     """Return the page of one graph level in the state its address describes."""
     selected = [n for n in query.node_ids if n in view.nodes]
     shown = _Shown(_chosen_launch(view, query), _chosen_launches(view, query), query.order)
-    stream = _chosen_stream_launch(view, query)
     timed = bool(view.statistics)
     colour = query.colour if query.colour and not is_empty(view, query.colour) else None
     colour = colour or ("duration" if timed else "kind")
@@ -83,19 +83,7 @@ def render_graph(
                     look,
                     query,
                 ),
-                _timeline(
-                    view,
-                    shown,
-                    stream,
-                    addresses.timeline_payload(
-                        file,
-                        view.graph.graph_id,
-                        shown.asked,
-                        stream.launch_id if stream else None,
-                        shown.order,
-                    ),
-                    look,
-                ),
+                _beside(library, file, view, shown, look, query, addresses),
                 render_inspector(library, file, view, selected, addresses),
                 _table(view, addresses.table_payload(file, view.graph.graph_id), query.table),
             ),
@@ -215,7 +203,9 @@ _ORDERS = [
 ]
 
 
-def _launch_choices(view: GraphView, shown: _Shown, stream: TimedLaunch | None) -> list[Component]:
+def _launch_choices(
+    view: GraphView, shown: _Shown, stream: TimedLaunch | None, panel: Panel
+) -> list[Component]:
     """Return the choices of the graph launches and of the eager pass shown in the timeline."""
     offered = list(view.recorded_launches[:OFFERED_LAUNCHES])
     if shown.launch is not None and shown.launch not in offered:
@@ -248,13 +238,17 @@ def _launch_choices(view: GraphView, shown: _Shown, stream: TimedLaunch | None) 
             id="order-box",
             hidden=shown.launches != "all",
         ),
-        select(
-            "stream-launch",
-            "Eager",
-            eager,
-            str(stream.launch_id) if stream else None,
-            width=148,
-            placeholder="not recorded",
+        html.Div(
+            select(
+                "stream-launch",
+                "Eager",
+                eager,
+                str(stream.launch_id) if stream else None,
+                width=148,
+                placeholder="not recorded",
+            ),
+            id="eager-box",
+            hidden=panel == "memory",
         ),
     ]
 
@@ -337,17 +331,47 @@ def _dag(view: GraphView, source: str, look: dict[str, Any], query: Query) -> Co
     return _pane("Graph", canvas, note, *tools)
 
 
-def _timeline(
+def _beside(
+    library: Library,
+    file: str,
     view: GraphView,
     shown: _Shown,
-    stream: TimedLaunch | None,
-    source: str,
     look: dict[str, Any],
+    query: Query,
+    addresses: Addresses,
 ) -> Component:
-    if shown.launch is None and stream is None:
-        return _pane("Timeline", html.P(_no_times(view), className="gv-empty"), None)
-    body = Timeline(id="timeline", source=source, **look)
-    return _pane("Timeline", body, None, *_launch_choices(view, shown, stream))
+    """Return the pane beside the DAG: timeline or memory, as its switch says."""
+    graph_id = view.graph.graph_id
+    stream = _chosen_stream_launch(view, query)
+    source = addresses.timeline_payload(
+        file, graph_id, shown.asked, stream.launch_id if stream else None, shown.order
+    )
+    memory_source = addresses.memory_payload(
+        file, graph_id, None if shown.launch is None else shown.launch.launch_id
+    )
+    timeline: Component = html.P(_no_times(view), className="gv-empty")
+    choices: list[Component] = []
+    if shown.launch is not None or stream is not None:
+        timeline = Timeline(id="timeline", source=source, **look)
+        choices = _launch_choices(view, shown, stream, query.panel)
+    at_memory = query.panel == "memory"
+    memory_facts = render_memory_facts(library, file, view) if at_memory else None
+    memory = render_memory(memory_facts, memory_source, look, at_once=at_memory)
+    panels = [
+        html.Div(timeline, id="timeline-box", className="gv-panel", hidden=at_memory),
+        html.Div(memory, id="memory-box", className="gv-panel", hidden=not at_memory),
+    ]
+    return html.Section(
+        className="gv-pane",
+        **aria(label="Timeline and memory"),
+        children=[
+            html.Div(
+                [panel_switch(query.panel), html.Div(className="gv-grow"), *choices],
+                className="gv-pane-head",
+            ),
+            html.Div(panels, className="gv-pane-body"),
+        ],
+    )
 
 
 def _table(view: GraphView, source: str, shown: Table) -> Component:

@@ -13,6 +13,7 @@
     constructor() {
       /** @type {number[]} */ this.selected = [];
       /** @type {number|null} */ this.hovered = null;
+      /** What timeline and memory view look at: shared_times.js. @type {Object|null} */ this.times = null;
       /** Only these nodes are wanted; null: all. @type {number[]|null} */ this.filtered = null;
       /** @type {Set<function(Group): void>} */ this.listeners = new Set();
     }

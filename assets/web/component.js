@@ -1,4 +1,4 @@
-/** The two Dash components, on the page's own React. Python side: gviz.app.components. */
+/** The Dash components of the views, on the page's own React. Python side: gviz.app.components. */
 (function () {
   "use strict";
 
@@ -28,5 +28,5 @@
     return View;
   }
 
-  window.gviz_canvas = { Dag: component("Dag"), Timeline: component("Timeline") };
+  window.gviz_canvas = { Dag: component("Dag"), Timeline: component("Timeline"), Memory: component("Memory") };
 })();

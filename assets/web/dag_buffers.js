@@ -145,26 +145,36 @@
     );
   }
 
-  function drawArcs(ctx, scene, buffer, style, size) {
-    const { transform: t, theme } = style;
+  /** Arcs of a buffer; those that touch what is selected, or all where nothing is, stand out. */
+  function drawArcs(ctx, scene, buffer, selected, style, size) {
+    const near = (link) => !selected.size || link.some((i) => selected.has(i));
+    const { halo } = style.theme;
+    const ink = inkOf(buffer, style.theme);
+    const far = buffer.links.filter((link) => !near(link));
+    ctx.globalAlpha = 0.5;
+    strokeArcs(ctx, scene, far, style, size, ink, [[ink, 1]]);
+    ctx.globalAlpha = 1;
+    // A rim, so that crossing arcs stay apart.
+    strokeArcs(ctx, scene, buffer.links.filter(near), style, size, ink, [[halo, 4], [ink, 2]]);
+  }
+
+  function strokeArcs(ctx, scene, links, style, size, ink, strokes) {
     const heads = [];
     ctx.beginPath();
-    for (const link of buffer.links) {
-      const arc = arcOf(...link.map((i) => boxOf(scene, i, t)), scene.along);
+    for (const link of links) {
+      const arc = arcOf(...link.map((i) => boxOf(scene, i, style.transform)), scene.along);
       if (!onScreen(arc, size) || heads.length === MOST_ARCS) continue;
       ctx.moveTo(arc[0], arc[1]);
       ctx.bezierCurveTo(...arc.slice(2));
       heads.push(arc);
     }
-    // A rim, so that crossing arcs stay apart.
-    for (const [colour, width] of [[theme.halo, 4], [inkOf(buffer, theme), 2]]) {
+    for (const [colour, width] of strokes) {
       ctx.strokeStyle = colour;
       ctx.lineWidth = width;
       ctx.stroke();
     }
-    ctx.fillStyle = inkOf(buffer, theme);
+    ctx.fillStyle = ink;
     for (const arc of heads) drawHead(ctx, arc);
-    return heads.length;
   }
 
   function drawHead(ctx, [, , , , cx, cy, x, y]) {
@@ -209,8 +219,9 @@
   }
 
   /** Draw arcs and tags; in coordinates of the screen. */
-  function draw(ctx, scene, buffers, style, size) {
-    for (const buffer of buffers) drawArcs(ctx, scene, buffer, style, size);
+  function draw(ctx, scene, { buffers, selected }, style, size) {
+    const near = new Set(selected);
+    for (const buffer of buffers) drawArcs(ctx, scene, buffer, near, style, size);
     drawTags(ctx, scene, buffers, style, size);
   }
 

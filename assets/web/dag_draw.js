@@ -149,7 +149,8 @@
   }
 
   /** Fade everything, then draw the selection with what it waits for and what waits for it. */
-  function drawSelection(ctx, scene, style, { selected, buffers, users, nodes }, size) {
+  function drawSelection(ctx, scene, style, marks, size) {
+    const { selected, users, nodes } = marks;
     const { up, down, shown } = kinOf(scene, selected, users);
     fade(ctx, size);
     const kin = new Set(shown);
@@ -168,7 +169,7 @@
     gviz.dagNodes.drawRings(ctx, scene, selected, { scale: k, colour: accent, width: 2.5, halo });
     toScreen(ctx, size);
     if (scene.uses) gviz.dagData.drawLabels(ctx, scene, [...up, ...down], style);
-    gviz.dagBuffers.draw(ctx, scene, buffers, style, size);
+    gviz.dagBuffers.draw(ctx, scene, marks, style, size);
   }
 
   gviz.dagDraw = { draw, viewOf, kinOf, fade, VEIL };

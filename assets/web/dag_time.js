@@ -178,7 +178,8 @@
     }
   }
 
-  function drawSelection(ctx, scene, style, { selected, buffers, users, nodes }, size) {
+  function drawSelection(ctx, scene, style, marks, size) {
+    const { selected, users, nodes } = marks;
     const { up, down, shown } = gviz.dagDraw.kinOf(scene, selected, users);
     gviz.dagDraw.fade(ctx, size);
     const kin = new Set(shown);
@@ -189,7 +190,7 @@
     drawBars(ctx, scene, shown, style);
     drawTexts(ctx, scene, shown, style);
     drawRings(ctx, scene, selected, style, style.theme.accent, 2.5);
-    gviz.dagBuffers.draw(ctx, scene, buffers, style, size);
+    gviz.dagBuffers.draw(ctx, scene, marks, style, size);
   }
 
   /** Draw one frame; as gviz.dagDraw.draw. */

@@ -117,8 +117,9 @@
 
     /** Bring a node into view, once it is known. */
     show(node) {
-      if (this.payload) this.view.show(node);
-      else this.pendingFocus = node;
+      this.pendingFocus = node;
+      // A view that is hidden, or has no data yet, shows it once it is drawn.
+      if (this.payload && this.paintedMs !== null) this.showPending();
     }
 
     async load(source) {
@@ -144,12 +145,9 @@
         const { layout } = payload.header;
         if (layout && layout !== this.props.layout) this.tell({ layout });
         this.canvas.setAttribute("aria-label", this.view.label(payload));
-        const focus = this.pendingFocus ?? this.props.focus?.node;
-        this.pendingFocus = undefined;
+        this.pendingFocus ??= this.props.focus?.node;
         // Painted at once: waiting for the next frame would show an empty box for 16 ms.
         this.paint();
-        // Only now: the first painting places the rows that a node is looked for in.
-        if (focus !== undefined && focus !== null) this.view.show(focus);
       } catch (error) {
         if (loading.signal.aborted) return;
         const told = error instanceof gviz.payload.Refusal;
@@ -187,7 +185,16 @@
       if (legend !== this.legend.textContent) this.legend.textContent = legend;
       if (this.pinned) this.hang(this.pinned());
       this.frames += 1;
-      if (this.paintedMs === null) this.paintedMs = performance.now();
+      if (this.paintedMs !== null) return;
+      this.paintedMs = performance.now();
+      // Only now: the first painting places the rows that a node is looked for in.
+      this.showPending();
+    }
+
+    showPending() {
+      const node = this.pendingFocus;
+      this.pendingFocus = undefined;
+      if (node !== undefined && node !== null) this.view.show(node);
     }
 
     /** The bus changed: redraw, and let Dash know. */

@@ -63,7 +63,7 @@
   function showEverywhere(ids, source) {
     token += 1;
     const focus = ids.length > 0 ? { node: ids[0], token } : null;
-    for (const id of ["dag", "timeline"]) {
+    for (const id of ["dag", "timeline", "memory"]) {
       if (id === source) {
         continue;
       }
@@ -74,13 +74,15 @@
     }
   }
 
-  function select(dagSelected, timelineSelected, rows, clicks, current) {
+  function select(dagSelected, timelineSelected, memorySelected, rows, clicks, current) {
     const source = triggered();
     let ids;
     if (source === "dag") {
       ids = dagSelected || [];
     } else if (source === "timeline") {
       ids = timelineSelected || [];
+    } else if (source === "memory") {
+      ids = memorySelected || [];
     } else if (source === "nodes") {
       ids = idsOfRows(rows);
       if (isGridEcho(ids)) {
@@ -164,6 +166,20 @@
     }
   }
 
+  /** Show the timeline or the memory view; its data are fetched when it is first looked at. */
+  function showPanel(panel, launch, first, source) {
+    const memory = panel === "memory";
+    setProps("timeline-box", { hidden: memory });
+    setProps("memory-box", { hidden: !memory });
+    setProps("eager-box", { hidden: memory });
+    if (!memory) {
+      return noUpdate();
+    }
+    // The median launch and the stack of all have no single one to place nodes by.
+    const next = /^\d+$/.test(launch) ? `${first.split("?")[0]}?launch=${launch}` : first;
+    return next === source ? noUpdate() : next;
+  }
+
   /** Edges by what they carry, and the address that is followed. */
   function addData(query, data, buffer) {
     if (data) {
@@ -225,7 +241,8 @@
   }
 
   function remember(
-    selected, launch, streamLaunch, order, colour, layout, folding, open, table, data, buffer, view,
+    selected, launch, streamLaunch, order, colour, layout, folding, open, table, data, buffer,
+    panel, view,
   ) {
     const query = new URLSearchParams({ file: view.file, graph: view.graph });
     if (selected && selected.length > 0) {
@@ -243,6 +260,9 @@
       query.set("table", table);
     }
     addData(query, data, buffer);
+    if (panel === "memory") {
+      query.set("panel", panel);
+    }
     // Replaced, not pushed: the back button leads to the page before, not through clicks.
     const address = "?" + query.toString().replaceAll("%2C", ",");
     window.history.replaceState(window.history.state, "", address);
@@ -259,12 +279,14 @@
     const dark = scheme === "dark";
     setProps("dag", { theme: dark ? "dark" : "light" });
     setProps("timeline", { theme: dark ? "dark" : "light" });
+    setProps("memory", { theme: dark ? "dark" : "light" });
     return dark ? "Switch to light" : "Switch to dark";
   }
 
   window.dash_clientside = Object.assign({}, window.dash_clientside, {
     gvizPage: {
-      select, loadTable, showTable, showLaunch, place, drawn, colour, openGraph, remember, title, theme,
+      select, loadTable, showTable, showLaunch, showPanel, place, drawn, colour, openGraph, remember,
+      title, theme,
     },
   });
 })();

@@ -75,6 +75,7 @@
     }
 
     draw(ctx, size) {
+      gviz.sharedTimes.share(this, this.scene.side("graph")?.facts.launch_id);
       if (this.fitted) this.transform = this.fitTransform();
       const style = this.style();
       const { scene } = this;

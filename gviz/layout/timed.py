@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.layout.interval_lanes import pack_lanes
+from gviz.untimed import earliest_times
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -54,25 +55,8 @@ def place_time(
     source, target
         The edges, by node index.
     """
-    start, end = _fill(start_ns, end_ns, row, source, target)
+    start, end = earliest_times(start_ns, end_ns, row, source, target)
     order = np.lexsort((row, start))
     lane = np.zeros(len(start), np.int64)
     lane[order] = pack_lanes(start[order], end[order], chain[order], np.zeros(len(start), bool))
     return TimePlacement(start, end, lane)
-
-
-def _fill(
-    start_ns: FloatArray, end_ns: FloatArray, row: IntArray, source: IntArray, target: IntArray
-) -> tuple[FloatArray, FloatArray]:
-    """Put nodes without a time where the last of their dependencies ended."""
-    start, end = start_ns.copy(), end_ns.copy()
-    missing = np.isnan(start)
-    if not missing.any():
-        return start, end
-    order = np.argsort(row[target], kind="stable")
-    start[missing] = end[missing] = 0.0
-    starts, ends, lacks = start.tolist(), end.tolist(), missing.tolist()
-    for a, b in zip(source[order].tolist(), target[order].tolist(), strict=True):
-        if lacks[b] and ends[a] > ends[b]:
-            starts[b] = ends[b] = ends[a]
-    return np.array(starts), np.array(ends)

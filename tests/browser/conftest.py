@@ -111,8 +111,8 @@ class GraphPage:
     def wait(self) -> None:
         """Wait until the views of the page shown are drawn."""
         self.page.wait_for_selector(":is(#nodes-box, #kernels-box):not([hidden]) .ag-row")
-        for view in ("dag", "timeline"):
-            if self.page.locator(f"#{view}").count():
+        for view in ("dag", "timeline", "memory"):
+            if self.page.locator(f"#{view}").is_visible():
                 eventually(lambda v=view: self.state(v)["ready"], f"{view} drawn")
 
     def state(self, view: str) -> dict[str, Any]:

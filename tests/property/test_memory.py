@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from memory_graphs import BASE, arguments, operations, pointer
 
 from gviz.data_edges import Common, DataEdges, data_edges
+from gviz.memory_lifetimes import address_bands, find_lifetimes, used_steps
 from gviz.memory_use import Access, MemoryUses, find_uses
 
 NODES = 6
@@ -118,3 +119,60 @@ def test_group_of_edges_carries_their_union(
     for at in range(3):
         mine = [e for e, g in enumerate(group) if g == at]
         assert found.common[at] == max((single.common[e] for e in mine), default=0)
+
+
+@st.composite
+def allocating(draw: st.DrawFn) -> list[tuple[int, Access, int, int]]:
+    """Draw alloc and free nodes of a chain, as a driver orders them: no two live in one place."""
+    done: list[tuple[int, Access, int, int]] = []
+    live: dict[int, int] = {}
+    for node in range(draw(st.integers(0, 12))):
+        slots = [s for s in range(6) if s not in live]
+        if live and (not slots or draw(st.booleans())):
+            slot = draw(st.sampled_from(sorted(live)))
+            del live[slot]
+            done.append((node, Access.FREED, BASE + 4096 * slot, -1))
+        else:
+            slot, size = draw(st.sampled_from(slots)), draw(st.integers(1, 4096))
+            live[slot] = size
+            done.append((node, Access.ALLOCATED, BASE + 4096 * slot, size))
+    return done
+
+
+@given(allocating())
+def test_what_lives_at_a_time_is_what_was_allocated_and_not_freed(done: list) -> None:
+    order = np.arange(len(done))
+    uses = find_uses(arguments(), operations(*done), order)
+    found = find_lifetimes(uses, order.astype(float), order.astype(float))
+    steps = used_steps(found, order)
+    sizes: dict[int, int] = {}
+    expected = []
+    for _node, access, address, size in done:
+        if access == Access.ALLOCATED:
+            sizes[address] = size
+        else:
+            del sizes[address]
+        expected.append(sum(sizes.values()))
+    assert steps.time.tolist() == order.tolist()
+    assert steps.bytes.tolist() == expected
+    assert len(found) == sum(access == Access.ALLOCATED for _, access, _, _ in done)
+    assert int(np.isnan(found.end).sum()) == len(sizes)
+
+
+_ranges = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 12)), max_size=12)
+
+
+@given(_ranges)
+def test_bands_keep_what_overlaps_and_leave_no_gaps(ranges: list[tuple[int, int]]) -> None:
+    address = np.array([BASE + start for start, _ in ranges], np.uint64)
+    size = np.array([length for _, length in ranges], np.int64)
+    bands = address_bands(address, size)
+    total = int(bands.range_bytes.sum())
+    assert total == len({b for start, length in ranges for b in range(start, start + length)})
+    covered = set()
+    for (a, n), at in zip(ranges, bands.offset.tolist(), strict=True):
+        covered |= set(range(at, at + n))
+        for (b, m), other in zip(ranges, bands.offset.tolist(), strict=True):
+            apart = a + n <= b or b + m <= a
+            assert (at + n <= other or other + m <= at) == apart
+    assert covered == set(range(total))

@@ -1,0 +1,200 @@
+"""Edges by what they carry, and where a buffer goes, in every layout and with folds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from canvas_page import locate
+from memory_recordings import IDS, MIB, POOL, SEGMENT, with_buffers, write_memory_recording
+from recordings import transformer_shape, write_recording
+
+from gviz.data_edges import Common
+
+if TYPE_CHECKING:
+    from conftest import GraphPage, Serve, Site
+
+pytestmark = pytest.mark.browser
+
+RECORDINGS = Path(__file__).resolve().parents[2] / "assets" / "recordings"
+GRAPH = "graph?file=memory&graph=1"
+#: Nothing, allocation, looks, address: the edges of the memory recording.
+KINDS = [4, 1, 0, 9]
+
+
+@pytest.fixture(scope="module")
+def site(serve: Serve, tmp_path_factory: pytest.TempPathFactory, small_recording: Path) -> Site:
+    folder = tmp_path_factory.mktemp("data")
+    large = write_recording(
+        folder / "large.gviz", with_buffers(transformer_shape(layers=1333)), launches=1, eager=False
+    )
+    memory = write_memory_recording(folder / "memory.gviz")
+    bundled = [RECORDINGS / f"{name}.gviz" for name in ("cupy_pipeline", "training_step")]
+    return serve(memory, large, small_recording, *bundled)
+
+
+def data(page: GraphPage) -> dict[str, Any]:
+    found: dict[str, Any] = page.state("dag")["data"]
+    return found
+
+
+def buffers(page: GraphPage) -> dict[str, Any]:
+    return {b["letter"]: b for b in data(page)["buffers"]}
+
+
+def links(buffer: dict[str, Any]) -> set[tuple[int, int]]:
+    return {(a, b) for a, b in buffer["links"]}
+
+
+@pytest.mark.parametrize("layout", ["structure", "lanes", "time"])
+def test_edges_are_told_apart_in_every_layout(
+    graph_page: GraphPage, site: Site, layout: str
+) -> None:
+    graph_page.open(site, f"{GRAPH}&layout={layout}")
+    assert data(graph_page) is None
+    graph_page.page.get_by_label("Data").check()
+    graph_page.wait_until(lambda: data(graph_page), "data")
+    assert data(graph_page)["edges"] == KINDS
+    assert "edges=data" in graph_page.page.url
+    assert graph_page.state("dag")["layout"] == layout
+    graph_page.page.reload()
+    graph_page.wait()
+    assert data(graph_page)["edges"] == KINDS
+    graph_page.page.get_by_label("Data").uncheck()
+    graph_page.wait_until(lambda: data(graph_page) is None, "plain edges")
+    assert "edges=" not in graph_page.page.url
+
+
+def test_edge_under_the_pointer_says_what_it_carries(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, f"{GRAPH}&edges=data&layout=structure")
+    page = graph_page.page
+    # Nothing else stands between these two.
+    ends = [locate(page, IDS[name]) for name in ("write d", "copy out")]
+    page.mouse.move(ends[0]["x"], (ends[0]["y"] + ends[1]["y"]) / 2)
+    graph_page.wait_until(lambda: data(graph_page)["hovered"] >= 0, "edge hovered")
+    text = page.locator("#dag .gviz-canvas-tooltip").inner_text()
+    for words in (
+        "write_kernel → MEMCPY DtoH",
+        "256 KiB",
+        "is given it",
+        "reads it",
+        f"{POOL + 3 * MIB:#x}",
+    ):
+        assert words in text
+    page.mouse.move(ends[0]["x"] + 200, ends[0]["y"])
+    graph_page.wait_until(lambda: data(graph_page)["hovered"] < 0, "edge left")
+
+
+def test_edges_are_labelled_where_there_is_room(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, f"{GRAPH}&edges=data&layout=structure&node={IDS['write d']}")
+    assert data(graph_page)["labels"] == 0
+    graph_page.page.locator("#dag canvas").focus()
+    graph_page.page.keyboard.press("z")
+    graph_page.wait_until(lambda: data(graph_page)["labels"] > 0, "labels")
+
+
+@pytest.mark.parametrize("layout", ["structure", "lanes", "time"])
+def test_selection_shows_where_its_buffers_go(
+    graph_page: GraphPage, site: Site, layout: str
+) -> None:
+    graph_page.open(site, f"{GRAPH}&edges=data&layout={layout}&node={IDS['join']}")
+    found = buffers(graph_page)
+    assert list(found) == ["A", "B"]
+    path = ["alloc a", "copy in", "join", "free a"]
+    assert links(found["A"]) == {(IDS[a], IDS[b]) for a, b in pairwise(path)}
+    # Joined without an edge between them; what is allocated at the same address later is another.
+    assert links(found["B"]) == {(IDS["alloc b"], IDS["join"]), (IDS["join"], IDS["free b"])}
+
+
+def test_inspector_names_buffers_by_the_same_letters(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, f"{GRAPH}&edges=data&node={IDS['reuse']}")
+    letters = graph_page.page.locator("#inspector .gv-buffer").all_inner_texts()
+    assert letters == list(buffers(graph_page)) == ["A", "B"]
+    graph_page.page.locator("#inspector .gv-follow").nth(1).click()
+    graph_page.wait_until(lambda: data(graph_page)["followed"], "followed")
+    assert data(graph_page)["followed"] == f"{POOL + MIB:x}"
+    assert list(buffers(graph_page)) == ["B"]
+
+
+def test_followed_address_is_in_the_address_and_ends_on_escape(
+    graph_page: GraphPage, site: Site
+) -> None:
+    graph_page.open(site, f"{GRAPH}&edges=data&buffer={POOL:x}")
+    (buffer,) = data(graph_page)["buffers"]
+    # Both allocations at this address, not joined with one another.
+    assert {IDS[n] for n in ("alloc a", "free a", "alloc c", "free c")} <= set(buffer["nodes"])
+    assert (IDS["free a"], IDS["alloc c"]) not in links(buffer)
+    graph_page.page.locator("#dag canvas").focus()
+    graph_page.page.keyboard.press("Escape")
+    graph_page.wait_until(lambda: data(graph_page)["buffers"] == [], "nothing followed")
+    graph_page.wait_until(lambda: "buffer=" not in graph_page.page.url, "address")
+
+
+def test_buffers_of_a_selection_are_followed_one_by_one(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, f"{GRAPH}&edges=data&node={IDS['join']}")
+    graph_page.page.locator("#dag canvas").focus()
+    seen = []
+    for _ in range(3):
+        graph_page.page.keyboard.press("a")
+        seen.append([b["letter"] for b in data(graph_page)["buffers"]])
+    assert seen == [["A"], ["B"], ["A", "B"]]
+
+
+def test_follow_button_turns_data_on(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, f"{GRAPH}&node={IDS['copy in']}")
+    graph_page.page.locator("#inspector .gv-follow").first.click()
+    graph_page.wait_until(lambda: data(graph_page), "data")
+    assert data(graph_page)["followed"] == f"{POOL:x}.{MIB:x}"
+    graph_page.wait_until(lambda: f"buffer={POOL:x}.{MIB:x}" in graph_page.page.url, "address")
+
+
+def test_folds_carry_what_their_edges_carry(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, "graph?file=training_step&graph=1&edges=data&fold=repeats&layout=lanes")
+    state = graph_page.state("dag")
+    assert state["foldCount"] > 0
+    assert sum(state["data"]["edges"]) == state["edgeCount"]
+    assert state["data"]["edges"][Common.ADDRESS] > 0
+    # A fold of many nodes has buffers too: those that go beyond it.
+    graph_page.page.locator("#dag canvas").focus()
+    graph_page.page.keyboard.press("ArrowDown")
+    graph_page.wait_until(lambda: data(graph_page)["buffers"], "buffers of a fold")
+    selected = set(graph_page.state("dag")["selected"])
+    for buffer in data(graph_page)["buffers"]:
+        assert set(buffer["nodes"]) - selected
+
+
+def test_kernels_side_by_side_are_not_joined(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, "graph?file=cupy_pipeline&graph=1&edges=data&node=3")
+    found = buffers(graph_page)
+    shared = found["B"]
+    assert len(shared["nodes"]) == 9
+    # One node writes it, each branch reads it by itself: no arc from branch to branch.
+    targets = Counter(b for _, b in shared["links"])
+    assert set(targets.values()) == {1}
+    assert len(shared["links"]) == 8
+    assert found["C"]["nodes"] == [2, 3]
+
+
+def test_recording_without_arguments_says_nothing_in_common(
+    graph_page: GraphPage, site: Site
+) -> None:
+    graph_page.open(site, "graph?file=small&graph=1&edges=data&node=1005")
+    state = graph_page.state("dag")
+    assert state["data"]["edges"] == [state["edgeCount"], 0, 0, 0]
+    assert state["data"]["buffers"] == []
+
+
+def test_large_graph_follows_its_buffers(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, "graph?file=large&graph=1&edges=data")
+    state = graph_page.state("dag")
+    assert sum(state["data"]["edges"]) == state["edgeCount"] > 20_000
+    graph_page.click_node("dag", 11_001)
+    graph_page.wait_until(lambda: data(graph_page)["buffers"], "buffers")
+    step = 64 * MIB // 24 // 512 * 512
+    texts = {b["text"] for b in data(graph_page)["buffers"]}
+    assert f"{SEGMENT + 10_000 % 24 * step:x}" in texts
+    for buffer in data(graph_page)["buffers"]:
+        assert len(buffer["nodes"]) > 800

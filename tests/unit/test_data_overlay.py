@@ -1,0 +1,232 @@
+"""The memory of a recorded graph: read, sent to the browser, and said in the inspector."""
+
+from __future__ import annotations
+
+import dataclasses
+import sqlite3
+import struct
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+from memory_recordings import (
+    HOST,
+    IDS,
+    MIB,
+    POOL,
+    SEGMENT,
+    with_buffers,
+    write_memory_recording,
+)
+from recordings import FIRST_NODE_ID, transformer_shape, write_loop_recording, write_recording
+
+from gviz.app.address import Addresses, Query, parse_query
+from gviz.app.graph_level import read_level
+from gviz.app.graph_view import graph_view
+from gviz.app.inspector import render_inspector
+from gviz.app.level_memory import read_memory
+from gviz.app.library import Library
+from gviz.app.node_memory import buffer_letters
+from gviz.app.payload import DagAsked, dag_payload
+from gviz.app.wire import Arrays, unpack
+from gviz.data_edges import Common
+from gviz.memory_use import Access
+from gviz.node_type import NodeType
+from gviz.recording import nesting_rows, rows
+from gviz.recording.reader import Recording
+from gviz.recording.table import table_of
+from gviz.recording.writer import RecordingWriter
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_memory_recording(tmp_path_factory.mktemp("memory") / "memory.gviz")
+
+
+@pytest.fixture
+def recording(memory: Path) -> Iterator[Recording]:
+    with Recording(memory) as opened:
+        yield opened
+
+
+def edge(arrays: Arrays, source: str, target: str) -> int:
+    """Return the index of an edge of the memory recording."""
+    ids = arrays["node_id"].tolist()
+    pairs = zip(arrays["edge_from"].tolist(), arrays["edge_to"].tolist(), strict=True)
+    return [(ids[a], ids[b]) for a, b in pairs].index((IDS[source], IDS[target]))
+
+
+def data(recording: Recording, **asked: object) -> Arrays:
+    return unpack(dag_payload(recording, 1, DagAsked(data=True, **asked)))[1]  # type: ignore[arg-type]
+
+
+def test_payload_has_memory_only_when_it_is_asked_for(recording: Recording) -> None:
+    assert "use_node" not in unpack(dag_payload(recording, 1))[1]
+    assert "use_node" in data(recording)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "common", "moved"),
+    [
+        ("alloc a", "copy in", Common.ADDRESS, MIB),
+        ("copy in", "join", Common.ADDRESS, MIB),
+        ("fill b", "join", Common.ALLOCATION, None),
+        ("alloc a", "alloc b", Common.NOTHING, None),
+        ("free a", "alloc c", Common.NOTHING, None),
+        ("alloc c", "reuse", Common.ADDRESS, None),
+        ("write d", "copy out", Common.ADDRESS, MIB // 4),
+    ],
+)
+def test_edges_say_what_their_ends_have_in_common(
+    recording: Recording, source: str, target: str, common: Common, moved: int | None
+) -> None:
+    arrays = data(recording)
+    at = edge(arrays, source, target)
+    assert arrays["data_common"][at] == common
+    found = arrays["data_bytes"][at]
+    assert np.isnan(found) if moved is None else found == moved
+
+
+def test_ends_of_an_edge_say_what_they_do(recording: Recording) -> None:
+    arrays = data(recording)
+    at = edge(arrays, "copy in", "join")
+    assert arrays["data_source"][at] == 1 << Access.WRITTEN
+    assert arrays["data_target"][at] == 1 << Access.GIVEN
+    assert arrays["place_low"][arrays["data_place"][at]] == POOL % 2**32
+    assert arrays["allocation_bytes"][arrays["data_allocation"][at]] == MIB
+
+
+def test_folds_join_what_their_edges_carry(tmp_path: Path) -> None:
+    shape = with_buffers(transformer_shape(layers=6))
+    with Recording(write_recording(tmp_path / "x.gviz", shape, eager=False)) as recording:
+        plain, folded = data(recording), data(recording, folding="repeats")
+    assert len(folded["edge_from"]) < len(plain["edge_from"])
+    assert len(folded["data_common"]) == len(folded["edge_from"])
+    assert set(folded["data_common"].tolist()) == {Common.ADDRESS}
+    # Uses stay those of nodes, whatever is folded.
+    assert folded["use_node"].tolist() == plain["use_node"].tolist()
+
+
+def test_memory_of_nested_nodes_is_their_holders(tmp_path: Path) -> None:
+    path = write_loop_recording(tmp_path / "loop.gviz")
+    add_rows(
+        path,
+        *(
+            rows.Argument(
+                graph_id=graph,
+                node_id=node,
+                position=0,
+                size_bytes=8,
+                value=struct.pack("<Q", SEGMENT),
+                allocation_address=SEGMENT,
+                allocation_bytes=MIB,
+            )
+            for graph, node in ((1, 1001), (2, 2002))
+        ),
+    )
+    with Recording(path) as recording:
+        arrays = data(recording)
+        assert arrays["use_node"].tolist() == [1001, 1002]
+        assert arrays["data_common"].tolist() == [Common.ADDRESS, Common.NOTHING]
+
+
+def add_rows(path: Path, *more: object) -> None:
+    """Add rows to a recording that is written already."""
+    with closing(sqlite3.connect(path)) as database, database:
+        for row in more:
+            sql = table_of(type(row)).insert_sql()
+            database.execute(sql, dataclasses.astuple(row))  # type: ignore[call-overload]
+
+
+def test_batch_memory_operations_say_what_they_write(tmp_path: Path) -> None:
+    path = tmp_path / "batch.gviz"
+    with RecordingWriter(path) as writer:
+        writer.insert(
+            rows.Run(run_id=1, name="batch", state="completed", source="profile"),
+            rows.Graph(graph_id=1, run_id=1, name="batch", origin="explicit"),
+            rows.Node(
+                graph_id=1, node_id=4, exec_node_id=4, type=NodeType.BATCH_MEM_OP, name="BATCH"
+            ),
+        )
+        told = (f"WRITE_VALUE_32 {SEGMENT:#x} = 0x1", f"WAIT_VALUE_64 {SEGMENT + 8:#x} >= 0x2")
+        for position, value in enumerate((*told, "BARRIER")):
+            name = f"operation {position}"
+            writer.insert(
+                nesting_rows.NodeParameter(
+                    graph_id=1, node_id=4, position=position, name=name, value=value
+                )
+            )
+    with Recording(path) as recording:
+        uses = read_memory(recording, read_level(recording, 1)).uses
+    assert uses.access.tolist() == [Access.WRITTEN, Access.READ]
+    assert uses.address.tolist() == [SEGMENT, SEGMENT + 8]
+    assert uses.bytes.tolist() == [4, 8]
+
+
+def test_without_edges_uses_stand_in_the_order_of_creation(tmp_path: Path) -> None:
+    path = write_memory_recording(tmp_path / "memory.gviz")
+    with Recording(path) as recording:
+        level = read_level(recording, 1)
+        assert (read_memory(recording, level).order == level.row).all()
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("UPDATE graph SET topology_id=NULL")
+    with Recording(path) as recording:
+        assert read_memory(recording, read_level(recording, 1)).order.tolist() == list(range(14))
+        arrays = data(recording)
+        assert len(arrays["data_common"]) == 0
+        assert len(arrays["use_node"])
+
+
+def inspected(memory: Path, node: str) -> str:
+    library = Library([memory])
+    view = graph_view(library, "memory", 1)
+    return str(render_inspector(library, "memory", view, [IDS[node]], Addresses()))
+
+
+def test_inspector_says_what_a_node_does_to_memory(memory: Path) -> None:
+    text = inspected(memory, "copy in")
+    assert "writes 1.00 MiB at its start" in text
+    assert "allocated by" in text
+    assert f"reads 1.00 MiB at {HOST:#x}" in text
+    assert "No allocation known" in text
+    assert "allocates 1.00 MiB at its start" in inspected(memory, "alloc a")
+    assert "frees 512 KiB at its start" in inspected(memory, "free c")
+
+
+def test_inspector_offers_to_follow_what_others_are_given(memory: Path) -> None:
+    assert f"'{POOL:x}.{MIB:x}'" in inspected(memory, "copy in")
+    # Nobody else is given the host memory.
+    assert f"{HOST:x}." not in inspected(memory, "copy in")
+
+
+def test_letters_name_what_is_shared_by_place(recording: Recording) -> None:
+    uses = read_memory(recording, read_level(recording, 1)).uses
+    letters = buffer_letters(uses, IDS["join"] - FIRST_NODE_ID)
+    assert list(letters.values()) == ["A", "B"]
+    assert buffer_letters(uses, IDS["copy in"] - FIRST_NODE_ID) == {
+        (int(uses.place[u]), int(uses.reach[u])): "A"
+        for u in uses.of_node(IDS["copy in"] - FIRST_NODE_ID).tolist()
+        if uses.access[u] == Access.WRITTEN
+    }
+
+
+@pytest.mark.parametrize(
+    ("search", "expected"),
+    [
+        ("?edges=data&buffer=7f00a0000000", Query(data=True, buffer="7f00a0000000")),
+        ("?edges=data&buffer=7f00a0000000.1000", Query(data=True, buffer="7f00a0000000.1000")),
+        ("?edges=plain&buffer=0xg", Query()),
+        ("?buffer=12345678901234567", Query()),
+        ("?panel=memory", Query(panel="memory")),
+        ("?panel=other", Query()),
+    ],
+)
+def test_address_says_what_of_the_data_is_shown(search: str, expected: Query) -> None:
+    assert parse_query(search) == expected
+
+
+def test_dag_is_fetched_with_data(memory: Path) -> None:
+    address = Addresses().dag_payload("memory", 1, Query(data=True), None)
+    assert address == "/payload/dag/memory/1?edges=data"
