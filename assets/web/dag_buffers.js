@@ -8,8 +8,9 @@
   /** Buffers of a selection that are drawn; the strip says how many more there are. */
   const MOST = 8;
   /** Arcs of one buffer on screen; more would be a carpet. */
-  const MOST_ARCS = 2000;
+  const MOST_ARCS = 800;
   const TAG = 13;
+  const DOT = 4;
   /** Places of colours that are none of those of dependencies and selection. */
   const COLOURS = [3, 4, 5, 9, 7, 6, 8, 2];
   const MARGIN = 8;
@@ -174,17 +175,17 @@
       ctx.stroke();
     }
     ctx.fillStyle = ink;
-    for (const arc of heads) drawHead(ctx, arc);
+    ctx.beginPath();
+    for (const arc of heads) addHead(ctx, arc);
+    ctx.fill();
   }
 
-  function drawHead(ctx, [, , , , cx, cy, x, y]) {
+  function addHead(ctx, [, , , , cx, cy, x, y]) {
     const far = Math.hypot(x - cx, y - cy) || 1;
     const [dx, dy] = [(x - cx) / far, (y - cy) / far];
-    ctx.beginPath();
     ctx.moveTo(x, y);
     ctx.lineTo(x - 7 * dx - 3.5 * dy, y - 7 * dy + 3.5 * dx);
     ctx.lineTo(x - 7 * dx + 3.5 * dy, y - 7 * dy - 3.5 * dx);
-    ctx.fill();
   }
 
   /** A letter on a ground of the buffer's colour. */
@@ -203,9 +204,13 @@
     ctx.fillText(letter, x + TAG / 2, y + TAG / 2 + 0.5);
   }
 
-  /** Letters at the corners of nodes: which buffers each of them is given. */
+  /** Letters at the corners of nodes: which buffers each of them is given. Far out dots. */
   function drawTags(ctx, scene, buffers, style, size) {
     const shift = new Map();
+    if (2 * scene.halfH * style.transform.k < gviz.dagNodes.BLOCK) {
+      drawDots(ctx, scene, buffers, style);
+      return;
+    }
     for (const buffer of buffers) {
       for (const i of buffer.items) {
         const box = boxOf(scene, i, style.transform);
@@ -216,6 +221,16 @@
         drawTag(ctx, buffer.letter, x, y, inkOf(buffer, style.theme), style.theme);
       }
     }
+  }
+
+  function drawDots(ctx, scene, buffers, style) {
+    buffers.forEach((buffer, at) => {
+      ctx.fillStyle = inkOf(buffer, style.theme);
+      for (const i of buffer.items) {
+        const box = boxOf(scene, i, style.transform);
+        ctx.fillRect(box.x - 2 + at * (DOT + 1), box.y - 2, DOT, DOT);
+      }
+    });
   }
 
   /** Draw arcs and tags; in coordinates of the screen. */

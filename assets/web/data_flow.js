@@ -6,14 +6,17 @@
   /** Items so that each stands behind all it waits for; made once a scene. */
   function inOrder(scene) {
     if (scene.inOrder) return scene.inOrder;
+    const { outStart, edgesOut, to } = scene;
     const waits = new Int32Array(scene.count);
-    for (const b of scene.to) waits[b] += 1;
+    for (let e = 0; e < to.length; e++) waits[to[e]] += 1;
     const order = new Int32Array(scene.count);
     let length = 0;
     for (let i = 0; i < scene.count; i++) if (!waits[i]) order[length++] = i;
     for (let at = 0; at < length; at++) {
-      for (const e of scene.edgesFrom(order[at])) {
-        if (!--waits[scene.to[e]]) order[length++] = scene.to[e];
+      const i = order[at];
+      for (let n = outStart[i]; n < outStart[i + 1]; n++) {
+        const next = to[edgesOut[n]];
+        if (!--waits[next]) order[length++] = next;
       }
     }
     const place = new Int32Array(scene.count);
@@ -25,6 +28,7 @@
   function join(a, b) {
     if (!a || a === b) return b;
     if (!b) return a;
+    if (a.length === 1 && b.length === 1) return a[0] === b[0] ? a : [a[0], b[0]];
     return Array.from(new Set([...a, ...b]));
   }
 
