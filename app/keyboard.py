@@ -29,6 +29,10 @@ KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
         ),
     ),
     (
+        "Memory, when focused",
+        (("up  down", "to the next allocation, which selects its nodes"),),
+    ),
+    (
         "Graph, when focused",
         (
             ("arrows", "to a dependency, a dependent or a neighbour"),

@@ -127,7 +127,7 @@
     factsOf(row) {
       const { scene } = this;
       const { counted, bytes } = gviz.format;
-      if (row.title.startsWith("Allocated")) {
+      if (row.about === "chart") {
         const open = scene.bars.filter((bar) => bar.life && bar.free === null).length;
         const { peak, header } = scene;
         return [
@@ -138,7 +138,7 @@
           "dark strokes: nodes that are given it",
         ];
       }
-      if (row.title.startsWith("Other")) {
+      if (row.about === "given") {
         const count = scene.bars.length - scene.lifeCount;
         return [counted(count, "allocation"), "from the first to the last node that is given an address in it"];
       }

@@ -126,19 +126,20 @@
       const pool = this.payload.pool_time.length ? HEAD + POOL : 0;
       if (this.lifeCount) {
         const rest = height - y - HEAD - CHART - 2 * GAP - pool - (others ? HEAD + 3 * ROW : 0);
-        add("head", HEAD, { title: "Allocated along the launch" });
+        add("head", HEAD, { about: "chart", title: "Allocated along the launch" });
         add("chart", CHART);
         add("space", GAP);
         add("map", Math.max(MAP[0], Math.min(MAP[1], rest)));
         add("space", GAP);
       }
       if (others) {
-        add("head", HEAD, { title: "Other memory that nodes are given" });
+        const title = this.lifeCount ? "Other memory that nodes are given" : "Memory that nodes are given";
+        add("head", HEAD, { about: "given", title });
         for (let n = this.lifeCount; n < this.bars.length; n++) add("given", ROW, { bar: n });
         add("space", GAP);
       }
       if (pool) {
-        add("head", HEAD, { title: "Pool for graphs, over the run" });
+        add("head", HEAD, { about: "pool", title: "Pool for graphs, over the run" });
         add("pool", POOL);
       }
       return { rows, bottom: y };

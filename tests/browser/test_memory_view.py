@@ -176,7 +176,7 @@ def test_graph_without_memory_nodes_shows_what_its_nodes_are_given(
 ) -> None:
     graph_page.open(site, "graph?file=training_step&graph=1&panel=memory")
     state = memory(graph_page)
-    assert state["sections"] == ["Other memory that nodes are given"]
+    assert state["sections"] == ["Memory that nodes are given"]
     assert len(state["bars"]) == 92
     assert all(b["box"]["x"] + b["box"]["w"] > b["box"]["x"] for b in state["bars"])
     text = graph_page.page.locator("#memory-facts").inner_text()
