@@ -91,7 +91,12 @@ def _allocation(
         children=[
             _title(uses, at, ids, picks),
             html.Ul(ways, className="gv-plain"),
-            _group("Also given to, or used by", [ids[n] for n in same], f"memory-same-{at}", picks),
+            _group(
+                "Also given to, or used by, at the same address",
+                [ids[n] for n in same],
+                f"memory-same-{at}",
+                picks,
+            ),
             _group("Elsewhere in it", [ids[n] for n in near], f"memory-near-{at}", picks),
         ],
     )

@@ -66,7 +66,8 @@
       // The same picture of another launch stays where it was.
       if (!before || !samePlace(before, this.scene)) this.fit(false);
       const { layout_note: note, edges_known: known } = payload.header;
-      this.frame.remark([note ? `${note}.` : "", known ? "" : EDGES_UNKNOWN].join(" ").trim());
+      const remarks = [note ? `${note}.` : "", known ? "" : EDGES_UNKNOWN, this.buffers.remark];
+      this.frame.remark(remarks.join(" ").trim());
       if (!this.scene.count) this.frame.say("This graph has no nodes.");
     }
 
@@ -89,18 +90,12 @@
       const marks = {
         selected: Array.from(new Set(group.selected.map(at))).filter((i) => i >= 0),
         hovered: group.hovered === null ? -1 : at(group.hovered),
-        edge: this.buffers.hovered,
       };
-      marks.buffers = this.buffers.of(marks.selected);
-      marks.users = this.buffers.items();
+      this.buffers.mark(marks);
       this.drawn = gviz.dagDraw.draw(ctx, this.scene, style, marks, size);
       gviz.dagFilter.veil(ctx, this.scene, group.filtered, this.transform, size);
       gviz.legend.draw(ctx, style, size);
-      if (this.scene.uses) {
-        gviz.legend.drawEdges(ctx, style, size);
-        const bottom = size.height - (this.scene.along ? gviz.dagTime.AXIS : 0);
-        gviz.dagBuffers.drawStrip(ctx, this.scene, this.buffers, style, size, bottom);
-      }
+      this.buffers.drawLegend(ctx, style, size);
       this.minimap.draw(ctx, style, gviz.dagDraw.viewOf(this.transform, size), size);
     }
 

@@ -29,6 +29,12 @@
       this.scene = scene;
     }
 
+    /** What is said where there is nothing to follow. */
+    get remark() {
+      const { uses } = this.scene;
+      return uses && !uses.node.length ? "No address of any node's memory is known." : "";
+    }
+
     /** The address that is followed, as the page's address names it; null: the selection's. */
     get followed() {
       return this.view.frame.props.buffer || null;
@@ -53,9 +59,19 @@
       return this.drawn;
     }
 
-    /** The items of all buffers that are drawn. */
-    items() {
-      return Array.from(new Set(this.drawn.flatMap((buffer) => buffer.items)));
+    /** Add to what is marked: the edge pointed at, buffers, and the items that are given them. */
+    mark(marks) {
+      marks.edge = this.hovered;
+      marks.buffers = this.of(marks.selected);
+      marks.users = Array.from(new Set(marks.buffers.flatMap((buffer) => buffer.items)));
+    }
+
+    /** What lines and letters mean. */
+    drawLegend(ctx, style, size) {
+      if (!this.scene.uses) return;
+      gviz.legend.drawEdges(ctx, style, size);
+      const bottom = size.height - (this.scene.along ? gviz.dagTime.AXIS : 0);
+      gviz.dagBuffers.drawStrip(ctx, this.scene, this, style, size, bottom);
     }
 
     /** Follow the next or the previous buffer of the selection; after the last all of them. */

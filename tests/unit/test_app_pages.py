@@ -17,8 +17,11 @@ from gviz.app.graph_view import graph_view
 from gviz.app.inspector import render_inspector
 from gviz.app.library import Library
 from gviz.app.node_json import node_json
+from gviz.app.payload import DagAsked, dag_payload, level_memory_payload
 from gviz.app.quantity import duration
 from gviz.app.table import table_payload
+from gviz.app.wire import unpack
+from gviz.recording.reader import Recording
 
 ADDRESSES = Addresses("/")
 ROOT = Path(__file__).resolve().parents[2]
@@ -281,3 +284,30 @@ def test_time_is_summed_by_kernel_name() -> None:
     blurs = [s.median_ns for n, s in view.statistics.items() if view.nodes[n].name == "blur"]
     assert len(blurs) == 4
     assert f"blur\n4\n{duration(sum(blurs))}\n" in shown
+
+
+@pytest.mark.parametrize("graph", [1, 2])
+def test_memory_view_of_a_dump_says_that_there_is_nothing(imported: Library, graph: int) -> None:
+    shown = page(imported, "/graph", f"?file=dump&graph={graph}&panel=memory&edges=data")
+    assert "No node of this graph allocates or frees memory" in texts(shown)
+    assert by_id(shown, "memory").source == f"/payload/memory/dump/{graph}"
+    with Recording(imported.file("dump").path) as recording:
+        header, _ = unpack(level_memory_payload(recording, graph, None))
+        assert header["axis"] == "order"
+        assert unpack(dag_payload(recording, graph, DagAsked(data=True)))
+
+
+@pytest.mark.parametrize("graph", [1, 2])
+def test_memory_view_of_bodies_has_the_times_of_the_launch(loop: Library, graph: int) -> None:
+    with Recording(loop.file("loop").path) as recording:
+        header, arrays = unpack(level_memory_payload(recording, graph, 1))
+    assert header["axis"] == "time"
+    assert (arrays["node_end"] > arrays["node_start"]).all()
+
+
+def test_memory_is_fetched_when_it_is_looked_at(small: Library) -> None:
+    shown = page(small, "/graph", "?file=small&graph=1")
+    assert getattr(by_id(shown, "memory"), "source", None) is None
+    assert by_id(shown, "memory-source").data.startswith("/payload/memory/small/1?launch=")
+    assert by_id(shown, "memory-box").hidden
+    assert not by_id(shown, "timeline-box").hidden
