@@ -23,13 +23,16 @@ Launches = Literal["median", "all"]
 Order = Literal["ordinal", "length"]
 #: What a row of the table is: a node, or all nodes of a kernel name.
 Table = Literal["nodes", "kernels"]
+#: How the Runs page shows runs: a card each, or a row for each of their graphs.
+RunsView = Literal["cards", "table"]
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
     """What the query of a page's address asks for; None where it says nothing.
 
-    ``launch=`` is the number of one launch, or ``median`` or ``all`` (see :data:`Launches`).
+    ``launch=`` is the number of one launch, or ``median`` or ``all`` (see :data:`Launches`);
+    ``sort=`` a column of the table of runs, with ``-`` before it from the greatest down.
     """
 
     file: str | None = None
@@ -45,6 +48,8 @@ class Query:
     folding: str | None = None
     unfolded: tuple[str, ...] = ()
     table: Table = "nodes"
+    runs_view: RunsView = "cards"
+    sort: str | None = None
 
 
 def parse_query(search: str | None) -> Query:
@@ -66,6 +71,8 @@ def parse_query(search: str | None) -> Query:
         folding=folding if folding in FOLDINGS else None,
         unfolded=tuple(part for part in fields.get("open", "").split(",") if part),
         table="kernels" if fields.get("table") == "kernels" else "nodes",
+        runs_view="table" if fields.get("view") == "table" else "cards",
+        sort=fields.get("sort"),
     )
 
 
@@ -88,13 +95,17 @@ def parse_id(text: str | None) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Builds addresses under the prefix the application is served at (ends with '/')."""
+    """Builds addresses under the prefix the application is served at (ends with '/').
+
+    ``file`` is a key of the library; of payloads rather ``key@version``, so that a page never
+    mixes what was in a file before and after it was replaced.
+    """
 
     prefix: str = "/"
 
-    def runs(self) -> str:
+    def runs(self, view: RunsView = "cards") -> str:
         """Return the address of the list of runs."""
-        return self.prefix
+        return self.prefix + ("" if view == "cards" else f"?view={view}")
 
     def run(self, file: str, run_id: int) -> str:
         """Return the address of a run's page."""
@@ -113,7 +124,7 @@ class Addresses:
 
     def dag_payload(self, file: str, graph_id: int, query: Query, launch_id: int | None) -> str:
         """Return where the DAG component fetches its data, as a page's query asks for it."""
-        path = f"{PAYLOAD}/dag/{quote(file, safe='')}/{graph_id}".lstrip("/")
+        path = f"{PAYLOAD}/dag/{quote(file, safe='@')}/{graph_id}".lstrip("/")
         given = {
             "layout": query.layout,
             "launch": launch_id,
@@ -123,9 +134,22 @@ class Addresses:
         asked = urlencode({k: v for k, v in given.items() if v is not None}, safe=",")
         return self.prefix + path + (f"?{asked}" if asked else "")
 
+    def miniature(self, file: str, graph_id: int) -> str:
+        """Return where the small picture of a graph and a launch of it is fetched."""
+        path = f"{PAYLOAD}/miniature/{quote(file, safe='@')}/{graph_id}"
+        return self.prefix + path.lstrip("/")
+
+    def state(self) -> str:
+        """Return where pages ask whether their files are still the same."""
+        return self.prefix + f"{PAYLOAD}/state".lstrip("/")
+
+    def upload(self) -> str:
+        """Return where files are uploaded to."""
+        return self.prefix + f"{PAYLOAD}/upload".lstrip("/")
+
     def table_payload(self, file: str, graph_id: int) -> str:
         """Return where the table of nodes fetches its values."""
-        return self.prefix + f"{PAYLOAD}/table/{quote(file, safe='')}/{graph_id}".lstrip("/")
+        return self.prefix + f"{PAYLOAD}/table/{quote(file, safe='@')}/{graph_id}".lstrip("/")
 
     def timeline_payload(
         self,
@@ -136,7 +160,7 @@ class Addresses:
         order: Order = "ordinal",
     ) -> str:
         """Return where the timeline component fetches its data."""
-        path = f"{PAYLOAD}/timeline/{quote(file, safe='')}/{graph_id}".lstrip("/")
+        path = f"{PAYLOAD}/timeline/{quote(file, safe='@')}/{graph_id}".lstrip("/")
         given: dict[str, int | str | None] = {"launch": launch, "stream": stream_launch_id}
         if launch == "all" and order != "ordinal":
             given["order"] = order

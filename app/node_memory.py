@@ -44,10 +44,11 @@ def node_memory(
 
 
 def _uses(library: Library, file: str, view: GraphView) -> list[UsedAllocation]:
-    recording = library.file(file).recording
+    opened = library.file(file)
     graph_id = view.graph.graph_id
 
     def build() -> list[UsedAllocation]:
+        recording = opened.recording
         columns = ("node_id", "value", "allocation_address", "allocation_bytes")
         found = recording.fetch_columns(rows.Argument, columns, {"graph_id": graph_id}, "node_id")
         operations = [
@@ -58,7 +59,7 @@ def _uses(library: Library, file: str, view: GraphView) -> list[UsedAllocation]:
         allocated = [(a.address, a.bytes) for a in recording.fetch_allocations(view.run.run_id)]
         return memory_uses([GivenArgument(*row) for row in found], operations, allocated)
 
-    return library.derive(("memory", file, graph_id), build)
+    return opened.derive(("memory", graph_id), build)
 
 
 def _allocation(used: UsedAllocation, node_id: int, picks: Picks) -> Component:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
 from typing import TypeVar
 
 from flask import Flask, Response, request
@@ -12,11 +15,13 @@ from flask import Flask, Response, request
 from gviz.app import payload
 from gviz.app.address import PAYLOAD, Launches, parse_id, parse_launches, parse_order
 from gviz.app.folding import FOLDINGS
-from gviz.app.graph_view import graph_view
+from gviz.app.graph_level import read_level
+from gviz.app.graph_view import graph_view, launches_with_times, typical_launch
 from gviz.app.library import Library
+from gviz.app.miniature import build_miniature
+from gviz.app.open_recording import OpenRecording, split_edition
 from gviz.app.table import table_payload
 from gviz.app.timeline_window import parse_window
-from gviz.errors import RecordingError
 
 _T = TypeVar("_T")
 
@@ -25,53 +30,75 @@ _GZIP_LEVEL = 1
 
 
 def add_payload_routes(server: Flask, library: Library, prefix: str) -> None:
-    """Serve ``payload/dag/FILE/GRAPH`` and ``payload/timeline/FILE/GRAPH`` under a prefix."""
+    """Serve ``payload/KIND/FILE/GRAPH`` under a prefix: dag, timeline, table and miniature.
+
+    ``FILE`` is a key, or ``key@version`` (:attr:`OpenRecording.edition`): then the answer is
+    409 once the file is another one.
+    """
     base = prefix.rstrip("/") + PAYLOAD
 
-    def keeper(file: str) -> payload.Keep:
-        def keep(key: tuple[object, ...], build: Callable[[], _T]) -> _T:
-            return library.derive(("read", file, *key), build)
-
-        return keep
+    @contextmanager
+    def at(file: str) -> Iterator[OpenRecording]:
+        key, version = split_edition(file)
+        with library.file(key).at(version) as opened:
+            yield opened
 
     def dag(file: str, graph_id: int) -> Response:
-        opened = library.file(file)
         asked = _asked(request.args)
-        return _answer(
-            library,
-            ("dag", file, graph_id, asked),
-            lambda: payload.dag_payload(opened.recording, graph_id, asked, keeper(file)),
-        )
+        with at(file) as opened:
+            return _answer(
+                opened,
+                ("dag", graph_id, asked),
+                lambda: payload.dag_payload(opened.recording, graph_id, asked, _keeper(opened)),
+            )
 
     def timeline(file: str, graph_id: int) -> Response:
-        opened = library.file(file)
         asked = request.args.get("launch")
         launch: int | Launches | None = parse_launches(asked) or parse_id(asked)
         order = parse_order(request.args.get("order"))
         stream = parse_id(request.args.get("stream"))
         window = parse_window(request.args)
+        with at(file) as opened:
 
-        def build() -> bytes:
-            return payload.timeline_payload(
-                opened.recording, graph_id, launch, stream, order, window, keeper(file)
-            )
+            def build() -> bytes:
+                return payload.timeline_payload(
+                    opened.recording, graph_id, launch, stream, order, window, _keeper(opened)
+                )
 
-        if window is not None:
-            # Hardly ever asked for again: what it is made of is kept, not the answer.
-            return _respond(*_compressed(build()))
-        return _answer(library, ("timeline", file, graph_id, launch, stream, order), build)
+            if window is not None:
+                # Hardly ever asked for again: what it is made of is kept, not the answer.
+                return _respond(*_compressed(build()))
+            return _answer(opened, ("timeline", graph_id, launch, stream, order), build)
 
     def table(file: str, graph_id: int) -> Response:
-        view = graph_view(library, file, graph_id)
-        return _answer(library, ("table", file, graph_id), lambda: table_payload(view))
+        with at(file) as opened:
+            view = graph_view(library, opened.key, graph_id)
+            return _answer(opened, ("table", graph_id), lambda: table_payload(view))
 
-    def not_found(error: RecordingError) -> Response:
-        return Response(f"{error}\n", status=404, mimetype="text/plain")
+    def miniature(file: str, graph_id: int) -> Response:
+        with at(file) as opened:
+            return _answer(opened, ("miniature", graph_id), lambda: _miniature(opened, graph_id))
 
-    server.add_url_rule(f"{base}/dag/<file>/<int:graph_id>", "gviz_dag", dag)
-    server.add_url_rule(f"{base}/timeline/<file>/<int:graph_id>", "gviz_timeline", timeline)
-    server.add_url_rule(f"{base}/table/<file>/<int:graph_id>", "gviz_table", table)
-    server.register_error_handler(RecordingError, not_found)
+    views = {"dag": dag, "timeline": timeline, "table": table, "miniature": miniature}
+    for kind, view in views.items():
+        # SQLite cannot hold greater ids than this.
+        rule = f"{base}/{kind}/<file>/<int(max=999999999999999999):graph_id>"
+        server.add_url_rule(rule, f"gviz_{kind}", view)
+
+
+def _miniature(opened: OpenRecording, graph_id: int) -> bytes:
+    recording = opened.recording
+    level = _keeper(opened)(("level", graph_id), lambda: read_level(recording, graph_id))
+    launches, _ = launches_with_times(recording, level.outermost.graph_id)
+    found = build_miniature(recording, level, typical_launch(launches))
+    return json.dumps(asdict(found), separators=(",", ":")).encode()
+
+
+def _keeper(opened: OpenRecording) -> payload.Keep:
+    def keep(key: tuple[object, ...], build: Callable[[], _T]) -> _T:
+        return opened.derive(("read", *key), build)
+
+    return keep
 
 
 def _asked(arguments: Mapping[str, str]) -> payload.DagAsked:
@@ -85,8 +112,8 @@ def _asked(arguments: Mapping[str, str]) -> payload.DagAsked:
     )
 
 
-def _answer(library: Library, key: tuple[object, ...], build: Callable[[], bytes]) -> Response:
-    return _respond(*library.derive(key, lambda: _compressed(build())))
+def _answer(opened: OpenRecording, key: tuple[object, ...], build: Callable[[], bytes]) -> Response:
+    return _respond(*opened.derive(key, lambda: _compressed(build())))
 
 
 def _respond(body: bytes, tag: str) -> Response:

@@ -28,5 +28,8 @@
     return View;
   }
 
-  window.gviz_canvas = { Dag: component("Dag"), Timeline: component("Timeline") };
+  window.gviz_canvas = Object.assign(window.gviz_canvas || {}, {
+    Dag: component("Dag"),
+    Timeline: component("Timeline"),
+  });
 })();
