@@ -27,6 +27,8 @@ Panel = Literal["timeline", "memory"]
 Order = Literal["ordinal", "length"]
 #: What a row of the table is: a node, or all nodes of a kernel name.
 Table = Literal["nodes", "kernels"]
+#: How the Runs page shows runs: a card each, or a row for each of their graphs.
+RunsView = Literal["cards", "table"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,7 @@ class Query:
 
     ``launch=`` is the number of one launch, or ``median`` or ``all`` (see :data:`Launches`);
     ``edges=data`` tells edges apart by what they carry, ``buffer=`` follows one address.
+    ``sort=`` a column of the table of runs, with ``-`` before it from the greatest down.
     """
 
     file: str | None = None
@@ -53,6 +56,8 @@ class Query:
     data: bool = False
     buffer: str | None = None
     panel: Panel = "timeline"
+    runs_view: RunsView = "cards"
+    sort: str | None = None
 
 
 def parse_query(search: str | None) -> Query:
@@ -77,6 +82,8 @@ def parse_query(search: str | None) -> Query:
         data=fields.get("edges") == "data",
         buffer=parse_buffer(fields.get("buffer")),
         panel="memory" if fields.get("panel") == "memory" else "timeline",
+        runs_view="table" if fields.get("view") == "table" else "cards",
+        sort=fields.get("sort"),
     )
 
 
@@ -107,13 +114,17 @@ def parse_id(text: str | None) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Builds addresses under the prefix the application is served at (ends with '/')."""
+    """Builds addresses under the prefix the application is served at (ends with '/').
+
+    ``file`` is a key of the library; of payloads rather ``key@version``, so that a page never
+    mixes what was in a file before and after it was replaced.
+    """
 
     prefix: str = "/"
 
-    def runs(self) -> str:
+    def runs(self, view: RunsView = "cards") -> str:
         """Return the address of the list of runs."""
-        return self.prefix
+        return self.prefix + ("" if view == "cards" else f"?view={view}")
 
     def run(self, file: str, run_id: int) -> str:
         """Return the address of a run's page."""
@@ -132,7 +143,7 @@ class Addresses:
 
     def dag_payload(self, file: str, graph_id: int, query: Query, launch_id: int | None) -> str:
         """Return where the DAG component fetches its data, as a page's query asks for it."""
-        path = f"{PAYLOAD}/dag/{quote(file, safe='')}/{graph_id}".lstrip("/")
+        path = f"{PAYLOAD}/dag/{quote(file, safe='@')}/{graph_id}".lstrip("/")
         given = {
             "layout": query.layout,
             "launch": launch_id,
@@ -145,12 +156,25 @@ class Addresses:
 
     def memory_payload(self, file: str, graph_id: int, launch_id: int | None) -> str:
         """Return where the memory view fetches its data."""
-        path = f"{PAYLOAD}/memory/{quote(file, safe='')}/{graph_id}".lstrip("/")
+        path = f"{PAYLOAD}/memory/{quote(file, safe='@')}/{graph_id}".lstrip("/")
         return self.prefix + path + ("" if launch_id is None else f"?launch={launch_id}")
+
+    def miniature(self, file: str, graph_id: int) -> str:
+        """Return where the small picture of a graph and a launch of it is fetched."""
+        path = f"{PAYLOAD}/miniature/{quote(file, safe='@')}/{graph_id}"
+        return self.prefix + path.lstrip("/")
+
+    def state(self) -> str:
+        """Return where pages ask whether their files are still the same."""
+        return self.prefix + f"{PAYLOAD}/state".lstrip("/")
+
+    def upload(self) -> str:
+        """Return where files are uploaded to."""
+        return self.prefix + f"{PAYLOAD}/upload".lstrip("/")
 
     def table_payload(self, file: str, graph_id: int) -> str:
         """Return where the table of nodes fetches its values."""
-        return self.prefix + f"{PAYLOAD}/table/{quote(file, safe='')}/{graph_id}".lstrip("/")
+        return self.prefix + f"{PAYLOAD}/table/{quote(file, safe='@')}/{graph_id}".lstrip("/")
 
     def timeline_payload(
         self,
@@ -161,7 +185,7 @@ class Addresses:
         order: Order = "ordinal",
     ) -> str:
         """Return where the timeline component fetches its data."""
-        path = f"{PAYLOAD}/timeline/{quote(file, safe='')}/{graph_id}".lstrip("/")
+        path = f"{PAYLOAD}/timeline/{quote(file, safe='@')}/{graph_id}".lstrip("/")
         given: dict[str, int | str | None] = {"launch": launch, "stream": stream_launch_id}
         if launch == "all" and order != "ordinal":
             given["order"] = order

@@ -3,53 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, cast
 
 import dash
-from dash import ALL, ClientsideFunction, Input, Output, State
+from dash import ALL, ClientsideFunction, Input, Output, State, no_update
 from dash.development.base_component import Component
 from dash.exceptions import PreventUpdate
 from flask import Flask
 
-from gviz.app.address import BENCH, GRAPH, RUN, RUNS, Addresses, parse_query
+from gviz.app.address import GRAPH, Addresses
+from gviz.app.address_page import Page, render_page
 from gviz.app.compression import add_compression
+from gviz.app.graph_refresh import ShownGraph, refresh_graph
 from gviz.app.graph_view import graph_view
 from gviz.app.inspector import render_inspector
 from gviz.app.kernel_table import render_kernel_table
 from gviz.app.library import Library
 from gviz.app.memory_panel import render_memory_facts
-from gviz.app.pages.bench import render_bench
-from gviz.app.pages.graph import render_graph
-from gviz.app.pages.run import render_run
-from gviz.app.pages.runs import render_runs
+from gviz.app.refusals import add_refusals, sentence_of
 from gviz.app.routes import add_payload_routes
-from gviz.app.run_view import RunView, run_views
 from gviz.app.security import Access, content_security_policy, protect
-from gviz.app.shell import INDEX, build_shell, message, trail
-from gviz.errors import RecordingError
+from gviz.app.shell import INDEX, build_shell, message
+from gviz.app.state import add_state_route, shown_files
+from gviz.app.uploads import MOST_BYTES, add_upload_route
 from gviz.recording.reader import Recording
-
-Page = tuple[Component, list[Component], str]
 
 
 def create_app(recordings: Iterable[Recording | Path | str], access: Access) -> dash.Dash:
-    """Return the application; ``.server`` is its Flask server.
-
-    Parameters
-    ----------
-    recordings
-        Paths of recordings, or open recordings.
-    access
-        Who may use it, and the path prefix it is served at.
+    """Return the application over a library of its own; see :func:`build_app`.
 
     Raises
     ------
     RecordingError
         If a recording cannot be opened.
     """
-    library = Library(recordings)
+    return build_app(Library(recordings), access)
+
+
+def build_app(library: Library, access: Access, most_bytes: int = MOST_BYTES) -> dash.Dash:
+    """Return the application; ``.server`` is its Flask server.
+
+    Parameters
+    ----------
+    library
+        The recordings; uploads are added to it.
+    access
+        Who may use it, and the path prefix it is served at.
+    most_bytes
+        Size of the largest file that may be uploaded.
+    """
     addresses = Addresses(access.prefix)
     web = str(files("gviz.assets") / "web")
     app = dash.Dash(
@@ -71,73 +76,61 @@ def create_app(recordings: Iterable[Recording | Path | str], access: Access) -> 
     )
     assets = access.prefix + "assets"
     app.index_string = INDEX.replace("ASSETS", assets)
-    app.layout = build_shell(addresses, assets)
+    app.layout = build_shell(addresses, assets, most_bytes)
     _add_routing(app, library, addresses)
     _add_graph_callbacks(app, library, addresses)
     add_payload_routes(app.server, library, access.prefix)
+    add_state_route(app.server, library, addresses)
+    add_upload_route(app.server, library, addresses, most_bytes)
+    add_refusals(app.server, access.prefix)
     add_compression(app.server)
     protect(app.server, access, content_security_policy(app.csp_hashes()))
     return app
 
 
-def render_page(library: Library, addresses: Addresses, path: str, search: str | None) -> Page:
-    """Return the content, the trail and the title of the page at an address."""
-    query = parse_query(search)
-    home = ("Runs", addresses.runs())
-    local = "/" + path.removeprefix(addresses.prefix.rstrip("/")).strip("/")
-    try:
-        if local == RUNS:
-            return render_runs(run_views(library), addresses), trail(("Runs", None)), "gviz"
-        if local == RUN and query.file is not None and query.run_id is not None:
-            view = _find_run(library, query.file, query.run_id)
-            steps = trail(home, (view.run.name, None))
-            return render_run(view, addresses), steps, f"{view.run.name} – gviz"
-        if local == GRAPH and query.file is not None and query.graph_id is not None:
-            graph = graph_view(library, query.file, query.graph_id)
-            steps = trail(
-                home,
-                (graph.run.name, addresses.run(query.file, graph.run.run_id)),
-                *((g.name, addresses.graph(query.file, g.graph_id)) for g in graph.ancestors),
-                (graph.graph.name, None),
-            )
-            page = render_graph(library, query.file, graph, query, addresses)
-            return page, steps, f"{graph.graph.name} – gviz"
-        if local == BENCH:
-            page = render_bench(library, query.file, query.run_id)
-            return page, trail(home, ("Launch costs", None)), "Launch costs – gviz"
-    except RecordingError as error:
-        return message("Not here", str(error)), trail(home), "gviz"
-    sentence = "There is no page at this address; the Runs page lists what is open."
-    return message("Not here", sentence), trail(home), "gviz"
-
-
-def _find_run(library: Library, file: str, run_id: int) -> RunView:
-    library.file(file)
-    for view in run_views(library):
-        if (view.file, view.run.run_id) == (file, run_id):
-            return view
-    raise RecordingError(f"{file} has no run {run_id}; the Runs page lists what is open")
-
-
 def _add_routing(app: dash.Dash, library: Library, addresses: Addresses) -> None:
-    def show_page(path: str | None, search: str | None) -> Page:
-        return render_page(library, addresses, path or addresses.prefix, search)
+    def show_page(route: dict[str, Any]) -> tuple[Any, ...]:
+        # Asked first: what changes while the page is made is a change of the page shown.
+        shown = shown_files(library, addresses, route["path"], route["search"])
+        page: Page = render_page(library, addresses, route["path"], route["search"])
+        return (*page, shown)
 
     add: Any = app.callback
     add(
         Output("page", "children"),
         Output("trail", "children"),
         Output("title", "data"),
-        Input("location", "pathname"),
-        Input("location", "search"),
+        Output("shown", "data"),
+        Input("route", "data"),
         prevent_initial_call=True,
     )(show_page)
 
 
 def _add_graph_callbacks(app: dash.Dash, library: Library, addresses: Addresses) -> None:
     def show_selection(selected: list[int], view: dict[str, Any]) -> Component:
-        graph = graph_view(library, view["file"], view["graph"])
-        return render_inspector(library, view["file"], graph, selected or [], addresses)
+        file = view["file"]
+        try:
+            with library.file(file).at(view["version"]):
+                graph = graph_view(library, file, view["graph"])
+                return render_inspector(library, file, graph, selected or [], addresses)
+        except Exception as error:  # the pane says it; the others stay as they are
+            return message("Not shown", sentence_of(error))
+
+    def show_growth(fresh: dict[str, Any], view: dict[str, Any]) -> tuple[Any, Any, Any]:
+        file = view["file"]
+        route = (f"{addresses.prefix}{GRAPH.lstrip('/')}", fresh["search"])
+        shown = shown_files(library, addresses, *route)
+        known = {name: fresh[name] for name in ("search", "launches", "passes", "panes")}
+        try:
+            found = refresh_graph(
+                library, file, view["graph"], ShownGraph(view["identity"], **known), addresses
+            )
+        except Exception as error:  # the next look at the file tries again
+            return no_update, message("Not shown", sentence_of(error)), no_update
+        if found.is_another or found.moved_to:
+            return no_update, no_update, asdict(found)
+        answer = {"properties": found.properties, "shown": shown}
+        return found.about, found.inspector, answer
 
     add: Any = app.callback
     add(
@@ -153,12 +146,32 @@ def _add_graph_callbacks(app: dash.Dash, library: Library, addresses: Addresses)
         prevent_initial_call=True,
     )(show_kernels)
 
+    add(
+        Output("graph-about", "children"),
+        Output("inspector", "children", allow_duplicate=True),
+        Output("patch", "data"),
+        Input("fresh", "data"),
+        State("view", "data"),
+        prevent_initial_call=True,
+    )(show_growth)
+    _add_memory(app, library)
+    _add_links(app)
+
+
+def _add_memory(app: dash.Dash, library: Library) -> None:
+    """Fill the memory pane when it is first looked at."""
+
     def show_memory(panel: str, filled: Any, view: dict[str, Any]) -> Component:
         if panel != "memory" or filled:
             raise PreventUpdate
-        graph = graph_view(library, view["file"], view["graph"])
-        return render_memory_facts(library, view["file"], graph)
+        try:
+            with library.file(view["file"]).at(view["version"]):
+                graph = graph_view(library, view["file"], view["graph"])
+                return render_memory_facts(library, view["file"], graph)
+        except Exception as error:  # the pane says it; the others stay as they are
+            return message("Not shown", sentence_of(error))
 
+    add: Any = app.callback
     add(
         Output("memory-facts", "children"),
         Input("panel", "value"),
@@ -166,7 +179,6 @@ def _add_graph_callbacks(app: dash.Dash, library: Library, addresses: Addresses)
         State("view", "data"),
         prevent_initial_call=True,
     )(show_memory)
-    _add_links(app)
 
 
 def show_kernels(table: str, shown: object) -> Any:
@@ -179,8 +191,9 @@ def _add_links(app: dash.Dash) -> None:
     add: Any = app.clientside_callback
 
     def link(function: str, output: Output, *inputs: Input | State, at_start: bool = False) -> None:
+        namespace, _, name = function.rpartition(".")
         add(
-            ClientsideFunction("gvizPage", function),
+            ClientsideFunction(namespace or "gvizPage", name),
             output,
             *inputs,
             prevent_initial_call=not at_start,
@@ -265,16 +278,25 @@ def _link_views(link: Callable[..., None]) -> None:
 
 
 def _link_page(link: Callable[..., None]) -> None:
-    """Join what is around the views: graph choice, address, title and theme."""
+    """Join what is around the views: address, graph choice, growth, title and theme."""
     optional = _optional
     link(
-        "openGraph",
+        "gvizHistory.follow",
+        Output("route", "data"),
+        Input("location", "pathname"),
+        Input("location", "search"),
+        Input("again", "data"),
+    )
+    link("gvizState.renew", Output("shown", "data", allow_duplicate=True), Input("patch", "data"))
+    link("gvizState.turned", Output("shown", "modified_timestamp"), Input("route", "data"))
+    link(
+        "gvizHistory.openGraph",
         Output("location", "search"),
         optional("graph-choice", "value"),
         State("view", "data"),
     )
     link(
-        "remember",
+        "gvizHistory.remember",
         Output("address", "data"),
         Input("selection", "data"),
         optional("launch", "value"),
@@ -282,6 +304,7 @@ def _link_page(link: Callable[..., None]) -> None:
         optional("order", "value"),
         optional("colour", "value"),
         optional("layout", "value"),
+        optional("dag", "layout"),
         optional("folding", "value"),
         optional("dag", "open"),
         optional("table-view", "value"),
@@ -289,6 +312,13 @@ def _link_page(link: Callable[..., None]) -> None:
         optional("dag", "buffer"),
         Input("panel", "value"),
         State("view", "data"),
+        at_start=True,
+    )
+    link(
+        "gvizRuns.watchOrder",
+        Output("runs-table", "className"),
+        Input("runs-table", "id"),
+        at_start=True,
     )
     link("title", Output("title", "modified_timestamp"), Input("title", "data"))
     link(

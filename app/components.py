@@ -118,3 +118,25 @@ class Memory(_View):
     """
 
     _type = "Memory"
+
+
+class Miniature(Component):  # type: ignore[misc]
+    """The small picture of a graph: a launch in lanes over the graph's width.
+
+    Parameters
+    ----------
+    source
+        URL path of its numbers (:mod:`gviz.app.miniature`), fetched once it is in sight.
+    """
+
+    _children_props: ClassVar[list[str]] = []
+    _base_nodes: ClassVar[list[str]] = ["children"]
+    _namespace = "gviz_canvas"
+    _type = "Miniature"
+
+    def __init__(self, source: str) -> None:
+        self._prop_names = ["source"]
+        self._valid_wildcard_attributes: list[str] = []
+        self.available_properties = ["source"]
+        self.available_wildcard_properties: list[str] = []
+        super().__init__(source=source)

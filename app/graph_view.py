@@ -106,9 +106,15 @@ class GraphView:
 def graph_view(library: Library, file: str, graph_id: int) -> GraphView:
     """Return the view of a graph; RecordingError if the file or graph is not open."""
     opened = library.file(file)
-    return library.derive(
-        ("graph", file, graph_id), lambda: build_graph_view(opened.recording, graph_id)
-    )
+    return opened.derive(("graph", graph_id), lambda: build_graph_view(opened.recording, graph_id))
+
+
+def graph_identity(run: rows.Run, graph: rows.Graph) -> str:
+    """Return what tells a graph from others of its recording while that is written.
+
+    Numbers of graphs are those of the file: a process that joins late may move them.
+    """
+    return f"{run.process_id}/{graph.cuda_graph_id}/{graph.origin}/{graph.parent_node_id}"
 
 
 def build_graph_view(recording: Recording, graph_id: int) -> GraphView:
@@ -121,7 +127,7 @@ def build_graph_view(recording: Recording, graph_id: int) -> GraphView:
     nodes = {n.node_id: n for n in recording.fetch_nodes(graph_id)}
     measured = {s.node_id: s for s in recording.fetch_statistics(root.graph_id)}
     bodies = _bodies(graph_id, graphs)
-    recorded, eager = _timed_launches(recording, root.graph_id)
+    recorded, eager = launches_with_times(recording, root.graph_id)
     timed = recording.fetch_weighted_durations(root.graph_id, "graph", "gpu")
     topology = graph.topology_id
     return GraphView(
@@ -159,7 +165,7 @@ def typical_launch(launches: Sequence[TimedLaunch]) -> TimedLaunch | None:
     return launches[lengths.index(statistics.median_low(lengths))]
 
 
-def _timed_launches(
+def launches_with_times(
     recording: Recording, graph_id: int
 ) -> tuple[list[TimedLaunch], list[TimedLaunch]]:
     """Return the graph's launches with node times, and those of the stream side."""

@@ -85,11 +85,10 @@ def read_memory(recording: Recording, level: GraphLevel) -> LevelMemory:
 
 def kept_memory(library: Library, file: str, graph_id: int) -> LevelMemory:
     """Return the memory of a graph level of an open file: what its payloads are made of too."""
-    recording = library.file(file).recording
-    level = library.derive(
-        ("read", file, "level", graph_id), lambda: read_level(recording, graph_id)
-    )
-    return library.derive(("read", file, "memory", graph_id), lambda: read_memory(recording, level))
+    opened = library.file(file)
+    recording = opened.recording
+    level = opened.derive(("read", "level", graph_id), lambda: read_level(recording, graph_id))
+    return opened.derive(("read", "memory", graph_id), lambda: read_memory(recording, level))
 
 
 def why_no_lifetimes(

@@ -21,18 +21,20 @@ class Neighbours:
 
 def neighbours(library: Library, file: str, view: GraphView) -> Neighbours:
     """Return who depends on whom in a graph level."""
-    recording = library.file(file).recording
-    key = ("neighbours", file, view.graph.topology_id)
-    return library.derive(key, lambda: _neighbours(recording, view.graph.topology_id))
+    opened = library.file(file)
+    topology_id = view.graph.topology_id
+    return opened.derive(
+        ("neighbours", topology_id), lambda: _neighbours(opened.recording, topology_id)
+    )
 
 
 def eager_durations(library: Library, file: str, view: GraphView) -> Mapping[int, Sequence[int]]:
     """Return durations (ns) of each node's matched stream operations, by node_id."""
-    recording = library.file(file).recording
+    opened = library.file(file)
     if view.graph.graph_id != view.root.graph_id:
         return {}
-    return library.derive(
-        ("eager", file, view.graph.graph_id), lambda: _eager_durations(recording, view)
+    return opened.derive(
+        ("eager", view.graph.graph_id), lambda: _eager_durations(opened.recording, view)
     )
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import json
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from typing import TypeVar
 
 from flask import Flask, Response, request
@@ -12,11 +14,13 @@ from flask import Flask, Response, request
 from gviz.app import payload
 from gviz.app.address import PAYLOAD, Launches, parse_id, parse_launches, parse_order
 from gviz.app.folding import FOLDINGS
-from gviz.app.graph_view import graph_view
+from gviz.app.graph_level import read_level
+from gviz.app.graph_view import graph_view, launches_with_times, typical_launch
 from gviz.app.library import Library
+from gviz.app.miniature import build_miniature
+from gviz.app.open_recording import OpenRecording, split_edition
 from gviz.app.table import table_payload
 from gviz.app.timeline_window import parse_window
-from gviz.errors import RecordingError
 
 _T = TypeVar("_T")
 
@@ -24,64 +28,92 @@ _T = TypeVar("_T")
 _GZIP_LEVEL = 1
 
 
+#: Answers a request about one graph of an open file.
+_Answer = Callable[[OpenRecording, int], Response]
+
+
 def add_payload_routes(server: Flask, library: Library, prefix: str) -> None:
-    """Serve ``payload/VIEW/FILE/GRAPH`` under a prefix; VIEW: dag, timeline, memory, table."""
+    """Serve ``payload/KIND/FILE/GRAPH`` under a prefix.
+
+    KIND is dag, timeline, memory, table or miniature. ``FILE`` is a key, or ``key@version``
+    (:attr:`OpenRecording.edition`): then the answer is 409 once the file is another one.
+    """
     base = prefix.rstrip("/") + PAYLOAD
 
-    def keeper(file: str) -> payload.Keep:
-        def keep(key: tuple[object, ...], build: Callable[[], _T]) -> _T:
-            return library.derive(("read", file, *key), build)
+    def serve(kind: str, answer: _Answer) -> None:
+        def respond(file: str, graph_id: int) -> Response:
+            key, version = split_edition(file)
+            with library.file(key).at(version) as opened:
+                return answer(opened, graph_id)
 
-        return keep
+        # SQLite cannot hold greater ids than this.
+        rule = f"{base}/{kind}/<file>/<int(max=999999999999999999):graph_id>"
+        server.add_url_rule(rule, f"gviz_{kind}", respond)
 
-    def dag(file: str, graph_id: int) -> Response:
-        opened = library.file(file)
-        asked = _asked(request.args)
-        return _answer(
-            library,
-            ("dag", file, graph_id, asked),
-            lambda: payload.dag_payload(opened.recording, graph_id, asked, keeper(file)),
+    def table(opened: OpenRecording, graph_id: int) -> Response:
+        view = graph_view(library, opened.key, graph_id)
+        return _answer(opened, ("table", graph_id), lambda: table_payload(view))
+
+    serve("dag", _dag)
+    serve("timeline", _timeline)
+    serve("memory", _memory)
+    serve("table", table)
+    serve("miniature", _miniature_of)
+
+
+def _dag(opened: OpenRecording, graph_id: int) -> Response:
+    asked = _asked(request.args)
+    return _answer(
+        opened,
+        ("dag", graph_id, asked),
+        lambda: payload.dag_payload(opened.recording, graph_id, asked, _keeper(opened)),
+    )
+
+
+def _timeline(opened: OpenRecording, graph_id: int) -> Response:
+    asked = request.args.get("launch")
+    launch: int | Launches | None = parse_launches(asked) or parse_id(asked)
+    order = parse_order(request.args.get("order"))
+    stream = parse_id(request.args.get("stream"))
+    window = parse_window(request.args)
+
+    def build() -> bytes:
+        return payload.timeline_payload(
+            opened.recording, graph_id, launch, stream, order, window, _keeper(opened)
         )
 
-    def timeline(file: str, graph_id: int) -> Response:
-        opened = library.file(file)
-        asked = request.args.get("launch")
-        launch: int | Launches | None = parse_launches(asked) or parse_id(asked)
-        order = parse_order(request.args.get("order"))
-        stream = parse_id(request.args.get("stream"))
-        window = parse_window(request.args)
+    if window is not None:
+        # Hardly ever asked for again: what it is made of is kept, not the answer.
+        return _respond(*_compressed(build()))
+    return _answer(opened, ("timeline", graph_id, launch, stream, order), build)
 
-        def build() -> bytes:
-            return payload.timeline_payload(
-                opened.recording, graph_id, launch, stream, order, window, keeper(file)
-            )
 
-        if window is not None:
-            # Hardly ever asked for again: what it is made of is kept, not the answer.
-            return _respond(*_compressed(build()))
-        return _answer(library, ("timeline", file, graph_id, launch, stream, order), build)
+def _memory(opened: OpenRecording, graph_id: int) -> Response:
+    launch = parse_id(request.args.get("launch"))
+    return _answer(
+        opened,
+        ("memory", graph_id, launch),
+        lambda: payload.level_memory_payload(opened.recording, graph_id, launch, _keeper(opened)),
+    )
 
-    def memory(file: str, graph_id: int) -> Response:
-        opened = library.file(file)
-        launch = parse_id(request.args.get("launch"))
-        return _answer(
-            library,
-            ("memory", file, graph_id, launch),
-            lambda: payload.level_memory_payload(opened.recording, graph_id, launch, keeper(file)),
-        )
 
-    def table(file: str, graph_id: int) -> Response:
-        view = graph_view(library, file, graph_id)
-        return _answer(library, ("table", file, graph_id), lambda: table_payload(view))
+def _miniature_of(opened: OpenRecording, graph_id: int) -> Response:
+    return _answer(opened, ("miniature", graph_id), lambda: _miniature(opened, graph_id))
 
-    def not_found(error: RecordingError) -> Response:
-        return Response(f"{error}\n", status=404, mimetype="text/plain")
 
-    server.add_url_rule(f"{base}/dag/<file>/<int:graph_id>", "gviz_dag", dag)
-    server.add_url_rule(f"{base}/timeline/<file>/<int:graph_id>", "gviz_timeline", timeline)
-    server.add_url_rule(f"{base}/memory/<file>/<int:graph_id>", "gviz_memory", memory)
-    server.add_url_rule(f"{base}/table/<file>/<int:graph_id>", "gviz_table", table)
-    server.register_error_handler(RecordingError, not_found)
+def _miniature(opened: OpenRecording, graph_id: int) -> bytes:
+    recording = opened.recording
+    level = _keeper(opened)(("level", graph_id), lambda: read_level(recording, graph_id))
+    launches, _ = launches_with_times(recording, level.outermost.graph_id)
+    found = build_miniature(recording, level, typical_launch(launches))
+    return json.dumps(asdict(found), separators=(",", ":")).encode()
+
+
+def _keeper(opened: OpenRecording) -> payload.Keep:
+    def keep(key: tuple[object, ...], build: Callable[[], _T]) -> _T:
+        return opened.derive(("read", *key), build)
+
+    return keep
 
 
 def _asked(arguments: Mapping[str, str]) -> payload.DagAsked:
@@ -96,8 +128,8 @@ def _asked(arguments: Mapping[str, str]) -> payload.DagAsked:
     )
 
 
-def _answer(library: Library, key: tuple[object, ...], build: Callable[[], bytes]) -> Response:
-    return _respond(*library.derive(key, lambda: _compressed(build())))
+def _answer(opened: OpenRecording, key: tuple[object, ...], build: Callable[[], bytes]) -> Response:
+    return _respond(*opened.derive(key, lambda: _compressed(build())))
 
 
 def _respond(body: bytes, tag: str) -> Response:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from gviz.app.library import Library, OpenRecording
+from gviz.app.graph_view import TimedLaunch, launches_with_times, typical_launch
+from gviz.app.library import Library
+from gviz.app.open_recording import ChangedError, OpenRecording
+from gviz.app.refusals import sentence_of
 from gviz.launch_time import LaunchTimes, launch_times
 from gviz.life_summary import FailedCapture, GraphLife, failed_captures, graph_life, is_failed
 from gviz.recording import life_rows, rows
@@ -22,6 +25,8 @@ class GraphLine:
         Nodes of every level.
     launch_count, recorded_count
         Launches seen, and those with node times.
+    typical
+        The launch with node times whose GPU time is nearest to their median; None: none has.
     node_time_ns
         Sum of node times in one launch, mean over recorded launches (derived).
     capture_ns, instantiate_ns, upload_ns
@@ -35,6 +40,7 @@ class GraphLine:
     launch_count: int
     recorded_count: int
     times: LaunchTimes
+    typical: TimedLaunch | None
     node_time_ns: float | None
     capture_ns: int | None
     instantiate_ns: int | None
@@ -44,10 +50,22 @@ class GraphLine:
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """One run with its graphs, devices, notes and measurements."""
+    """One run with its graphs, devices, notes and measurements.
+
+    Attributes
+    ----------
+    file, name, place
+        Key of its file in addresses, the file's name to show, and where it is, in words.
+    edition
+        The file as it was when this was read.
+    stream_count
+        Stream operations recorded outside graphs.
+    """
 
     file: str
-    path: str
+    name: str
+    place: str
+    edition: str
     run: rows.Run
     devices: Sequence[rows.Device]
     libraries: Sequence[rows.Library]
@@ -56,6 +74,17 @@ class RunView:
     graphs: Sequence[GraphLine]
     capture_failures: Sequence[FailedCapture]
     instantiate_failures: Sequence[life_rows.InstantiateFailure]
+    stream_count: int
+
+    @property
+    def main_graph(self) -> GraphLine | None:
+        """The graph that took most of the GPU's time, else the largest; None without graphs."""
+
+        def weight(line: GraphLine) -> tuple[bool, float, int]:
+            taken = (line.times.median_ns or 0.0) * line.launch_count
+            return line.typical is not None, taken, line.node_count
+
+        return max(self.graphs, key=weight, default=None)
 
     @property
     def warnings(self) -> Sequence[rows.Note]:
@@ -63,14 +92,48 @@ class RunView:
         return [n for n in self.notes if n.kind == "warning"]
 
 
-def run_views(library: Library) -> list[RunView]:
-    """Return every run of every open file, in the order the files were given."""
-    return [view for opened in library.files() for view in file_views(library, opened)]
+@dataclass(frozen=True, slots=True)
+class FileRuns:
+    """What there is to say of one file.
+
+    Attributes
+    ----------
+    runs
+        Its runs; empty when there is a problem.
+    waiting
+        Why nothing can be shown yet; "" when it can.
+    problem
+        Why it cannot be read any more; "" when it can.
+    """
+
+    key: str
+    name: str
+    is_live: bool
+    runs: Sequence[RunView] = ()
+    waiting: str = ""
+    problem: str = ""
 
 
-def file_views(library: Library, opened: OpenRecording) -> Sequence[RunView]:
+def run_files(library: Library) -> list[FileRuns]:
+    """Return every open file with its runs, in the order the files were given."""
+    return [_file_runs(opened) for opened in library.files()]
+
+
+def _file_runs(opened: OpenRecording) -> FileRuns:
+    about = FileRuns(opened.key, opened.name, opened.is_live)
+    if opened.waiting:
+        return replace(about, waiting=opened.waiting)
+    try:
+        return replace(about, runs=file_views(opened))
+    except ChangedError:
+        raise
+    except Exception as error:  # a file that went bad must not hide the others
+        return replace(about, problem=sentence_of(error).strip())
+
+
+def file_views(opened: OpenRecording) -> list[RunView]:
     """Return the runs of one file."""
-    return library.derive(("runs", opened.key), lambda: build_run_views(opened))
+    return opened.derive(("runs",), lambda: build_run_views(opened))
 
 
 def build_run_views(opened: OpenRecording) -> list[RunView]:
@@ -79,7 +142,9 @@ def build_run_views(opened: OpenRecording) -> list[RunView]:
     return [
         RunView(
             file=opened.key,
-            path=str(opened.path),
+            name=opened.name,
+            place=opened.place,
+            edition=opened.edition,
             run=run,
             devices=recording.fetch_devices(run.run_id),
             libraries=recording.fetch_libraries(run.run_id),
@@ -88,6 +153,7 @@ def build_run_views(opened: OpenRecording) -> list[RunView]:
             graphs=_graph_lines(recording, run.run_id),
             capture_failures=failed_captures(recording, run.run_id),
             instantiate_failures=recording.fetch_instantiate_failures(run.run_id),
+            stream_count=_count(recording, rows.StreamOperation, "operation_id", run_id=run.run_id),
         )
         for run in recording.fetch_runs()
     ]
@@ -124,12 +190,13 @@ def _graph_line(
     topology = graph.topology_id
     return GraphLine(
         graph=graph,
-        node_count=sum(_count_nodes(recording, level) for level in levels),
+        node_count=sum(_count(recording, rows.Node, "node_id", graph_id=i) for i in levels),
         edge_count=None if topology is None else recording.fetch_topology(topology).edge_count,
         exec_count=len(execs),
         launch_count=max(launches, sum(e.launch_count for e in execs)),
         recorded_count=recorded,
         times=launch_times(recording, graph.graph_id),
+        typical=typical_launch(launches_with_times(recording, graph.graph_id)[0]),
         node_time_ns=total / recorded if recorded and total else None,
         capture_ns=_between(graph.capture_start_ns, graph.capture_end_ns),
         instantiate_ns=_between(first.instantiate_start_ns, first.instantiate_end_ns)
@@ -140,9 +207,8 @@ def _graph_line(
     )
 
 
-def _count_nodes(recording: Recording, graph_id: int) -> int:
-    found = recording.fetch_columns(rows.Node, ("node_id",), {"graph_id": graph_id}, "node_id")
-    return len(found)
+def _count(recording: Recording, row: type, column: str, **key: int) -> int:
+    return len(recording.fetch_columns(row, (column,), key, column))
 
 
 def _between(start: int | None, end: int | None) -> int | None:

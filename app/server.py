@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import logging
 import os
+import signal
 import socket
 import sys
 import threading
@@ -12,12 +13,15 @@ import webbrowser
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from waitress.server import create_server
 
-from gviz.app.application import create_app
+from gviz.app.application import build_app
+from gviz.app.library import Library
 from gviz.app.security import LOOPBACK_HOSTS, Access, new_token
+from gviz.app.uploads import MOST_BYTES
 from gviz.errors import UsageError
 
 DEFAULT_PORT = 8765
@@ -26,6 +30,8 @@ _TRIED_PORTS = 20
 #: Requests are short and the work behind them is cached; more threads would only open
 #: more connections to each recording.
 _THREADS = 6
+#: A piece of an upload has 4 MiB; a selection of 100,000 nodes about 1 MB.
+_MOST_BODY_BYTES = 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +46,8 @@ class Options:
         Further host names to answer for, such as a proxy's.
     url_prefix
         Path the application is served at, as a proxy sees it.
+    most_upload_bytes
+        Size of the largest file that may be uploaded in the browser.
     """
 
     host: str = "127.0.0.1"
@@ -47,6 +55,7 @@ class Options:
     open_browser: bool = True
     url_prefix: str = "/"
     allow_hosts: Sequence[str] = field(default=())
+    most_upload_bytes: int = MOST_BYTES
 
 
 def serve(paths: Sequence[Path], options: Options) -> int:
@@ -69,6 +78,9 @@ def serve(paths: Sequence[Path], options: Options) -> int:
         print(line, file=sys.stderr)
     if options.open_browser and has_display(os.environ):
         threading.Thread(target=webbrowser.open, args=(server.url,), daemon=True).start()
+    # As Ctrl-C: what was stored for the session must not stay behind.
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _interrupt)
     try:
         server.run()
     except KeyboardInterrupt:
@@ -76,6 +88,10 @@ def serve(paths: Sequence[Path], options: Options) -> int:
     finally:
         server.close()
     return 0
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
 
 
 class RunningServer:
@@ -95,14 +111,21 @@ class RunningServer:
         self._access = build_access(options, self.prefix)
         # A page asks for a dozen files at once; that they wait a moment is no news.
         logging.getLogger("waitress.queue").setLevel(logging.ERROR)
-        app = create_app(paths, self._access)
-        listener = bind(options.host, options.port)
+        self.library = Library(paths)
+        try:
+            listener = bind(options.host, options.port)
+        except UsageError:
+            self.library.close()
+            raise
         self.port: int = listener.getsockname()[1]
+        app = build_app(self.library, self._access, options.most_upload_bytes)
         self._server = create_server(
             restore_prefix(app.server, self.prefix),
             sockets=[listener],
             threads=_THREADS,
             ident=None,
+            # Taken in whole before the token is looked at: no larger than what pages send.
+            max_request_body_size=_MOST_BODY_BYTES,
             clear_untrusted_proxy_headers=True,
         )
 
@@ -134,8 +157,9 @@ class RunningServer:
         self._server.run()
 
     def close(self) -> None:
-        """Stop listening."""
+        """Stop listening, and let go of the recordings."""
         self._server.close()
+        self.library.close()
 
 
 def bind(host: str, port: int | None) -> socket.socket:

@@ -30,9 +30,33 @@ INDEX = """<!DOCTYPE html>
 </html>"""
 
 
-def build_shell(addresses: Addresses, assets: str) -> Component:
-    """Return the layout that stays while pages change."""
-    header = html.Header(
+def build_shell(addresses: Addresses, assets: str, most_bytes: int) -> Component:
+    """Return the layout that stays while pages change.
+
+    ``most_bytes`` is the size of the largest file that may be uploaded.
+    """
+    frame: Component = dmc.MantineProvider(
+        theme=MANTINE_THEME,
+        defaultColorScheme="auto",
+        children=[
+            dcc.Location(id="location", refresh="callback-nav"),
+            dcc.Store(id="route"),
+            dcc.Store(id="again"),
+            dcc.Store(id="shown"),
+            dcc.Store(id="fresh"),
+            dcc.Store(id="patch"),
+            dcc.Store(id="title"),
+            _header(addresses, assets),
+            *_signs(addresses, most_bytes),
+            html.Main(id="page", className="gv-page", tabIndex="-1"),
+            build_help(),
+        ],
+    )
+    return frame
+
+
+def _header(addresses: Addresses, assets: str) -> Component:
+    header: Component = html.Header(
         className="gv-header",
         children=[
             html.A("Skip to content", href="#page", className="gv-skip"),
@@ -71,18 +95,27 @@ def build_shell(addresses: Addresses, assets: str) -> Component:
             ),
         ],
     )
-    frame: Component = dmc.MantineProvider(
-        theme=MANTINE_THEME,
-        defaultColorScheme="auto",
-        children=[
-            dcc.Location(id="location", refresh="callback-nav"),
-            dcc.Store(id="title"),
-            header,
-            html.Main(id="page", className="gv-page", tabIndex="-1"),
-            build_help(),
-        ],
-    )
-    return frame
+    return header
+
+
+def _signs(addresses: Addresses, most_bytes: int) -> list[Component]:
+    """Return what page_progress.js, page_state.js and page_upload.js speak through."""
+    return [
+        html.Div(id="progress", className="gv-progress", hidden=True, **aria(hidden="true")),
+        html.Div("Loading…", id="progress-said", className="gv-unseen", hidden=True, role="status"),
+        html.Div(
+            id="notice",
+            className="gv-notice",
+            hidden=True,
+            role="status",
+            **{"data-source": addresses.state()},
+        ),
+        html.Div(
+            id="uploads",
+            className="gv-uploads",
+            **{"data-source": addresses.upload(), "data-most-bytes": str(most_bytes)},
+        ),
+    ]
 
 
 def trail(*steps: tuple[str, str | None]) -> list[Component]:

@@ -18,6 +18,8 @@ EXACT_SPANS = 25_000
 DEFAULT_WIDTH = 1_000
 #: Rows of stacked launches in a window that asks for none: more than are seen at first.
 DEFAULT_ROWS = 48
+#: Beyond what any recording has: a millennium, and a launch each nanosecond of two seconds.
+_MOST_NS, _MOST_ROW = 3e19, 1 << 31
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +55,18 @@ def parse_window(fields: Mapping[str, str]) -> Window | None:
             from_ns=float(fields["from"]),
             to_ns=float(fields["to"]),
             width=min(20_000, max(16, int(fields["width"]))),
-            first_row=max(0, int(first)),
-            last_row=min(int(last), int(first) + 512),
-            node_ids=tuple(int(n) for n in nodes.split(",") if n)[:100],
+            first_row=min(max(0, int(first)), _MOST_ROW),
+            last_row=min(int(last), int(first) + 512, _MOST_ROW),
+            node_ids=tuple(n for n in map(int, filter(None, nodes.split(","))) if 0 <= n < 1 << 32)[
+                :100
+            ],
         )
     except (KeyError, ValueError):
         return None
     assert found.from_ns is not None
     assert found.to_ns is not None
-    return found if np.isfinite([found.from_ns, found.to_ns]).all() else None
+    # Not even NaN is less.
+    return found if -_MOST_NS < found.from_ns <= found.to_ns < _MOST_NS else None
 
 
 def thin(side: str, arrays: Arrays, window: Window, total_ns: float) -> tuple[Arrays, float]:

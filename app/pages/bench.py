@@ -6,9 +6,10 @@ from dash import html
 from dash.development.base_component import Component
 
 from gviz.app.bench_charts import Section, sections
-from gviz.app.library import Library, OpenRecording
-from gviz.app.pages.runs import note_list, state_badge
+from gviz.app.library import Library
+from gviz.app.open_recording import OpenRecording
 from gviz.app.quantity import moment, three_digits
+from gviz.app.run_badge import note_list, state_badge
 from gviz.app.shell import facts, message
 from gviz.errors import RecordingError
 from gviz.launch_cost.fit import CostLine
@@ -49,13 +50,21 @@ def render_bench(library: Library, file: str | None, run_id: int | None) -> Comp
     """
     if file is None:
         for opened in library.files():
-            run = next((r for r in opened.recording.fetch_runs() if r.source == "bench"), None)
+            run = _any_bench(opened)
             if run is not None:
                 return _page(opened.recording, run)
         with Recording(bundled_costs()) as recording:
             return _page(recording, recording.fetch_runs()[0], bundled=True)
-    opened = library.file(file)
-    return _page(opened.recording, _run_of(opened, run_id))
+    with library.file(file).at() as opened:
+        return _page(opened.recording, _run_of(opened, run_id))
+
+
+def _any_bench(opened: OpenRecording) -> rows.Run | None:
+    try:
+        runs = opened.recording.fetch_runs()
+    except RecordingError:  # a file that went bad must not hide the figures of another
+        return None
+    return next((r for r in runs if r.source == "bench"), None)
 
 
 def _run_of(opened: OpenRecording, run_id: int | None) -> rows.Run:

@@ -21,7 +21,7 @@ from gviz.app.dag_choices import (
     is_empty,
     layout_choice,
 )
-from gviz.app.graph_view import GraphView, TimedLaunch, typical_launch
+from gviz.app.graph_view import GraphView, TimedLaunch, graph_identity, typical_launch
 from gviz.app.inspector import render_inspector
 from gviz.app.kernel_table import render_kernel_table
 from gviz.app.library import Library
@@ -30,6 +30,7 @@ from gviz.app.memory_panel import panel_switch, render_memory, render_memory_fac
 from gviz.app.pages.run import measurement_name, measurement_text
 from gviz.app.pages.runs import NODE_TIME_METHOD
 from gviz.app.quantity import counted, duration, integer, sentence
+from gviz.app.run_badge import state_badge
 from gviz.app.shell import facts
 from gviz.app.table import render_table
 from gviz.life_summary import is_failed
@@ -65,12 +66,22 @@ def render_graph(
     colour = query.colour if query.colour and not is_empty(view, query.colour) else None
     colour = colour or ("duration" if timed else "kind")
     look = _look(selected, colour)
-    graphs = library.file(file).recording.fetch_graphs(view.run.run_id)
-    measurements = library.file(file).recording.fetch_measurements(view.run.run_id)
+    opened = library.file(file)
+    edition = opened.edition
+    graphs = opened.recording.fetch_graphs(view.run.run_id)
+    measurements = opened.recording.fetch_measurements(view.run.run_id)
     return html.Div(
         className="gv-graph-page",
         children=[
-            dcc.Store(id="view", data={"file": file, "graph": view.graph.graph_id}),
+            dcc.Store(
+                id="view",
+                data={
+                    "file": file,
+                    "graph": view.graph.graph_id,
+                    "version": opened.version,
+                    "identity": graph_identity(view.run, view.graph),
+                },
+            ),
             dcc.Store(id="selection", data=selected),
             dcc.Store(id="address"),
             # What is selected, in a sentence: assets/web/announce.js.
@@ -79,13 +90,13 @@ def render_graph(
             _panes(
                 _dag(
                     view,
-                    _dag_source(file, view, query, colour, shown.launch, addresses),
+                    _dag_source(edition, view, query, colour, shown.launch, addresses),
                     look,
                     query,
                 ),
                 _beside(library, file, view, shown, look, query, addresses),
                 render_inspector(library, file, view, selected, addresses),
-                _table(view, addresses.table_payload(file, view.graph.graph_id), query.table),
+                _table(view, addresses.table_payload(edition, view.graph.graph_id), query.table),
             ),
         ],
     )
@@ -94,20 +105,18 @@ def render_graph(
 def _head(
     view: GraphView, graphs: Sequence[rows.Graph], measurements: Sequence[rows.Measurement]
 ) -> Component:
-    return html.Div(
-        className="gv-graph-head",
-        children=[
-            html.Div(
-                [
-                    html.H1(view.graph.name, className="gv-ellipsis", title=view.graph.name),
-                    _graph_facts(view),
-                    _how_measured(view, measurements),
-                ],
-                className="gv-graph-title",
-            ),
-            _graph_choice(view, graphs),
+    """Return what stands above the panes; ``graph-about`` is renewed while a recording grows."""
+    about = html.Div(
+        [
+            html.H1(view.graph.name, className="gv-ellipsis", title=view.graph.name),
+            state_badge(view.run) if view.run.state != "completed" else None,
+            _graph_facts(view),
+            _how_measured(view, measurements),
         ],
+        id="graph-about",
+        className="gv-graph-title",
     )
+    return html.Div([about, _graph_choice(view, graphs)], className="gv-graph-head")
 
 
 def _graph_facts(view: GraphView) -> Component:
@@ -185,7 +194,15 @@ def _no_times(view: GraphView) -> str:
         return "No times: a DOT dump carries none. Record a run with gviz run to see times."
     if is_failed(view.root):
         return f"No times: there is no executable of this graph ({view.root.origin})."
-    return "No launch of this graph was recorded with node times."
+    if view.run.state == "recording":
+        return "No launch of this graph has node times yet; they appear here by themselves."
+    if not view.launch_count:
+        return "No times: this graph was not launched while gviz watched."
+    launches = counted(view.launch_count, "launch", "launches")
+    return (
+        f"No node times: {launches} of this graph, none recorded node by node. Record again with "
+        "gviz run --node-launches all, or for longer."
+    )
 
 
 def _graph_choice(view: GraphView, graphs: Sequence[rows.Graph]) -> Component | None:
@@ -298,7 +315,7 @@ def _look(selected: Sequence[int], colour: str) -> dict[str, Any]:
 
 
 def _dag_source(
-    file: str,
+    edition: str,
     view: GraphView,
     query: Query,
     colour: str,
@@ -308,7 +325,7 @@ def _dag_source(
     """Return where the DAG comes from; of a launch only where that is asked about."""
     asked = query.layout == "time" or colour == "launch"
     launch_id = launch.launch_id if launch is not None and asked else None
-    return addresses.dag_payload(file, view.graph.graph_id, query, launch_id)
+    return addresses.dag_payload(edition, view.graph.graph_id, query, launch_id)
 
 
 def _dag(view: GraphView, source: str, look: dict[str, Any], query: Query) -> Component:
@@ -342,12 +359,13 @@ def _beside(
 ) -> Component:
     """Return the pane beside the DAG: timeline or memory, as its switch says."""
     graph_id = view.graph.graph_id
+    edition = library.file(file).edition
     stream = _chosen_stream_launch(view, query)
     source = addresses.timeline_payload(
-        file, graph_id, shown.asked, stream.launch_id if stream else None, shown.order
+        edition, graph_id, shown.asked, stream.launch_id if stream else None, shown.order
     )
     memory_source = addresses.memory_payload(
-        file, graph_id, None if shown.launch is None else shown.launch.launch_id
+        edition, graph_id, None if shown.launch is None else shown.launch.launch_id
     )
     timeline: Component = html.P(_no_times(view), className="gv-empty")
     choices: list[Component] = []
@@ -382,9 +400,7 @@ def _table(view: GraphView, source: str, shown: Table) -> Component:
         className="gv-search",
         **aria(label="Search nodes"),
     )
-    note = (
-        None if view.statistics else html.Span("no times in this recording", className="gv-muted")
-    )
+    note = None if view.statistics else html.Span("no node times", className="gv-muted")
     save = html.Button(
         "CSV",
         type="button",

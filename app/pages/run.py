@@ -7,8 +7,9 @@ from dash.development.base_component import Component
 
 from gviz.app.address import Addresses
 from gviz.app.life import render_failures, render_lives
-from gviz.app.pages.runs import NODE_TIME_METHOD, gpu_names, note_list, state_badge
+from gviz.app.pages.runs import NODE_TIME_METHOD, no_graphs
 from gviz.app.quantity import MISSING, duration, integer, moment, three_digits
+from gviz.app.run_badge import gpu_names, note_list, state_badge
 from gviz.app.run_view import GraphLine, RunView
 from gviz.app.shell import facts
 from gviz.recording import rows
@@ -78,7 +79,7 @@ def _lasted(run: rows.Run) -> str:
 
 def _graph_table(view: RunView, addresses: Addresses) -> Component:
     if not view.graphs:
-        return html.P("No CUDA graph was instantiated in this run.", className="gv-muted")
+        return html.P(no_graphs(view), className="gv-muted")
     head = html.Tr(
         [
             html.Th(name, title=meaning, className=None if i == 0 else "gv-number")
@@ -168,7 +169,7 @@ def measurement_text(measurement: rows.Measurement) -> str:
 def _environment(view: RunView) -> Component:
     run = view.run
     pairs = [
-        ("Recording", view.path),
+        ("Recording", view.place),
         ("Command", run.command),
         ("Host", run.host),
         ("Process", run.process_id),

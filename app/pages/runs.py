@@ -1,4 +1,4 @@
-"""The Runs page: what recordings are open, one card a run."""
+"""The Runs page: what recordings are open, a card each run or a row each of their graphs."""
 
 from __future__ import annotations
 
@@ -7,71 +7,111 @@ from collections.abc import Sequence
 from dash import dcc, html
 from dash.development.base_component import Component
 
-from gviz.app.address import Addresses
+from gviz.app.address import Addresses, Query, RunsView
+from gviz.app.aria import aria
+from gviz.app.components import Miniature
 from gviz.app.quantity import MISSING, counted, duration, integer, moment
-from gviz.app.run_view import GraphLine, RunView
+from gviz.app.run_badge import gpu_names, note_list, state_badge
+from gviz.app.run_view import FileRuns, GraphLine, RunView
+from gviz.app.runs_table import render_runs_table
 from gviz.app.shell import facts
-from gviz.recording import rows
 
 #: Graphs listed on a card; the run's page lists all.
 _LISTED_GRAPHS = 4
+#: Notes in full on a card; the run's page lists all.
+_LISTED_NOTES = 2
 
 NODE_TIME_METHOD = (
     "Sum of node times in one launch, mean over recorded launches; "
     "derived from spans measured by CUPTI"
 )
 
+_VIEWS: tuple[tuple[RunsView, str, str], ...] = (
+    ("cards", "Cards", "A card each run"),
+    ("table", "Table", "A row each graph of every run, to sort and compare"),
+)
 
-def render_runs(views: Sequence[RunView], addresses: Addresses) -> Component:
+
+def render_runs(found: Sequence[FileRuns], query: Query, addresses: Addresses) -> Component:
     """Return the list of runs."""
+    views = [view for file in found for view in file.runs]
+    table = query.runs_view == "table"
+    troubled = [_card_without_runs(f) for f in found if not f.runs]
+    shown: list[Component] = []
+    if not table:
+        shown.append(
+            html.Div([*(_card(v, addresses) for v in views), *troubled], className="gv-cards")
+        )
+    else:
+        shown.append(render_runs_table(views, query.sort, addresses))
+        if troubled:
+            shown.append(html.Div(troubled, className="gv-cards"))
     return html.Div(
-        className="gv-sheet",
+        className="gv-sheet gv-sheet-wide",
         children=[
             html.Div(
                 className="gv-title",
-                children=[html.H1("Runs"), html.Span(_summary(views), className="gv-muted")],
+                children=[
+                    html.H1("Runs"),
+                    html.Span(_summary(found), className="gv-muted"),
+                    html.Div(className="gv-grow"),
+                    _view_choice(query.runs_view, addresses),
+                    _file_button(),
+                ],
             ),
-            html.Div([_card(v, addresses) for v in views], className="gv-cards"),
+            *shown,
         ],
     )
 
 
-def state_badge(run: rows.Run) -> Component:
-    """Return the run's state as a badge that says what an aborted run means."""
-    meaning = {
-        "completed": "The process ended and everything was written",
-        "aborted": "The process ended without closing its recording: the last buffers are lost",
-        "recording": "The process was still recording when this file was written",
-    }.get(run.state)
-    return html.Span(run.state, className=f"gv-badge gv-badge-{run.state}", title=meaning)
+def _summary(found: Sequence[FileRuns]) -> str:
+    runs = counted(sum(len(f.runs) for f in found), "run")
+    live = sum(f.is_live for f in found)
+    said = f"{runs} in {counted(len(found), 'recording')}"
+    return f"{said}, {live} being recorded" if live else said
 
 
-def gpu_names(devices: Sequence[rows.Device]) -> str:
-    """Return the GPUs of a run, equal ones counted."""
-    names: dict[str, int] = {}
-    for device in devices:
-        names[device.name] = names.get(device.name, 0) + 1
-    return ", ".join(n if c == 1 else f"{c} × {n}" for n, c in names.items()) or MISSING
+def _view_choice(shown: RunsView, addresses: Addresses) -> Component:
+    """Return links, for the choice is part of the address."""
+    links = [
+        dcc.Link(
+            label,
+            href=addresses.runs(view),
+            title=meaning,
+            className="gv-choice gv-choice-on" if view == shown else "gv-choice",
+        )
+        for view, label, meaning in _VIEWS
+    ]
+    return html.Nav(links, className="gv-choices", **aria(label="How to show runs"))
 
 
-def note_list(notes: Sequence[rows.Note]) -> Component | None:
-    """Return notes as a list, warnings first; None without notes."""
-    order = {"warning": 0, "limit": 1}
-    found = sorted(notes, key=lambda n: order.get(n.kind, 2))
-    if not found:
-        return None
-    return html.Ul(
-        className="gv-notes",
-        children=[
-            html.Li([html.Span(n.kind, className=f"gv-note gv-note-{n.kind}"), n.text])
-            for n in found
-        ],
+def _file_button() -> Component:
+    """Return the button that opens files; page_upload.js does it."""
+    return html.Button(
+        "Open files…",
+        type="button",
+        id="open-files",
+        className="gv-button",
+        title="Open recordings (.gviz) or DOT dumps (.dot) of this machine; "
+        "they may also be dropped anywhere on the page",
     )
 
 
-def _summary(views: Sequence[RunView]) -> str:
-    files = len({v.file for v in views})
-    return f"{counted(len(views), 'run')} in {counted(files, 'recording')}"
+def _card_without_runs(file: FileRuns) -> Component:
+    """Return the card of a file of which nothing can be shown, with the reason."""
+    if file.waiting:
+        badge = html.Span("recording", className="gv-badge gv-badge-recording")
+        body = html.P(file.waiting, role="status")
+    elif file.problem:
+        badge = html.Span("unreadable", className="gv-badge gv-badge-aborted")
+        body = html.P(file.problem)
+    else:
+        badge = None
+        body = html.P("This recording has no runs: nothing was recorded into it.")
+    head = [html.H2(file.name), badge]
+    return html.Article(
+        [html.Div(head, className="gv-card-head"), body], className="gv-card gv-card-without"
+    )
 
 
 def _card(view: RunView, addresses: Addresses) -> Component:
@@ -81,27 +121,34 @@ def _card(view: RunView, addresses: Addresses) -> Component:
         children=[
             html.H2(dcc.Link(run.name, href=href, className="gv-card-link")),
             state_badge(run),
-            html.Span(
-                f"{view.file}.gviz", className="gv-muted gv-mono gv-ellipsis", title=view.path
-            ),
+            html.Span(view.name, className="gv-muted gv-mono gv-ellipsis", title=view.place),
         ],
     )
     return html.Article(
         className="gv-card",
         children=[
             heading,
+            _picture(view, addresses),
             facts(_run_facts(view)),
             _graphs(view, addresses),
-            note_list([n for n in view.notes if n.kind != "information"]),
+            _notes(view, href),
         ],
     )
 
 
+def _picture(view: RunView, addresses: Addresses) -> Component | None:
+    """Return the picture of the graph that took most of the GPU's time; None without graphs."""
+    line = view.main_graph
+    if line is None or not line.node_count:
+        return None
+    return Miniature(source=addresses.miniature(view.edition, line.graph.graph_id))
+
+
 def _run_facts(view: RunView) -> list[tuple[str, str, str | None]]:
-    run = view.run
+    run, main = view.run, view.main_graph
     found: list[tuple[str, str, str | None]] = [
         ("When", moment(run.started_ns), None),
-        ("GPU", gpu_names(view.devices), None),
+        ("GPU", gpu_names(view.devices).replace("NVIDIA ", ""), gpu_names(view.devices)),
         ("Graphs", integer(len(view.graphs)), None),
         ("Nodes", integer(sum(g.node_count for g in view.graphs)), "Over all graphs"),
         (
@@ -110,6 +157,9 @@ def _run_facts(view: RunView) -> list[tuple[str, str, str | None]]:
             "Graph launches seen, with node times or without",
         ),
     ]
+    if main is not None and main.times.median_ns is not None:
+        method = f"GPU time of {main.graph.name}, median; {main.times.method}"
+        found.append(("Launch", duration(main.times.median_ns), method))
     found = [fact for fact in found if fact[1] != MISSING]
     if run.rank is not None:
         found.append(("Rank", integer(run.rank), None))
@@ -120,7 +170,7 @@ def _run_facts(view: RunView) -> list[tuple[str, str, str | None]]:
 
 def _graphs(view: RunView, addresses: Addresses) -> Component:
     if not view.graphs:
-        return html.P("No CUDA graph was instantiated in this run.", className="gv-muted")
+        return html.P(no_graphs(view), className="gv-muted")
     largest = sorted(view.graphs, key=lambda g: (-g.launch_count, -g.node_count))
     lines = [_graph_line(view, g, addresses) for g in largest[:_LISTED_GRAPHS]]
     more = len(view.graphs) - len(lines)
@@ -128,6 +178,22 @@ def _graphs(view: RunView, addresses: Addresses) -> Component:
         href = addresses.run(view.file, view.run.run_id)
         lines.append(html.Li(dcc.Link(f"{counted(more, 'more graph')}", href=href)))
     return html.Ul(lines, className="gv-graph-list")
+
+
+def no_graphs(view: RunView) -> str:
+    """Return why a run has no graph to show, what it has, and what to do."""
+    if view.capture_failures or view.instantiate_failures:
+        return "No CUDA graph was instantiated: the run's page says what failed."
+    if view.run.state == "recording":
+        return "No CUDA graph was instantiated yet."
+    said = "No CUDA graph was instantiated while gviz watched."
+    if view.stream_count:
+        return (
+            f"{said} It recorded {counted(view.stream_count, 'stream operation')}; to see them as "
+            "a graph, capture the work, with torch.cuda.graph or cudaStreamBeginCapture."
+        )
+    reasons = [n.text for n in view.notes if n.kind == "information"]
+    return f"{said} Note: {'; '.join(reasons)}." if reasons else said
 
 
 def _graph_line(view: RunView, line: GraphLine, addresses: Addresses) -> Component:
@@ -153,3 +219,12 @@ def _graph_line(view: RunView, line: GraphLine, addresses: Addresses) -> Compone
             html.Span(values, className="gv-graph-values"),
         ]
     )
+
+
+def _notes(view: RunView, href: str) -> Component | None:
+    told = [n for n in view.notes if n.kind != "information"]
+    listed = note_list(told[:_LISTED_NOTES])
+    more = len(told) - _LISTED_NOTES
+    if more <= 0:
+        return listed
+    return html.Div([listed, dcc.Link(counted(more, "more note"), href=href, className="gv-more")])

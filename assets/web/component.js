@@ -28,5 +28,9 @@
     return View;
   }
 
-  window.gviz_canvas = { Dag: component("Dag"), Timeline: component("Timeline"), Memory: component("Memory") };
+  window.gviz_canvas = Object.assign(window.gviz_canvas || {}, {
+    Dag: component("Dag"),
+    Timeline: component("Timeline"),
+    Memory: component("Memory"),
+  });
 })();

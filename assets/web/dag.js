@@ -26,7 +26,8 @@
   function samePlace(a, b) {
     const { graph_id: graph, layout } = a.header;
     const same = graph === b.header.graph_id && layout === b.header.layout;
-    return same && a.count === b.count && !b.along;
+    const sameTimes = !b.along || a.header.launch_ordinal === b.header.launch_ordinal;
+    return same && a.count === b.count && sameTimes;
   }
 
   class Dag {

@@ -124,15 +124,21 @@
 
     async load(source) {
       if (this.loading) this.loading.abort();
-      this.payload = null;
-      this.pin(null);
+      // A recording that grows: what there was stays until there is more.
+      const { unversioned } = gviz.payload;
+      const again = !!source && unversioned(source) === unversioned(this.source || "");
+      if (!again) {
+        this.payload = null;
+        this.pin(null);
+      }
+      this.source = source;
       if (!source) {
         this.say("Nothing to show.");
         return;
       }
       const loading = (this.loading = new AbortController());
       this.canvas.setAttribute("aria-busy", "true");
-      const slow = setTimeout(() => this.say("Loading…"), SLOW);
+      const slow = setTimeout(() => this.payload || this.say("Loading…"), SLOW);
       try {
         const payload = await gviz.payload.load(source, loading.signal);
         clearTimeout(slow);
@@ -145,13 +151,16 @@
         const { layout } = payload.header;
         if (layout && layout !== this.props.layout) this.tell({ layout });
         this.canvas.setAttribute("aria-label", this.view.label(payload));
-        this.pendingFocus ??= this.props.focus?.node;
+        // What has grown is looked at already: to move it would lose its reader.
+        if (!again) this.pendingFocus ??= this.props.focus?.node;
         // Painted at once: waiting for the next frame would show an empty box for 16 ms.
         this.paint();
       } catch (error) {
         if (loading.signal.aborted) return;
         const told = error instanceof gviz.payload.Refusal;
         const words = told ? error.message : `${error.message}. Reload the page to try again.`;
+        this.payload = null;
+        this.redraw();
         this.say(`This view could not be ${told ? "drawn" : "loaded"}: ${words}`);
       } finally {
         clearTimeout(slow);
@@ -305,7 +314,7 @@
 
     state() {
       return {
-        ready: this.payload !== null && this.paintedMs !== null,
+        ready: this.payload !== null && this.paintedMs !== null && !this.canvas.hasAttribute("aria-busy"),
         painted_ms: this.paintedMs,
         frames: this.frames,
         selected: this.group.selected.slice(),

@@ -1,5 +1,5 @@
-// Joins the views of the graph page: one selection for DAG, timeline, table and inspector,
-// and an address that reproduces the view. Dash calls these as clientside callbacks.
+// Joins the views of the graph page: one selection for DAG, timeline, table and inspector.
+// Dash calls these as clientside callbacks.
 (function () {
   "use strict";
 
@@ -103,13 +103,29 @@
     return ids;
   }
 
+  /** A sentence in place of the table; "" shows it. */
+  function sayInTable(text) {
+    const body = document.getElementById("nodes")?.closest(".gv-pane-body");
+    if (!body) return;
+    body.querySelector(".gv-table-message")?.remove();
+    if (!text) return;
+    const message = document.createElement("p");
+    message.className = "gv-empty gv-table-message";
+    message.setAttribute("role", "alert");
+    message.textContent = text;
+    body.append(message);
+  }
+
   /** Fetch the table's columns, make rows of them, and select once the grid has them. */
   async function loadTable(source, selected) {
-    const answer = await fetch(source, { credentials: "same-origin" });
-    if (!answer.ok) {
-      throw new Error(await answer.text());
+    let columns;
+    try {
+      columns = await window.gviz.payload.loadJson(source);
+      sayInTable("");
+    } catch (error) {
+      sayInTable(`The table could not be loaded: ${error.message}`);
+      return noUpdate();
     }
-    const columns = await answer.json();
     const names = Object.keys(columns);
     const count = names.length > 0 ? columns[names[0]].length : 0;
     const rows = Array.from({ length: count }, (_, at) =>
@@ -126,22 +142,9 @@
     return rows;
   }
 
-  /** Write what the timeline shows into a query. */
-  function setLaunches(query, launch, streamLaunch, order) {
-    if (launch) {
-      query.set("launch", launch);
-    }
-    if (streamLaunch) {
-      query.set("stream", streamLaunch);
-    }
-    if (launch === "all" && order && order !== "ordinal") {
-      query.set("order", order);
-    }
-  }
-
   function showLaunch(launch, streamLaunch, order, source) {
     const query = new URLSearchParams();
-    setLaunches(query, launch, streamLaunch, order);
+    window.gviz.history.setLaunches(query, launch, streamLaunch, order);
     setProps("order-box", { hidden: launch !== "all" });
     const next = source.split("?")[0] + "?" + query;
     return next === source ? noUpdate() : next;
@@ -156,16 +159,6 @@
     return noUpdate();
   }
 
-  function addFolds(query, folding, open) {
-    if (!folding || folding === "none") {
-      return;
-    }
-    query.set("fold", folding);
-    if (open && open.length > 0) {
-      query.set("open", open.join(","));
-    }
-  }
-
   /** Show the timeline or the memory view; its data are fetched when it is first looked at. */
   function showPanel(panel, launch, first, source) {
     const memory = panel === "memory";
@@ -178,16 +171,6 @@
     // The median launch and the stack of all have no single one to place nodes by.
     const next = /^\d+$/.test(launch) ? `${first.split("?")[0]}?launch=${launch}` : first;
     return next === source ? noUpdate() : next;
-  }
-
-  /** Edges by what they carry, and the address that is followed. */
-  function addData(query, data, buffer) {
-    if (data) {
-      query.set("edges", "data");
-    }
-    if (data && buffer) {
-      query.set("buffer", buffer);
-    }
   }
 
   /** Follow an address: the button of the inspector says which. */
@@ -206,7 +189,7 @@
   /** Where the DAG comes from: its layout, and the launch where that is asked about. */
   function place(layout, colour, launch, folding, open, data, source, drawn) {
     const query = new URLSearchParams();
-    addFolds(query, folding, open);
+    window.gviz.history.addFolds(query, folding, open);
     if (data) {
       query.set("edges", "data");
     }
@@ -224,49 +207,15 @@
 
   /** The view says which layout it drew, also where none was asked for. */
   function drawn(layout, chosen) {
-    return !layout || layout === chosen || layout === "table" ? noUpdate() : layout;
+    if (!layout || layout === chosen || layout === "table") return noUpdate();
+    window.gviz.history.expect({ layout });
+    return layout;
   }
 
   function colour(value) {
     setProps("dag", { colour: value });
     setProps("timeline", { colour: value });
     return noUpdate();
-  }
-
-  function openGraph(graph, view) {
-    if (!graph || Number(graph) === view.graph) {
-      return noUpdate();
-    }
-    return "?" + new URLSearchParams({ file: view.file, graph });
-  }
-
-  function remember(
-    selected, launch, streamLaunch, order, colour, layout, folding, open, table, data, buffer,
-    panel, view,
-  ) {
-    const query = new URLSearchParams({ file: view.file, graph: view.graph });
-    if (selected && selected.length > 0) {
-      query.set("node", selected.slice(0, 100).join(","));
-    }
-    setLaunches(query, launch, streamLaunch, order);
-    if (colour) {
-      query.set("colour", colour);
-    }
-    if (layout) {
-      query.set("layout", layout);
-    }
-    addFolds(query, folding, open);
-    if (table === "kernels") {
-      query.set("table", table);
-    }
-    addData(query, data, buffer);
-    if (panel === "memory") {
-      query.set("panel", panel);
-    }
-    // Replaced, not pushed: the back button leads to the page before, not through clicks.
-    const address = "?" + query.toString().replaceAll("%2C", ",");
-    window.history.replaceState(window.history.state, "", address);
-    return address;
   }
 
   function title(text) {
@@ -284,9 +233,6 @@
   }
 
   window.dash_clientside = Object.assign({}, window.dash_clientside, {
-    gvizPage: {
-      select, loadTable, showTable, showLaunch, showPanel, place, drawn, colour, openGraph, remember,
-      title, theme,
-    },
+    gvizPage: { select, loadTable, showTable, showLaunch, showPanel, place, drawn, colour, title, theme },
   });
 })();

@@ -32,17 +32,32 @@
   /** Longest sentence of the server that is shown. */
   const LONGEST = 900;
 
-  /** @param {string} source @param {AbortSignal} signal @returns {Promise<Payload>} */
-  async function load(source, signal) {
+  /** The answer; a Refusal where the server says what is wrong. */
+  async function ask(source, signal) {
     const answer = await fetch(source, { credentials: "same-origin", signal });
-    if (!answer.ok) {
-      const text = (await answer.text()).trim().slice(0, LONGEST);
-      const plain = (answer.headers.get("content-type") || "").startsWith("text/plain");
-      if (plain && text) throw new Refusal(text);
-      throw new Error(`the server answered ${answer.status}`);
-    }
-    return decode(await answer.arrayBuffer());
+    if (answer.ok) return answer;
+    // The file is another one: the page says so, or takes it in, without waiting for its next look.
+    if (answer.status === 409) gviz.state?.ask();
+    const text = (await answer.text()).trim().slice(0, LONGEST);
+    const plain = (answer.headers.get("content-type") || "").startsWith("text/plain");
+    if (plain && text) throw new Refusal(text);
+    throw new Error(`the server answered ${answer.status}`);
   }
 
-  gviz.payload = { decode, load, Refusal };
+  /** @param {string} source @param {AbortSignal} signal @returns {Promise<Payload>} */
+  async function load(source, signal) {
+    return decode(await (await ask(source, signal)).arrayBuffer());
+  }
+
+  /** @param {string} source @param {AbortSignal} [signal] @returns {Promise<Object>} */
+  async function loadJson(source, signal) {
+    return (await ask(source, signal)).json();
+  }
+
+  /** An address without the version of its file (KEY@VERSION). @param {string} source */
+  function unversioned(source) {
+    return source.replace(/@[0-9a-f]+(?=\/)/, "");
+  }
+
+  gviz.payload = { decode, load, loadJson, unversioned, Refusal };
 })();

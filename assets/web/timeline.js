@@ -51,11 +51,14 @@
     }
 
     load(payload) {
+      const before = this.scene;
       this.scene = new gviz.TimelineScene(payload);
+      this.detail.reset(payload);
+      // The same launches of a recording that has grown stay where they were.
+      if (before && this.scene.shows(before)) return;
       this.scroll = 0;
       this.ranges.clear();
       this.walk.clear();
-      this.detail.reset(payload);
       this.frame.group.filter(null);
       this.fit(false);
     }

@@ -110,6 +110,15 @@
       return this.sides.find((s) => s.name === name);
     }
 
+    /** Whether another scene shows the same launches, perhaps fewer of all. @param {TimelineScene} other */
+    shows(other) {
+      const said = ({ header }) =>
+        JSON.stringify(
+          ["graph", "stream"].map((name) => header[name] && [header[name].mode, header[name].ordinal, header[name].zero]),
+        );
+      return this.header.graph_id === other.header.graph_id && said(this) === said(other);
+    }
+
     nameOf(side, i) {
       return side.strings[side.label[i]];
     }

@@ -7,6 +7,24 @@ from pathlib import Path
 from gviz.spool.format import SPOOL_SUFFIX, spool_of
 
 
+def find_source(path: Path) -> Path:
+    """Return what ``gviz view`` opens for ``path``: a recording, or a spool that still grows.
+
+    Raises
+    ------
+    SpoolError
+        If a spool cannot be read.
+    RecordingError
+        If a left-over spool cannot be made a recording.
+    """
+    from gviz.spool.left_over import StillRunningError
+
+    try:
+        return find_recording(path)
+    except StillRunningError as error:
+        return error.spool
+
+
 def find_recording(path: Path) -> Path:
     """Return the recording to open for ``path``.
 

@@ -20,6 +20,7 @@ from gviz.collectors.options import COLLECTORS, ProfileOptions, parse_signal
 from gviz.cupti_library import find_cupti
 from gviz.errors import CollectorError, UsageError
 from gviz.recording.output import check_output
+from gviz.spool.attended import attend
 from gviz.spool.format import make_spool, spool_of
 from gviz.spool.processes import JobSpools
 
@@ -129,12 +130,13 @@ def run(args: argparse.Namespace) -> int:
         return _attend(_start(command, dict(os.environ)), None, output, options)
     _check_injection()
     job = _job(options, output, follow=not args.no_children)
-    try:
-        child = _start(command, job.environment(_clean(os.environ)))
-    except BaseException:
-        JobSpools(job.spool).discard()
-        raise
-    return _attend(child, JobSpools(job.spool), output, options)
+    with attend(job.spool):
+        try:
+            child = _start(command, job.environment(_clean(os.environ)))
+        except BaseException:
+            JobSpools(job.spool).discard()
+            raise
+        return _attend(child, JobSpools(job.spool), output, options)
 
 
 def _check_injection() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gviz.cli.recording_path import find_recording
+from gviz.cli.recording_path import find_source
 
 if TYPE_CHECKING:
     from gviz.cli.main import Subparsers
@@ -20,7 +20,13 @@ def add_parser(subparsers: Subparsers) -> None:
         help="open recordings in the browser",
         description="Serve recordings to the browser of this machine until Ctrl-C.",
     )
-    parser.add_argument("file", nargs="+", type=Path, metavar="FILE", help="recording (.gviz)")
+    parser.add_argument(
+        "file",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help="recording (.gviz), also one that is still being recorded",
+    )
     add_server_options(parser)
 
 
@@ -55,7 +61,7 @@ def add_server_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Serve the recordings named on the command line."""
-    return serve_files([find_recording(path) for path in args.file], args)
+    return serve_files([find_source(path) for path in args.file], args)
 
 
 def serve_files(paths: Sequence[Path], args: argparse.Namespace) -> int:

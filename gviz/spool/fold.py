@@ -67,8 +67,11 @@ def fold(
     *,
     overwrite: bool = False,
     exit_code: int | None = None,
+    is_growing: bool = False,
 ) -> Path:
     """Write the recording of a spool's contents; return its path.
+
+    ``is_growing``: its process still runs, and this is not all.
 
     Raises
     ------
@@ -77,7 +80,7 @@ def fold(
     """
     contents.finish()
     with RecordingWriter(output, overwrite=overwrite) as writer:
-        _Fold(contents, spool, writer, exit_code).run()
+        _Fold(contents, spool, writer, exit_code, is_growing).run()
     return output
 
 
@@ -85,12 +88,18 @@ class _Fold:
     """One folding: from contents to rows, table by table."""
 
     def __init__(
-        self, contents: Contents, spool: Path, writer: RecordingWriter, exit_code: int | None
+        self,
+        contents: Contents,
+        spool: Path,
+        writer: RecordingWriter,
+        exit_code: int | None,
+        is_growing: bool,
     ) -> None:
         self.contents = contents
         self.spool = spool
         self.writer = writer
         self.exit_code = exit_code
+        self.is_growing = is_growing
         self.kernels = KernelTable(RUN_ID)
         self.notes = list(contents.notes)
         self.contradicted: dict[int, int] = {}
@@ -154,9 +163,7 @@ class _Fold:
         given |= {
             "run_id": RUN_ID,
             "name": str(meta.get("name", self.spool.name.removesuffix(SPOOL_SUFFIX))),
-            "state": "completed"
-            if self.contents.ended and not self.contents.stopped
-            else "aborted",
+            "state": "recording" if self.is_growing else _state(self.contents),
             "source": str(meta.get("source", "profile")),
             "ended_ns": _integer(counters.get("ended_ns")),
             "exit_code": self.exit_code,
@@ -261,6 +268,11 @@ class _Fold:
                 ("warning", f"collecting stopped: {self.contents.stopped}; the program went on, "
                             "what it did after that is missing")
             )  # fmt: skip
+        elif self.is_growing:
+            self.notes.append(
+                ("information", "the process is still being recorded: this is what there was at "
+                                "the last look; launches that run just now have no node times yet")
+            )  # fmt: skip
         elif not self.contents.ended:
             self.notes.append(
                 ("warning", "the process ended without closing the recording: it holds all up to "
@@ -331,7 +343,8 @@ class _Fold:
         )
         times = [launch.gpu_end_ns for launch in launches.launches if launch.gpu_end_ns]
         last_gpu = max([*times, stream.last_gpu_ns])
-        if not self.contents.ended and last_gpu and stream.last_call_ns:
+        is_cut = not (self.contents.ended or self.is_growing)
+        if is_cut and last_gpu and stream.last_call_ns:
             self.measurements["lost_tail_ns"] = (
                 float(max(0, stream.last_call_ns - last_gpu)),
                 "ns",

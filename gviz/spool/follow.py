@@ -16,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gviz.errors import GvizError
+from gviz.spool.attended import attend
 from gviz.spool.contents import Contents
 from gviz.spool.fold import discard, fold
 from gviz.spool.reader import SpoolReader
@@ -50,12 +51,14 @@ def follow(
         Whether the parent has said that it appends no more. A spool that could not grow, on a
         full disk, never says so itself.
     """
-    contents = gather(
-        SpoolReader(spool),
-        lambda contents: contents.ended or os.getppid() != watched or told(),
-    )
-    fold(contents, spool, output, overwrite=overwrite)
-    discard(spool)
+    reader = SpoolReader(spool)
+    with attend(spool):
+        contents = gather(
+            reader,
+            lambda contents: contents.ended or os.getppid() != watched or told(),
+        )
+        fold(contents, spool, output, overwrite=overwrite)
+        discard(spool)
     return output
 
 

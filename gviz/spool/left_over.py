@@ -5,8 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from gviz.errors import SpoolError
+from gviz.spool.attended import is_attended
 from gviz.spool.format import SPOOL_SUFFIX, spool_of
 from gviz.spool.processes import JobSpools
+
+
+class StillRunningError(SpoolError):
+    """The spool is not left over: a program, or the gviz that records it, still runs."""
+
+    def __init__(self, spool: Path, why: str) -> None:
+        super().__init__(f"{spool} {why}; 'gviz view {spool}' shows what there is so far")
+        self.spool = spool
 
 
 def fold_left_over(path: str | Path) -> Path:
@@ -24,8 +33,10 @@ def fold_left_over(path: str | Path) -> Path:
 
     Raises
     ------
+    StillRunningError
+        If its program is still running, or a gviz is about to make the recording.
     SpoolError
-        If it is no spool, a damaged one, or that of a program that is still running.
+        If it is no spool, or a damaged one.
     RecordingError
         If the recording exists or cannot be written.
     """
@@ -40,13 +51,17 @@ def fold_left_over(path: str | Path) -> Path:
         job.add_to(output)
         return output
     told = [p for p in job.processes if p.contents.metadata or p.failure is not None]
+    for process in job.growing():
+        raise StillRunningError(
+            spool,
+            f"belongs to process {process.owner.process_id}, which is still running: the "
+            "recording appears when that ends",
+        )
+    if is_attended(spool):
+        why = "is being made a recording" if told else "waits for its program to use CUDA"
+        raise StillRunningError(spool, why)
     if not told:
         raise SpoolError(f"{spool} holds no records of gviz; remove it")
-    for process in job.growing():
-        raise SpoolError(
-            f"{spool} belongs to process {process.owner.process_id}, which is still running; the "
-            "recording appears when that ends"
-        )
     job.write(output)
     return output
 

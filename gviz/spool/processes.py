@@ -87,6 +87,11 @@ class ProcessSpool:
         told = int(self.contents.metadata.get("process_id") or written)
         return Owner(told, start if told == written else 0)
 
+    @property
+    def bytes_read(self) -> int:
+        """Of its records, so far."""
+        return self._reader.bytes_read if self._reader is not None else 0
+
     def may_grow(self) -> bool:
         """Whether its process may still append."""
         host = self.contents.metadata.get("host", socket.gethostname())
@@ -230,6 +235,43 @@ class JobSpools:
         self._remove(readable)
         return True
 
+    def snapshot(self, output: Path) -> bool:
+        """Write what was read so far as a recording, and leave the spools as they are.
+
+        Processes that still run are runs in state ``recording``. They stand in the order in
+        which they were found, so that one that joins moves no other. What was read is settled
+        by it (:meth:`Contents.finish`): nothing can be read on afterwards.
+
+        Returns
+        -------
+        bool
+            False when there is no process yet that told its name: nothing is written.
+        """
+        growing = self.growing()
+        told = [p for p in self._known.values() if p.failure is None and p.contents.metadata]
+        folded = [p for p in told if p.is_of_use()] or told[:1]
+        if not folded:
+            return False
+        name_runs(folded, several=len(folded) > 1)
+        parts = [output.with_name(f"{output.name}.{i}") for i in range(len(folded))]
+        try:
+            for process, part in zip(folded, parts, strict=True):
+                fold(
+                    process.contents,
+                    process.directory,
+                    part,
+                    overwrite=True,
+                    is_growing=process in growing,
+                )
+            if len(parts) == 1:
+                parts[0].replace(output)
+            else:
+                merge_recordings(parts, output, overwrite=True)
+        finally:
+            for part in parts:
+                part.unlink(missing_ok=True)
+        return True
+
     def add_to(self, recording: Path) -> bool:
         """Add the processes that have ended since to the recording that the others became.
 
@@ -246,6 +288,11 @@ class JobSpools:
             self._merge(ended, codes, (recording,), recording, overwrite=True)
             self._remove(ended)
         return bool(ended)
+
+    @property
+    def bytes_read(self) -> int:
+        """Of all spools, so far."""
+        return sum(process.bytes_read for process in self._known.values())
 
     @property
     def is_recorded(self) -> bool:

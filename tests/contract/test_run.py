@@ -12,7 +12,10 @@ from pathlib import Path
 import pytest
 from contract.backend import Backend
 
+from gviz.cli.recording_path import find_source
 from gviz.recording.reader import Recording
+from gviz.spool.format import spool_of
+from gviz.spool.snapshot import Snapshots
 
 _TESTS = Path(__file__).parent.parent
 
@@ -59,6 +62,7 @@ def start(
     return subprocess.Popen(
         [sys.executable, "-P", "-m", "gviz", "run", "-o", str(output), *options, *program],
         env={**backend.environment, "PYTHONPATH": path},
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -177,6 +181,43 @@ def test_killed_tree_is_folded_by_the_next_info(backend: Backend, tmp_path: Path
     state, recorded = launches_of(output)
     assert state == "aborted"
     assert recorded > 20
+
+
+def timed_launches(output: Path) -> int:
+    """Return how many launches have node times, also those without a row."""
+    with Recording(output) as recording:
+        return recording.count_launches(1)[1]
+
+
+def test_running_program_is_seen_before_and_while_it_uses_cuda(
+    backend: Backend, tmp_path: Path
+) -> None:
+    output, snapshot = tmp_path / "out.gviz", tmp_path / "snapshot.gviz"
+    text = "import sys; print('started', flush=True); sys.stdin.readline()\n" + ENDLESS
+    options = ("--node-launches", "all")
+    run = start(backend, output, script(tmp_path, text), options=options)
+    assert run.stdout is not None
+    assert run.stdout.readline() == "started\n"
+    assert find_source(output) == spool_of(output)
+    snapshots = Snapshots(spool_of(output), snapshot)
+    answer = snapshots.take()
+    assert (answer.is_over, answer.failure) == (False, "")
+    assert run.stdin is not None
+    run.stdin.write("go\n")
+    run.stdin.flush()
+    ready(run)
+    answer = snapshots.take()
+    assert (answer.written, answer.is_over, answer.failure) == (True, False, "")
+    assert launches_of(snapshot)[0] == "recording"
+    first = timed_launches(snapshot)
+    assert first > 20
+    time.sleep(1.5)  # two flushes
+    assert snapshots.take().written
+    assert timed_launches(snapshot) > first
+    os.killpg(run.pid, signal.SIGINT)
+    run.communicate(timeout=60)
+    assert snapshots.take().is_over
+    assert launches_of(output)[0] == "completed"
 
 
 def test_missing_script_is_one_sentence(backend: Backend, tmp_path: Path) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
 import socket
 import subprocess
 import sys
+import threading
+import urllib.parse
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -136,8 +139,11 @@ def start(*arguments: str | Path) -> tuple[subprocess.Popen[str], str]:
     raise AssertionError(f"no address was printed; exit code {process.wait()}")
 
 
-@pytest.mark.parametrize("ending", [signal.SIGINT])
-def test_view_serves_until_interrupted_and_exits_0(small_recording: Path, ending: int) -> None:
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_view_serves_until_it_is_ended_and_leaves_nothing(
+    small_recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: int
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     process, url = start(
         "view", small_recording, "--port", "0", "--no-browser", "--url-prefix", "/proxy/x"
     )
@@ -146,6 +152,9 @@ def test_view_serves_until_interrupted_and_exits_0(small_recording: Path, ending
         with opener.open(url) as answer:
             page = answer.read().decode()
         assert "/proxy/x/assets/page.css" in page
+        assert send(opener, url, "mine.gviz", small_recording.read_bytes())
+        (folder,) = tmp_path.glob("gviz-*")
+        assert [p.name for p in folder.iterdir()] == ["1.gviz"]
         process.send_signal(ending)
         out, err = process.communicate(timeout=30)
     finally:
@@ -153,6 +162,33 @@ def test_view_serves_until_interrupted_and_exits_0(small_recording: Path, ending
     assert process.returncode == 0, err
     assert out == ""
     assert "Traceback" not in err
+    assert not folder.exists()
+
+
+def send(opener: urllib.request.OpenerDirector, url: str, name: str, content: bytes) -> str:
+    """Upload a file in one piece; return the address of its run."""
+    query = urllib.parse.urlencode({"name": name, "size": len(content)})
+    request = urllib.request.Request(
+        f"{url.split('?')[0]}payload/upload?{query}", data=content, method="POST"
+    )
+    with opener.open(request) as answer:
+        found: str = json.load(answer)["address"]
+    return found
+
+
+def test_request_larger_than_any_piece_is_not_taken_in(small_recording: Path) -> None:
+    server = RunningServer([small_recording], Options(port=0))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    try:
+        with socket.create_connection(("localhost", server.port), timeout=30) as client:
+            head = "POST /payload/upload?name=a.gviz&size=1 HTTP/1.1\r\nHost: localhost\r\n"
+            client.sendall(f"{head}Content-Length: {1 << 40}\r\n\r\n".encode() + bytes(1000))
+            answer = client.recv(1 << 16).decode()
+    finally:
+        server.close()
+        thread.join(timeout=30)
+    assert answer.startswith("HTTP/1.1 413 ")
 
 
 def test_view_of_a_bad_file_is_one_sentence_and_exit_1(gviz: Any, tmp_path: Path) -> None:

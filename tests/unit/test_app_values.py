@@ -1,19 +1,15 @@
-"""Numbers as shown, guesses at arguments, the user's own line, and the library of files."""
+"""Numbers as shown, guesses at arguments, the user's own line, and addresses."""
 
 from __future__ import annotations
 
 import struct
-import threading
-from pathlib import Path
 
 import pytest
 
 from gviz.app.address import Addresses, parse_query
 from gviz.app.argument_value import guess, hexadecimal
-from gviz.app.library import Library
 from gviz.app.pages.run import measurement_name, measurement_text
 from gviz.app.quantity import byte_size, dimensions, duration, microseconds, three_digits
-from gviz.errors import RecordingError
 from gviz.own_frame import own_frame
 from gviz.recording import rows
 
@@ -124,52 +120,3 @@ def test_query_of_an_address_comes_back() -> None:
 )
 def test_table_of_an_address(search: str, table: str) -> None:
     assert parse_query(search).table == table
-
-
-def test_library_keeps_files_of_equal_names_apart(small_recording: Path) -> None:
-    library = Library([small_recording, str(small_recording)])
-    assert [f.key for f in library.files()] == ["small", "small-2"]
-
-
-def test_library_opens_a_recording_for_each_thread(small_recording: Path) -> None:
-    opened = Library([small_recording]).files()[0]
-    found: list[object] = []
-    thread = threading.Thread(target=lambda: found.append(opened.recording))
-    thread.start()
-    thread.join()
-    assert opened.recording is opened.recording
-    assert found[0] is not opened.recording
-
-
-def test_library_refuses_what_is_no_recording(tmp_path: Path) -> None:
-    with pytest.raises(RecordingError, match="no file"):
-        Library([tmp_path / "absent.gviz"])
-    with pytest.raises(RecordingError, match="no recording to show"):
-        Library([])
-
-
-def test_derived_value_is_built_once_by_many_threads(small_recording: Path) -> None:
-    library = Library([small_recording])
-    built: list[int] = []
-    started = threading.Barrier(4)
-
-    def ask() -> None:
-        started.wait()
-        library.derive(("key",), lambda: built.append(1))
-
-    threads = [threading.Thread(target=ask) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert built == [1]
-
-
-def test_derived_values_not_used_for_longest_make_room(small_recording: Path) -> None:
-    library = Library([small_recording])
-    built: list[int] = []
-    library.derive(("first",), lambda: built.append(1))
-    for number in range(1000):
-        library.derive(("other", number), lambda: None)
-    library.derive(("first",), lambda: built.append(2))
-    assert built == [1, 2]

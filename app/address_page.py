@@ -1,0 +1,106 @@
+"""The page at an address: its content, the trail to it and its title, or a sentence instead."""
+
+from __future__ import annotations
+
+from dash import dcc
+from dash.development.base_component import Component
+
+from gviz.app.address import BENCH, GRAPH, RUN, RUNS, Addresses, Query, parse_query
+from gviz.app.graph_view import graph_view
+from gviz.app.library import Library
+from gviz.app.open_recording import ChangedError, GoneError
+from gviz.app.pages.bench import render_bench
+from gviz.app.pages.graph import render_graph
+from gviz.app.pages.run import render_run
+from gviz.app.pages.runs import render_runs
+from gviz.app.refusals import sentence_of
+from gviz.app.run_view import RunView, file_views, run_files
+from gviz.app.shell import message, trail
+from gviz.errors import GvizError, RecordingError
+
+Page = tuple[Component, list[Component], str]
+
+#: A file that is replaced again and again while its page is made: then a sentence says so.
+_TRIES = 3
+_NO_PAGE = "There is no page at this address; the Runs page lists what is open."
+
+
+def render_page(library: Library, addresses: Addresses, path: str, search: str | None) -> Page:
+    """Return the content, the trail and the title of the page at an address."""
+    for _ in range(_TRIES - 1):
+        try:
+            return _page_or_sentence(library, addresses, path, search)
+        except ChangedError:
+            continue
+    try:
+        return _page_or_sentence(library, addresses, path, search)
+    except ChangedError as error:
+        return _instead("It keeps changing", str(error), addresses)
+
+
+def _page_or_sentence(
+    library: Library, addresses: Addresses, path: str, search: str | None
+) -> Page:
+    try:
+        return _page(library, addresses, path, parse_query(search))
+    except ChangedError:
+        raise
+    except GoneError as error:
+        return _instead("The file is gone", str(error), addresses)
+    except GvizError as error:
+        return _instead("Not here", str(error), addresses)
+    except Exception as error:  # whatever a damaged file does: a page must come
+        return _instead("This page failed", sentence_of(error), addresses)
+
+
+def _page(library: Library, addresses: Addresses, path: str, query: Query) -> Page:
+    local = "/" + path.removeprefix(addresses.prefix.rstrip("/")).strip("/")
+    if local == RUNS:
+        page = render_runs(run_files(library), query, addresses)
+        return page, trail(("Runs", None)), "gviz"
+    if local == RUN and query.file is not None and query.run_id is not None:
+        return _run_page(library, addresses, query.file, query.run_id)
+    if local == GRAPH and query.file is not None and query.graph_id is not None:
+        return _graph_page(library, addresses, query.file, query.graph_id, query)
+    if local == BENCH:
+        steps = trail(("Runs", addresses.runs()), ("Launch costs", None))
+        return render_bench(library, query.file, query.run_id), steps, "Launch costs – gviz"
+    return _instead("Not here", _NO_PAGE, addresses)
+
+
+def _run_page(library: Library, addresses: Addresses, file: str, run_id: int) -> Page:
+    with library.file(file).at() as opened:
+        view = _find_run(file_views(opened), file, run_id)
+    steps = trail(("Runs", addresses.runs()), (view.run.name, None))
+    return render_run(view, addresses), steps, f"{view.run.name} – gviz"
+
+
+def _graph_page(
+    library: Library, addresses: Addresses, file: str, graph_id: int, query: Query
+) -> Page:
+    with library.file(file).at():
+        graph = graph_view(library, file, graph_id)
+        page = render_graph(library, file, graph, query, addresses)
+    steps = trail(
+        ("Runs", addresses.runs()),
+        (graph.run.name, addresses.run(file, graph.run.run_id)),
+        *((g.name, addresses.graph(file, g.graph_id)) for g in graph.ancestors),
+        (graph.graph.name, None),
+    )
+    return page, steps, f"{graph.graph.name} – gviz"
+
+
+def _find_run(views: list[RunView], file: str, run_id: int) -> RunView:
+    for view in views:
+        if view.run.run_id == run_id:
+            return view
+    raise RecordingError(f"{file} has no run {run_id}; the Runs page lists what is open")
+
+
+def _instead(title: str, sentence: str, addresses: Addresses) -> Page:
+    back = dcc.Link("To the Runs page", href=addresses.runs())
+    return (
+        message(title, sentence.strip().removesuffix(".") + ".", back),
+        trail(("Runs", addresses.runs())),
+        "gviz",
+    )

@@ -1,0 +1,133 @@
+/**
+ * The address: which page it asks for, and what of the page shown it keeps.
+ *
+ * A choice (launch, order, colour, layout, folding) is a step of its own, so that the back button
+ * undoes it; a selection and an opened fold change the step they are made in. dcc.Location tells
+ * of every change of the address; what the page did itself needs no new page.
+ */
+(function () {
+  "use strict";
+  const gviz = (window.gviz = window.gviz || {});
+  const noUpdate = () => window.dash_clientside.no_update;
+
+  /** Parameters whose change is a step back button goes over, and their values when absent. */
+  const STEPS = { launch: null, stream: null, order: "ordinal", colour: null, layout: null, fold: "none", table: "nodes", edges: "all", panel: "timeline" };
+
+  /** The address whose page is shown, as far as pages depend on it. */
+  let shown = null;
+  /** Values that controls are about to take without anybody having chosen them. */
+  let expected = {};
+
+  function here() {
+    return window.location.pathname + window.location.search;
+  }
+
+  /** Let dcc.Location see what the address is now. */
+  function tellLocation() {
+    window.dispatchEvent(new PopStateEvent("popstate"));
+  }
+
+  /** Lead to another page of ours. @param {string} address */
+  function go(address) {
+    window.history.pushState({}, "", address);
+    tellLocation();
+  }
+
+  /** Write what the timeline shows into a query. */
+  function setLaunches(query, launch, streamLaunch, order) {
+    if (launch) query.set("launch", launch);
+    if (streamLaunch) query.set("stream", streamLaunch);
+    if (launch === "all" && order && order !== "ordinal") query.set("order", order);
+  }
+
+  function addFolds(query, folding, open) {
+    if (!folding || folding === "none") return;
+    query.set("fold", folding);
+    if (open && open.length > 0) query.set("open", open.join(","));
+  }
+
+  /** Edges by what they carry, and the address that is followed. */
+  function addData(query, data, buffer) {
+    if (data) query.set("edges", "data");
+    if (data && buffer) query.set("buffer", buffer);
+  }
+
+  /** Whether a choice differs: what the address did not say yet was no choice. */
+  function isStep(before, now) {
+    return Object.entries(STEPS).some(([name, absent]) => {
+      const old = before.get(name) ?? absent;
+      const next = now.get(name) ?? absent;
+      return old !== null && next !== old && next !== expected[name];
+    });
+  }
+
+  /** Change the address of the page shown. @param {URLSearchParams} query */
+  function keep(query) {
+    const address = "?" + query.toString().replaceAll("%2C", ",");
+    if (address === window.location.search) return address;
+    const before = new URLSearchParams(window.location.search);
+    const state = window.history.state;
+    if (isStep(before, query)) window.history.pushState(state, "", address);
+    else window.history.replaceState(state, "", address);
+    shown = here();
+    tellLocation();
+    return address;
+  }
+
+  // -- what Dash calls ------------------------------------------------------------------
+
+  /** The page to make, if the address asks for another one than is shown. */
+  function follow(pathname, search, again) {
+    const asked = pathname + (search || "");
+    if (!pathname || (asked === shown && window.dash_clientside.callback_context.triggered_id !== "again")) {
+      return noUpdate();
+    }
+    shown = asked;
+    expected = {};
+    return { path: pathname, search: search || "", again: again || 0 };
+  }
+
+  function openGraph(graph, view) {
+    if (!graph || Number(graph) === view.graph) return noUpdate();
+    return "?" + new URLSearchParams({ file: view.file, graph });
+  }
+
+  /** `drawn` is the layout that the view reports; until it does, the choice shows a guess. */
+  function remember(
+    selected, launch, streamLaunch, order, colour, layout, drawn, folding, open, table, data, buffer,
+    panel, view,
+  ) {
+    const before = new URLSearchParams(window.location.search);
+    // The page may be on its way out.
+    if (!view || before.get("file") !== view.file || Number(before.get("graph")) !== view.graph) {
+      return noUpdate();
+    }
+    const query = new URLSearchParams({ file: view.file, graph: view.graph });
+    if (selected && selected.length > 0) query.set("node", selected.slice(0, 100).join(","));
+    setLaunches(query, launch, streamLaunch, order);
+    if (colour) query.set("colour", colour);
+    if (layout && (before.has("layout") || drawn === layout)) query.set("layout", layout);
+    addFolds(query, folding, open);
+    if (table === "kernels") query.set("table", table);
+    addData(query, data, buffer);
+    if (panel === "memory") query.set("panel", panel);
+    const address = keep(query);
+    expected = {};
+    return address;
+  }
+
+  gviz.history = {
+    go,
+    keep,
+    setLaunches,
+    addFolds,
+    /** Values that controls will take by themselves: no steps. @param {Object<string, string>} values */
+    expect(values) {
+      expected = { ...expected, ...values };
+    },
+  };
+
+  window.dash_clientside = Object.assign({}, window.dash_clientside, {
+    gvizHistory: { follow, openGraph, remember },
+  });
+})();

@@ -1,0 +1,188 @@
+"""The back button: pages, graphs, launches, layouts and colours are steps, selections are not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import Page, expect
+from recordings import FIRST_NODE_ID, write_loop_recording
+
+if TYPE_CHECKING:
+    from conftest import GraphPage, Serve, Site
+
+pytestmark = pytest.mark.browser
+
+NODE = FIRST_NODE_ID + 4
+
+
+@pytest.fixture(scope="module")
+def site(serve: Serve, small_recording: Path) -> Site:
+    return serve(small_recording)
+
+
+@pytest.fixture
+def opened(graph_page: GraphPage, site: Site) -> GraphPage:
+    """The graph page, reached from the Runs page as a person does."""
+    page = graph_page.page
+    page.goto(site.start)
+    page.locator("a.gv-graph-link", has_text="fork-join 3x4").first.click()
+    graph_page.wait()
+    graph_page.wait_until(lambda: "layout=" in page.url, "the whole state in the address")
+    return graph_page
+
+
+def choose(page: Page, control: str, option: str) -> None:
+    page.locator(f"#{control}").click()
+    page.get_by_role("option", name=option).first.click()
+
+
+def layout(graph_page: GraphPage, name: str) -> None:
+    graph_page.page.get_by_role("radiogroup", name="Layout").get_by_text(name).click()
+    graph_page.wait_until(
+        lambda: (
+            graph_page.state("dag").get("layout", "") in ("", name.lower())
+            and f"layout={name.lower()}" in graph_page.page.url
+        ),
+        f"layout {name}",
+    )
+
+
+def expect_runs(page: Page) -> None:
+    page.get_by_role("heading", name="Runs", exact=True).wait_for()
+
+
+def test_pages_are_steps(opened: GraphPage) -> None:
+    page = opened.page
+    page.locator("#trail").get_by_role("link", name="fork-join 3x4").click()
+    page.get_by_role("heading", name="What measuring cost and lost").wait_for()
+    page.go_back()
+    opened.wait()
+    page.go_back()
+    expect_runs(page)
+    page.go_forward()
+    opened.wait()
+    page.go_forward()
+    page.get_by_role("heading", name="What measuring cost and lost").wait_for()
+
+
+def test_selections_are_no_steps(opened: GraphPage) -> None:
+    for node in (NODE, NODE + 1, NODE + 2):
+        opened.click_node("dag", node)
+        opened.expect_selected(node)
+    opened.page.go_back()
+    expect_runs(opened.page)
+    opened.page.go_forward()
+    opened.wait()
+    opened.expect_selected(NODE + 2)
+
+
+def test_layouts_are_steps(opened: GraphPage) -> None:
+    page = opened.page
+    layout(opened, "Lanes")
+    layout(opened, "Time")
+    page.go_back()
+    opened.wait_until(lambda: "layout=lanes" in page.url, "lanes again")
+    opened.wait_until(lambda: opened.state("dag").get("ready"), "drawn")
+    assert page.get_by_role("radio", name="Lanes").is_checked()
+    page.go_back()
+    opened.wait_until(lambda: "layout=structure" in page.url, "structure again")
+    opened.wait_until(lambda: opened.state("dag").get("ready"), "drawn")
+    assert page.get_by_role("radio", name="Structure").is_checked()
+    page.go_back()
+    expect_runs(page)
+
+
+def test_launches_and_colours_are_steps(opened: GraphPage) -> None:
+    page = opened.page
+    before = page.locator("#launch").input_value()
+    choose(page, "launch", "#6 ·")
+    opened.wait_until(lambda: "launch=7" in page.url, "launch 7")
+    choose(page, "colour", "Kind")
+    opened.wait_until(lambda: "colour=kind" in page.url, "colour by kind")
+    opened.click_node("dag", NODE)
+    opened.expect_selected(NODE)
+    page.go_back()
+    opened.wait_until(lambda: "colour=duration" in page.url, "colour by duration")
+    opened.wait()
+    assert "launch=7" in page.url
+    assert opened.state("dag")["colour"] == "duration"
+    page.go_back()
+    opened.wait_until(lambda: page.locator("#launch").input_value() == before, "the launch before")
+    page.go_back()
+    expect_runs(page)
+
+
+def test_forward_leads_to_the_choice_again(opened: GraphPage) -> None:
+    page = opened.page
+    layout(opened, "Lanes")
+    page.go_back()
+    opened.wait_until(lambda: "layout=structure" in page.url, "structure again")
+    opened.wait()
+    page.go_forward()
+    opened.wait_until(lambda: "layout=lanes" in page.url, "lanes")
+    opened.wait_until(lambda: page.get_by_role("radio", name="Lanes").is_checked(), "lanes chosen")
+
+
+def test_choice_after_going_back_starts_a_new_way(opened: GraphPage) -> None:
+    page = opened.page
+    layout(opened, "Lanes")
+    page.go_back()
+    opened.wait_until(lambda: "layout=structure" in page.url, "structure again")
+    opened.wait()
+    choose(page, "colour", "Kind")
+    opened.wait_until(lambda: "colour=kind" in page.url, "colour by kind")
+    assert "layout=structure" in page.url
+    page.go_back()
+    opened.wait_until(lambda: "colour=duration" in page.url, "colour by duration")
+    assert "layout=structure" in page.url
+
+
+def test_bodies_are_steps(graph_page: GraphPage, serve: Serve, tmp_path: Path) -> None:
+    page = graph_page.page
+    page.goto(serve(write_loop_recording(tmp_path / "loop.gviz")).start)
+    page.locator("a.gv-graph-link", has_text="while loop").first.click()
+    graph_page.wait()
+    graph_page.click_node("dag", 1002)
+    page.locator("#inspector").get_by_role("link", name="while loop body").click()
+    page.get_by_role("heading", name="while loop body").wait_for()
+    graph_page.wait()
+    page.go_back()
+    page.get_by_role("heading", name="while loop", exact=True).wait_for()
+    graph_page.wait()
+    graph_page.expect_selected(1002)
+
+
+def test_graph_chosen_over_the_page_is_a_step(
+    graph_page: GraphPage, serve: Serve, tmp_path: Path
+) -> None:
+    page = graph_page.page
+    page.goto(serve(write_loop_recording(tmp_path / "loop.gviz")).start)
+    page.locator("a.gv-graph-link", has_text="while loop").first.click()
+    graph_page.wait()
+    choose(page, "graph-choice", "while loop body")
+    page.get_by_role("heading", name="while loop body").wait_for()
+    graph_page.wait()
+    page.go_back()
+    page.get_by_role("heading", name="while loop", exact=True).wait_for()
+
+
+def test_cards_and_table_are_steps(page: Page, site: Site) -> None:
+    page.goto(site.start)
+    page.get_by_role("link", name="Table").click()
+    page.locator("#runs-table .ag-row").first.wait_for()
+    page.go_back()
+    page.locator("article.gv-card").wait_for()
+    expect(page.locator("#runs-table")).to_have_count(0)
+
+
+def test_opening_a_graph_from_its_address_adds_no_step(graph_page: GraphPage, site: Site) -> None:
+    page = graph_page.page
+    page.goto(site.start)
+    expect_runs(page)
+    page.goto(site.address("graph?file=small&graph=1"))
+    graph_page.wait()
+    graph_page.wait_until(lambda: "layout=" in page.url, "the whole state in the address")
+    page.go_back()
+    expect_runs(page)

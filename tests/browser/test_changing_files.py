@@ -1,0 +1,278 @@
+"""Files that grow, are replaced or vanish while their pages are open; two tabs; a lost server."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from live_spool import NODES, LiveProgram
+from playwright.sync_api import Page, expect
+from recordings import (
+    FIRST_NODE_ID,
+    transformer_shape,
+    write_loop_recording,
+    write_recording,
+)
+
+from gviz.spool.processes import JobSpools
+
+if TYPE_CHECKING:
+    from conftest import GraphPage, Serve, Site
+
+pytestmark = pytest.mark.browser
+
+GRAPH = "graph?file=mine&graph=1"
+NODE = FIRST_NODE_ID + 4
+
+
+@pytest.fixture
+def path(tmp_path: Path, small_recording: Path) -> Path:
+    """A recording that a test may spoil."""
+    return Path(shutil.copy(small_recording, tmp_path / "mine.gviz"))
+
+
+@pytest.fixture
+def site(serve: Serve, path: Path) -> Site:
+    return serve(path)
+
+
+def transform(graph_page: GraphPage, view: str) -> Any:
+    return graph_page.state(view)["transform"]
+
+
+# -- replaced ----------------------------------------------------------------------------
+
+
+def test_replaced_file_is_said_and_reloaded_on_demand(
+    graph_page: GraphPage, site: Site, path: Path
+) -> None:
+    page = graph_page.page
+    graph_page.open(site, GRAPH)
+    graph_page.click_node("dag", NODE)
+    graph_page.expect_selected(NODE)
+    write_recording(path, transformer_shape(2), launches=2, overwrite=True)
+    notice = page.locator("#notice")
+    expect(notice).to_contain_text("mine.gviz changed since this page was opened", timeout=20_000)
+    assert page.get_by_role("heading", name="fork-join 3x4").count() == 1
+    notice.get_by_role("button", name="Reload").click()
+    page.get_by_role("heading", name="decode, 2 layers").wait_for()
+    graph_page.wait()
+    expect(notice).to_be_hidden()
+    assert graph_page.state("dag")["nodeCount"] == 36
+    assert graph_page.state("dag")["selected"] in ([], [NODE])
+
+
+def test_page_of_a_replaced_file_shows_nothing_of_the_new_one(
+    graph_page: GraphPage, site: Site, path: Path, console_may_say: list[str]
+) -> None:
+    console_may_say.append("status of 409")
+    page = graph_page.page
+    graph_page.open(site, GRAPH)
+    page.route("**/payload/state", lambda route: route.abort())  # the notice comes too late
+    console_may_say.append("net::ERR_FAILED")
+    write_recording(path, transformer_shape(2), launches=2, overwrite=True)
+    graph_page.click_node("dag", NODE)
+    expect(page.locator("#inspector")).to_contain_text("mine.gviz changed")
+    page.get_by_role("radiogroup", name="Layout").get_by_text("Lanes").click()
+    expect(page.locator("#dag .gviz-canvas-message")).to_contain_text("mine.gviz changed")
+    assert "decode" not in page.locator("#page").inner_text()
+
+
+def test_runs_page_follows_a_replaced_file(page: Page, site: Site, path: Path) -> None:
+    page.goto(site.start)
+    page.get_by_role("link", name="fork-join 3x4").first.wait_for()
+    write_loop_recording(path, overwrite=True)
+    page.get_by_role("link", name="while loop", exact=True).first.wait_for()
+    expect(page.locator("#notice")).to_be_hidden()
+
+
+# -- deleted and spoilt ------------------------------------------------------------------
+
+
+def test_deleted_file_is_said_on_every_page(
+    graph_page: GraphPage, site: Site, path: Path, small_recording: Path
+) -> None:
+    page = graph_page.page
+    graph_page.open(site, GRAPH)
+    path.unlink()
+    notice = page.locator("#notice")
+    expect(notice).to_contain_text(f"mine.gviz is not at {path} any more", timeout=20_000)
+    expect(notice).to_contain_text("What is shown was read before")
+    graph_page.click_node("dag", NODE)
+    expect(page.locator("#inspector")).to_contain_text("any more")
+    page.reload()
+    page.get_by_role("heading", name="The file is gone").wait_for()
+    page.get_by_role("link", name="To the Runs page").click()
+    expect(page.locator("article.gv-card")).to_contain_text("any more")
+    shutil.copy(small_recording, path)  # put back, as the sentence says
+    page.get_by_role("link", name="fork-join 3x4").first.wait_for()
+
+
+def test_file_that_was_cut_short_is_a_sentence(page: Page, site: Site, path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:9_000])
+    page.goto(site.start)
+    expect(page.locator("article.gv-card")).to_contain_text("is cut short")
+    page.goto(site.address(GRAPH))
+    expect(page.locator("#page")).to_contain_text("is cut short")
+
+
+# -- two tabs ----------------------------------------------------------------------------
+
+
+def test_two_tabs_do_not_disturb_each_other(graph_page: GraphPage, site: Site, page: Page) -> None:
+    graph_page.open(site, f"{GRAPH}&launch=3")
+    other = type(graph_page)(page.context.new_page())
+    other.page.goto(site.address(f"{GRAPH}&launch=5"))
+    other.wait()
+    graph_page.click_node("dag", NODE)
+    other.page.bring_to_front()
+    other.click_node("timeline", NODE + 1)
+    other.expect_selected(NODE + 1)
+    page.bring_to_front()
+    graph_page.expect_selected(NODE)
+    assert "launch=3" in page.url
+    assert "launch=5" in other.page.url
+    page.reload()
+    graph_page.wait()
+    graph_page.expect_selected(NODE)
+    other.page.close()
+
+
+# -- growing -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> LiveProgram:
+    made = LiveProgram(tmp_path / "live.gviz")
+    made.instantiate()
+    made.launch(3)
+    return made
+
+
+def launches(page: Page) -> str:
+    """Return the number of launches in the head of a graph page."""
+    return page.locator("#graph-about").inner_text()
+
+
+def test_recording_is_shown_as_it_grows(
+    page: Page, serve: Serve, tmp_path: Path, graph_page: GraphPage
+) -> None:
+    program = LiveProgram(tmp_path / "live.gviz")
+    page.goto(serve(program.spool).start)
+    page.get_by_text("No CUDA graph was instantiated yet").wait_for()
+    expect(page.locator(".gv-badge-recording")).to_have_text("recording")
+    program.instantiate()
+    page.locator("a.gv-graph-link").wait_for()
+    program.launch(3)
+    expect(page.locator("article.gv-card")).to_contain_text("3 launches", timeout=20_000)
+    page.locator(".gv-mini-bars").first.wait_for()
+    program.end()
+    expect(page.locator(".gv-badge-completed")).to_be_visible(timeout=20_000)
+    expect(page.locator(".gv-badge-recording")).to_have_count(0)
+
+
+def test_graph_page_takes_in_what_is_new_and_keeps_what_its_reader_did(
+    graph_page: GraphPage, serve: Serve, program: LiveProgram
+) -> None:
+    page = graph_page.page
+    site = serve(program.spool)
+    page.goto(site.start)
+    page.locator("a.gv-graph-link").click()
+    graph_page.wait()
+    assert "Launches\n3" in launches(page).replace("\n\n", "\n")
+    graph_page.click_node("dag", 2)
+    graph_page.expect_selected(2)
+    for view in ("dag", "timeline"):
+        canvas = page.locator(f"#{view} canvas")
+        canvas.hover()
+        page.mouse.wheel(0, -400)
+        page.mouse.wheel(0, -400)
+    page.locator("#nodes .ag-header-cell[col-id='name']").click()
+    page.locator("#search").fill("work")
+    page.wait_for_timeout(400)
+    before = {view: transform(graph_page, view) for view in ("dag", "timeline")}
+    page.evaluate("() => { window.mark = document.querySelector('#dag canvas'); }")
+    program.launch(5)
+    graph_page.wait_until(lambda: "\n8\n" in launches(page).replace("\n\n", "\n"), "8 launches")
+    graph_page.wait_until(lambda: graph_page.state("timeline")["ready"], "the timeline drawn anew")
+    graph_page.expect_selected(2)
+    assert {view: transform(graph_page, view) for view in ("dag", "timeline")} == before
+    assert page.evaluate("window.mark === document.querySelector('#dag canvas')")
+    assert page.locator("#search").input_value() == "work"
+    assert page.locator("#search").evaluate("box => box === document.activeElement")
+    sort = page.locator("#nodes .ag-header-cell[col-id='name']").get_attribute("aria-sort")
+    assert sort == "ascending"
+    page.locator("#launch").click()
+    expect(page.get_by_role("option", name=re.compile("^#7 ·"))).to_have_count(1)
+    page.keyboard.press("Escape")
+    program.end()
+    expect(page.locator(".gv-badge-recording")).to_have_count(0, timeout=20_000)
+    job = JobSpools(program.spool)
+    job.read()
+    job.write(program.recording)
+    page.wait_for_timeout(3_000)  # a look at the state, and the recording in place of the snapshot
+    graph_page.expect_selected(2)
+    assert transform(graph_page, "dag") == before["dag"]
+    expect(page.locator("#notice")).to_be_hidden()
+
+
+def test_graph_page_without_times_gets_its_timeline(
+    graph_page: GraphPage, serve: Serve, tmp_path: Path
+) -> None:
+    program = LiveProgram(tmp_path / "live.gviz")
+    program.instantiate()
+    page = graph_page.page
+    page.goto(serve(program.spool).start)
+    page.locator("a.gv-graph-link").click()
+    page.locator(".gv-empty", has_text="No launch of this graph has node times yet").wait_for()
+    program.launch(2)
+    page.locator("#timeline canvas").wait_for()
+    graph_page.wait()
+    assert graph_page.state("timeline")["sides"]["graph"]["count"] == NODES
+
+
+def test_aborted_program_is_shown_as_such(page: Page, serve: Serve, program: LiveProgram) -> None:
+    page.goto(serve(program.spool).start)
+    page.locator(".gv-badge-recording").wait_for()
+    program.abort()
+    expect(page.locator(".gv-badge-aborted")).to_have_text("aborted", timeout=20_000)
+    expect(page.locator("article.gv-card")).to_contain_text("without closing the recording")
+
+
+# -- waiting, and a server that is gone --------------------------------------------------
+
+
+def test_waiting_for_the_server_is_shown_after_half_a_second(page: Page, site: Site) -> None:
+    page.goto(site.start)
+    page.get_by_role("link", name="fork-join 3x4").first.wait_for()
+    held: list[Any] = []
+    callbacks = re.compile("/_dash-update-component")
+    page.route(callbacks, lambda route: held.append(route))
+    page.get_by_role("link", name="fork-join 3x4").first.click()
+    expect(page.locator("#progress")).to_be_visible()
+    expect(page.locator("#progress-said")).to_have_text("Loading…")
+    for route in held:
+        route.continue_()
+    page.unroute(callbacks)
+    page.get_by_role("heading", name="What measuring cost and lost").wait_for()
+    expect(page.locator("#progress")).to_be_hidden()
+
+
+def test_server_that_ended_is_said(page: Page, path: Path, console_may_say: list[str]) -> None:
+    console_may_say.append("net::ERR_")
+    command = [sys.executable, "-P", "-m", "gviz", "view", str(path), "--no-browser", "--port", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        found = re.search(r"http://\S+", server.stderr.readline())
+        assert found is not None
+        page.goto(found[0])
+        page.get_by_role("link", name="fork-join 3x4").first.wait_for()
+        server.terminate()
+    notice = page.locator("#notice")
+    expect(notice).to_contain_text("gviz does not answer any more", timeout=20_000)
+    assert page.get_by_role("link", name="fork-join 3x4").count()

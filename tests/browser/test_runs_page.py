@@ -1,0 +1,372 @@
+"""The Runs page in a real browser: pictures, the table, and files dropped on it."""
+
+from __future__ import annotations
+
+import base64
+import re
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from app_recordings import write_detailed_recording, write_imported_recording
+from bare_recordings import BARE
+from playwright.sync_api import Locator, Page, expect
+from recordings import transformer_shape, write_recording
+
+if TYPE_CHECKING:
+    from conftest import GraphPage, Serve, Site
+
+pytestmark = pytest.mark.browser
+
+BUNDLED = Path(__file__).resolve().parents[2] / "assets" / "recordings"
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory, small_recording: Path) -> list[Path]:
+    """Three recordings: of 47 and 306 nodes, and of an aborted run without times."""
+    folder = tmp_path_factory.mktemp("several")
+    return [
+        small_recording,
+        write_recording(folder / "decode.gviz", transformer_shape(20), launches=3),
+        write_detailed_recording(folder / "detailed.gviz"),
+    ]
+
+
+@pytest.fixture(scope="module")
+def site(serve: Serve, files: list[Path]) -> Site:
+    return serve(*files)
+
+
+def card(page: Page, name: str) -> Locator:
+    return page.locator("article.gv-card", has=page.get_by_role("link", name=name, exact=True))
+
+
+def column(page: Page, field: str) -> list[str]:
+    """Return the texts of a column of the table, from top to bottom."""
+    cells = page.locator(f"#runs-table .ag-row [col-id='{field}']")
+    rows = page.locator("#runs-table .ag-center-cols-container .ag-row")
+    order = [int(r.get_attribute("row-index") or 0) for r in rows.all()]
+    return [text for _, text in sorted(zip(order, cells.all_inner_texts(), strict=True))]
+
+
+# -- cards -------------------------------------------------------------------------------
+
+
+def test_card_says_what_a_run_is(page: Page, site: Site) -> None:
+    page.goto(site.start)
+    found = card(page, "fork-join 3x4")
+    expect(found).to_contain_text("H100 80GB HBM3")
+    expect(found).to_contain_text("47 nodes")
+    expect(found).to_contain_text("60 launches")
+    expect(found).to_contain_text("completed")
+    expect(card(page, "train <b>.py")).to_contain_text("aborted")
+    expect(card(page, "train <b>.py")).to_contain_text("The process was killed.")
+
+
+def test_card_has_a_picture_of_the_median_launch(page: Page, site: Site) -> None:
+    page.goto(site.start)
+    picture = card(page, "fork-join 3x4").get_by_role("img")
+    expect(picture).to_have_attribute(
+        "aria-label",
+        re.compile(r"^#\d+, the median launch with node times: \d+ µs, 4 lanes · at most 4 nodes"),
+    )
+    assert picture.locator(".gv-mini-bars").count() > 3
+    assert picture.locator(".gv-mini-band").count() == 1
+    box = picture.locator("svg").first.bounding_box()
+    assert box is not None
+    assert box["width"] > 300
+    expect(card(page, "train <b>.py").get_by_role("img")).to_have_attribute(
+        "aria-label", "No launch has node times · at most 1 node side by side"
+    )
+
+
+def test_picture_takes_the_colours_of_the_theme(page: Page, site: Site) -> None:
+    page.goto(site.start)
+    bars = card(page, "fork-join 3x4").locator(".gv-mini-bars").first
+    bars.wait_for()
+
+    def fill() -> str:
+        return str(bars.evaluate("bar => getComputedStyle(bar).fill"))
+
+    light = fill()
+    page.get_by_role("button", name="Switch between dark and light").click()
+    page.locator("html[data-mantine-color-scheme=dark]").wait_for()
+    assert fill() != light
+
+
+def test_picture_is_fetched_only_when_it_is_seen(
+    page: Page, serve: Serve, tmp_path: Path, small_recording: Path
+) -> None:
+    many = [Path(shutil.copy(small_recording, tmp_path / f"{i}.gviz")) for i in range(40)]
+    fetched: list[str] = []
+    page.on("request", lambda r: fetched.append(r.url) if "miniature" in r.url else None)
+    page.goto(serve(*many).start)
+    page.locator(".gv-mini-bars").first.wait_for()
+    page.wait_for_timeout(300)
+    assert 0 < len(fetched) < 20
+    page.locator("article.gv-card").last.scroll_into_view_if_needed()
+    page.locator("article.gv-card").last.locator(".gv-mini-bars").first.wait_for()
+
+
+# -- the table ---------------------------------------------------------------------------
+
+
+def test_runs_of_several_files_are_compared_in_one_table(page: Page, site: Site) -> None:
+    page.goto(site.start)
+    page.get_by_role("link", name="Table").click()
+    page.locator("#runs-table .ag-row").first.wait_for()
+    assert page.url.endswith("?view=table")
+    assert column(page, "graph") == ["decode, 20 layers", "fork-join 3x4", "step"]
+    assert column(page, "launch_ns")[-1] == "–"
+    assert column(page, "file") == ["decode.gviz", "small.gviz", "detailed.gviz"]
+
+
+def test_order_of_the_table_is_in_the_address(
+    page: Page, site: Site, graph_page: GraphPage
+) -> None:
+    page.goto(site.start)
+    page.goto(site.address("?view=table"))
+    page.locator("#runs-table .ag-row").first.wait_for()
+    page.locator("#runs-table .ag-header-cell[col-id='nodes']").click()
+    graph_page.wait_until(lambda: "sort=nodes" in page.url, "the order in the address")
+    ascending = column(page, "nodes")
+    assert ascending == ["2", "47", "306"]
+    page.reload()
+    page.locator("#runs-table .ag-row").first.wait_for()
+    assert column(page, "nodes") == ascending
+
+
+def test_row_leads_to_its_graph_and_its_run(page: Page, site: Site, graph_page: GraphPage) -> None:
+    page.goto(site.start)
+    page.goto(site.address("?view=table&sort=nodes"))
+    page.get_by_role("link", name="step").click()
+    page.get_by_role("heading", name="step").wait_for()
+    assert "graph?file=detailed&graph=1" in page.url
+    page.go_back()
+    page.get_by_role("link", name="decode, 20 layers").last.click()
+    page.get_by_role("heading", name="What measuring cost and lost").wait_for()
+
+
+@pytest.mark.parametrize("width", [640, 1280, 1920])
+@pytest.mark.parametrize("view", ["cards", "table"])
+def test_page_is_no_wider_than_its_window(page: Page, site: Site, width: int, view: str) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(site.start)
+    page.goto(site.address(f"?view={view}"))
+    page.wait_for_selector(".gv-mini-bars, #runs-table .ag-row")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+# -- files given in the browser ----------------------------------------------------------
+
+
+DROP = """([name, content]) => {
+    const bytes = Uint8Array.from(atob(content), (c) => c.charCodeAt(0));
+    const transfer = new DataTransfer();
+    transfer.items.add(new File([bytes], name));
+    const fire = (type) => document.body.dispatchEvent(
+        new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer: transfer }));
+    fire("dragenter");
+    window.veiled = document.getElementById("drop-veil") !== null;
+    fire("dragover");
+    fire("drop");
+}"""
+
+
+def drop(page: Page, path: Path) -> None:
+    page.evaluate(DROP, [path.name, base64.b64encode(path.read_bytes()).decode()])
+
+
+def choose(page: Page, *paths: Path) -> None:
+    """Choose files as a person does who has no mouse."""
+    button = page.get_by_role("button", name="Open files…")
+    button.focus()
+    with page.expect_file_chooser() as chooser:
+        page.keyboard.press("Enter")
+    chooser.value.set_files(list(paths))
+
+
+@pytest.fixture
+def mine(serve: Serve, small_recording: Path) -> Site:
+    """A site of its own: files added to it are nobody else's."""
+    return serve(small_recording)
+
+
+def test_dropped_recording_appears_and_its_pages_work(
+    page: Page, mine: Site, graph_page: GraphPage
+) -> None:
+    page.goto(mine.start)
+    card(page, "fork-join 3x4").wait_for()
+    drop(page, BUNDLED / "cupy_pipeline.gviz")
+    assert page.evaluate("window.veiled")
+    page.get_by_text("cupy_pipeline.gviz is open.").wait_for()
+    assert page.locator("#drop-veil").count() == 0
+    card(page, "CuPy fork-join pipeline").wait_for()
+    card(page, "CuPy fork-join pipeline").locator(".gv-mini-bars").first.wait_for()
+    address = mine.address("graph?file=cupy_pipeline&graph=1")
+    page.goto(address)
+    graph_page.wait()
+    graph_page.click_node("dag", 5)
+    graph_page.expect_selected(5)
+
+
+def test_dump_chosen_by_keyboard_is_imported(page: Page, mine: Site) -> None:
+    dump = Path(__file__).resolve().parents[1] / "golden" / "dot" / "cupy_fork_join_verbose.dot"
+    page.goto(mine.start)
+    choose(page, dump, BUNDLED / "decode_step.gviz")
+    page.get_by_text("cupy_fork_join_verbose.dot is open.").wait_for()
+    page.get_by_text("decode_step.gviz is open.").wait_for()
+    card(page, "cupy_fork_join_verbose").wait_for()
+    expect(card(page, "cupy_fork_join_verbose")).to_contain_text("imported")
+    page.get_by_role("link", name="cupy_fork_join_verbose.dot").click()
+    page.get_by_role("heading", name="cupy_fork_join_verbose").wait_for()
+
+
+def test_bad_file_is_a_sentence_that_can_be_put_away(
+    page: Page, mine: Site, tmp_path: Path, console_may_say: list[str]
+) -> None:
+    console_may_say.append("status of 422")
+    bad = tmp_path / "notes.gviz"
+    bad.write_text("my notes")
+    other = tmp_path / "notes.txt"
+    other.write_text("my notes")
+    page.goto(mine.start)
+    card(page, "fork-join 3x4").wait_for()
+    drop(page, bad)
+    alert = page.get_by_role("alert")
+    expect(alert).to_have_text(re.compile(r"^notes\.gviz is not a gviz recording"))
+    alert.get_by_role("button", name="Dismiss the message about notes.gviz").click()
+    expect(page.get_by_role("alert")).to_have_count(0)
+    drop(page, other)
+    expect(page.get_by_role("alert")).to_have_text(re.compile("neither a recording"))
+
+
+def test_file_that_is_too_large_is_refused_before_anything_is_sent(
+    page: Page, mine: Site, tmp_path: Path
+) -> None:
+    big = tmp_path / "big.gviz"
+    with big.open("wb") as file:
+        file.truncate((512 << 20) + 1)
+    sent: list[str] = []
+    page.on("request", lambda r: sent.append(r.url) if "payload/upload" in r.url else None)
+    page.goto(mine.start)
+    choose(page, big)
+    expect(page.get_by_role("alert")).to_have_text(
+        re.compile(r"big\.gviz has 512 MiB, more than the 512 MiB .* gviz view big\.gviz")
+    )
+    assert sent == []
+
+
+def test_large_file_is_sent_in_pieces(page: Page, mine: Site, tmp_path: Path) -> None:
+    path = write_recording(tmp_path / "large.gviz", transformer_shape(333), launches=40)
+    assert path.stat().st_size > 4 << 20
+    sent: list[str] = []
+    page.on("request", lambda r: sent.append(r.url) if "payload/upload" in r.url else None)
+    page.goto(mine.start)
+    choose(page, path)
+    page.get_by_text("large.gviz is open.").wait_for()
+    assert len(sent) == -(-path.stat().st_size // (4 << 20))
+    card(page, "decode, 333 layers").wait_for()
+
+
+def test_file_opened_in_one_tab_appears_in_another(page: Page, mine: Site) -> None:
+    page.goto(mine.start)
+    card(page, "fork-join 3x4").wait_for()
+    other = page.context.new_page()
+    other.goto(mine.address(""))
+    card(other, "fork-join 3x4").wait_for()
+    drop(page, BUNDLED / "cupy_pipeline.gviz")
+    other.bring_to_front()
+    card(other, "CuPy fork-join pipeline").wait_for()
+    other.close()
+
+
+# -- recordings that lack something ------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def bare(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Site:
+    folder = tmp_path_factory.mktemp("bare")
+    paths = [write(folder / f"{name}.gviz") for name, write in BARE.items()]
+    return serve(*paths, write_imported_recording(folder / "dump.gviz"))
+
+
+SAID: dict[str, tuple[str, ...]] = {
+    "never launched": ("0 launches", "no times"),
+    "no node times": ("4 launches", "no times"),
+    "attached late": ("2 launches", "7.50 µs node time"),
+    "one node": ("1 node", "1 launch"),
+    "streams only": ("5 stream operations", "torch.cuda.graph"),
+    "nothing": ("aborted", "the program did not initialise CUDA"),
+}
+
+
+def test_cards_say_what_is_missing(page: Page, bare: Site) -> None:
+    page.goto(bare.start)
+    for name, words in SAID.items():
+        for text in words:
+            expect(card(page, name).first).to_contain_text(text)
+    page.get_by_text("This recording has no runs").wait_for()
+
+
+def test_table_has_a_row_for_runs_without_graphs(page: Page, bare: Site) -> None:
+    page.goto(bare.start)
+    page.goto(bare.address("?view=table"))
+    page.locator("#runs-table .ag-row").first.wait_for()
+    runs = column(page, "run")
+    assert set(SAID) <= set(runs)
+    assert column(page, "graph")[runs.index("streams only")] == "no graph"
+
+
+@pytest.mark.parametrize(
+    ("file", "sentence", "timeline"),
+    [
+        ("no_launches", "No times: this graph was not launched while gviz watched.", False),
+        ("no_times", "No node times: 4 launches of this graph, none recorded node by node", False),
+        ("no_edges", "edges unknown: the graph was instantiated before gviz attached", True),
+        ("one_node", "No node selected", True),
+    ],
+)
+def test_graph_page_says_what_is_missing(
+    page: Page, bare: Site, graph_page: GraphPage, file: str, sentence: str, timeline: bool
+) -> None:
+    graph_page.open(bare, f"graph?file={file}&graph=1")
+    expect(page.locator("#page")).to_contain_text(sentence)
+    assert page.locator("#timeline").count() == int(timeline)
+    graph_page.click_node("dag", 1)
+    page.locator("#nodes .ag-row-selected[row-id='1']").wait_for()
+    expect(page.locator("#inspector")).to_contain_text("kernel_1")
+
+
+@pytest.mark.parametrize("file", ["only_stream", "nothing"])
+def test_run_page_says_what_is_missing(page: Page, bare: Site, file: str) -> None:
+    page.goto(bare.start)
+    page.goto(bare.address(f"run?file={file}&run=1"))
+    page.get_by_text("No CUDA graph was instantiated while gviz watched").wait_for()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "graph?file=no_runs&graph=1",
+        "run?file=no_runs&run=1",
+        "graph?file=absent&graph=1",
+        "graph?file=one_node&graph=9",
+        "graph?file=one_node&graph=999999999999999999999",
+        "graph?graph=%00&file=%ff%fe",
+        "graph",
+        "run?run=<script>alert(1)</script>",
+        "no/such/page",
+        "graph?file=one_node&graph=1&node=x&launch=abc&layout=none&fold=none&open=,,&colour=1",
+    ],
+)
+def test_malformed_address_is_a_page(page: Page, bare: Site, path: str) -> None:
+    page.goto(bare.start)
+    page.wait_for_selector("h1")
+    page.goto(bare.address(path))
+    heading = page.locator("#page h1, #page h2").first
+    heading.wait_for()
+    if heading.inner_text() == "Not here":
+        page.get_by_role("link", name="To the Runs page").click()
+        page.get_by_role("heading", name="Runs", exact=True).wait_for()

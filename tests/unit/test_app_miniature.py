@@ -1,0 +1,107 @@
+"""The small picture of a graph: what is in it, and how little it takes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from app_recordings import write_imported_recording
+from recordings import transformer_shape, wide_shape, write_loop_recording, write_recording
+
+from gviz.app.graph_level import read_level
+from gviz.app.graph_view import launches_with_times, typical_launch
+from gviz.app.miniature import (
+    UNITS,
+    Miniature,
+    build_miniature,
+    places_by_time,
+    row_widths,
+)
+from gviz.recording.reader import Recording
+
+
+def miniature(path: Path, graph_id: int = 1) -> Miniature:
+    with Recording(path) as recording:
+        level = read_level(recording, graph_id)
+        launches, _ = launches_with_times(recording, graph_id)
+        return build_miniature(recording, level, typical_launch(launches))
+
+
+def bars(found: Miniature) -> list[tuple[float, float, float]]:
+    flat = [value for place in found.spans for value in place]
+    return sorted(zip(flat[::3], flat[1::3], flat[2::3], strict=True))
+
+
+def test_picture_is_of_the_launch_nearest_to_the_median(small_recording: Path) -> None:
+    found = miniature(small_recording)
+    with Recording(small_recording) as recording:
+        lengths = {
+            x.ordinal: (x.gpu_end_ns or 0) - (x.gpu_start_ns or 0)
+            for x in recording.fetch_launches(1)
+            if x.node_level
+        }
+    middle = sorted(lengths.values())[(len(lengths) - 1) // 2]
+    assert found.ordinal is not None
+    assert found.gpu_ns == lengths[found.ordinal] == middle
+
+
+def test_bars_lie_in_the_picture_and_never_over_each_other(small_recording: Path) -> None:
+    found = miniature(small_recording)
+    assert found.lane_count == 4
+    drawn = bars(found)
+    assert max(start + length for start, length, _ in drawn) == pytest.approx(UNITS, abs=0.2)
+    for lane in range(found.lane_count):
+        mine = [(start, length) for start, length, at in drawn if at == lane]
+        assert mine
+        ends = [start + length for start, length in mine]
+        assert all(a <= b[0] + 0.11 for a, b in zip(ends, mine[1:], strict=False))
+
+
+def test_name_that_took_most_time_has_the_first_place() -> None:
+    names = ["a", "b", "a", "c"]
+    assert places_by_time(names, np.array([1.0, 5.0, 1.0, 3.0])) == [2, 0, 2, 1]
+
+
+def test_names_beyond_the_colours_share_the_last_place() -> None:
+    names = [str(i) for i in range(30)]
+    places = places_by_time(names, np.arange(30, 0, -1).astype(float))
+    assert places == [*range(10), *[10] * 20]
+
+
+def test_picture_of_a_large_graph_is_small(tmp_path: Path) -> None:
+    path = write_recording(tmp_path / "large.gviz", transformer_shape(333), launches=1)
+    found = miniature(path)
+    assert len(bars(found)) <= UNITS * found.lane_count
+    assert len(json.dumps(found.spans)) < 20_000
+
+
+def test_many_lanes_share_the_rows_there_are(tmp_path: Path) -> None:
+    path = write_recording(tmp_path / "wide.gviz", wide_shape(64, 3), launches=1)
+    found = miniature(path)
+    assert 6 <= found.lane_count <= 12
+    assert max(found.widths) == 64
+
+
+def test_body_of_a_loop_is_drawn_with_the_loop(tmp_path: Path) -> None:
+    found = miniature(write_loop_recording(tmp_path / "loop.gviz"))
+    assert len(bars(found)) == 2 + 5 * 2
+
+
+def test_import_has_a_width_and_no_launch(tmp_path: Path) -> None:
+    found = miniature(write_imported_recording(tmp_path / "dump.gviz"))
+    assert (found.spans, found.lane_count, found.ordinal) == ([], 0, None)
+    assert found.widths == [1, 1]
+
+
+def test_graph_without_nodes_has_no_picture(tmp_path: Path) -> None:
+    found = miniature(write_imported_recording(tmp_path / "dump.gviz"), 2)
+    assert (found.lane_count, found.widths) == (0, [])
+
+
+def test_rows_share_steps_without_losing_the_widest() -> None:
+    row = np.array([0, 1, 1, 1, 2, 3, 3, 4])
+    assert row_widths(row, 10) == [1, 3, 1, 2, 1]
+    assert row_widths(row, 2) == [3, 2]
+    assert row_widths(np.zeros(0, np.int64), 3) == []

@@ -1,0 +1,206 @@
+"""What pages ask every few seconds, and what is refused in words."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from recordings import transformer_shape, write_loop_recording, write_recording
+
+from gviz.app.address import Addresses
+from gviz.app.application import build_app
+from gviz.app.graph_refresh import ShownGraph, refresh_graph
+from gviz.app.graph_view import graph_identity, graph_view
+from gviz.app.library import Library
+from gviz.app.security import Access
+from gviz.app.state import shown_files
+from gviz.errors import RecordingError
+
+LOCAL = {"Host": "localhost", "Origin": "http://localhost"}
+ADDRESSES = Addresses("/")
+
+
+@pytest.fixture
+def path(tmp_path: Path, small_recording: Path) -> Path:
+    return Path(shutil.copy(small_recording, tmp_path / "mine.gviz"))
+
+
+@pytest.fixture
+def library(path: Path, small_recording: Path) -> Library:
+    return Library([path, small_recording])
+
+
+@pytest.fixture
+def client(library: Library) -> FlaskClient:
+    client = build_app(library, Access("t")).server.test_client()
+    client.get("/?token=t", headers=LOCAL)
+    return client
+
+
+def state(client: FlaskClient) -> Any:
+    return client.get("/payload/state", headers=LOCAL).get_json()["files"]
+
+
+def test_state_is_the_same_while_nothing_changes(client: FlaskClient) -> None:
+    before = state(client)
+    assert sorted(before) == ["mine", "small"]
+    assert before["mine"]["name"] == "mine.gviz"
+    assert not before["mine"]["live"]
+    assert state(client) == before
+
+
+def test_state_tells_a_change_and_a_loss(client: FlaskClient, path: Path) -> None:
+    before = state(client)
+    write_loop_recording(path, overwrite=True)
+    after = state(client)
+    assert after["mine"]["version"] != before["mine"]["version"]
+    assert after["small"] == before["small"]
+    path.unlink()
+    gone = state(client)["mine"]
+    assert gone["version"] is None
+    assert "put it back" in gone["gone"]
+
+
+def test_state_is_not_kept_by_the_browser(client: FlaskClient) -> None:
+    answer = client.get("/payload/state", headers=LOCAL)
+    assert answer.headers["Cache-Control"] == "no-store, private"
+
+
+def test_each_page_knows_the_files_it_is_made_of(library: Library) -> None:
+    runs = shown_files(library, ADDRESSES, "/", "")
+    assert (runs["page"], sorted(runs["files"])) == ("runs", ["mine", "small"])
+    graph = shown_files(library, ADDRESSES, "/graph", "?file=mine&graph=1")
+    assert (graph["page"], sorted(graph["files"])) == ("graph", ["mine"])
+    assert shown_files(library, ADDRESSES, "/nowhere", "?file=mine") == {"page": "", "files": {}}
+    assert shown_files(library, ADDRESSES, "/run", "?file=none")["files"] == {}
+
+
+@pytest.mark.parametrize("kind", ["dag", "timeline", "table", "miniature"])
+def test_data_of_another_version_is_refused(
+    client: FlaskClient, library: Library, path: Path, kind: str
+) -> None:
+    edition = library.file("mine").edition
+    assert client.get(f"/payload/{kind}/{edition}/1", headers=LOCAL).status_code == 200
+    write_loop_recording(path, overwrite=True)
+    answer = client.get(f"/payload/{kind}/{edition}/1", headers=LOCAL)
+    assert answer.status_code == 409
+    assert answer.text == "mine.gviz changed since this page was opened; reload the page\n"
+    edition = library.file("mine").edition
+    assert client.get(f"/payload/{kind}/{edition}/1", headers=LOCAL).status_code == 200
+
+
+@pytest.mark.parametrize("kind", ["dag", "timeline", "table", "miniature"])
+def test_data_of_a_deleted_file_is_refused(
+    client: FlaskClient, library: Library, path: Path, kind: str
+) -> None:
+    edition = library.file("mine").edition
+    client.get(f"/payload/{kind}/{edition}/1", headers=LOCAL)
+    path.unlink()
+    answer = client.get(f"/payload/{kind}/{edition}/1", headers=LOCAL)
+    assert answer.status_code == 410
+    assert "any more" in answer.text
+
+
+def test_fault_of_the_server_is_a_sentence_and_logged(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    from gviz.app import routes
+
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError("secret of the traceback")
+
+    monkeypatch.setattr(routes.payload, "dag_payload", fail)
+    answer = client.get("/payload/dag/small/1", headers=LOCAL)
+    assert answer.status_code == 500
+    assert answer.text.startswith("gviz failed here (ZeroDivisionError)")
+    assert "secret" not in answer.text
+    assert "Traceback" not in answer.text
+    assert "secret of the traceback" in caplog.text
+
+
+def selection(client: FlaskClient, library: Library, version: str) -> str:
+    """Ask as the page does when a node is clicked."""
+    view = {"file": "mine", "graph": 1, "version": version}
+    asked = {
+        "output": "inspector.children",
+        "outputs": {"id": "inspector", "property": "children"},
+        "inputs": [{"id": "selection", "property": "data", "value": [1005]}],
+        "state": [{"id": "view", "property": "data", "value": view}],
+        "changedPropIds": ["selection.data"],
+    }
+    answer = client.post("/_dash-update-component", json=asked, headers=LOCAL)
+    assert answer.status_code == 200
+    return answer.text
+
+
+def test_click_on_a_page_of_another_version_says_so(
+    client: FlaskClient, library: Library, path: Path
+) -> None:
+    version = library.file("mine").version
+    assert "branch0_step1" in selection(client, library, version)
+    write_recording(path, transformer_shape(2), launches=2, overwrite=True)
+    said = selection(client, library, version)
+    assert "mine.gviz changed since this page was opened" in said
+    assert "kernel" not in said
+    path.unlink()
+    assert "any more" in selection(client, library, version)
+
+
+# -- a graph page that takes in what is new ---------------------------------------------
+
+
+def shown(library: Library, **differing: Any) -> ShownGraph:
+    view = graph_view(library, "mine", 1)
+    given: dict[str, Any] = {
+        "identity": graph_identity(view.run, view.graph),
+        "search": "?file=mine&graph=1&node=1005&launch=3&stream=41",
+        "launches": [{"value": "3", "label": "#2 · 30 µs"}],
+        "passes": [{"value": "41", "label": "pass 0 · 30 µs"}],
+        "panes": ["dag", "timeline"],
+    }
+    return ShownGraph(**given | differing)
+
+
+def test_refresh_renews_sources_and_keeps_launches_by_what_they_are_called(
+    library: Library, path: Path, small_recording: Path
+) -> None:
+    before = shown(library)
+    write_recording(path, fork_join(), launches=30, overwrite=True)  # the eager pass is 61 now
+    found = refresh_graph(library, "mine", 1, before, ADDRESSES)
+    assert not found.is_another
+    edition = library.file("mine").edition
+    assert found.properties["dag"]["source"].startswith(f"/payload/dag/{edition}/1")
+    assert found.properties["launch"]["value"] == "3"
+    assert found.properties["stream-launch"]["value"] == "61"
+    assert f"/{edition}/1?launch=3&stream=61" in found.properties["timeline"]["source"]
+    assert len(found.properties["launch"]["data"]) == 32
+    assert found.properties["view"]["data"]["version"] == library.file("mine").version
+
+
+def test_refresh_of_a_page_with_other_panes_is_another_page(library: Library) -> None:
+    found = refresh_graph(library, "mine", 1, shown(library, panes=["dag"]), ADDRESSES)
+    assert found.is_another
+    assert not found.properties
+
+
+def test_refresh_finds_a_graph_whose_number_changed(tmp_path: Path) -> None:
+    path = write_loop_recording(tmp_path / "mine.gviz")
+    library = Library([path])
+    body = graph_view(library, "mine", 2)
+    asked = shown(library, identity=graph_identity(body.run, body.graph))
+    found = refresh_graph(library, "mine", 1, asked, ADDRESSES)
+    assert found.moved_to == "/graph?file=mine&graph=2"
+
+
+def test_refresh_of_a_graph_that_is_gone_is_an_error(library: Library) -> None:
+    with pytest.raises(RecordingError, match="not in the recording any more"):
+        refresh_graph(library, "mine", 1, shown(library, identity="another"), ADDRESSES)
+
+
+def fork_join() -> Any:
+    from recordings import fork_join_shape
+
+    return fork_join_shape()
