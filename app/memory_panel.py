@@ -96,7 +96,7 @@ def _executables(execs: Sequence[rows.GraphExec]) -> tuple[str, str, str] | None
     if not known:
         return (
             "Executables",
-            "device memory not asked",
+            "memory not asked",
             "Free device memory was not asked around instantiation, upload and first launch",
         )
     text = " + ".join(byte_size(n) for n in known[:4])

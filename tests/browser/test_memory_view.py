@@ -119,11 +119,14 @@ def test_keys_go_from_bar_to_bar_and_say_what_it_is(graph_page: GraphPage, site:
     graph_page.page.keyboard.press("ArrowDown")
     graph_page.page.keyboard.press("ArrowDown")
     graph_page.wait_until(lambda: memory(graph_page)["current"] == 1, "second bar")
-    said = graph_page.page.locator("#memory [role=status]").inner_text()
-    assert said.startswith("2 of 5: 1.00 MiB at 0x302000000; allocated by node 1001")
+    said = graph_page.page.locator("#said")
+    first = "2 of 5: 1.00 MiB at 0x302000000, allocated by node 1001"
+    graph_page.wait_until(lambda: said.inner_text().startswith(first), "bar said")
+    assert graph_page.page.locator("#memory .gviz-canvas-tooltip").is_visible()
     graph_page.page.keyboard.press("Escape")
     graph_page.wait_until(lambda: memory(graph_page)["current"] == -1, "nothing")
-    assert graph_page.page.locator("#memory [role=status]").inner_text() == ""
+    graph_page.wait_until(lambda: said.inner_text() == "Nothing selected.", "nothing said")
+    assert not graph_page.page.locator("#memory .gviz-canvas-tooltip").is_visible()
 
 
 def test_launch_is_chosen_for_both(graph_page: GraphPage, site: Site) -> None:
