@@ -153,16 +153,15 @@ def _add_graph_callbacks(app: dash.Dash, library: Library, addresses: Addresses)
         prevent_initial_call=True,
     )(show_kernels)
 
-    def show_memory(panel: str, filled: Any, view: dict[str, Any]) -> Component:
-        if panel != "memory" or filled:
+    def show_memory(wanted: bool, view: dict[str, Any]) -> Component:
+        if not wanted:
             raise PreventUpdate
         graph = graph_view(library, view["file"], view["graph"])
         return render_memory_facts(library, view["file"], graph)
 
     add(
         Output("memory-facts", "children"),
-        Input("panel", "value"),
-        State("memory-facts", "children"),
+        Input("memory-wanted", "data"),
         State("view", "data"),
         prevent_initial_call=True,
     )(show_memory)
@@ -247,6 +246,7 @@ def _link_views(link: Callable[..., None]) -> None:
         optional("launch", "value"),
         State("memory-source", "data"),
         State("memory", "source"),
+        at_start=True,
     )
     link("colour", Output("view", "modified_timestamp"), optional("colour", "value"))
     link(

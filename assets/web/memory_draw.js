@@ -157,13 +157,7 @@
     else ctx.fillRect(box.x, box.y + box.h / 2 - 1, box.w, 2);
     if (bar.life && bar.free === null) drawOpenEnd(ctx, scene, box, style, size);
     ctx.fillStyle = bar.life ? theme.inkDark : theme.busy;
-    for (const id of bar.nodes) {
-      if (id === bar.alloc || id === bar.free) continue;
-      const [from, to] = scene.spanOf(id).map((time) => toX(t, time));
-      if (to >= box.x - 1 && from <= size.width) {
-        ctx.fillRect(from, box.y + box.h - foot - 1, Math.max(1, to - from), foot);
-      }
-    }
+    drawUses(ctx, bar.spans, box.y + box.h - foot - 1, foot, t, size);
     // Names do not fade.
     ctx.globalAlpha = 1;
     if (bar.life) {
@@ -176,6 +170,19 @@
       ctx.strokeStyle = theme.accent;
       ctx.lineWidth = look.ring;
       ctx.strokeRect(box.x - 1, box.y - 1, box.w + 1.5, box.h + 1.5);
+    }
+  }
+
+  /** When nodes are given it, as strokes; those that share a pixel are one. */
+  function drawUses(ctx, { start, end }, y, h, t, size) {
+    let covered = gviz.timelineDraw.GUTTER;
+    for (let n = 0; n < start.length; n++) {
+      const from = Math.max(covered, toX(t, start[n]));
+      if (from > size.width) break;
+      const to = Math.max(Math.floor(from) + 1, toX(t, end[n]));
+      if (toX(t, end[n]) < covered) continue;
+      ctx.fillRect(from, y, to - from, h);
+      covered = to;
     }
   }
 

@@ -182,7 +182,9 @@ def test_graph_without_memory_nodes_shows_what_its_nodes_are_given(
     assert state["sections"] == ["Memory that nodes are given"]
     assert len(state["bars"]) == 92
     assert all(b["box"]["x"] + b["box"]["w"] > b["box"]["x"] for b in state["bars"])
-    text = graph_page.page.locator("#memory-facts").inner_text()
+    facts = graph_page.page.locator("#memory-facts")
+    graph_page.wait_until(lambda: facts.inner_text(), "facts")
+    text = facts.inner_text()
     assert "No node of this graph allocates or frees memory" in text
     assert "was not asked" in text
     assert "4.00 MiB" in text
