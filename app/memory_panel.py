@@ -35,15 +35,18 @@ def panel_switch(panel: Panel) -> Component:
     return switch
 
 
-def render_memory(
-    found: Component | None, source: str, look: dict[str, Any], *, at_once: bool
-) -> Component:
-    """Return the memory view; unless it is wanted at once, it is fetched when first looked at."""
+def render_memory(source: str, look: dict[str, Any], *, at_once: bool) -> Component:
+    """Return the memory view; unless it is wanted at once, it is fetched when first looked at.
+
+    What is said over it always comes later: the canvases need not wait for it.
+    """
     return html.Div(
         className="gv-memory-view",
         children=[
             dcc.Store(id="memory-source", data=source),
-            html.Div(found, id="memory-facts"),
+            # Set by page_links.js; what is over the view is asked for once.
+            dcc.Store(id="memory-wanted", data=False),
+            html.Div(id="memory-facts"),
             html.Div(
                 Memory(id="memory", source=source if at_once else None, **look),
                 className="gv-memory-canvas",
@@ -96,7 +99,7 @@ def _executables(execs: Sequence[rows.GraphExec]) -> tuple[str, str, str] | None
     if not known:
         return (
             "Executables",
-            "device memory not asked",
+            "memory not asked",
             "Free device memory was not asked around instantiation, upload and first launch",
         )
     text = " + ".join(byte_size(n) for n in known[:4])
@@ -146,7 +149,8 @@ def _table(
                     ),
                     html.P(f"and {counted(more, 'more', 'more')}") if more > 0 else None,
                 ],
-                className="gv-how-body gv-how-right",
+                className="gv-how-body",
+                tabIndex="0",
             ),
         ],
     )

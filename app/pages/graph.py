@@ -26,7 +26,7 @@ from gviz.app.inspector import render_inspector
 from gviz.app.kernel_table import render_kernel_table
 from gviz.app.library import Library
 from gviz.app.life import why_no_edges
-from gviz.app.memory_panel import panel_switch, render_memory, render_memory_facts
+from gviz.app.memory_panel import panel_switch, render_memory
 from gviz.app.pages.run import measurement_name, measurement_text
 from gviz.app.pages.runs import NODE_TIME_METHOD
 from gviz.app.quantity import counted, duration, integer, sentence
@@ -94,7 +94,7 @@ def render_graph(
                     look,
                     query,
                 ),
-                _beside(library, file, view, shown, look, query, addresses),
+                _beside(file, view, shown, look, query, addresses),
                 render_inspector(library, file, view, selected, addresses),
                 _table(view, addresses.table_payload(edition, view.graph.graph_id), query.table),
             ),
@@ -349,7 +349,6 @@ def _dag(view: GraphView, source: str, look: dict[str, Any], query: Query) -> Co
 
 
 def _beside(
-    library: Library,
     file: str,
     view: GraphView,
     shown: _Shown,
@@ -373,8 +372,7 @@ def _beside(
         timeline = Timeline(id="timeline", source=source, **look)
         choices = _launch_choices(view, shown, stream, query.panel)
     at_memory = query.panel == "memory"
-    memory_facts = render_memory_facts(library, file, view) if at_memory else None
-    memory = render_memory(memory_facts, memory_source, look, at_once=at_memory)
+    memory = render_memory(memory_source, look, at_once=at_memory)
     panels = [
         html.Div(timeline, id="timeline-box", className="gv-panel", hidden=at_memory),
         html.Div(memory, id="memory-box", className="gv-panel", hidden=not at_memory),

@@ -56,7 +56,8 @@
     }
 
     legend() {
-      return gviz.dagWords.legend(this.scene.overlay(this.frame.props.colour));
+      const lines = this.scene.uses ? gviz.dagData.legend() : "";
+      return gviz.dagWords.legend(this.scene.overlay(this.frame.props.colour)) + lines;
     }
 
     load(payload) {
@@ -323,6 +324,7 @@
       if (scene.header.edges_known) {
         rows.push(["waits for", gviz.format.counted(scene.edgesTo(i).length, "node")]);
         rows.push(["awaited by", gviz.format.counted(scene.edgesFrom(i).length, "node")]);
+        if (scene.uses) rows.push(...gviz.dagData.rowsOf(scene, i));
       }
       return rows;
     }

@@ -20,7 +20,7 @@
 
   /** What an edge is drawn as: dots, dashes or a thick line; never by colour alone. */
   const STYLES = [
-    { name: "nothing known in common", width: 1, dash: DOTS, ink: "faint" },
+    { name: "nothing known in common", width: 1, dash: DOTS, ink: "edge" },
     { name: "same allocation", width: 1.25, dash: DASH, ink: "muted" },
     { name: "same address", width: 2.5, dash: null, ink: "muted" },
   ];
@@ -89,6 +89,27 @@
     }
     if (scene.edgeType[e] === 1) rows.push(["dependency", "programmatic"]);
     return rows;
+  }
+
+  /** Edges of a node that a tooltip tells of, each way. */
+  const MOST_TOLD = 4;
+
+  /** What the edges of a node carry: rows of its tooltip. */
+  function rowsOf(scene, i) {
+    const told = (edges, word, end) => {
+      const carrying = Array.from(edges).filter((e) => labelOf(scene, e));
+      const rows = carrying
+        .slice(0, MOST_TOLD)
+        .map((e) => [`${word} ${scene.nameOf(end[e])}`, labelOf(scene, e)]);
+      const more = carrying.length - rows.length;
+      return more > 0 ? [...rows, [word, `${more} more`]] : rows;
+    };
+    return [...told(scene.edgesTo(i), "from", scene.from), ...told(scene.edgesFrom(i), "to", scene.to)];
+  }
+
+  /** What lines mean, as a sentence. */
+  function legend() {
+    return " Edges: thick where both ends have the same address, dashed the same allocation, dotted nothing known in common.";
   }
 
   /** What a node does at an address: bits of gviz.memory_use.Access. */
@@ -184,5 +205,5 @@
     return counts;
   }
 
-  gviz.dagData = { STYLES, draw, drawLabels, describe, labelOf, edgeAt, countsOf };
+  gviz.dagData = { STYLES, draw, drawLabels, describe, rowsOf, legend, labelOf, edgeAt, countsOf };
 })();

@@ -314,19 +314,34 @@
       const bar = bars[this.current];
       this.frame.group.select(this.nodesOf(bar));
       this.reveal(this.current);
-      const [[title], ...rest] = this.describe(bar);
-      const words = rest.map(([name, value]) => `${name} ${value}`).join("; ");
-      this.frame.remark(`${this.current + 1} of ${bars.length}: ${title}; ${words}`);
+      const current = this.current;
+      this.frame.pin(this.describe(bar), () => this.spotOf(current));
+      gviz.announce.say(this.words());
       this.frame.redraw();
+    }
+
+    /** Where the tooltip of a bar hangs: at its end, in sight. */
+    spotOf(n) {
+      const { x, y, w, h } = this.boxes[n];
+      return { x: Math.min(x + w, this.frame.size.width - 8), y: y + h };
+    }
+
+    /** The selection as a sentence: the bar that is stood on, or which bars it is part of. */
+    words(selected = this.frame.group.selected) {
+      const { bars } = this.scene;
+      const bar = bars[this.current];
+      if (bar) return `${this.current + 1} of ${bars.length}: ${gviz.announce.wordsOf(this.describe(bar))}`;
+      if (!selected.length) return "Nothing selected.";
+      const wanted = new Set(selected);
+      const mine = bars.filter((other) => this.involves(other, wanted)).length;
+      const nodes = gviz.format.counted(selected.length, "node");
+      return `${nodes} selected, in ${gviz.format.counted(mine, "allocation")}.`;
     }
 
     hear(group) {
       // What is selected elsewhere is no longer the bar that was picked.
       const bar = this.scene && this.scene.bars[this.current];
-      if (bar && !gviz.bus.same(group.selected, this.nodesOf(bar))) {
-        this.current = -1;
-        this.frame.remark("");
-      }
+      if (bar && !gviz.bus.same(group.selected, this.nodesOf(bar))) this.current = -1;
     }
 
     // -- what tests ask ---------------------------------------------------------------

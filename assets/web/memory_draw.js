@@ -148,7 +148,8 @@
   /** A bar, the nodes that are given it as strokes along its foot, and its size. */
   function drawBar(ctx, scene, bar, box, style, size, look) {
     const { transform: t, theme } = style;
-    ctx.globalAlpha = look.dim ? 0.3 : 1;
+    const fade = look.dim ? 0.3 : 1;
+    ctx.globalAlpha = fade;
     // What lives is a block; what is only known to be given is a line with its uses.
     const foot = bar.life ? Math.min(USE, box.h / 2) : box.h - 1;
     ctx.fillStyle = bar.life ? fillOf(theme) : theme.host;
@@ -156,20 +157,33 @@
     else ctx.fillRect(box.x, box.y + box.h / 2 - 1, box.w, 2);
     if (bar.life && bar.free === null) drawOpenEnd(ctx, scene, box, style, size);
     ctx.fillStyle = bar.life ? theme.inkDark : theme.busy;
-    for (const id of bar.nodes) {
-      if (id === bar.alloc || id === bar.free) continue;
-      const [from, to] = scene.spanOf(id).map((time) => toX(t, time));
-      if (to >= box.x - 1 && from <= size.width) {
-        ctx.fillRect(from, box.y + box.h - foot - 1, Math.max(1, to - from), foot);
-      }
+    drawUses(ctx, bar.spans, box.y + box.h - foot - 1, foot, t, size);
+    // Names do not fade.
+    ctx.globalAlpha = 1;
+    if (bar.life) {
+      ctx.strokeStyle = theme.outline;
+      ctx.lineWidth = 1;
+      ctx.strokeRect(box.x + 0.5, box.y + 0.5, Math.max(LEAST, box.w - 0.75) - 1, Math.max(LEAST, box.h - 0.75) - 1);
+      drawWords(ctx, bar, box, style, size, look.dim ? theme.ink : theme.inkDark);
     }
-    if (bar.life) drawWords(ctx, bar, box, style, size);
     if (look.ring) {
       ctx.strokeStyle = theme.accent;
       ctx.lineWidth = look.ring;
       ctx.strokeRect(box.x - 1, box.y - 1, box.w + 1.5, box.h + 1.5);
     }
-    ctx.globalAlpha = 1;
+  }
+
+  /** When nodes are given it, as strokes; those that share a pixel are one. */
+  function drawUses(ctx, { start, end }, y, h, t, size) {
+    let covered = gviz.timelineDraw.GUTTER;
+    for (let n = 0; n < start.length; n++) {
+      const from = Math.max(covered, toX(t, start[n]));
+      if (from > size.width) break;
+      const to = Math.max(Math.floor(from) + 1, toX(t, end[n]));
+      if (toX(t, end[n]) < covered) continue;
+      ctx.fillRect(from, y, to - from, h);
+      covered = to;
+    }
   }
 
   /** Beyond the launch: hatched, as it has no end that is known. */
@@ -180,7 +194,7 @@
     ctx.fillRect(from, box.y, size.width - from, box.h - 0.75);
   }
 
-  function drawWords(ctx, bar, box, style, size) {
+  function drawWords(ctx, bar, box, style, size, ink) {
     if (box.h < 11) return;
     const left = Math.max(box.x, gviz.timelineDraw.GUTTER) + 5;
     const room = Math.min(box.x + box.w, size.width) - left - 5;
@@ -192,7 +206,7 @@
     ctx.font = gviz.canvas.font(px, 500);
     ctx.textAlign = "left";
     ctx.textBaseline = "middle";
-    ctx.fillStyle = style.theme.inkDark;
+    ctx.fillStyle = ink;
     ctx.fillText(text, left, box.y + Math.min(box.h / 2, 12) + 0.5);
   }
 
@@ -211,7 +225,7 @@
       }
       if (y < free) continue;
       ctx.font = gviz.canvas.font(9.5);
-      ctx.fillStyle = style.theme.faint;
+      ctx.fillStyle = style.theme.muted;
       ctx.fillText(scene.hex(p.range_high[n], p.range_low[n]), GUTTER - 8, y + 1);
       free = y + 12;
     }

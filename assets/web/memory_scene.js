@@ -43,8 +43,17 @@
       );
     }
 
+    /** When nodes ran, by start. */
+    spansOf(nodes) {
+      const { node_start: start, node_end: end } = this.payload;
+      const at = Int32Array.from(nodes, (id) => this.index.get(id));
+      at.sort((a, b) => start[a] - start[b]);
+      return { start: Float64Array.from(at, (i) => start[i]), end: Float64Array.from(at, (i) => end[i]) };
+    }
+
     lives() {
       const p = this.payload;
+      const used = (n, own) => this.users[p.life_allocation[n]].filter((id) => !own.includes(id));
       return Array.from(p.life_alloc, (alloc, n) => ({
         life: true,
         allocation: p.life_allocation[n],
@@ -58,6 +67,7 @@
         freeLatest: p.life_free_latest[n],
         freed: this.header.strings[p.life_freed[n]],
         nodes: this.users[p.life_allocation[n]],
+        spans: this.spansOf(used(n, [alloc, p.life_free[n]])),
       }));
     }
 
@@ -67,14 +77,15 @@
       const found = [];
       this.users.forEach((nodes, allocation) => {
         if (own.has(allocation) || !nodes.length) return;
-        const at = nodes.map((id) => this.index.get(id));
+        const spans = this.spansOf(nodes);
         found.push({
           life: false,
           allocation,
           bytes: p.allocation_bytes[allocation],
-          start: Math.min(...at.map((i) => p.node_start[i])),
-          end: Math.max(...at.map((i) => p.node_end[i])),
+          start: spans.start[0],
+          end: spans.end.reduce((a, b) => Math.max(a, b)),
           nodes,
+          spans,
         });
       });
       return found.sort((a, b) => a.start - b.start || a.allocation - b.allocation);
@@ -92,12 +103,6 @@
       const { step_time: times, step_bytes: bytes } = this.payload;
       const at = times.findLastIndex((t) => t <= time);
       return at < 0 ? 0 : bytes[at];
-    }
-
-    /** When a node ran: [start, end]. */
-    spanOf(id) {
-      const i = this.index.get(id);
-      return [this.payload.node_start[i], this.payload.node_end[i]];
     }
 
     addressOf(allocation) {

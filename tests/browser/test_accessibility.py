@@ -10,6 +10,7 @@ import pytest
 from app_recordings import write_detailed_recording, write_imported_recording
 from axe_playwright_python.sync_playwright import Axe
 from canvas_page import locate
+from memory_recordings import write_memory_recording
 from playwright.sync_api import Page
 from recordings import FIRST_NODE_ID, write_loop_recording
 
@@ -32,6 +33,7 @@ def site(serve: Serve, small_recording: Path, tmp_path_factory: pytest.TempPathF
         write_detailed_recording(folder / "detailed.gviz"),
         write_imported_recording(folder / "dump.gviz"),
         write_loop_recording(folder / "loop.gviz"),
+        write_memory_recording(folder / "memory.gviz"),
     )
 
 
@@ -93,6 +95,8 @@ def test_page_is_accessible(page: Page, site: Site, path: str) -> None:
         f"{GRAPH}&layout=time&colour=slack&launch=median&node={NODE},{NODE + 1}",
         f"{GRAPH}&fold=repeats&launch=all",
         f"{GRAPH}&table=kernels&node={NODE}",
+        f"{GRAPH}&edges=data&panel=memory&node={NODE}",
+        "graph?file=memory&graph=1&edges=data&panel=memory&node=1005",
         "graph?file=detailed&graph=1&node=11",
         "graph?file=dump&graph=1&node=2",
         "graph?file=loop&graph=1&node=1002",
@@ -103,6 +107,8 @@ def test_page_is_accessible(page: Page, site: Site, path: str) -> None:
         "time",
         "folded",
         "by kernel",
+        "no memory",
+        "memory",
         "arguments",
         "no times",
         "body",

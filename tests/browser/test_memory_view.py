@@ -119,11 +119,14 @@ def test_keys_go_from_bar_to_bar_and_say_what_it_is(graph_page: GraphPage, site:
     graph_page.page.keyboard.press("ArrowDown")
     graph_page.page.keyboard.press("ArrowDown")
     graph_page.wait_until(lambda: memory(graph_page)["current"] == 1, "second bar")
-    said = graph_page.page.locator("#memory [role=status]").inner_text()
-    assert said.startswith("2 of 5: 1.00 MiB at 0x302000000; allocated by node 1001")
+    said = graph_page.page.locator("#said")
+    first = "2 of 5: 1.00 MiB at 0x302000000, allocated by node 1001"
+    graph_page.wait_until(lambda: said.inner_text().startswith(first), "bar said")
+    assert graph_page.page.locator("#memory .gviz-canvas-tooltip").is_visible()
     graph_page.page.keyboard.press("Escape")
     graph_page.wait_until(lambda: memory(graph_page)["current"] == -1, "nothing")
-    assert graph_page.page.locator("#memory [role=status]").inner_text() == ""
+    graph_page.wait_until(lambda: said.inner_text() == "Nothing selected.", "nothing said")
+    assert not graph_page.page.locator("#memory .gviz-canvas-tooltip").is_visible()
 
 
 def test_launch_is_chosen_for_both(graph_page: GraphPage, site: Site) -> None:
@@ -179,7 +182,9 @@ def test_graph_without_memory_nodes_shows_what_its_nodes_are_given(
     assert state["sections"] == ["Memory that nodes are given"]
     assert len(state["bars"]) == 92
     assert all(b["box"]["x"] + b["box"]["w"] > b["box"]["x"] for b in state["bars"])
-    text = graph_page.page.locator("#memory-facts").inner_text()
+    facts = graph_page.page.locator("#memory-facts")
+    graph_page.wait_until(lambda: facts.inner_text(), "facts")
+    text = facts.inner_text()
     assert "No node of this graph allocates or frees memory" in text
     assert "was not asked" in text
     assert "4.00 MiB" in text
