@@ -150,17 +150,21 @@
     }
   }
 
-  function drawSelection(ctx, scene, style, { selected, nodes }, size) {
-    const { up, down, shown } = gviz.dagDraw.kinOf(scene, selected);
+  function drawSelection(ctx, scene, style, selected, { nodes, edges }, size) {
+    const kin = gviz.dagDraw.kinOf(scene, selected);
     gviz.dagDraw.fade(ctx, size);
-    const kin = new Set(shown);
-    const others = nodes.filter((i) => !kin.has(i));
-    drawTexts(ctx, scene, others, { ...style, faded: true });
-    drawEdges(ctx, scene, up, style, style.theme.upstream, 2);
-    drawEdges(ctx, scene, down, style, style.theme.downstream, 2);
+    drawTexts(ctx, scene, nodes.filter((i) => !kin.shown[i]), { ...style, faded: true });
+    for (const [flags, colour] of [[kin.up, style.theme.upstream], [kin.down, style.theme.downstream]]) {
+      const chosen = edges.filter((e) => flags[e]);
+      if (chosen.length <= MOST_EDGES) drawEdges(ctx, scene, chosen, style, colour, 2);
+    }
+    const shown = nodes.filter((i) => kin.shown[i]);
     drawBars(ctx, scene, shown, style);
     drawTexts(ctx, scene, shown, style);
-    drawRings(ctx, scene, selected, style, style.theme.accent, 2.5);
+    const ringed = nodes.filter((i) => kin.selected[i]);
+    if (ringed.length <= gviz.dagDraw.MOST_RINGS) {
+      drawRings(ctx, scene, ringed, style, style.theme.accent, 2.5);
+    }
   }
 
   /** Draw one frame; as gviz.dagDraw.draw. */
@@ -169,14 +173,15 @@
     const nodes = visibleNodes(scene, view);
     drawAxis(ctx, scene, style, size);
     const across = (e) => scene.y[scene.from[e]] !== scene.y[scene.to[e]];
-    const edges = gviz.dagEdges.visible(scene, view).filter(across);
+    const seen = gviz.dagEdges.visible(scene, view);
+    const edges = seen.filter(across);
     if (edges.length <= MOST_EDGES) drawEdges(ctx, scene, edges, style, style.theme.edge, 1);
     drawBars(ctx, scene, nodes, style);
     if (!marks.selected.length) drawTexts(ctx, scene, nodes, style);
     if (style.overlay.name === "slack") {
       drawEdges(ctx, scene, scene.criticalEdges.filter(across), style, style.theme.accent, 2);
     }
-    if (marks.selected.length) drawSelection(ctx, scene, style, { ...marks, nodes }, size);
+    if (marks.selected.length) drawSelection(ctx, scene, style, marks.selected, { nodes, edges: seen }, size);
     if (marks.hovered >= 0 && !marks.selected.includes(marks.hovered)) {
       drawRings(ctx, scene, [marks.hovered], style, style.theme.ink, 1.5);
     }
