@@ -613,24 +613,22 @@ def _write_launches(
 def _write_statistics(
     writer: RecordingWriter, ids: IntArray, starts: IntArray, durations: IntArray
 ) -> None:
-    for column, node_id in enumerate(ids.tolist()):
-        values = durations[:, column]
-        median = float(np.median(values))
-        writer.insert(
-            rows.NodeStatistics(
-                graph_id=1,
-                node_id=node_id,
-                count=len(values),
-                total_ns=int(values.sum()),
-                median_ns=median,
-                p5_ns=float(np.percentile(values, 5)),
-                p95_ns=float(np.percentile(values, 95)),
-                min_ns=int(values.min()),
-                max_ns=int(values.max()),
-                mad_ns=float(np.median(np.abs(values - median))),
-                start_median_ns=float(np.median(starts[:, column])),
-            )
-        )
+    median = np.median(durations, axis=0)
+    p5, p95 = np.percentile(durations, (5, 95), axis=0)
+    columns = {
+        "node_id": ids,
+        "total_ns": durations.sum(axis=0),
+        "median_ns": median,
+        "p5_ns": p5,
+        "p95_ns": p95,
+        "min_ns": durations.min(axis=0),
+        "max_ns": durations.max(axis=0),
+        "mad_ns": np.median(np.abs(durations - median), axis=0),
+        "start_median_ns": np.median(starts, axis=0),
+    }
+    for values in zip(*(column.tolist() for column in columns.values()), strict=True):
+        given = dict(zip(columns, values, strict=True))
+        writer.insert(rows.NodeStatistics(graph_id=1, count=len(durations), **given))
 
 
 def write_loop_recording(path: Path, *, iterations: int = 5, overwrite: bool = False) -> Path:

@@ -10,15 +10,15 @@ from typing import Any
 PATIENCE_S = 30.0
 
 
-def eventually(question: Callable[[], Any], what: str) -> Any:
+def eventually(question: Callable[[], Any], what: str, patience_s: float = PATIENCE_S) -> Any:
     """Wait until a question has a true answer and return it.
 
     Playwright's own wait_for_function evaluates strings in the page, which the pages'
     Content-Security-Policy forbids.
     """
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + patience_s
     while time.monotonic() < end:
         if answer := question():
             return answer
         time.sleep(0.02)
-    raise AssertionError(f"{what} did not happen within {PATIENCE_S:.0f} s; last: {question()!r}")
+    raise AssertionError(f"{what} did not happen within {patience_s:.0f} s; last: {question()!r}")

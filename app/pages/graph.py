@@ -94,7 +94,7 @@ def render_graph(
                     look,
                     query,
                 ),
-                _beside(file, view, shown, look, query, addresses),
+                _beside(edition, view, shown, look, query, addresses),
                 render_inspector(library, file, view, selected, addresses),
                 _table(view, addresses.table_payload(edition, view.graph.graph_id), query.table),
             ),
@@ -349,7 +349,7 @@ def _dag(view: GraphView, source: str, look: dict[str, Any], query: Query) -> Co
 
 
 def _beside(
-    file: str,
+    edition: str,
     view: GraphView,
     shown: _Shown,
     look: dict[str, Any],
@@ -358,7 +358,6 @@ def _beside(
 ) -> Component:
     """Return the pane beside the DAG: timeline or memory, as its switch says."""
     graph_id = view.graph.graph_id
-    edition = library.file(file).edition
     stream = _chosen_stream_launch(view, query)
     source = addresses.timeline_payload(
         edition, graph_id, shown.asked, stream.launch_id if stream else None, shown.order

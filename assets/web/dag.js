@@ -88,10 +88,9 @@
       if (this.fitted) this.place(this.fitTransform());
       const { group } = this.frame;
       const style = this.style();
-      const at = (id) => this.scene.index.get(id) ?? -1;
       const marks = {
-        selected: Array.from(new Set(group.selected.map(at))).filter((i) => i >= 0),
-        hovered: group.hovered === null ? -1 : at(group.hovered),
+        selected: this.selectedItems(),
+        hovered: this.scene.index.get(group.hovered) ?? -1,
       };
       this.buffers.mark(marks);
       this.drawn = gviz.dagDraw.draw(ctx, this.scene, style, marks, size);
@@ -99,6 +98,16 @@
       gviz.legend.draw(ctx, style, size);
       this.buffers.drawLegend(ctx, style, size);
       this.minimap.draw(ctx, style, gviz.dagDraw.viewOf(this.transform, size), size);
+    }
+
+    /** The items of the selection; the same array while neither it nor the scene changes. */
+    selectedItems() {
+      const { scene } = this;
+      const { selected } = this.frame.group;
+      if (this.marked?.scene !== scene || this.marked.selected !== selected) {
+        this.marked = { scene, selected, items: gviz.dagWords.itemsOf(scene, selected) };
+      }
+      return this.marked.items;
     }
 
     // -- transform --------------------------------------------------------------------

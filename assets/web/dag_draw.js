@@ -7,6 +7,9 @@
   /** Edges are left out when rows are closer than this on screen. */
   const EDGE_ROW = 2.5;
   const VEIL = 0.62;
+  /** Of a selection, so many edges and rings on screen are drawn; more say nothing any more. */
+  const MOST_EDGES = 6000;
+  const MOST_RINGS = 1500;
 
   /** The part of the plane on screen. */
   function viewOf(t, size) {
@@ -97,7 +100,7 @@
       // Fills fade under a selection, names do not: they are drawn over the veil.
       drawNodes(ctx, scene, nodes, veiled ? { ...style, faded: true } : style, size);
     }
-    if (veiled) drawSelection(ctx, scene, style, { ...marks, nodes: far ? [] : nodes }, size);
+    if (veiled) drawSelection(ctx, scene, style, marks, { nodes, far, view }, size);
     if (marks.hovered >= 0 && !marks.selected.includes(marks.hovered)) {
       toPlane(ctx, style, size);
       const ring = { scale: k, colour: style.theme.ink, width: 1.5, halo: null };
@@ -120,22 +123,29 @@
     return gviz.dagData.drawLabels(ctx, scene, edges, style);
   }
 
-  /** The edges to and from nodes, and these nodes with those at the other ends, and more. */
-  function kinOf(scene, nodes, more) {
-    const up = [];
-    const down = [];
-    const shown = new Set([...nodes, ...more]);
+  /** The kin of a selection that has not changed: it is asked for with every frame. */
+  const kept = new WeakMap();
+
+  /**
+   * The edges to and from nodes, and these nodes with those at the other ends.
+   * @param {number[]} nodes a selection, the same array while it is the same selection
+   * @returns {{up: Uint8Array, down: Uint8Array, shown: Uint8Array, selected: Uint8Array}}
+   *   flags, one an edge (`up` leads to a selected node, `down` away from one) and one a node
+   */
+  function kinOf(scene, nodes) {
+    const found = kept.get(nodes);
+    if (found && found.scene === scene) return found;
+    const kin = {
+      scene, up: new Uint8Array(scene.edgeCount), down: new Uint8Array(scene.edgeCount),
+      shown: new Uint8Array(scene.count), selected: new Uint8Array(scene.count),
+    };
     for (const i of nodes) {
-      for (const e of scene.edgesTo(i)) {
-        up.push(e);
-        shown.add(scene.from[e]);
-      }
-      for (const e of scene.edgesFrom(i)) {
-        down.push(e);
-        shown.add(scene.to[e]);
-      }
+      kin.shown[i] = kin.selected[i] = 1;
+      for (const e of scene.edgesTo(i)) kin.up[e] = kin.shown[scene.from[e]] = 1;
+      for (const e of scene.edgesFrom(i)) kin.down[e] = kin.shown[scene.to[e]] = 1;
     }
-    return { up, down, shown: Array.from(shown) };
+    kept.set(nodes, kin);
+    return kin;
   }
 
   /** Fade everything drawn so far. */
@@ -148,29 +158,44 @@
     ctx.globalCompositeOperation = "source-over";
   }
 
-  /** Fade everything, then draw the selection with what it waits for and what waits for it. */
-  function drawSelection(ctx, scene, style, marks, size) {
-    const { selected, users, nodes } = marks;
-    const { up, down, shown } = kinOf(scene, selected, users);
-    fade(ctx, size);
-    const kin = new Set(shown);
-    const others = nodes.filter((i) => !kin.has(i));
-    gviz.dagNodes.drawTexts(ctx, scene, others, { ...style, faded: true });
+  /**
+   * Fade everything, then draw the selection with what it waits for and what waits for it.
+   * @param {{nodes: number[], far: boolean, view: Object}} seen nodes on screen, and how
+   */
+  function drawSelection(ctx, scene, style, marks, { nodes, far, view }, size) {
     const { k } = style.transform;
+    const kin = kinOf(scene, marks.selected);
+    const users = new Set(marks.users);
+    const near = (i) => kin.shown[i] || users.has(i);
+    fade(ctx, size);
+    const shown = nodes.filter(near);
+    if (!far) {
+      const others = nodes.filter((i) => !near(i));
+      gviz.dagNodes.drawTexts(ctx, scene, others, { ...style, faded: true });
+    }
+    const edges = gviz.dagEdges.visible(scene, view);
     const width = k > 0.3 ? 2 : 1.3;
     const stroke = (list, ...look) => drawEdges(ctx, scene, list, style, size, ...look);
-    for (const [edges, colour] of [[up, style.theme.upstream], [down, style.theme.downstream]]) {
-      if (scene.uses) gviz.dagData.draw(scene, edges, style, stroke, colour);
-      else stroke(edges, colour, width);
+    const drawn = [];
+    for (const [flags, colour] of [[kin.up, style.theme.upstream], [kin.down, style.theme.downstream]]) {
+      const chosen = edges.filter((e) => flags[e]);
+      if (chosen.length > MOST_EDGES) continue;
+      if (scene.uses) gviz.dagData.draw(scene, chosen, style, stroke, colour);
+      else stroke(chosen, colour, width);
+      for (const e of chosen) drawn.push(e);
     }
-    drawNodes(ctx, scene, shown, style, size);
+    if (far && shown.length > MOST_RINGS) gviz.dagNodes.drawFar(ctx, scene, shown, style, size);
+    else drawNodes(ctx, scene, shown, style, size);
+    const ringed = nodes.filter((i) => kin.selected[i]);
     toPlane(ctx, style, size);
     const { accent, halo } = style.theme;
-    gviz.dagNodes.drawRings(ctx, scene, selected, { scale: k, colour: accent, width: 2.5, halo });
+    // Of more, their colour among the faded ones says it; rings would run into each other.
+    const rings = ringed.length > MOST_RINGS ? [] : ringed;
+    gviz.dagNodes.drawRings(ctx, scene, rings, { scale: k, colour: accent, width: 2.5, halo });
     toScreen(ctx, size);
-    if (scene.uses) gviz.dagData.drawLabels(ctx, scene, [...up, ...down], style);
+    if (scene.uses) gviz.dagData.drawLabels(ctx, scene, drawn, style);
     gviz.dagBuffers.draw(ctx, scene, marks, style, size);
   }
 
-  gviz.dagDraw = { draw, viewOf, kinOf, fade, VEIL };
+  gviz.dagDraw = { draw, viewOf, kinOf, fade, VEIL, MOST_RINGS };
 })();

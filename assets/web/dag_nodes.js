@@ -66,7 +66,10 @@
         }
       }
     }
-    ctx.putImageData(image, 0, 0);
+    // Laid over what there is: what was drawn before may be faded under a selection.
+    const layer = Object.assign(document.createElement("canvas"), { width: columns, height: rows });
+    layer.getContext("2d").putImageData(image, 0, 0);
+    ctx.drawImage(layer, 0, 0, columns / ratio, rows / ratio);
   }
 
   function outline(ctx, scene, i, grow) {

@@ -178,18 +178,23 @@
     }
   }
 
-  function drawSelection(ctx, scene, style, marks, size) {
-    const { selected, users, nodes } = marks;
-    const { up, down, shown } = gviz.dagDraw.kinOf(scene, selected, users);
+  function drawSelection(ctx, scene, style, marks, { nodes, edges }, size) {
+    const kin = gviz.dagDraw.kinOf(scene, marks.selected);
+    const users = new Set(marks.users);
+    const near = (i) => kin.shown[i] || users.has(i);
     gviz.dagDraw.fade(ctx, size);
-    const kin = new Set(shown);
-    const others = nodes.filter((i) => !kin.has(i));
-    drawTexts(ctx, scene, others, { ...style, faded: true });
-    drawEdges(ctx, scene, up, style, style.theme.upstream, 2);
-    drawEdges(ctx, scene, down, style, style.theme.downstream, 2);
+    drawTexts(ctx, scene, nodes.filter((i) => !near(i)), { ...style, faded: true });
+    for (const [flags, colour] of [[kin.up, style.theme.upstream], [kin.down, style.theme.downstream]]) {
+      const chosen = edges.filter((e) => flags[e]);
+      if (chosen.length <= MOST_EDGES) drawEdges(ctx, scene, chosen, style, colour, 2);
+    }
+    const shown = nodes.filter(near);
     drawBars(ctx, scene, shown, style);
     drawTexts(ctx, scene, shown, style);
-    drawRings(ctx, scene, selected, style, style.theme.accent, 2.5);
+    const ringed = nodes.filter((i) => kin.selected[i]);
+    if (ringed.length <= gviz.dagDraw.MOST_RINGS) {
+      drawRings(ctx, scene, ringed, style, style.theme.accent, 2.5);
+    }
     gviz.dagBuffers.draw(ctx, scene, marks, style, size);
   }
 
@@ -198,7 +203,8 @@
     const view = gviz.dagDraw.viewOf(style.transform, size);
     const nodes = visibleNodes(scene, view);
     drawAxis(ctx, scene, style, size);
-    const edges = gviz.dagEdges.visible(scene, view).filter((e) => shows(scene, e));
+    const seen = gviz.dagEdges.visible(scene, view);
+    const edges = seen.filter((e) => shows(scene, e));
     const stroke = (list, ...look) => drawEdges(ctx, scene, list, style, ...look);
     if (edges.length > MOST_EDGES) edges.length = 0;
     if (scene.uses) gviz.dagData.draw(scene, edges, style, stroke);
@@ -210,7 +216,7 @@
     if (style.overlay.name === "slack") {
       drawEdges(ctx, scene, scene.criticalEdges.filter((e) => across(scene, e)), style, style.theme.accent, 2);
     }
-    if (veiled) drawSelection(ctx, scene, style, { ...marks, nodes }, size);
+    if (veiled) drawSelection(ctx, scene, style, marks, { nodes, edges: seen }, size);
     if (marks.hovered >= 0 && !marks.selected.includes(marks.hovered)) {
       drawRings(ctx, scene, [marks.hovered], style, style.theme.ink, 1.5);
     }

@@ -6,6 +6,8 @@
   /** The nearest zoom: this many pixels a nanosecond. */
   const MOST_ZOOM = 0.5;
   const END_ROOM = 76;
+  /** Of more selected nodes no rings and joins are drawn: they would be a curtain. */
+  const MOST_MARKED = 100;
 
   class Timeline {
     /** @param {gviz.Frame} frame */
@@ -121,6 +123,7 @@
       const rows = this.rows.filter((r) => r.side === side.name);
       const lanes = rows.filter((r) => r.kind === "lane");
       const dim = this.frame.group.selected.length > 0;
+      const only = this.isMany() ? this.selectedSet() : null;
       this.clipped(ctx, size, () => {
         const last = rows[rows.length - 1];
         if (lanes.length) {
@@ -135,16 +138,23 @@
           if (row.y > size.height || row.y + row.h < 0) continue;
           if (row.kind === "calls") gviz.timelineDraw.drawCalls(ctx, this.scene, this.detail.best(side), row, style, size);
           if (row.kind === "busy") gviz.timelineDraw.drawBusy(ctx, this.detail.best(side), row, style, size);
-          if (row.kind === "lane") {
-            this.drawLane(ctx, side, row, style, size, dim);
-          }
+          if (row.kind !== "lane") continue;
+          this.drawLane(ctx, side, row, style, size, dim);
+          if (only) this.drawLane(ctx, side, row, style, size, false, only);
         }
       });
     }
 
+    /** The selection, made once for all frames that show it. */
+    selectedSet() {
+      const { selected } = this.frame.group;
+      if (this.chosen?.selected !== selected) this.chosen = { selected, ids: new Set(selected) };
+      return this.chosen.ids;
+    }
+
     /** A lane, with all the detail there is; beyond the detail, as it was sent at first. */
-    drawLane(ctx, side, row, style, size, dim) {
-      const draw = (from) => gviz.timelineDraw.drawLane(ctx, this.scene, from, row, style, size, dim);
+    drawLane(ctx, side, row, style, size, dim, only = null) {
+      const draw = (from) => gviz.timelineDraw.drawLane(ctx, this.scene, from, row, style, size, dim, only);
       const fine = this.detail.sideOfLane(side, row.lane);
       if (!fine || this.detail.coversTime(this.detail.range())) return draw(fine || side);
       const { from_ns: from, to_ns: to } = this.detail.window;
@@ -160,6 +170,11 @@
       }
     }
 
+    /** Whether more is selected than can be marked one by one; then all else is faded only. */
+    isMany() {
+      return this.frame.group.selected.length > MOST_MARKED;
+    }
+
     drawMarks(ctx, style) {
       const { selected, hovered } = this.frame.group;
       const fill = (side, box) => {
@@ -168,7 +183,7 @@
         const at = { ...row, y: box.y, h: box.h };
         gviz.timelineDraw.drawLane(ctx, this.scene, one, at, style, this.frame.size, false);
       };
-      for (const id of selected) {
+      for (const id of this.isMany() ? [] : selected) {
         gviz.timelineMarks.drawSelected(ctx, this.scene, id, this.laneRows, style, fill, this.detail);
       }
       if (hovered !== null && !selected.includes(hovered)) {

@@ -13,6 +13,8 @@
   /** Asked for beyond the view: this share of it on each side, and so many launches. */
   const MARGIN = 0.5;
   const MORE_ROWS = 6;
+  /** Nodes that an address has room for. */
+  const MOST_ASKED = 100;
 
   class Detail {
     /** @param {Object} view the timeline */
@@ -78,7 +80,7 @@
         window.rows[0] <= first &&
         window.rows[1] >= last &&
         Object.values(window.bucket_ns).every((bucket) => bucket <= 1.25 * pixel) &&
-        this.selected === this.view.frame.group.selected.join(",")
+        this.selected === this.asksFor()
       );
     }
 
@@ -105,9 +107,13 @@
         width: Math.max(16, Math.ceil((end - begin) * this.view.transform.k)),
         rows: `${Math.max(0, first - MORE_ROWS)}-${last + MORE_ROWS}`,
       });
-      const { selected } = this.view.frame.group;
-      if (selected.length) query.set("node", selected.slice(0, 100).join(","));
+      if (this.asksFor()) query.set("node", this.asksFor());
       return query;
+    }
+
+    /** The selected nodes whose spans are wanted unmerged. */
+    asksFor() {
+      return this.view.frame.group.selected.slice(0, MOST_ASKED).join(",");
     }
 
     /** Fetch a part of what is shown. @returns {Promise<Object>} */
@@ -118,7 +124,7 @@
 
     async ask() {
       const loading = (this.loading = new AbortController());
-      const selected = this.view.frame.group.selected.join(",");
+      const selected = this.asksFor();
       try {
         const payload = await this.fetch(this.query(), loading.signal);
         this.scene = new gviz.TimelineScene(payload);

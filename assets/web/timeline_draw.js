@@ -27,8 +27,11 @@
     return { fill: ramp.css[step], ink };
   }
 
-  /** Bars of one lane; those that share a pixel become one, coloured by the slowest. */
-  function drawLane(ctx, scene, side, row, style, size, dim) {
+  /**
+   * Bars of one lane; those that share a pixel become one, coloured by the slowest.
+   * @param {boolean} dim faded, names apart @param {Set<number>|null} only spans of these nodes
+   */
+  function drawLane(ctx, scene, side, row, style, size, dim, only = null) {
     const { transform: t } = style;
     const { items } = side.lanes[row.lane];
     const right = size.width;
@@ -49,6 +52,7 @@
       const i = items[n];
       const x = toX(t, side.start[i]);
       if (x > right) break;
+      if (only && !only.has(side.nodeId[i])) continue;
       const w = side.duration[i] * t.k;
       if (w < 2) {
         const px = Math.floor(x);

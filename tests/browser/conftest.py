@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
-from waiting import eventually
+from waiting import PATIENCE_S, eventually
 
 from gviz.app.server import Options, RunningServer
 
@@ -109,6 +109,7 @@ class GraphPage:
     """The graph page as its user sees it: each view's own selection, and how to change it."""
 
     page: Page
+    patience_s: float = PATIENCE_S
 
     def open(self, site: Site, path: str) -> None:
         """Open a graph's address and wait until both canvases and the table are drawn."""
@@ -119,10 +120,11 @@ class GraphPage:
 
     def wait(self) -> None:
         """Wait until the views of the page shown are drawn."""
-        self.page.wait_for_selector(":is(#nodes-box, #kernels-box):not([hidden]) .ag-row")
+        row = ":is(#nodes-box, #kernels-box):not([hidden]) .ag-row"
+        self.page.wait_for_selector(row, timeout=1000 * self.patience_s)
         for view in ("dag", "timeline", "memory"):
             if self.page.locator(f"#{view}").is_visible():
-                eventually(lambda v=view: self.state(v)["ready"], f"{view} drawn")
+                self.wait_until(lambda v=view: self.state(v)["ready"], f"{view} drawn")
 
     def state(self, view: str) -> dict[str, Any]:
         """Return what a canvas says about itself."""
@@ -133,11 +135,11 @@ class GraphPage:
 
     def wait_until(self, question: Callable[[], Any], what: str) -> Any:
         """Wait until a question has a true answer and return it."""
-        return eventually(question, what)
+        return eventually(question, what, self.patience_s)
 
     def click_node(self, view: str, node: int) -> None:
         """Click a node where a canvas drew it."""
-        spot = eventually(
+        spot = self.wait_until(
             lambda: self.page.evaluate(
                 "([id, node]) => document.querySelector(`#${id} canvas`).gvizLocate(node)",
                 [view, node],
@@ -166,7 +168,9 @@ class GraphPage:
 
     def expect_selected(self, node: int) -> None:
         """Wait until all four views show the node as selected, none with a complaint."""
-        eventually(lambda: all(self.selections(node).values()), f"selection of {node} everywhere")
+        self.wait_until(
+            lambda: all(self.selections(node).values()), f"selection of {node} everywhere"
+        )
         assert [self.state(v)["message"] for v in ("dag", "timeline")] == ["", ""]
 
 

@@ -72,11 +72,12 @@ def test_axe_finds_what_is_wrong(page: Page) -> None:
         "",
         "run?file=small&run=1",
         "run?file=detailed&run=1",
+        "bench",
         "graph?file=dump&graph=2",
         "nowhere",
         "graph?file=missing&graph=1",
     ],
-    ids=["runs", "run", "aborted run", "no nodes", "no page", "no file"],
+    ids=["runs", "run", "aborted run", "bench", "no nodes", "no page", "no file"],
 )
 def test_page_is_accessible(page: Page, site: Site, path: str) -> None:
     page.set_viewport_size(WINDOW)  # type: ignore[arg-type]

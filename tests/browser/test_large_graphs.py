@@ -1,0 +1,172 @@
+"""The graph page with 20,000 and 100,000 nodes: what works with fifty works here too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import pytest
+from canvas_page import locate, time_spot
+from recordings import FIRST_NODE_ID, transformer_shape, write_recording
+
+if TYPE_CHECKING:
+    from conftest import GraphPage, Serve, Site
+
+pytestmark = pytest.mark.browser
+
+PATIENCE_S = 120.0
+#: Nodes of one decoder layer, and before the first.
+LAYER, BEFORE = 15, 2
+#: Place of the gate projection in its layer.
+GATE = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Large:
+    """A served recording of one graph."""
+
+    site: Site
+    name: str
+    layers: int
+
+    @property
+    def count(self) -> int:
+        """Nodes."""
+        return BEFORE + LAYER * self.layers + 4
+
+    @property
+    def path(self) -> str:
+        """Address of the graph's page."""
+        return f"graph?file={self.name}&graph=1"
+
+    @property
+    def middle(self) -> int:
+        """A gate projection far from both ends."""
+        return FIRST_NODE_ID + BEFORE + LAYER * (self.layers // 2) + GATE
+
+
+@pytest.fixture(scope="module", params=[1_333, 6_666], ids=["20,000", "100,000"])
+def large(
+    serve: Serve, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Large]:
+    path = tmp_path_factory.mktemp("large") / "large.gviz"
+    write_recording(path, transformer_shape(request.param), launches=1)
+    yield Large(serve(path), "large", request.param)
+    path.unlink()
+
+
+@pytest.fixture
+def graph_page(graph_page: GraphPage) -> GraphPage:
+    """A page that is waited for longer: what takes a second here may take a busy machine many."""
+    graph_page.page.set_default_timeout(1000 * PATIENCE_S)
+    return replace(graph_page, patience_s=PATIENCE_S)
+
+
+def choose(graph_page: GraphPage, box: str, option: str) -> None:
+    """Choose from a list."""
+    graph_page.page.locator(f"#{box}").click()
+    graph_page.page.get_by_role("option", name=option, exact=True).click()
+
+
+def test_layouts_colours_and_folds(graph_page: GraphPage, large: Large) -> None:
+    graph_page.open(large.site, large.path)
+    state = graph_page.state("dag")
+    assert (state["layout"], state["level"]) == ("lanes", "far")
+    assert state["nodeCount"] == state["visible"] == large.count
+    for layout in ("Time", "Structure", "Lanes"):
+        graph_page.page.locator("#layout").get_by_text(layout, exact=True).click()
+        drawn = layout.lower()
+        if layout == "Structure" and large.count > 40_000:
+            drawn = "lanes"
+            note = graph_page.page.locator("#dag .gviz-canvas-note")
+            note.get_by_text("layers are drawn up to 40,000 nodes").wait_for()
+        graph_page.wait_until(
+            lambda drawn=drawn: graph_page.state("dag").get("layout") == drawn, f"{layout} drawn"
+        )
+        assert graph_page.state("dag")["nodeCount"] == large.count
+    for label, overlay in (("Slack", "slack"), ("NVTX range", "nvtx"), ("Kernel name", "kernel")):
+        choose(graph_page, "colour", label)
+        graph_page.wait_until(
+            lambda overlay=overlay: graph_page.state("dag").get("overlay") == overlay, label
+        )
+    choose(graph_page, "folding", "Fold repeats")
+    graph_page.wait_until(lambda: graph_page.state("dag").get("nodeCount", 1e9) < 20, "folded")
+    assert graph_page.state("dag")["foldCount"] == 1
+    choose(graph_page, "folding", "Fold NVTX")
+    graph_page.wait_until(
+        lambda: graph_page.state("dag").get("foldCount") == large.layers, "a fold each layer"
+    )
+
+
+def test_selection_goes_round_all_views_and_back(graph_page: GraphPage, large: Large) -> None:
+    graph_page.open(large.site, large.path)
+    page = graph_page.page
+    page.locator("#search").fill("lm_head")
+    rows = page.locator("#nodes .ag-center-cols-container .ag-row")
+    graph_page.wait_until(lambda: rows.count() == 1, "the search's row")
+    rows.first.locator("[col-id=name]").click()
+    last = FIRST_NODE_ID + large.count - 3
+    graph_page.expect_selected(last)
+    page.locator("#search").fill("")
+    # From the inspector one back, to what the canvas shows beside it.
+    page.locator("#inspector").get_by_role("button", name="rms_norm_kernel").click()
+    graph_page.expect_selected(last - 1)
+    page.locator("#dag canvas").press("ArrowDown")
+    graph_page.expect_selected(last)
+    spot = locate(page, last)
+    page.mouse.move(spot["x"], spot["y"])
+    tip = page.locator("#dag .gviz-canvas-tooltip")
+    graph_page.wait_until(lambda: "gemv_bf16_lm_head" in tip.inner_text(), "the tooltip")
+    assert graph_page.state("timeline")["hovered"] == last
+    page.locator("#dag canvas").press("n")
+    graph_page.expect_selected(last + 1)
+    page.locator("#timeline canvas").press("Shift+N")
+    page.locator("#timeline canvas").press("Shift+N")
+    graph_page.wait_until(lambda: graph_page.state("dag")["selected"] == [last], "one span back")
+
+
+def test_ancestors_are_all_selected_and_drawn_in_time(graph_page: GraphPage, large: Large) -> None:
+    graph_page.open(large.site, f"{large.path}&node={large.middle}")
+    graph_page.expect_selected(large.middle)
+    page = graph_page.page
+    page.locator("#dag canvas").press("u")
+    # All that were created before it: every node of a layer leads to the next.
+    wanted = large.middle - FIRST_NODE_ID + 1
+    graph_page.wait_until(
+        lambda: len(graph_page.state("dag")["selected"]) == wanted, "all it waits for"
+    )
+    page.locator("#inspector", has_text="nodes selected").wait_for()
+    frames = {view: graph_page.state(view)["frames"] for view in ("dag", "timeline")}
+    for key in ("f", "+", "+", "-"):
+        page.locator("#dag canvas").press(key)
+    graph_page.wait_until(
+        lambda: graph_page.state("dag")["frames"] > frames["dag"] + 3, "drawn while selected"
+    )
+    page.locator("#dag canvas").press("Escape")
+    graph_page.wait_until(lambda: "No node selected" in graph_page.inspected(), "nothing selected")
+
+
+def test_brush_and_groups(graph_page: GraphPage, large: Large) -> None:
+    graph_page.open(large.site, large.path)
+    page = graph_page.page
+    total = graph_page.state("timeline")["sides"]["graph"]["total_ns"]
+    first, last = time_spot(page, 0.2 * total), time_spot(page, 0.4 * total)
+    page.mouse.move(*first)
+    page.keyboard.down("Alt")
+    page.mouse.down()
+    page.mouse.move(*last, steps=4)
+    page.mouse.up()
+    page.keyboard.up("Alt")
+    graph_page.wait_until(lambda: graph_page.state("dag")["filtered"], "the brush")
+    found = len(graph_page.state("dag")["filtered"])
+    assert 0.15 * large.count < found < 0.25 * large.count
+    page.get_by_text("By kernel name", exact=True).click()
+    counts = page.locator("#kernels .ag-row [col-id=count]")
+    graph_page.wait_until(lambda: counts.count() == LAYER, "a row each kernel of a layer")
+    assert sum(int(text) for text in counts.all_inner_texts()) == found
+    page.locator("#kernels .ag-row [col-id=name]").first.click()
+    graph_page.wait_until(lambda: graph_page.state("dag")["selected"], "nodes of a kernel")
+    page.locator("#inspector", has_text="nodes selected").wait_for()
+    page.locator("#filter-clear").click()
+    graph_page.wait_until(lambda: graph_page.state("dag")["filtered"] is None, "all nodes again")
