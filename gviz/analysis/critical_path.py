@@ -121,8 +121,10 @@ def earliest_starts(
     # Lists: a loop over arrays takes five times as long.
     for a, b, gap in zip(tail.tolist(), head.tolist(), lag_ns.tolist(), strict=True):
         ready = start[a] + gap
-        if ready > start[b] or before[b] < 0:
-            start[b], before[b] = max(ready, start[b]), a
+        if ready > start[b]:
+            start[b], before[b] = ready, a
+        elif before[b] < 0:
+            before[b] = a
     return np.array(start, np.float64), before
 
 

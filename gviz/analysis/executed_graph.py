@@ -18,8 +18,18 @@ if TYPE_CHECKING:
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 
-#: Kinds that occupy something while they run; the others only order, allocate or hold bodies.
-WORKING = frozenset({NodeType.KERNEL, NodeType.MEMCPY, NodeType.MEMSET, NodeType.HOST})
+#: Kinds that run nothing: they order, allocate or signal.
+NOT_WORKING = frozenset(
+    {
+        NodeType.EMPTY,
+        NodeType.WAIT_EVENT,
+        NodeType.EVENT_RECORD,
+        NodeType.EXT_SEMAS_SIGNAL,
+        NodeType.EXT_SEMAS_WAIT,
+        NodeType.MEM_ALLOC,
+        NodeType.MEM_FREE,
+    }
+)
 #: Stands for a value that is not known.
 UNKNOWN = -1
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gviz.analysis.executed_graph import BoolArray, IntArray
+from gviz.analysis.figure import figure
 from gviz.analysis.holds import NOTHING, HeldLaunch, Hold
 from gviz.analysis.launch_spans import TimeArray
 from gviz.idle import Intervals, union
@@ -50,46 +51,42 @@ class PathSteps:
 
 @dataclass(frozen=True, slots=True)
 class GapLedger:
-    """Where the time of one launch went (derived); the parts add up to ``total_ns`` exactly.
+    """Where the time of one launch went; the first four parts add up to the total exactly."""
 
-    Attributes
-    ----------
-    total_ns
-        From the first span's start to the last span's end.
-    node_ns
-        Time of the nodes on the path.
-    dependency_gap_ns
-        From the end of a dependency to the start of its dependent.
-    queue_wait_ns
-        From the end of other work on the same queue to the start of the next on the path.
-    late_start_ns
-        From the first span's start to that of the path's first node, which waited for nothing
-        that is known.
-    busy_gap_ns
-        The part of all gaps in which other nodes of the launch ran: the path waited, the GPU did
-        not.
-    untimed_gap_ns
-        The part of ``dependency_gap_ns`` in gaps with a node that CUPTI does not time, such as
-        host nodes: its time is in there.
-    crossing_gap_ns
-        The part of ``dependency_gap_ns`` in gaps between nodes of different queues.
-    submitting_gap_ns
-        The part of all gaps in which nothing ran and the launch call had not yet returned; None
-        where it is not known when that was.
-    hidden_ns
-        Time of nodes on the path that is in no part, because a node before on the path ran too.
-    """
-
-    total_ns: float
-    node_ns: float
-    dependency_gap_ns: float
-    queue_wait_ns: float
-    late_start_ns: float
-    busy_gap_ns: float
-    untimed_gap_ns: float
-    crossing_gap_ns: float
-    submitting_gap_ns: float | None
-    hidden_ns: float
+    total_ns: float = figure("derived", "from the first span's start to the last span's end")
+    node_ns: float = figure("derived", "time of the nodes on the path")
+    dependency_gap_ns: float = figure(
+        "derived", "gaps on the path from the end of a dependency to the start of its dependent"
+    )
+    queue_wait_ns: float = figure(
+        "derived", "gaps on the path from the end of other work on the same queue to the next start"
+    )
+    late_start_ns: float = figure(
+        "derived",
+        "from the first span's start to that of the path's first node, which waited for nothing "
+        "that is known",
+    )
+    busy_gap_ns: float = figure(
+        "derived",
+        "part of all gaps in which other nodes of the launch ran: the path waited, the GPU did not",
+    )
+    untimed_gap_ns: float = figure(
+        "derived",
+        "part of dependency_gap_ns in gaps with a node that CUPTI does not time, such as a host "
+        "node: its time is in there",
+    )
+    crossing_gap_ns: float = figure(
+        "derived", "part of dependency_gap_ns in gaps between nodes of different queues"
+    )
+    submitting_gap_ns: float | None = figure(
+        "derived",
+        "part of all gaps in which nothing ran and the launch call had not yet returned; null "
+        "where it is not known when that was",
+    )
+    hidden_ns: float = figure(
+        "derived",
+        "time of nodes on the path that is in no part, because a node before on the path ran too",
+    )
 
 
 def path_steps(held: HeldLaunch, path: IntArray) -> PathSteps:

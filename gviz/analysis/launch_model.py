@@ -15,6 +15,7 @@ predicting a change's effect by timing a dependency graph of recorded work anew.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,6 +65,11 @@ class LaunchModel:
     lag_ns: FloatArray
     is_queue: BoolArray
 
+    @property
+    def whole_ns(self) -> float:
+        """How long the launch took: what its constraints give unchanged."""
+        return self.held.length_ns
+
     def critical_path(self) -> CriticalPath:
         """Return length, starts and slack of the launch as it was, by vertex.
 
@@ -79,6 +85,7 @@ class LaunchModel:
         gap_ns: FloatArray | None = None,
         duration_ns: FloatArray | None = None,
         dropped: BoolArray | None = None,
+        added: Sequence[tuple[int, int]] = (),
     ) -> float:
         """Return how long the launch would have taken with something changed (estimated).
 
@@ -88,11 +95,20 @@ class LaunchModel:
             One a vertex, instead of its own.
         dropped
             bool, one a constraint: those that no longer hold.
+        added
+            Further dependencies, (tail, head), each to a greater row.
         """
         gap = self.gap_ns if gap_ns is None else gap_ns
         weight = gap + (self.duration_ns if duration_ns is None else duration_ns)
         kept = slice(None) if dropped is None else ~dropped
         tail, head, lag = self.tail[kept], self.head[kept], self.lag_ns[kept]
+        if added:
+            more = np.array(added, np.int64).reshape(-1, 2)
+            tail = np.concatenate((tail, more[:, 0]))
+            head = np.concatenate((head, more[:, 1]))
+            order = np.argsort(self.row[head], kind="stable")
+            lag = np.concatenate((lag, np.zeros(len(more))))[order]
+            tail, head = tail[order], head[order]
         start, _ = earliest_starts(len(self.row), tail, head, weight[tail] + lag)
         return float((start + weight).max(initial=0.0))
 

@@ -89,12 +89,12 @@ def launch_spans(
     )
 
 
-def median_spans(launches: Iterable[LaunchSpans]) -> LaunchSpans:
+def median_spans(launches: Iterable[LaunchSpans], *, least_share: float = 0.5) -> LaunchSpans:
     """Return the median launch (derived): each node's median start and median duration.
 
-    Executions that less than half of the launches have are left out: the last turns of a loop
-    that seldom runs so long are no part of the middle. A node's queue is the one that it ran
-    on most often, the least of equals.
+    Executions that fewer than ``least_share`` of the launches have are left out: the last turns
+    of a loop that seldom runs so long are no part of the middle. A node's queue is the one that
+    it ran on most often, the least of equals.
     """
     parts = list(launches)
     columns = ("node", "iteration", "start_ns", "end_ns", "queue")
@@ -103,7 +103,7 @@ def median_spans(launches: Iterable[LaunchSpans]) -> LaunchSpans:
         for name in columns
     )
     found = median_launch(node, turn, start, end - start)
-    keep = np.flatnonzero(2 * found.count >= len(parts))
+    keep = np.flatnonzero(found.count >= least_share * len(parts))
     begin, stop = found.start_ns[keep], (found.start_ns + found.duration_ns)[keep]
     begin, stop = begin - begin.min(initial=np.inf), stop - begin.min(initial=np.inf)
     order = np.lexsort((found.node_id[keep], stop, begin))

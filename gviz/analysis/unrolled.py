@@ -31,6 +31,8 @@ class Unrolled:
         int64, one a vertex: the node; of a mark: the node that holds the body.
     is_mark
         bool, one a vertex.
+    iteration
+        int64, one a vertex: which of the node's executions; 0 of marks.
     first, executions
         int64, one a level: its first vertex, and how often it ran.
     tail, head
@@ -43,6 +45,7 @@ class Unrolled:
 
     node: IntArray
     is_mark: BoolArray
+    iteration: IntArray
     first: IntArray
     executions: IntArray
     tail: IntArray
@@ -252,6 +255,7 @@ class _Builder:
         return Unrolled(
             node=np.concatenate((*self._node, np.array(self._marks, np.int64))),
             is_mark=is_mark,
+            iteration=self._iterations(count),
             first=self._first,
             executions=self._turns.executions,
             tail=tail,
@@ -259,3 +263,10 @@ class _Builder:
             programmatic=kind,
             row=rank_rows(count, tail, head),
         )
+
+    def _iterations(self, count: int) -> IntArray:
+        found = np.zeros(count, np.int64)
+        sizes = zip(self._graph.levels, self._turns.executions.tolist(), strict=True)
+        parts = [np.repeat(np.arange(times), level.count) for level, times in sizes]
+        found[: self._vertices] = np.concatenate(parts)
+        return found
