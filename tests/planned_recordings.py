@@ -59,9 +59,10 @@ class Plan:
     launches
         With node times, then ``plain_launches`` without. Calls take ``call_ns``, the first one
         ``first_call_ns``; each is made when the one before has ended.
-    stretch_ns
-        By so much every launch's nodes start later than the launch's before, from the second on:
-        noise.
+    between_calls_ns
+        From a call's return to the next call; None: the program waits for each launch.
+    rebuilt
+        Further executables that an update of the first would have given, never launched.
     """
 
     nodes: list[Planned]
@@ -73,6 +74,8 @@ class Plan:
     graph: dict[str, Any] = field(default_factory=dict)
     graph_exec: dict[str, Any] = field(default_factory=dict)
     launch: dict[str, Any] = field(default_factory=dict)
+    between_calls_ns: int | None = None
+    rebuilt: int = 0
     functions: dict[str, int] = field(default_factory=dict)
     allocations: Sequence[dict[str, Any]] = ()
 
@@ -173,11 +176,22 @@ class Plan:
         timed = [(i, n) for i, n in enumerate(self.nodes) if n.duration_ns is not None]
         first = min((n.start_ns for _, n in timed), default=0)
         length = max((n.start_ns + (n.duration_ns or 0) for _, n in timed), default=0) - first
+        for number in range(self.rebuilt):
+            at = start + 400_000 + 1_000 * number
+            writer.insert(
+                rows.GraphExec(
+                    graph_exec_id=2 + number, run_id=1, graph_id=1, cuda_exec_id=5 + number,
+                    instantiate_start_ns=at, instantiate_end_ns=at + 300_000, flags=0,
+                    could_update_graph_exec_id=1,
+                )
+            )  # fmt: skip
         clock = start + 1_000_000
+        ended = 0
         for ordinal in range(self.launches + self.plain_launches):
             is_timed = ordinal < self.launches and bool(timed)
             call = self.first_call_ns if ordinal == 0 else self.call_ns
-            gpu = clock + call + 1_000
+            gpu = max(clock + call + 1_000, ended + 3_000)
+            ended = gpu + length
             writer.insert(
                 rows.Launch(
                     **{
@@ -200,7 +214,8 @@ class Plan:
                         for i, n in timed
                     ],
                 )
-            clock = gpu + length + 20_000
+            waits = self.between_calls_ns is None
+            clock = gpu + length + 20_000 if waits else clock + call + (self.between_calls_ns or 0)
 
 
 def subject_of(path: Path) -> Subject:
@@ -209,3 +224,46 @@ def subject_of(path: Path) -> Subject:
     graphs = recording.fetch_graphs()
     top = next(g for g in graphs if g.parent_graph_id is None)
     return Subject(recording, top, bodies_by_parent(graphs), recording.fetch_devices(top.run_id))
+
+
+def two_branches(*, queue: int, start: int, blocks: int = 16, **columns: object) -> Plan:
+    """Return a fork of two branches of 10 us; the second ran on ``queue`` from ``start``.
+
+    ``columns`` are the second's.
+    """
+    nodes = [
+        Planned("fork", 0, 5_000),
+        Planned("left", 5_400, 10_000, blocks=blocks),
+        Planned("right", start, 10_000, queue=queue, columns=dict(columns)),
+        Planned("join", max(15_400, start + 10_000) + 500, 2_000),
+    ]
+    return Plan(nodes, [(0, 1), (0, 2), (1, 3), (2, 3)])
+
+
+def branch_and_join(work_ns: int, join_gap_ns: int) -> Plan:
+    """Return a main chain with a branch of one node beside its second node."""
+    end = 5_400 + max(8_000, 900 + work_ns)
+    nodes = [
+        Planned("fork", 0, 5_000),
+        Planned("main", 5_400, 8_000),
+        Planned("beside", 6_300, work_ns, queue=8),
+        Planned("join", end + join_gap_ns, 2_000),
+        Planned("after", end + join_gap_ns + 2_400, 2_000),
+        Planned("last", end + join_gap_ns + 4_800, 2_000),
+    ]
+    return Plan(nodes, [(0, 1), (0, 2), (1, 3), (2, 3), (3, 4), (4, 5)])
+
+
+def crossing_stages(streams: tuple[int, int] | None, *, through: bool = False) -> Plan:
+    """Return two branches of two stages that wait for each other between the stages."""
+    columns = [{"capture_stream_id": s} for s in streams or (None, None)]
+    nodes = [
+        Planned("a1", 0, 2_000, 7, columns=columns[0]),
+        Planned("b1", 0, 9_000, 8, columns=columns[1]),
+        Planned("a2", 9_500, 9_000, 7, columns=columns[0]),
+        Planned("b2", 9_500, 2_000, 8, columns=columns[1]),
+    ]
+    if not through:
+        return Plan(nodes, [(0, 2), (1, 2), (0, 3), (1, 3)])
+    nodes.append(Planned("EMPTY", kind=NodeType.EMPTY))
+    return Plan(nodes, [(0, 4), (1, 4), (4, 2), (4, 3)])

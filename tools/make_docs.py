@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from gviz.analysis.advice import RULES
 from gviz.analysis.analysis import result_classes
 from gviz.analysis.figure import fields_of
 from gviz.cli.main import COMMANDS, build_parser
@@ -22,6 +23,10 @@ MARK = "<!-- Below: generated from gviz/recording/rows.py by 'make docs'. -->"
 #: The same for docs/analysis.md.
 ANALYSIS_MARK = "<!-- Below: generated from gviz/analysis by 'make docs'. -->"
 
+_RULE_HEAD = (
+    "| rule | looks for | gain | which takes for granted that | source |\n"
+    "| --- | --- | --- | --- | --- |"
+)
 _RESULT_HEAD = "| key | how | meaning |\n| --- | --- | --- |"
 
 _CLI_HEAD = """\
@@ -48,7 +53,16 @@ def render_analysis(current: str) -> str:
     prose, mark, _ = current.partition(ANALYSIS_MARK)
     if not mark:
         sys.exit(f"docs/analysis.md lacks the line {ANALYSIS_MARK}")
-    return "\n\n".join([f"{prose}{ANALYSIS_MARK}", *map(_render_results, result_classes())]) + "\n"
+    parts = [f"{prose}{ANALYSIS_MARK}", _render_rules(), *map(_render_results, result_classes())]
+    return "\n\n".join(parts) + "\n"
+
+
+def _render_rules() -> str:
+    rows = [
+        f"| `{r.id}` | {r.title} | {r.bound}, a {r.per} | {r.assumes} | {r.source} |"
+        for r in RULES.values()
+    ]
+    return "\n".join(["## Rules", "", _RULE_HEAD, *rows])
 
 
 def _render_results(cls: type) -> str:

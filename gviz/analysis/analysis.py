@@ -5,19 +5,20 @@ from __future__ import annotations
 import dataclasses
 import types
 import typing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gviz.analysis.advice import Advice, Ignored, advise_graph, advise_run
+from gviz.analysis.device_launch import DeviceLaunch, device_launch
 from gviz.analysis.executed_graph import bodies_by_parent
 from gviz.analysis.figure import NotComputed, fields_of, figure, to_json
 from gviz.analysis.ledger_result import LedgerResult, ledger_result
 from gviz.analysis.parallelism import Parallelism, parallelism
 from gviz.analysis.path_result import CriticalPathResult, critical_path_result
+from gviz.analysis.run_subject import RunSubject
 from gviz.analysis.subject import Subject
 from gviz.errors import RecordingError
-from gviz.life_summary import is_failed
-from gviz.recording import rows
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording
@@ -43,6 +44,8 @@ class GraphAnalysis:
     critical_path: CriticalPathResult | NotComputed = figure("derived", "what bounds a launch")
     ledger: LedgerResult | NotComputed = figure("derived", "where the time of launches went")
     parallelism: Parallelism | NotComputed = figure("derived", "what could run side by side")
+    findings: Advice = figure("estimated", "what rules found in it")
+    device_launch: DeviceLaunch = figure("derived", "whether the device could launch it")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,7 @@ class RunAnalysis:
         "derived", "its top-level graphs, those first whose launches took longest together"
     )
     left_out_count: int = figure("stated", "graphs that were not asked for")
+    findings: Advice = figure("estimated", "what rules found in the run as a whole")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +71,11 @@ class Analysis:
 
 
 def analyze(
-    recording: Recording, *, graph_id: int | None = None, most_graphs: int | None = None
+    recording: Recording,
+    *,
+    graph_id: int | None = None,
+    most_graphs: int | None = None,
+    ignored: Sequence[Ignored] = (),
 ) -> Analysis:
     """Return everything that is said of a recording.
 
@@ -77,6 +85,8 @@ def analyze(
         The one graph to look at; None: all.
     most_graphs
         Of each run, so many graphs, those first whose launches took longest together.
+    ignored
+        Findings that are not wanted.
 
     Raises
     ------
@@ -84,7 +94,8 @@ def analyze(
         If there is no top-level graph of that id, or the file is damaged.
     """
     runs = tuple(
-        _analyze_run(recording, run, graph_id, most_graphs) for run in recording.fetch_runs()
+        _analyze_run(RunSubject(recording, run), graph_id, most_graphs, ignored)
+        for run in recording.fetch_runs()
     )
     if graph_id is not None:
         runs = tuple(run for run in runs if run.graphs)
@@ -97,19 +108,23 @@ def analyze(
 
 
 def _analyze_run(
-    recording: Recording, run: rows.Run, graph_id: int | None, most_graphs: int | None
+    run: RunSubject, graph_id: int | None, most_graphs: int | None, ignored: Sequence[Ignored]
 ) -> RunAnalysis:
-    graphs = recording.fetch_graphs(run.run_id)
-    top = [g for g in graphs if g.parent_graph_id is None and not is_failed(g)]
-    chosen = [g for g in top if graph_id in (None, g.graph_id)]
-    chosen = sorted(chosen, key=lambda g: (-_total_ns(recording, g.graph_id), g.graph_id))
+    recording = run.recording
+    chosen = [g for g in run.graphs.values() if graph_id in (None, g.graph_id)]
+    if len(chosen) > 1:
+        chosen.sort(key=lambda g: (-_total_ns(recording, g.graph_id), g.graph_id))
     chosen = chosen[:most_graphs]
-    bodies, devices = bodies_by_parent(graphs), recording.fetch_devices(run.run_id)
+    bodies = bodies_by_parent(run.all_graphs)
+    devices = recording.fetch_devices(run.run.run_id)
     return RunAnalysis(
-        run_id=run.run_id,
-        name=run.name,
-        graphs=tuple(_analyze_graph(recording, g, bodies, devices) for g in chosen),
-        left_out_count=len(top) - len(chosen),
+        run_id=run.run.run_id,
+        name=run.run.name,
+        graphs=tuple(
+            _analyze_graph(Subject(recording, g, bodies, devices), ignored) for g in chosen
+        ),
+        left_out_count=len(run.graphs) - len(chosen),
+        findings=advise_run(run, ignored),
     )
 
 
@@ -123,14 +138,10 @@ def _total_ns(recording: Recording, graph_id: int) -> float:
     return 0.0
 
 
-def _analyze_graph(
-    recording: Recording,
-    row: rows.Graph,
-    bodies: Mapping[int, Sequence[rows.Graph]],
-    devices: Sequence[rows.Device],
-) -> GraphAnalysis:
-    subject = Subject(recording, row, bodies, devices)
-    count, _ = recording.count_launches(row.graph_id)
+def _analyze_graph(subject: Subject, ignored: Sequence[Ignored]) -> GraphAnalysis:
+    row = subject.row
+    count, _ = subject.recording.count_launches(row.graph_id)
+    flags = subject.execs[0].flags if subject.execs else None
     return GraphAnalysis(
         graph_id=row.graph_id,
         name=row.name,
@@ -141,6 +152,8 @@ def _analyze_graph(
         critical_path=critical_path_result(subject),
         ledger=ledger_result(subject),
         parallelism=parallelism(subject),
+        findings=advise_graph(subject, ignored),
+        device_launch=device_launch(subject.graph, flags),
     )
 
 

@@ -17,6 +17,7 @@ from gviz.analysis.gap_ledger import PathSteps, path_steps
 from gviz.analysis.holds import HeldLaunch, hold_launch
 from gviz.analysis.launch_model import LaunchModel, launch_model
 from gviz.analysis.launch_spans import LaunchSpans, launch_spans, median_spans
+from gviz.analysis.node_memory import MOST_NODES, NodeMemory, read_node_memory
 from gviz.analysis.observed_path import observed_path
 from gviz.analysis.reachability import Reachability
 from gviz.analysis.unrolled import Unrolled, Unroller
@@ -179,6 +180,28 @@ class Subject:
         """Slack in that launch."""
         return self.model.critical_path()
 
+    def untimed_before(self, vertex: int) -> list[int]:
+        """Return the vertices without a time between a vertex and its last dependency to end."""
+        unrolled, held = self.unrolled, self.held
+        found: list[int] = []
+        at = int(held.via[vertex])
+        while at >= 0 and not held.timed[at]:
+            found.append(at)
+            before = unrolled.tail[self._edges_into(at)]
+            at = int(before[np.argmax(held.end_ns[before])]) if len(before) else -1
+        return found
+
+    def _edges_into(self, vertex: int) -> IntArray:
+        """Return the edges of the unrolled form that lead to a vertex."""
+        first = np.searchsorted(self._by_head[1], vertex, side="left")
+        stop = np.searchsorted(self._by_head[1], vertex, side="right")
+        return self._by_head[0][first:stop]
+
+    @cached_property
+    def _by_head(self) -> tuple[IntArray, IntArray]:
+        order = np.argsort(self.unrolled.head, kind="stable")
+        return order, self.unrolled.head[order]
+
     @cached_property
     def usual(self) -> UsualGaps:
         """Usual gaps in that launch."""
@@ -190,6 +213,21 @@ class Subject:
         unrolled = self.unrolled
         found = Reachability(unrolled.row, unrolled.tail, unrolled.head)
         return found if found.is_small_enough else None
+
+    # -- what else the recording says of it --------------------------------------------
+
+    @cached_property
+    def execs(self) -> list[rows.GraphExec]:
+        """The executables."""
+        return self.recording.fetch_graph_execs(self.row.graph_id)
+
+    @cached_property
+    def memory(self) -> NodeMemory | None:
+        """Which memory the outermost level's nodes are given; None: too many nodes to ask for."""
+        level = self.graph.levels[0]
+        if level.count > MOST_NODES:
+            return None
+        return read_node_memory(self.recording, self.row, self.graph.nodes[level.nodes])
 
     # -- what of it could be shorter ---------------------------------------------------
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gviz.analysis.analysis import analysis_to_json, analyze
+from gviz.cli.analyze_config import DEFAULT_NAME, read_ignored
 from gviz.cli.analyze_text import render_analysis
 from gviz.cli.recording_path import find_recording
 from gviz.recording.reader import Recording
@@ -25,8 +26,8 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "analyze",
         help="say what bounds a graph's launches and what could be gained",
-        description="Say where the time of a graph's launches goes, what bounds them and what "
-        "could run side by side. Every number says whether it was "
+        description="Say where the time of a graph's launches goes, what bounds them, what "
+        "could run side by side, and what to change. Every number says whether it was "
         "measured, derived from measured ones, or estimated.",
     )
     parser.add_argument("recording", type=Path, help="a .gviz file, or a left-over spool")
@@ -41,16 +42,26 @@ def add_parser(subparsers: Subparsers) -> None:
         "together; with --json all)",
     )
     parser.add_argument(
+        "--config",
+        type=Path,
+        metavar="FILE",
+        help=f"findings to leave out (default: {DEFAULT_NAME} here); docs/analysis.md has the form",
+    )
+    parser.add_argument(
         "--json", action="store_true", help="print JSON; docs/analysis.md has the keys"
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the analysis of a recording; return 0."""
+    ignored = read_ignored(arguments.config)
     few = not (arguments.all or arguments.json) and arguments.graph is None
     with Recording(find_recording(arguments.recording)) as recording:
         found = analyze(
-            recording, graph_id=arguments.graph, most_graphs=MOST_GRAPHS if few else None
+            recording,
+            graph_id=arguments.graph,
+            most_graphs=MOST_GRAPHS if few else None,
+            ignored=ignored,
         )
     if arguments.json:
         print(json.dumps(analysis_to_json(found)))

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
+from gviz.analysis.advice import Advice
 from gviz.analysis.analysis import Analysis, GraphAnalysis, RunAnalysis
+from gviz.analysis.device_launch import DeviceLaunch
 from gviz.analysis.figure import NotComputed
 from gviz.analysis.ledger_result import LedgerResult, PathGap
 from gviz.analysis.parallelism import LevelShape, Overlap, Parallelism, TurnTaking
 from gviz.analysis.path_result import CriticalPathResult
+from gviz.analysis.rules.rule import Finding
 from gviz.analysis.subject import NodeRef
 from gviz.cli.quantity import format_count, format_ns
 from gviz.cli.text_table import render_table, shorten
 
+_R = TypeVar("_R")
+
 #: Rows of a list that the text shows; the JSON has all.
 _LISTED = 5
+#: Findings that the text shows.
+_FINDINGS = 8
 #: A kernel's name in running text.
 _NAME = 36
 #: Gaps of the path below this share of the launch are not worth a line.
@@ -41,6 +49,10 @@ def _render_run(run: RunAnalysis, path: str, width: int) -> Iterator[str]:
     for graph in run.graphs:
         yield ""
         yield from _render_graph(graph, width)
+    if run.findings.findings:
+        yield ""
+        yield "the run as a whole"
+        yield from _render_advice(run.findings, width)
     if run.left_out_count:
         yield ""
         yield (
@@ -58,17 +70,26 @@ def _render_graph(graph: GraphAnalysis, width: int) -> Iterator[str]:
         width,
         indent=2,
     )
-    for title, found, render in (
-        ("Where a launch's time goes", graph.ledger, _render_ledger),
-        ("What bounds it", graph.critical_path, _render_path),
-        ("What could run side by side", graph.parallelism, _render_parallelism),
-    ):
-        yield ""
-        yield f"  {title}"
-        if isinstance(found, NotComputed):
-            yield from _wrapped(f"not computed: {found.not_computed}", width)
-        else:
-            yield from render(found, width)  # type: ignore[operator]
+    yield from _section("Where a launch's time goes", graph.ledger, _render_ledger, width)
+    yield from _section("What bounds it", graph.critical_path, _render_path, width)
+    yield from _section(
+        "What could run side by side", graph.parallelism, _render_parallelism, width
+    )
+    yield ""
+    yield "  What to change"
+    yield from _render_advice(graph.findings, width)
+    yield from _wrapped(_describe_device_launch(graph.device_launch), width)
+
+
+def _section(
+    title: str, found: _R | NotComputed, render: Callable[[_R, int], Iterator[str]], width: int
+) -> Iterator[str]:
+    yield ""
+    yield f"  {title}"
+    if isinstance(found, NotComputed):
+        yield from _wrapped(f"not computed: {found.not_computed}", width)
+    else:
+        yield from render(found, width)
 
 
 # -- the ledger ------------------------------------------------------------------------
@@ -260,6 +281,42 @@ def _describe_full(reason: str, turns: list[TurnTaking]) -> str:
         f"{_node(first.waiting[0])} for {_node(first.meanwhile[0])}; likely reason: {reason}, so "
         "there is nothing to gain [estimated]"
     )
+
+
+# -- advice ----------------------------------------------------------------------------
+
+
+def _render_advice(advice: Advice, width: int) -> Iterator[str]:
+    if not advice.findings:
+        yield from _wrapped("no rule found anything whose gain is above noise", width)
+    for number, finding in enumerate(advice.findings[:_FINDINGS], start=1):
+        yield from _render_finding(number, finding, width)
+    if len(advice.findings) > _FINDINGS:
+        yield from _wrapped(f"and {len(advice.findings) - _FINDINGS:,} more (--json)", width)
+    if advice.ignored_count:
+        count = format_count(advice.ignored_count, "finding")
+        yield from _wrapped(f"{count} left out by the configuration", width)
+    for reason in advice.not_checked:
+        yield from _wrapped(f"not checked: {reason}", width)
+
+
+def _render_finding(number: int, finding: Finding, width: int) -> Iterator[str]:
+    bound = "" if finding.gain_bound == "about" else f"{finding.gain_bound} "
+    gain = f"{bound}{format_ns(finding.gain_ns)} a {finding.gain_per} [estimated]"
+    yield from _wrapped(f"{number}. {gain}: {finding.reason} [{finding.rule}]", width)
+    if finding.nodes:
+        ids = ", ".join(_id(node) for node in finding.nodes)
+        more = ", ..." if finding.node_count > len(finding.nodes) else ""
+        yield from _wrapped(f"nodes {ids}{more}", width, indent=7)
+    yield from _wrapped(f"fix: {finding.fix}", width, indent=7)
+
+
+def _describe_device_launch(found: DeviceLaunch) -> str:
+    if found.is_possible:
+        text = "the device could launch this graph, as far as its nodes tell"
+        unknown = f"; not known: {', '.join(found.unknown)}" if found.unknown else ""
+        return f"{text}{unknown} [derived]"
+    return f"the device could not launch this graph: {'; '.join(found.broken)} [derived]"
 
 
 # -- words -----------------------------------------------------------------------------

@@ -61,3 +61,51 @@ def test_graphs_that_are_left_out_are_counted(tmp_path: Path) -> None:
     with Recording(path) as recording:
         text = render_analysis(analyze(recording, most_graphs=0), 100)
     assert "1 more graph" in text
+
+
+def test_configuration_leaves_findings_out(
+    gviz: Gviz, tmp_path: Path, small_recording: Path
+) -> None:
+    found = json.loads(gviz("analyze", "--json", small_recording).stdout)
+    advice = found["runs"][0]["graphs"][0]["findings"]
+    rule = advice["findings"][0]["rule"]
+    # Read where the command is started, and by name.
+    (tmp_path / "gviz.toml").write_text(f'[[ignore]]\nrule = "{rule}"\n')
+    for done in (
+        gviz("analyze", "--json", small_recording, cwd=tmp_path),
+        gviz("analyze", "--json", "--config", tmp_path / "gviz.toml", small_recording),
+    ):
+        left = json.loads(done.stdout)["runs"][0]["graphs"][0]["findings"]
+        assert rule not in [f["rule"] for f in left["findings"]]
+        assert left["ignored_count"] >= 1
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[[ignore]]\nrule = "no-such-rule"\n', "memset-between-kernels"),
+        ('[[ignore]]\nrules = "device-copy"\n', "rule and graph"),
+        ('[[ignore]]\nrule = "device-copy"\ngraph = 3\n', "pattern"),
+        ("ignore = 3\n", "[[ignore]]"),
+        ("not toml", "no TOML"),
+        (None, "check the name"),
+    ],
+)
+def test_bad_configuration_is_an_error_that_says_what_is_right(
+    gviz: Gviz, tmp_path: Path, small_recording: Path, text: str | None, said: str
+) -> None:
+    path = tmp_path / "c.toml"
+    if text is not None:
+        path.write_text(text)
+    done = gviz("analyze", "--config", path, small_recording)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("gviz: ")
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_findings_are_ranked_and_name_their_fix(gviz: Gviz) -> None:
+    text = gviz("analyze", BUNDLED[1]).stdout
+    assert "What to change" in text
+    assert "[late-fork]" in text
+    assert "fix: Fork before the first branch is launched" in text

@@ -5,7 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from planned_recordings import Plan, Planned, chain_edges, in_a_row, subject_of
+from planned_recordings import (
+    Plan,
+    Planned,
+    branch_and_join,
+    chain_edges,
+    crossing_stages,
+    in_a_row,
+    subject_of,
+    two_branches,
+)
 from recordings import fork_join_shape, transformer_shape, write_loop_recording, write_recording
 
 from gviz.analysis.figure import NotComputed
@@ -23,17 +32,6 @@ def turns(path: Path) -> tuple[TurnTaking, ...]:
     result = found(path).turn_taking
     assert isinstance(result, tuple)
     return result
-
-
-def two_branches(*, queue: int, start: int, blocks: int = 16, **columns: object) -> Plan:
-    """Return a fork of two branches of 10 us; the second ran on ``queue`` from ``start``."""
-    nodes = [
-        Planned("fork", 0, 5_000),
-        Planned("left", 5_400, 10_000, blocks=blocks),
-        Planned("right", start, 10_000, queue=queue, columns=dict(columns)),
-        Planned("join", max(15_400, start + 10_000) + 500, 2_000),
-    ]
-    return Plan(nodes, [(0, 1), (0, 2), (1, 3), (2, 3)])
 
 
 def test_branches_that_overlapped_took_no_turns(tmp_path: Path) -> None:
@@ -107,20 +105,6 @@ def test_edge_beside_a_programmatic_one_is_needed(tmp_path: Path) -> None:
     assert level.redundant_edge_count == 0
 
 
-def branch_and_join(work_ns: int, join_gap_ns: int) -> Plan:
-    """Return a main chain with a branch of one node beside its second node."""
-    end = 5_400 + max(8_000, 900 + work_ns)
-    nodes = [
-        Planned("fork", 0, 5_000),
-        Planned("main", 5_400, 8_000),
-        Planned("beside", 6_300, work_ns, queue=8),
-        Planned("join", end + join_gap_ns, 2_000),
-        Planned("after", end + join_gap_ns + 2_400, 2_000),
-        Planned("last", end + join_gap_ns + 4_800, 2_000),
-    ]
-    return Plan(nodes, [(0, 1), (0, 2), (1, 3), (2, 3), (3, 4), (4, 5)])
-
-
 def test_branch_that_costs_more_than_its_work_is_said(tmp_path: Path) -> None:
     small = found(branch_and_join(1_000, 3_000).write(tmp_path / "x.gviz")).small_branches
     assert small is not None
@@ -134,21 +118,6 @@ def test_branch_that_costs_more_than_its_work_is_said(tmp_path: Path) -> None:
 def test_branch_worth_its_fork_is_not_said(tmp_path: Path, work_ns: int, join_gap_ns: int) -> None:
     result = found(branch_and_join(work_ns, join_gap_ns).write(tmp_path / "x.gviz"))
     assert result.small_branches is None
-
-
-def crossing_stages(streams: tuple[int, int] | None, *, through: bool = False) -> Plan:
-    """Return two branches of two stages that wait for each other between the stages."""
-    columns = [{"capture_stream_id": s} for s in streams or (None, None)]
-    nodes = [
-        Planned("a1", 0, 2_000, 7, columns=columns[0]),
-        Planned("b1", 0, 9_000, 8, columns=columns[1]),
-        Planned("a2", 9_500, 9_000, 7, columns=columns[0]),
-        Planned("b2", 9_500, 2_000, 8, columns=columns[1]),
-    ]
-    if not through:
-        return Plan(nodes, [(0, 2), (1, 2), (0, 3), (1, 3)])
-    nodes.append(Planned("EMPTY", kind=NodeType.EMPTY))
-    return Plan(nodes, [(0, 4), (1, 4), (4, 2), (4, 3)])
 
 
 @pytest.mark.parametrize("through", [False, True])
