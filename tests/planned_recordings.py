@@ -59,6 +59,12 @@ class Plan:
     launches
         With node times, then ``plain_launches`` without. Calls take ``call_ns``, the first one
         ``first_call_ns``; each is made when the one before has ended.
+    stream_passes, stream_call_ns
+        Passes over the same work by stream calls before the graph, on one stream, and the host
+        time of each call. The first pass takes 50 us longer, before its first node.
+    stream_without, foreign_ns
+        A node that no pass has, and how long a kernel runs that is not the graph's: it starts
+        100 ns after the first node's end. 0: there is none.
     between_calls_ns
         From a call's return to the next call; None: the program waits for each launch.
     rebuilt
@@ -74,6 +80,10 @@ class Plan:
     graph: dict[str, Any] = field(default_factory=dict)
     graph_exec: dict[str, Any] = field(default_factory=dict)
     launch: dict[str, Any] = field(default_factory=dict)
+    stream_passes: int = 0
+    stream_call_ns: int = 6_000
+    stream_without: int | None = None
+    foreign_ns: int = 0
     between_calls_ns: int | None = None
     rebuilt: int = 0
     functions: dict[str, int] = field(default_factory=dict)
@@ -85,7 +95,54 @@ class Plan:
             self._write_run(writer)
             self._write_graph(writer)
             self._write_launches(writer)
+            self._write_passes(writer)
+            self._write_statistics(writer)
         return path
+
+    def _write_passes(self, writer: RecordingWriter) -> None:
+        """Write the stream side: each call returns, and 2 us later its node may start."""
+        timed = [(i, n) for i, n in enumerate(self.nodes) if n.duration_ns is not None]
+        timed.sort(key=lambda item: (item[1].start_ns, item[0]))
+        clock = STARTED_NS + 10_000
+        for ordinal in range(self.stream_passes):
+            called, free = clock + (50_000 if ordinal == 0 else 0), 0
+            operations = []
+            for i, node in timed:
+                returned = called + self.stream_call_ns
+                start = max(returned + 2_000, free)
+                free = start + (node.duration_ns or 0)
+                operations.append((i, node, called, returned, start))
+                called = returned
+            operations = [x for x in operations if x[0] != self.stream_without]
+            launch_id = 1_000 + ordinal
+            if self.foreign_ns:
+                first = operations[0]
+                end = first[-1] + (first[1].duration_ns or 0)
+                writer.insert(
+                    rows.StreamOperation(
+                        operation_id=launch_id * 1_000 + 999, run_id=1, type=0, name="foreign",
+                        start_ns=end + 100, duration_ns=self.foreign_ns, stream_id=7, device_id=0,
+                        correlation_id=999,
+                    )
+                )  # fmt: skip
+            writer.insert(
+                rows.Launch(
+                    launch_id=launch_id, run_id=1, graph_id=1, graph_exec_id=None, side="stream",
+                    ordinal=ordinal, host_start_ns=clock, host_end_ns=called, stream_id=7,
+                    node_level=1, gpu_start_ns=operations[0][-1], gpu_end_ns=free,
+                    span_count=len(operations), node_method="cupti",
+                ),
+                *(
+                    rows.StreamOperation(
+                        operation_id=launch_id * 1_000 + at, run_id=1, type=int(node.kind),
+                        name=node.name, start_ns=start, duration_ns=node.duration_ns or 0,
+                        stream_id=7, device_id=0, correlation_id=at, host_start_ns=at_call,
+                        host_end_ns=returned, launch_id=launch_id, node_id=i,
+                    )
+                    for at, (i, node, at_call, returned, start) in enumerate(operations)
+                ),
+            )  # fmt: skip
+            clock = free + 10_000
 
     def _write_run(self, writer: RecordingWriter) -> None:
         writer.insert(
@@ -159,6 +216,18 @@ class Plan:
                 "not_timed_reason": reason, **shape, **node.columns,
             }
         )  # fmt: skip
+
+    def _write_statistics(self, writer: RecordingWriter) -> None:
+        for number, node in enumerate(self.nodes):
+            each = node.duration_ns
+            if each is not None and self.launches:
+                writer.insert(
+                    rows.NodeStatistics(
+                        graph_id=1, node_id=number, count=self.launches,
+                        total_ns=self.launches * each, median_ns=each, p5_ns=each, p95_ns=each,
+                        min_ns=each, max_ns=each, mad_ns=0.0, start_median_ns=float(node.start_ns),
+                    )
+                )  # fmt: skip
 
     def _write_launches(self, writer: RecordingWriter) -> None:
         start = STARTED_NS + 2_000_000

@@ -10,13 +10,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gviz.analysis.advice import Advice, Ignored, advise_graph, advise_run
+from gviz.analysis.break_even import BreakEven, break_even
 from gviz.analysis.device_launch import DeviceLaunch, device_launch
 from gviz.analysis.executed_graph import bodies_by_parent
 from gviz.analysis.figure import NotComputed, fields_of, figure, to_json
+from gviz.analysis.graph_share import GraphShare, gpu_total_ns, graph_share
 from gviz.analysis.ledger_result import LedgerResult, ledger_result
 from gviz.analysis.parallelism import Parallelism, parallelism
 from gviz.analysis.path_result import CriticalPathResult, critical_path_result
 from gviz.analysis.run_subject import RunSubject
+from gviz.analysis.stream_result import StreamResult, stream_result
 from gviz.analysis.subject import Subject
 from gviz.errors import RecordingError
 
@@ -44,6 +47,12 @@ class GraphAnalysis:
     critical_path: CriticalPathResult | NotComputed = figure("derived", "what bounds a launch")
     ledger: LedgerResult | NotComputed = figure("derived", "where the time of launches went")
     parallelism: Parallelism | NotComputed = figure("derived", "what could run side by side")
+    stream_comparison: StreamResult | NotComputed = figure(
+        "derived", "the same work by stream calls"
+    )
+    break_even: BreakEven | NotComputed = figure(
+        "derived", "after how many launches it has paid back what it cost"
+    )
     findings: Advice = figure("estimated", "what rules found in it")
     device_launch: DeviceLaunch = figure("derived", "whether the device could launch it")
 
@@ -58,6 +67,7 @@ class RunAnalysis:
         "derived", "its top-level graphs, those first whose launches took longest together"
     )
     left_out_count: int = figure("stated", "graphs that were not asked for")
+    graph_share: GraphShare | NotComputed = figure("estimated", "how much of it lies in graphs")
     findings: Advice = figure("estimated", "what rules found in the run as a whole")
 
 
@@ -113,7 +123,8 @@ def _analyze_run(
     recording = run.recording
     chosen = [g for g in run.graphs.values() if graph_id in (None, g.graph_id)]
     if len(chosen) > 1:
-        chosen.sort(key=lambda g: (-_total_ns(recording, g.graph_id), g.graph_id))
+        total = {g.graph_id: gpu_total_ns(run, g.graph_id) for g in chosen}
+        chosen.sort(key=lambda g: (-total[g.graph_id], g.graph_id))
     chosen = chosen[:most_graphs]
     bodies = bodies_by_parent(run.all_graphs)
     devices = recording.fetch_devices(run.run.run_id)
@@ -124,18 +135,9 @@ def _analyze_run(
             _analyze_graph(Subject(recording, g, bodies, devices), ignored) for g in chosen
         ),
         left_out_count=len(run.graphs) - len(chosen),
+        graph_share=graph_share(run),
         findings=advise_run(run, ignored),
     )
-
-
-def _total_ns(recording: Recording, graph_id: int) -> float:
-    """Return how long a graph's launches took together, from those that were measured."""
-    count, _ = recording.count_launches(graph_id)
-    for measure in ("event", "gpu", "host"):
-        found = recording.fetch_weighted_durations(graph_id, "graph", measure)
-        if found.count:
-            return found.total_ns / found.count * count
-    return 0.0
 
 
 def _analyze_graph(subject: Subject, ignored: Sequence[Ignored]) -> GraphAnalysis:
@@ -152,6 +154,8 @@ def _analyze_graph(subject: Subject, ignored: Sequence[Ignored]) -> GraphAnalysi
         critical_path=critical_path_result(subject),
         ledger=ledger_result(subject),
         parallelism=parallelism(subject),
+        stream_comparison=subject.once(stream_result),
+        break_even=subject.once(break_even),
         findings=advise_graph(subject, ignored),
         device_launch=device_launch(subject.graph, flags),
     )

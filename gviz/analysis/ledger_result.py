@@ -12,6 +12,7 @@ from gviz.analysis.gap_ledger import GapLedger, gap_ledger, path_steps
 from gviz.analysis.holds import NOTHING, HeldLaunch, Hold
 from gviz.analysis.observed_path import observed_path
 from gviz.analysis.subject import NodeRef, Subject, TimedLaunch
+from gviz.launch_queue import may_have_waited, with_the_one_before
 from gviz.launch_time import event_durations
 from gviz.recording import rows
 
@@ -105,23 +106,13 @@ def _with_waits(subject: Subject) -> list[tuple[TimedLaunch, int | None]]:
     None where the launch before it on its stream was still running when it was called: then
     the time is that one's.
     """
-    before: dict[int | None, rows.Launch] = {}
-    previous: dict[int, rows.Launch | None] = {}
-    for row in subject.launch_rows:
-        previous[row.launch_id] = before.get(row.stream_id)
-        before[row.stream_id] = row
+    previous = {x.launch_id: before for x, before in with_the_one_before(subject.launch_rows)}
     return [(x, _call_to_first(x.row, previous[x.row.launch_id])) for x in subject.timed_launches]
 
 
 def _call_to_first(row: rows.Launch, before: rows.Launch | None) -> int | None:
-    if row.host_start_ns is None or row.gpu_start_ns is None:
+    if row.host_start_ns is None or row.gpu_start_ns is None or may_have_waited(row, before):
         return None
-    if before is not None:
-        ended = before.gpu_end_ns
-        if ended is None and before.host_end_ns is not None and before.event_duration_ns:
-            ended = before.host_end_ns + before.event_duration_ns  # no earlier than that
-        if ended is not None and ended > row.host_start_ns:
-            return None
     return row.gpu_start_ns - row.host_start_ns
 
 

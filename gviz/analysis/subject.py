@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,8 @@ from gviz.recording import rows
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording
+
+_R = TypeVar("_R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,7 @@ class Subject:
         self.recording = recording
         self.row = row
         self.graph: ExecutedGraph = read_executed_graph(recording, row, bodies)
+        self._results: dict[Callable[[Subject], Any], Any] = {}
         self._devices = {d.device_id: d for d in devices}
         self._unroller = Unroller(self.graph)
 
@@ -251,6 +254,13 @@ class Subject:
     def barriers(self) -> Barriers | None:
         """Joins at which branches wait for each other."""
         return barriers(self.graph, self.model)
+
+    def once(self, compute: Callable[[Subject], _R]) -> _R:
+        """Return what a function of this subject gives, computed when it is first asked for."""
+        if compute not in self._results:
+            self._results[compute] = compute(self)
+        found: _R = self._results[compute]
+        return found
 
     # -- names -------------------------------------------------------------------------
 

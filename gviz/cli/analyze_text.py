@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
@@ -15,15 +14,19 @@ from gviz.analysis.parallelism import LevelShape, Overlap, Parallelism, TurnTaki
 from gviz.analysis.path_result import CriticalPathResult
 from gviz.analysis.rules.rule import Finding
 from gviz.analysis.subject import NodeRef
+from gviz.cli.analyze_compared import describe_share, render_break_even, render_comparison
 from gviz.cli.quantity import format_count, format_ns
 from gviz.cli.text_table import render_table, shorten
+from gviz.cli.wrapped import wrapped
 
 _R = TypeVar("_R")
 
 #: Rows of a list that the text shows; the JSON has all.
-_LISTED = 5
+_LISTED = 3
 #: Findings that the text shows.
-_FINDINGS = 8
+_FINDINGS = 5
+#: Nodes of a finding that the text names.
+_IDS = 4
 #: A kernel's name in running text.
 _NAME = 36
 #: Gaps of the path below this share of the launch are not worth a line.
@@ -49,6 +52,9 @@ def _render_run(run: RunAnalysis, path: str, width: int) -> Iterator[str]:
     for graph in run.graphs:
         yield ""
         yield from _render_graph(graph, width)
+    if run.graphs:
+        yield ""
+        yield from wrapped(describe_share(run.graph_share), width, indent=0)
     if run.findings.findings:
         yield ""
         yield "the run as a whole"
@@ -64,7 +70,7 @@ def _render_run(run: RunAnalysis, path: str, width: int) -> Iterator[str]:
 def _render_graph(graph: GraphAnalysis, width: int) -> Iterator[str]:
     yield f"graph {graph.graph_id}: {graph.name}"
     timed = f", {graph.timed_launch_count:,} of them with node times" if graph.launch_count else ""
-    yield from _wrapped(
+    yield from wrapped(
         f"{format_count(graph.node_count, 'node')}, launched "
         f"{format_count(graph.launch_count, 'time')}{timed}",
         width,
@@ -75,10 +81,14 @@ def _render_graph(graph: GraphAnalysis, width: int) -> Iterator[str]:
     yield from _section(
         "What could run side by side", graph.parallelism, _render_parallelism, width
     )
+    compared = graph.stream_comparison
+    yield from _section("Against the same work by stream calls", compared, render_comparison, width)
+    if not isinstance(compared, NotComputed):
+        yield from _section("When it pays back", graph.break_even, render_break_even, width)
     yield ""
     yield "  What to change"
     yield from _render_advice(graph.findings, width)
-    yield from _wrapped(_describe_device_launch(graph.device_launch), width)
+    yield from wrapped(_describe_device_launch(graph.device_launch), width)
 
 
 def _section(
@@ -87,7 +97,7 @@ def _section(
     yield ""
     yield f"  {title}"
     if isinstance(found, NotComputed):
-        yield from _wrapped(f"not computed: {found.not_computed}", width)
+        yield from wrapped(f"not computed: {found.not_computed}", width)
     else:
         yield from render(found, width)
 
@@ -116,13 +126,13 @@ def _render_ledger(result: LedgerResult, width: int) -> Iterator[str]:
         )
     )
     for part in _gap_parts(result):
-        yield from _wrapped(part, width)
-    yield from _wrapped(_describe_events(result), width)
+        yield from wrapped(part, width)
+    yield from wrapped(_describe_events(result), width)
     worth = [g for g in result.gaps if g.gap_ns >= _LEAST_GAP * total][:_LISTED]
     if worth:
-        yield from _wrapped("longest gaps on the path [derived]:", width)
+        yield from wrapped("longest gaps on the path [derived]:", width)
         for gap in worth:
-            yield from _wrapped(_describe_gap(gap), width, indent=6)
+            yield from wrapped(_describe_gap(gap), width, indent=6)
 
 
 def _gap_parts(result: LedgerResult) -> Iterator[str]:
@@ -182,18 +192,18 @@ def _render_path(result: CriticalPathResult, width: int) -> Iterator[str]:
         f"{format_count(len(result.structural), 'node')} [derived]"
     )
     if result.observed_ns is None:
-        yield from _wrapped(structural, width)
-        yield from _wrapped(f"as it ran: not computed: {result.why_not_observed}", width)
+        yield from wrapped(structural, width)
+        yield from wrapped(f"as it ran: not computed: {result.why_not_observed}", width)
         return
     share = result.structural_ns / result.observed_ns if result.observed_ns else 1.0
-    yield from _wrapped(
+    yield from wrapped(
         f"{structural}; that is {share:.0%} of the median launch, which no other order of the "
         "same nodes gets below",
         width,
     )
     queued = sum(node.held_by == "queue" for node in result.observed)
     waited = f", {queued:,} of them behind work on their queue" if queued else ""
-    yield from _wrapped(
+    yield from wrapped(
         f"as it ran: {format_count(len(result.observed), 'node')} on the path{waited} [derived]",
         width,
     )
@@ -214,26 +224,26 @@ def _render_path(result: CriticalPathResult, width: int) -> Iterator[str]:
 
 def _render_parallelism(result: Parallelism, width: int) -> Iterator[str]:
     for level in result.levels[:_LISTED]:
-        yield from _wrapped(_describe_level(level, len(result.levels) > 1), width)
+        yield from wrapped(_describe_level(level, len(result.levels) > 1), width)
     if len(result.levels) > _LISTED:
-        yield from _wrapped(f"and {len(result.levels) - _LISTED:,} more bodies (--json)", width)
+        yield from wrapped(f"and {len(result.levels) - _LISTED:,} more bodies (--json)", width)
     if isinstance(result.overlap, NotComputed):
-        yield from _wrapped(f"overlap: not computed: {result.overlap.not_computed}", width)
+        yield from wrapped(f"overlap: not computed: {result.overlap.not_computed}", width)
     else:
-        yield from _wrapped(_describe_overlap(result.overlap), width)
+        yield from wrapped(_describe_overlap(result.overlap), width)
     if isinstance(result.turn_taking, NotComputed):
         return
     if not result.turn_taking:
-        yield from _wrapped("no node waited for one that it does not depend on [derived]", width)
+        yield from wrapped("no node waited for one that it does not depend on [derived]", width)
     gainful = [turn for turn in result.turn_taking if turn.gain_ns]
     for turn in gainful[:_LISTED]:
-        yield from _wrapped(_describe_turn(turn), width)
+        yield from wrapped(_describe_turn(turn), width)
     if len(gainful) > _LISTED:
-        yield from _wrapped(f"and {len(gainful) - _LISTED:,} more kinds of waits (--json)", width)
+        yield from wrapped(f"and {len(gainful) - _LISTED:,} more kinds of waits (--json)", width)
     idle = [turn for turn in result.turn_taking if turn.gain_ns == 0]
     for reason in dict.fromkeys(turn.reason for turn in idle):
         found = [turn for turn in idle if turn.reason == reason]
-        yield from _wrapped(_describe_full(reason, found), width)
+        yield from wrapped(_describe_full(reason, found), width)
 
 
 def _describe_level(level: LevelShape, named: bool) -> str:
@@ -288,27 +298,27 @@ def _describe_full(reason: str, turns: list[TurnTaking]) -> str:
 
 def _render_advice(advice: Advice, width: int) -> Iterator[str]:
     if not advice.findings:
-        yield from _wrapped("no rule found anything whose gain is above noise", width)
+        yield from wrapped("no rule found anything whose gain is above noise", width)
     for number, finding in enumerate(advice.findings[:_FINDINGS], start=1):
         yield from _render_finding(number, finding, width)
     if len(advice.findings) > _FINDINGS:
-        yield from _wrapped(f"and {len(advice.findings) - _FINDINGS:,} more (--json)", width)
+        yield from wrapped(f"and {len(advice.findings) - _FINDINGS:,} more (--json)", width)
     if advice.ignored_count:
         count = format_count(advice.ignored_count, "finding")
-        yield from _wrapped(f"{count} left out by the configuration", width)
+        yield from wrapped(f"{count} left out by the configuration", width)
     for reason in advice.not_checked:
-        yield from _wrapped(f"not checked: {reason}", width)
+        yield from wrapped(f"not checked: {reason}", width)
 
 
 def _render_finding(number: int, finding: Finding, width: int) -> Iterator[str]:
     bound = "" if finding.gain_bound == "about" else f"{finding.gain_bound} "
     gain = f"{bound}{format_ns(finding.gain_ns)} a {finding.gain_per} [estimated]"
-    yield from _wrapped(f"{number}. {gain}: {finding.reason} [{finding.rule}]", width)
+    nodes = ""
     if finding.nodes:
-        ids = ", ".join(_id(node) for node in finding.nodes)
-        more = ", ..." if finding.node_count > len(finding.nodes) else ""
-        yield from _wrapped(f"nodes {ids}{more}", width, indent=7)
-    yield from _wrapped(f"fix: {finding.fix}", width, indent=7)
+        ids = ", ".join(_id(node) for node in finding.nodes[:_IDS])
+        nodes = f"; nodes {ids}{', ...' if finding.node_count > _IDS else ''}"
+    yield from wrapped(f"{number}. {gain}: {finding.reason}{nodes} [{finding.rule}]", width)
+    yield from wrapped(f"fix: {finding.fix}", width, indent=7)
 
 
 def _describe_device_launch(found: DeviceLaunch) -> str:
@@ -328,14 +338,6 @@ def _id(node: NodeRef) -> str:
 
 def _node(node: NodeRef) -> str:
     return f"{_id(node)} {shorten(node.name, _NAME)}"
-
-
-def _wrapped(text: str, width: int, indent: int = 4) -> list[str]:
-    space = " " * indent
-    return textwrap.wrap(
-        text, max(width, 40), initial_indent=space, subsequent_indent=space + "  ",
-        break_long_words=False, break_on_hyphens=False,
-    )  # fmt: skip
 
 
 def _indented(table: str) -> Sequence[str]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from statistics import median
 
+from gviz.analysis.break_even import break_even
+from gviz.analysis.figure import NotComputed
+from gviz.analysis.first_launch import call_ns, first_launches
 from gviz.analysis.rules.rule import Evidence, Found, rule, run_rule
 from gviz.analysis.run_subject import RunSubject
 from gviz.analysis.subject import Subject
@@ -34,37 +37,56 @@ _COMPARED = 20
 )
 def first_launch_without_upload(subject: Subject) -> Iterator[Found]:
     """Yield executables whose first launch call took longer than later ones."""
-    by_exec: dict[int | None, list[rows.Launch]] = {}
-    for launch in subject.launch_rows:
-        by_exec.setdefault(launch.graph_exec_id, []).append(launch)
-    for graph_exec in subject.execs:
-        uploaded = graph_exec.upload_start_ns is not None or (graph_exec.flags or 0) & _UPLOAD
-        launches = by_exec.get(graph_exec.graph_exec_id, [])
-        if uploaded or len(launches) < 2 or graph_exec.flags is None:
+    for found in first_launches(subject):
+        graph_exec = found.graph_exec
+        if graph_exec.upload_start_ns is not None or graph_exec.flags is None:
             continue
-        first = _call_ns(launches[0])
-        later = [_call_ns(x) for x in launches[1:] if x.node_level == launches[0].node_level]
-        known = [ns for ns in later if ns is not None]
-        if first is None or not known:
+        if graph_exec.flags & _UPLOAD:
             continue
-        usual = float(median(known))
         yield Found(
             reason=f"executable {graph_exec.graph_exec_id} was not uploaded before its first "
-            f"launch: that call took {first / 1000:,.0f} us, later ones {usual / 1000:,.0f} us",
+            f"launch: that call took {found.first_ns / 1000:,.0f} us, later ones "
+            f"{found.later_ns / 1000:,.0f} us",
             vertices=(),
             evidence=(
-                Evidence("first call", first, "ns", "measured"),
-                Evidence("later calls, median", usual, "ns", "measured"),
-                Evidence("later calls", len(known), "", "measured"),
+                Evidence("first call", found.first_ns, "ns", "measured"),
+                Evidence("later calls, median", found.later_ns, "ns", "measured"),
+                Evidence("later calls", found.later_count, "", "measured"),
             ),
-            gain_ns=first - usual,
+            gain_ns=found.surplus_ns,
         )
 
 
-def _call_ns(launch: rows.Launch) -> int | None:
-    if launch.host_start_ns is None or launch.host_end_ns is None:
-        return None
-    return launch.host_end_ns - launch.host_start_ns
+@rule(
+    "below-break-even",
+    title="a graph launched too seldom to pay back what making it cost",
+    fix="Keep the executable and launch it more often, or leave this work to stream calls. A run "
+    "that was cut short for recording may be why.",
+    source="calls and passes in this recording, both with node times on",
+    assumes="further launches would not have followed the recording",
+    per="run",
+)
+def below_break_even(subject: Subject) -> Iterator[Found]:
+    """Yield what a graph cost more than the same work by stream calls."""
+    found = subject.once(break_even)
+    if isinstance(found, NotComputed):
+        return
+    needed, seen = found.elapsed.fewest or found.elapsed.launches, found.launches_seen
+    if needed is not None and seen >= needed:
+        return
+    saved = found.elapsed.saved.mean_ns
+    when = "never" if needed is None else f"after {needed:,} launches at the earliest"
+    yield Found(
+        reason=f"launched {seen:,.0f} times an executable; what making it cost is paid back {when}",
+        vertices=(),
+        evidence=(
+            Evidence("capture, instantiation, upload, first launch", found.setup.total_ns, "ns",
+                     "derived"),
+            Evidence("saved by a launch", saved, "ns", "derived"),
+            Evidence("launches of an executable, median", seen, "", "measured"),
+        ),
+        gain_ns=(found.setup.total_ns - seen * saved) * found.setup.executable_count,
+    )  # fmt: skip
 
 
 @run_rule(
@@ -145,9 +167,8 @@ def _parameters(run: RunSubject, graph_id: int) -> list[list[tuple[object, ...]]
     title="many launches of small graphs directly after each other",
     fix="Put several steps into one graph: capture a loop of them, or join the graphs as child "
     "graphs of one.",
-    source="calls and node times in this recording; for loops of one kernel an unrolled graph "
-    "was found fastest at a size of its own (Boosting performance of iterative applications by "
-    "kernel batching with CUDA graphs, arXiv 2501.09398)",
+    source="calls and node times in this recording; that loops gain by several steps a graph, "
+    "and that there is a best number: kernel batching with graphs, arXiv 2501.09398",
     assumes="from one graph to the next there is then the usual gap between nodes",
     bound="at most",
 )
@@ -161,8 +182,8 @@ def small_graphs_back_to_back(run: RunSubject) -> Iterator[Found]:
     ]
     if len(pairs) < _HABIT:
         return
-    calls = [ns for _, b in pairs if (ns := _call_ns(b)) is not None]
-    plain = [ns for _, b in pairs if not b.node_level and (ns := _call_ns(b)) is not None]
+    calls = [ns for _, b in pairs if (ns := call_ns(b)) is not None]
+    plain = [ns for _, b in pairs if not b.node_level and (ns := call_ns(b)) is not None]
     between = [
         b.gpu_start_ns - a.gpu_end_ns
         for a, b in pairs

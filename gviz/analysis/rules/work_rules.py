@@ -77,13 +77,13 @@ def fusable_chain(subject: Subject) -> Iterator[Found]:
     duration[gone] -= start
     gap[gone] = np.maximum(gap[gone] - usual, 0.0)
     longest = max(chains, key=len)
-    names = [subject.graph.nodes[subject.unrolled.node[v]].name for v in longest[:3].tolist()]
+    names = [subject.graph.nodes[subject.unrolled.node[v]].name for v in longest[:2].tolist()]
     count = sum(map(len, chains))
     total = float(sum(model.duration_ns[chain].sum() for chain in chains))
     plural = "s" if len(chains) > 1 else ""
     yield Found(
         reason=f"{len(chains):,} chain{plural} of {count:,} short kernels in series, the longest "
-        f"of {len(longest):,}: {', '.join(names)}{', ...' if len(longest) > 3 else ''}",
+        f"of {len(longest):,}: {', '.join(names)}{' and others' if len(longest) > 2 else ''}",
         vertices=[v for chain in chains for v in chain.tolist()],
         evidence=(
             Evidence("node time of the chains", total, "ns", "derived"),
@@ -218,12 +218,12 @@ def below_one_wave(subject: Subject) -> Iterator[Found]:
     longest = sorted(by_name.items(), key=lambda item: -model.duration_ns[item[1]].sum())
     named = [
         f"{len(found):,} x {name} of {int(np.median([_blocks(subject, v) for v in found]))} blocks"
-        for name, found in longest[:3]
+        for name, found in longest[:2]
     ]
     plural = "s have" if len(chosen) > 1 else " has"
     yield Found(
         reason=f"{len(chosen):,} kernel{plural} fewer blocks than half of the {room:,} "
-        f"multiprocessors: {', '.join(named)}{', ...' if len(longest) > 3 else ''}",
+        f"multiprocessors: {', '.join(named)}{' and others' if len(longest) > 2 else ''}",
         vertices=[v for _, found in longest for v in found],
         evidence=(
             Evidence("node time", float(model.duration_ns[chosen].sum()), "ns", "derived"),
