@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gviz.analysis.critical_path import CriticalPath, structural_path
 from gviz.app.graph_level import GraphLevel
 from gviz.app.wire import Arrays, Strings
-from gviz.critical_path import CriticalPath, structural_path
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -13,6 +13,7 @@ from gviz.app.graph_level import GraphLevel, Owners
 from gviz.app.host_calls import call_arrays
 from gviz.app.idle_time import idle_time
 from gviz.app.wire import Arrays, Strings, node_types
+from gviz.launch_queue import waited_until
 from gviz.layout.interval_lanes import pack_lanes
 from gviz.recording import rows
 
@@ -60,24 +61,15 @@ def _side(launch: rows.Launch) -> Side:
 
 
 def graph_zero(recording: Recording, launch: rows.Launch) -> Side:
-    """Return the side with its zero: the host call, or the end of the launch it waited for.
-
-    A program that launches without waiting puts launches in a queue. The time in the queue is
-    that of the launches before, not of this one: counting it would compare badly with the
-    other side.
-    """
+    """Return the side with its zero: the host call, or the end of the launch it waited for."""
     side = _side(launch)
     if launch.host_start_ns is None or launch.gpu_start_ns is None or launch.ordinal == 0:
         return side
     launches = recording.fetch_launches(launch.graph_id)
     before = next((x for x in launches if x.ordinal == launch.ordinal - 1), None)
-    end = None if before is None else before.gpu_end_ns
-    if (
-        before is None
-        or before.stream_id != launch.stream_id
-        or end is None
-        or end <= launch.host_start_ns
-    ):
+    same_stream = before is not None and before.stream_id == launch.stream_id
+    end = waited_until(launch, before) if same_stream else None
+    if end is None:
         return side
     zero = min(end, launch.gpu_start_ns)
     return Side(launch, zero, "launch before", None, zero - launch.host_start_ns)

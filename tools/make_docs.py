@@ -11,12 +11,23 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from gviz.analysis.advice import RULES
+from gviz.analysis.analysis import result_classes
+from gviz.analysis.figure import fields_of
 from gviz.cli.main import COMMANDS, build_parser
 from gviz.recording.schema import to_markdown
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 #: What stands above this line in docs/recording.md is written by hand.
 MARK = "<!-- Below: generated from gviz/recording/rows.py by 'make docs'. -->"
+#: The same for docs/analysis.md.
+ANALYSIS_MARK = "<!-- Below: generated from gviz/analysis by 'make docs'. -->"
+
+_RULE_HEAD = (
+    "| rule | looks for | gain | which takes for granted that | source |\n"
+    "| --- | --- | --- | --- | --- |"
+)
+_RESULT_HEAD = "| key | how | meaning |\n| --- | --- | --- |"
 
 _CLI_HEAD = """\
 # Command line
@@ -35,6 +46,29 @@ def render_recording(current: str) -> str:
     if not mark:
         sys.exit(f"docs/recording.md lacks the line {MARK}")
     return f"{prose}{MARK}\n\n{to_markdown().rstrip()}\n"
+
+
+def render_analysis(current: str) -> str:
+    """Return docs/analysis.md: its hand-written part and a table for each class of results."""
+    prose, mark, _ = current.partition(ANALYSIS_MARK)
+    if not mark:
+        sys.exit(f"docs/analysis.md lacks the line {ANALYSIS_MARK}")
+    parts = [f"{prose}{ANALYSIS_MARK}", _render_rules(), *map(_render_results, result_classes())]
+    return "\n\n".join(parts) + "\n"
+
+
+def _render_rules() -> str:
+    rows = [
+        f"| `{r.id}` | {r.title} | {r.bound}, a {r.per} | {r.assumes} | {r.source} |"
+        for r in RULES.values()
+    ]
+    return "\n".join(["## Rules", "", _RULE_HEAD, *rows])
+
+
+def _render_results(cls: type) -> str:
+    meaning = " ".join((cls.__doc__ or "").split())
+    rows = [f"| {name} | {how} | {doc} |" for name, how, doc in fields_of(cls)]
+    return "\n".join([f"## {cls.__name__}", "", meaning, "", _RESULT_HEAD, *rows])
 
 
 def render_cli() -> str:
@@ -69,9 +103,10 @@ def _render_arguments(command: argparse.ArgumentParser) -> Iterator[str]:
 
 def main(arguments: list[str]) -> int:
     """Write or check the files."""
-    recording = DOCS / "recording.md"
+    recording, analysis = DOCS / "recording.md", DOCS / "analysis.md"
     wanted = {
         recording: render_recording(recording.read_text(encoding="utf-8")),
+        analysis: render_analysis(analysis.read_text(encoding="utf-8")),
         DOCS / "cli.md": render_cli(),
     }
     stale = [p for p, text in wanted.items() if not p.exists() or p.read_text("utf-8") != text]

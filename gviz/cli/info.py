@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
-import textwrap
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -16,6 +15,7 @@ from gviz.cli.info_life import describe_failures, describe_life
 from gviz.cli.quantity import format_bytes, format_count, format_ns
 from gviz.cli.recording_path import find_recording
 from gviz.cli.text_table import render_table
+from gviz.cli.wrapped import wrapped
 from gviz.recording import nesting_rows
 from gviz.recording.reader import Recording
 from gviz.summary import (
@@ -257,14 +257,5 @@ def _describe_periods(summary: RunSummary) -> Iterator[str]:
 
 
 def _wrapped(lines: list[str], width: int, indent: int = 2) -> Iterator[str]:
-    margin = " " * indent
     for line in lines:
-        mine = margin + " " * (len(line) - len(line.lstrip()))
-        yield textwrap.fill(
-            line.lstrip(),
-            width,
-            initial_indent=mine,
-            subsequent_indent=mine + "  ",
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
+        yield from wrapped(line.lstrip(), width, indent + len(line) - len(line.lstrip()))

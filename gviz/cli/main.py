@@ -50,6 +50,9 @@ COMMANDS = {
     "view": Command("gviz.cli.view", "open recordings in the browser"),
     "demo": Command("gviz.cli.demo", "open the bundled recordings in the browser"),
     "info": Command("gviz.cli.info", "say what is in a recording"),
+    "analyze": Command(
+        "gviz.cli.analyze", "say what bounds a graph's launches and what could be gained"
+    ),
     "import": Command("gviz.cli.import_", "make a recording from a DOT dump of the driver"),
     "export": Command("gviz.cli.export", "write a recording's graphs in another format"),
     "bench": Command("gviz.cli.bench", "measure what CUDA graphs cost and save on this GPU"),

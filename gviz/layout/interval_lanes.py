@@ -31,7 +31,7 @@ def pack_lanes(
     """
     members = np.where(nested, -1, chain).tolist()
     final = {member: i for i, member in enumerate(members)}
-    most = _most_at_once(start, end)
+    most = most_at_once(start, end)
     ends: list[float] = []
     owner: list[int] = []
     own: dict[int, int] = {}
@@ -53,7 +53,7 @@ def pack_lanes(
     return np.array(found, np.int64)
 
 
-def _most_at_once(start: FloatArray, end: FloatArray) -> int:
+def most_at_once(start: FloatArray, end: FloatArray) -> int:
     """Return how many intervals overlap at most; one that starts where another ends does not."""
     times = np.concatenate((end, start))
     steps = np.concatenate((np.full(len(end), -1), np.ones(len(start), np.int64)))

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gviz.critical_path import CriticalPath, structural_path
+from gviz.analysis.critical_path import CriticalPath, structural_path
 from gviz.errors import RecordingError
 from gviz.node_type import EdgeType
 

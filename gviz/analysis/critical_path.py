@@ -76,40 +76,62 @@ def structural_path(
     tail = np.asarray(source, np.int64).reshape(-1)
     head = np.asarray(target, np.int64).reshape(-1)
     weight = np.nan_to_num(np.asarray(duration_ns, np.float64).reshape(-1))
-    row = rank_rows(node_count, tail, head)
     programmatic = np.asarray(edge_type).reshape(-1) == EdgeType.PROGRAMMATIC
-    # From the start of an edge's source to the earliest start of its target.
     lag = np.where(programmatic, 0.0, weight[tail])
+    return longest_path(rank_rows(node_count, tail, head), tail, head, lag, weight)
+
+
+def longest_path(
+    row: IntArray, tail: IntArray, head: IntArray, lag_ns: FloatArray, weight_ns: FloatArray
+) -> CriticalPath:
+    """Return the longest path through constraints between starts.
+
+    Parameters
+    ----------
+    row
+        int64, one a node: every constraint leads to a greater one.
+    tail, head
+        int64 node indices, one a constraint.
+    lag_ns
+        One a constraint: from the tail's start to the earliest start of the head.
+    weight_ns
+        One a node: from its start to where the path may end.
+    """
     forward = np.argsort(row[head], kind="stable")
-    start, before = _earliest(node_count, tail[forward], head[forward], lag[forward])
-    length = float((start + weight).max(initial=0.0))
+    start, before = earliest_starts(len(row), tail[forward], head[forward], lag_ns[forward])
+    length = float((start + weight_ns).max(initial=0.0))
     backward = np.argsort(-row[tail], kind="stable")
-    latest = _latest(length - weight, tail[backward], head[backward], lag[backward])
+    latest = _latest(length - weight_ns, tail[backward], head[backward], lag_ns[backward])
     return CriticalPath(
         length_ns=length,
         start_ns=start,
         slack_ns=np.maximum(latest - start, 0.0),
-        nodes=_walk_back(start + weight, before),
+        nodes=_walk_back(start + weight_ns, before),
     )
 
 
-def _earliest(
-    node_count: int, source: IntArray, target: IntArray, lag: FloatArray
+def earliest_starts(
+    node_count: int, tail: IntArray, head: IntArray, lag_ns: FloatArray
 ) -> tuple[FloatArray, list[int]]:
-    """Return each node's earliest start and the dependency that sets it (-1: none)."""
+    """Return each node's earliest start and the dependency that sets it (-1: none).
+
+    Constraints are those of :func:`longest_path`, by ascending row of the head.
+    """
     start, before = [0.0] * node_count, [-1] * node_count
     # Lists: a loop over arrays takes five times as long.
-    for a, b, gap in zip(source.tolist(), target.tolist(), lag.tolist(), strict=True):
+    for a, b, gap in zip(tail.tolist(), head.tolist(), lag_ns.tolist(), strict=True):
         ready = start[a] + gap
-        if ready > start[b] or before[b] < 0:
-            start[b], before[b] = max(ready, start[b]), a
+        if ready > start[b]:
+            start[b], before[b] = ready, a
+        elif before[b] < 0:
+            before[b] = a
     return np.array(start, np.float64), before
 
 
-def _latest(free: FloatArray, source: IntArray, target: IntArray, lag: FloatArray) -> FloatArray:
+def _latest(free: FloatArray, tail: IntArray, head: IntArray, lag_ns: FloatArray) -> FloatArray:
     """Return each node's latest start; ``free``: where no dependent holds it."""
     latest: list[float] = free.tolist()
-    for a, b, gap in zip(source.tolist(), target.tolist(), lag.tolist(), strict=True):
+    for a, b, gap in zip(tail.tolist(), head.tolist(), lag_ns.tolist(), strict=True):
         bound = latest[b] - gap
         if bound < latest[a]:
             latest[a] = bound

@@ -1,0 +1,1 @@
+"""What a recording means: pure functions from rows and arrays to answers. No GPU, no web."""

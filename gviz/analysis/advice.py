@@ -1,0 +1,129 @@
+"""Advice: what all rules find in a graph or a run, the largest gain first."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from gviz.analysis.figure import figure
+from gviz.analysis.rules import (
+    branch_rules,
+    gap_rules,
+    life_rules,
+    memory_rules,
+    work_rules,
+)
+from gviz.analysis.rules.rule import NAMED, RULES, Finding, Found, Rule
+from gviz.analysis.run_subject import RunSubject
+from gviz.analysis.subject import Subject
+
+#: The modules whose import fills RULES.
+RULE_MODULES = (gap_rules, work_rules, memory_rules, branch_rules, life_rules)
+#: Gains of a whole run below this are not worth a line: host times of single calls scatter so.
+RUN_NOISE_NS = 20_000.0
+#: A gain that is only known not to be exceeded counts for half when findings are ranked.
+_AT_MOST_WEIGHT = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """A rule whose findings are not wanted.
+
+    Attributes
+    ----------
+    rule
+        Its id.
+    graph
+        Pattern of names of graphs (``*`` and ``?``); None: every graph, and the run.
+    """
+
+    rule: str
+    graph: str | None = None
+
+    def matches(self, rule: str, graph: str | None) -> bool:
+        """Return whether it leaves out findings of a rule in a graph (None: in the run)."""
+        if rule != self.rule:
+            return False
+        if self.graph is None:
+            return True
+        return graph is not None and fnmatch.fnmatchcase(graph, self.graph)
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What rules found."""
+
+    findings: tuple[Finding, ...] = figure(
+        "estimated",
+        "the largest gain over the run first, where a gain that is at most so large counts half; "
+        "gains do not add up: mending one thing changes the others",
+    )
+    ignored_count: int = figure("stated", "findings left out because the configuration says so")
+    not_checked: tuple[str, ...] = figure("stated", "what was not looked for, and why")
+
+
+def advise_graph(subject: Subject, ignored: Sequence[Ignored] = ()) -> Advice:
+    """Return what the rules about graphs find in one."""
+    missing = subject.why_no_edges or subject.why_no_times
+    skipped = [] if not missing else [f"rules about node times: {missing}"]
+    if not missing and subject.memory is None:
+        skipped.append("rules about memory: too many nodes to read all arguments")
+    if not missing and subject.reachability is None:
+        skipped.append("rules about branches: too many nodes side by side")
+    count, _ = subject.recording.count_launches(subject.row.graph_id)
+    found = []
+    for rule in RULES.values():
+        if rule.find is None or (missing and rule.per == "launch"):
+            continue
+        noise = subject.noise_ns if rule.per == "launch" else RUN_NOISE_NS
+        found += list(_findings(rule, rule.find(subject), noise, subject, count))
+    return _advice(found, ignored, subject.row.name, skipped)
+
+
+def advise_run(run: RunSubject, ignored: Sequence[Ignored] = ()) -> Advice:
+    """Return what the rules about runs find in one."""
+    found = []
+    for rule in RULES.values():
+        if rule.find_in_run is not None:
+            found += list(_findings(rule, rule.find_in_run(run), RUN_NOISE_NS, None, 1))
+    return _advice(found, ignored, None, [])
+
+
+def _findings(
+    rule: Rule, found: Iterable[Found], noise_ns: float, subject: Subject | None, launches: int
+) -> Iterator[Finding]:
+    """Yield the findings whose gain is above noise."""
+    for one in found:
+        if one.gain_ns <= noise_ns:
+            continue
+        vertices = list(one.vertices)
+        times = launches if rule.per == "launch" else 1
+        yield Finding(
+            rule=rule.id,
+            graph_id=None if subject is None else subject.row.graph_id,
+            reason=one.reason,
+            node_count=len(vertices),
+            nodes=()
+            if subject is None
+            else tuple(subject.ref_of_vertex(v) for v in vertices[:NAMED]),
+            evidence=one.evidence,
+            gain_ns=one.gain_ns,
+            gain_bound=rule.bound,
+            gain_per=rule.per,
+            run_gain_ns=one.gain_ns * times,
+            fix=rule.fix,
+            source=rule.source,
+        )
+
+
+def _advice(
+    found: list[Finding], ignored: Sequence[Ignored], graph: str | None, skipped: list[str]
+) -> Advice:
+    kept = [f for f in found if not any(i.matches(f.rule, graph) for i in ignored)]
+    ranked = sorted(kept, key=lambda f: -f.run_gain_ns * _weight(f))
+    return Advice(tuple(ranked), len(found) - len(kept), tuple(skipped))
+
+
+def _weight(finding: Finding) -> float:
+    return _AT_MOST_WEIGHT if finding.gain_bound == "at most" else 1.0

@@ -1,0 +1,193 @@
+"""Everything that is said of a recording: what ``gviz analyze`` prints and writes as JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gviz.analysis.advice import Advice, Ignored, advise_graph, advise_run
+from gviz.analysis.break_even import BreakEven, break_even
+from gviz.analysis.device_launch import DeviceLaunch, device_launch
+from gviz.analysis.executed_graph import bodies_by_parent
+from gviz.analysis.figure import NotComputed, fields_of, figure, to_json
+from gviz.analysis.graph_share import GraphShare, gpu_total_ns, graph_share
+from gviz.analysis.ledger_result import LedgerResult, ledger_result
+from gviz.analysis.parallelism import Parallelism, parallelism
+from gviz.analysis.path_result import CriticalPathResult, critical_path_result
+from gviz.analysis.run_subject import RunSubject
+from gviz.analysis.stream_result import StreamResult, stream_result
+from gviz.analysis.subject import Subject
+from gviz.errors import RecordingError
+
+if TYPE_CHECKING:
+    from gviz.recording.reader import Recording
+
+#: Raised when a key of the JSON goes away or changes its meaning; new keys do not raise it.
+ANALYSIS_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class GraphAnalysis:
+    """What is said of one top-level graph, with the bodies in it."""
+
+    graph_id: int = figure("stated", "the graph")
+    name: str = figure("stated", "its name")
+    node_count: int = figure("measured", "nodes, those of bodies included")
+    launch_count: int = figure("measured", "launches seen")
+    timed_launch_count: int = figure("measured", "launches with node times that are looked at")
+    noise_ns: float | None = figure(
+        "derived",
+        "half of the 95% interval of the median launch's length: gains below it cannot be told "
+        "from chance; null without node times",
+    )
+    critical_path: CriticalPathResult | NotComputed = figure("derived", "what bounds a launch")
+    ledger: LedgerResult | NotComputed = figure("derived", "where the time of launches went")
+    parallelism: Parallelism | NotComputed = figure("derived", "what could run side by side")
+    stream_comparison: StreamResult | NotComputed = figure(
+        "derived", "the same work by stream calls"
+    )
+    break_even: BreakEven | NotComputed = figure(
+        "derived", "after how many launches it has paid back what it cost"
+    )
+    findings: Advice = figure("estimated", "what rules found in it")
+    device_launch: DeviceLaunch = figure("derived", "whether the device could launch it")
+
+
+@dataclass(frozen=True, slots=True)
+class RunAnalysis:
+    """What is said of one run."""
+
+    run_id: int = figure("stated", "the run")
+    name: str = figure("stated", "its name")
+    graphs: tuple[GraphAnalysis, ...] = figure(
+        "derived", "its top-level graphs, those first whose launches took longest together"
+    )
+    left_out_count: int = figure("stated", "graphs that were not asked for")
+    graph_share: GraphShare | NotComputed = figure("estimated", "how much of it lies in graphs")
+    findings: Advice = figure("estimated", "what rules found in the run as a whole")
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What is said of a recording."""
+
+    analysis_version: int = figure("stated", "version of these keys")
+    path: str = figure("stated", "the file")
+    runs: tuple[RunAnalysis, ...] = figure("derived", "one entry a run")
+
+
+def analyze(
+    recording: Recording,
+    *,
+    graph_id: int | None = None,
+    most_graphs: int | None = None,
+    ignored: Sequence[Ignored] = (),
+) -> Analysis:
+    """Return everything that is said of a recording.
+
+    Parameters
+    ----------
+    graph_id
+        The one graph to look at; None: all.
+    most_graphs
+        Of each run, so many graphs, those first whose launches took longest together.
+    ignored
+        Findings that are not wanted.
+
+    Raises
+    ------
+    RecordingError
+        If there is no top-level graph of that id, or the file is damaged.
+    """
+    runs = tuple(
+        _analyze_run(RunSubject(recording, run), graph_id, most_graphs, ignored)
+        for run in recording.fetch_runs()
+    )
+    if graph_id is not None:
+        runs = tuple(run for run in runs if run.graphs)
+        if not runs:
+            raise RecordingError(
+                f"{recording.path} has no graph {graph_id} that was instantiated; "
+                "'gviz info' lists the graphs"
+            )
+    return Analysis(ANALYSIS_VERSION, str(recording.path), runs)
+
+
+def _analyze_run(
+    run: RunSubject, graph_id: int | None, most_graphs: int | None, ignored: Sequence[Ignored]
+) -> RunAnalysis:
+    recording = run.recording
+    chosen = [g for g in run.graphs.values() if graph_id in (None, g.graph_id)]
+    if len(chosen) > 1:
+        total = {g.graph_id: gpu_total_ns(run, g.graph_id) for g in chosen}
+        chosen.sort(key=lambda g: (-total[g.graph_id], g.graph_id))
+    chosen = chosen[:most_graphs]
+    bodies = bodies_by_parent(run.all_graphs)
+    devices = recording.fetch_devices(run.run.run_id)
+    return RunAnalysis(
+        run_id=run.run.run_id,
+        name=run.run.name,
+        graphs=tuple(
+            _analyze_graph(Subject(recording, g, bodies, devices), ignored) for g in chosen
+        ),
+        left_out_count=len(run.graphs) - len(chosen),
+        graph_share=graph_share(run),
+        findings=advise_run(run, ignored),
+    )
+
+
+def _analyze_graph(subject: Subject, ignored: Sequence[Ignored]) -> GraphAnalysis:
+    row = subject.row
+    count, _ = subject.recording.count_launches(row.graph_id)
+    flags = subject.execs[0].flags if subject.execs else None
+    return GraphAnalysis(
+        graph_id=row.graph_id,
+        name=row.name,
+        node_count=len(subject.graph.nodes),
+        launch_count=count,
+        timed_launch_count=len(subject.timed_launches),
+        noise_ns=None if subject.why_no_times else subject.noise_ns,
+        critical_path=critical_path_result(subject),
+        ledger=ledger_result(subject),
+        parallelism=parallelism(subject),
+        stream_comparison=subject.once(stream_result),
+        break_even=subject.once(break_even),
+        findings=advise_graph(subject, ignored),
+        device_launch=device_launch(subject.graph, flags),
+    )
+
+
+def analysis_to_json(analysis: Analysis) -> dict[str, Any]:
+    """Return an analysis as JSON values, with how each number came about under ``how``."""
+    found: dict[str, Any] = to_json(analysis)
+    found["how"] = {
+        cls.__name__: {name: how for name, how, _ in fields_of(cls)} for cls in result_classes()
+    }
+    return found
+
+
+def result_classes() -> Iterator[type]:
+    """Yield the classes of results, each before those of its fields."""
+    seen: set[type] = set()
+    waiting: list[type] = [Analysis]
+    while waiting:
+        cls = waiting.pop(0)
+        if cls in seen:
+            continue
+        seen.add(cls)
+        if cls is not NotComputed:
+            yield cls
+        for hint in typing.get_type_hints(cls).values():
+            waiting += _classes_in(hint)
+
+
+def _classes_in(hint: Any) -> list[type]:
+    if isinstance(hint, type) and dataclasses.is_dataclass(hint):
+        return [hint]
+    if isinstance(hint, types.UnionType) or typing.get_origin(hint) is not None:
+        return [cls for inner in typing.get_args(hint) for cls in _classes_in(inner)]
+    return []

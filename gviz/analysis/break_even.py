@@ -1,0 +1,152 @@
+"""Break-even: how many launches pay back what making a graph costs.
+
+The smallest n with n x (stream cost - graph cost) > capture + instantiation + upload + what the
+first launch takes longer. Costs of one launch and of one pass by stream calls are those of
+:mod:`gviz.analysis.stream_result`, both with node times on.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import median
+
+import numpy as np
+
+from gviz.analysis.figure import NotComputed, figure
+from gviz.analysis.first_launch import first_launches
+from gviz.analysis.stream_result import Gain, stream_result
+from gviz.analysis.subject import Subject
+
+#: Points of the curve.
+_POINTS = 25
+
+
+@dataclass(frozen=True, slots=True)
+class SetupCost:
+    """What making a graph costs, once for each executable."""
+
+    capture_ns: int | None = figure(
+        "measured", "begin to end of the stream capture; null: built node by node, or not seen"
+    )
+    instantiate_ns: float = figure("measured", "median instantiation")
+    upload_ns: float | None = figure("measured", "median upload; null: there was none")
+    first_launch_ns: float = figure(
+        "derived",
+        "what the first launch call took longer than later ones with node times on, median; 0 "
+        "where it was not longer",
+    )
+    total_ns: float = figure("derived", "their sum")
+    executable_count: int = figure("measured", "executables behind it")
+
+
+@dataclass(frozen=True, slots=True)
+class PayBack:
+    """Launches that pay back the setup, by one measure."""
+
+    saved: Gain = figure("derived", "what one launch saves")
+    launches: int | None = figure(
+        "derived", "smallest number that pays back the setup; null: a launch saves nothing"
+    )
+    fewest: int | None = figure(
+        "derived", "with the upper end of the interval of the saving; null: none pays it back"
+    )
+    most: int | None = figure(
+        "derived",
+        "with the lower end; null: with one pass or launch there is none, or none pays it back",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Time spent after so many launches; columns of one length."""
+
+    launches: tuple[int, ...] = figure("stated", "how many")
+    stream_ns: tuple[float, ...] = figure("derived", "by stream calls")
+    graph_ns: tuple[float, ...] = figure("derived", "as a graph, its setup included")
+
+
+@dataclass(frozen=True, slots=True)
+class BreakEven:
+    """When a graph has paid back what it cost."""
+
+    setup: SetupCost = figure("derived", "what making it costs")
+    elapsed: PayBack = figure(
+        "derived", "by the time from the call to the last node's end, as in stream_comparison"
+    )
+    host: PayBack = figure("derived", "by the host's time in calls")
+    launches_seen: float = figure("measured", "launches of an executable in this run, median")
+    curve: Curve = figure("derived", "by elapsed time")
+
+
+def break_even(subject: Subject) -> BreakEven | NotComputed:
+    """Return when a graph pays back, from the comparison with its stream side."""
+    compared = subject.once(stream_result)
+    if isinstance(compared, NotComputed):
+        return compared
+    setup = _setup(subject)
+    if setup is None:
+        return NotComputed("the graph was instantiated before gviz attached: its cost is not known")
+    elapsed = _pay_back(setup.total_ns, compared.saved)
+    return BreakEven(
+        setup=setup,
+        elapsed=elapsed,
+        host=_pay_back(setup.total_ns, compared.host_saved),
+        launches_seen=float(median(e.launch_count for e in subject.execs)),
+        curve=_curve(
+            setup.total_ns,
+            compared.stream.total_ns.mean,
+            compared.graph.total_ns.mean,
+            2 * (elapsed.launches or 50),
+        ),
+    )
+
+
+def _pay_back(setup_ns: float, saved: Gain) -> PayBack:
+    return PayBack(
+        saved=saved,
+        launches=_launches(setup_ns, saved.mean_ns),
+        fewest=None if saved.interval.high is None else _launches(setup_ns, saved.interval.high),
+        most=None if saved.interval.low is None else _launches(setup_ns, saved.interval.low),
+    )
+
+
+def _launches(setup_ns: float, saved_ns: float) -> int | None:
+    """Return the smallest n with n x saved > setup; None: there is none."""
+    return None if saved_ns <= 0 else math.floor(setup_ns / saved_ns) + 1
+
+
+def _curve(setup_ns: float, stream_ns: float, graph_ns: float, most: int) -> Curve:
+    launches = np.unique(np.linspace(0, max(most, 2), _POINTS).round().astype(int)).tolist()
+    return Curve(
+        launches=tuple(launches),
+        stream_ns=tuple(n * stream_ns for n in launches),
+        graph_ns=tuple(setup_ns + n * graph_ns for n in launches),
+    )
+
+
+def _setup(subject: Subject) -> SetupCost | None:
+    """Return what an executable costs; None: no instantiation was seen."""
+    row, execs = subject.row, subject.execs
+    instantiated = [_between(e.instantiate_start_ns, e.instantiate_end_ns) for e in execs]
+    uploaded = [_between(e.upload_start_ns, e.upload_end_ns) for e in execs]
+    known = [ns for ns in instantiated if ns is not None]
+    if not known:
+        return None
+    uploads = [ns for ns in uploaded if ns is not None]
+    surplus = [found.surplus_ns for found in first_launches(subject)]
+    capture = _between(row.capture_start_ns, row.capture_end_ns)
+    upload = float(median(uploads)) if uploads else None
+    first = float(median(surplus)) if surplus else 0.0
+    return SetupCost(
+        capture_ns=capture,
+        instantiate_ns=float(median(known)),
+        upload_ns=upload,
+        first_launch_ns=first,
+        total_ns=(capture or 0) + float(median(known)) + (upload or 0.0) + first,
+        executable_count=len(known),
+    )
+
+
+def _between(start_ns: int | None, end_ns: int | None) -> int | None:
+    return None if start_ns is None or end_ns is None else end_ns - start_ns

@@ -1,0 +1,69 @@
+"""Fields of results: what each number is, and whether it was measured, derived or estimated.
+
+Results are dataclasses whose fields are made with :func:`figure`. The documentation of the JSON
+(docs/analysis.md) is written from them, and the JSON itself says of every number how it came
+about.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator
+from enum import Enum
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+#: ``measured``: read from the recording. ``derived``: follows from measured numbers by arithmetic
+#: alone. ``estimated``: rests on an assumption that the documentation names. ``stated``: no
+#: measurement, such as an id, a name or a limit.
+How = Literal["measured", "derived", "estimated", "stated"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class NotComputed:
+    """Stands where a result would, and says why there is none."""
+
+    not_computed: str
+
+
+def figure(how: How, doc: str, *, default: Any = dataclasses.MISSING) -> Any:
+    """Describe a field of a result.
+
+    Parameters
+    ----------
+    how
+        How its numbers came about.
+    doc
+        What it means; of a field that holds further results, what they are of.
+    """
+    if how not in get_args(How):
+        raise ValueError(f"{how!r} is none of {get_args(How)}")
+    return dataclasses.field(default=default, metadata={"how": how, "doc": doc})
+
+
+def to_json(value: Any) -> Any:
+    """Return results as JSON values: arrays as lists, whole floats as integers, NaN as null."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = dataclasses.fields(value)
+        return {f.name: to_json(getattr(value, f.name)) for f in fields}
+    if isinstance(value, np.ndarray):
+        return [to_json(v) for v in value.tolist()]
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, (list, tuple)):
+        return [to_json(v) for v in value]
+    if isinstance(value, dict):
+        return {key: to_json(v) for key, v in value.items()}
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return None
+        return int(value) if value.is_integer() else value
+    return value
+
+
+def fields_of(cls: type) -> Iterator[tuple[str, How, str]]:
+    """Yield name, how and meaning of the fields of a result class."""
+    for found in dataclasses.fields(cls):
+        yield found.name, found.metadata["how"], found.metadata["doc"]

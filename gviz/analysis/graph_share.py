@@ -1,0 +1,96 @@
+"""How much of a run lies in graphs, and by Amdahl's law what that leaves to gain.
+
+References
+----------
+Amdahl (1967), Validity of the single processor approach to achieving large scale computing
+capabilities: if a share p of the time is made to take none, the whole is 1 / (1 - p) as fast.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gviz.analysis.figure import NotComputed, figure
+from gviz.analysis.run_subject import RunSubject
+from gviz.launch_time import event_durations
+from gviz.recording import rows
+from gviz.recording.all_launches import Measure
+
+
+@dataclass(frozen=True, slots=True)
+class GraphShare:
+    """How much of a run lies in graphs."""
+
+    run_ns: int = figure("measured", "from the start of the recording to its end")
+    graph_gpu_ns: float = figure(
+        "estimated",
+        "time of all launches on the GPU: as many as were seen times the mean of those measured, "
+        "between events without node times where there are any",
+    )
+    graph_host_ns: float = figure(
+        "estimated", "host time of all launch calls; those that were not timed taken as the others"
+    )
+    gpu_fraction: float = figure(
+        "estimated", "graph_gpu_ns over run_ns: the share of the run in which launches ran, 0 to 1"
+    )
+    host_fraction: float = figure("estimated", "graph_host_ns over run_ns")
+    recorded_fraction: float | None = figure(
+        "derived",
+        "of the node time recorded in windows, the part in graphs; null where none was recorded. "
+        "Windows are open while a program warms up: this is no share of the run",
+    )
+    most_speedup: float | None = figure(
+        "estimated",
+        "how many times as fast the run could be if its launches took no time at all (Amdahl); "
+        "null where launches fill the run",
+    )
+
+
+def graph_share(run: RunSubject) -> GraphShare | NotComputed:
+    """Return how much of a run lies in graphs."""
+    whole = run.duration_ns
+    if not whole:
+        return NotComputed("when the run ended is not known: the process was aborted")
+    if not run.graphs:
+        return NotComputed("the run has no graph")
+    gpu = sum(gpu_total_ns(run, g) for g in run.graphs)
+    host = sum(_total_ns(run, g, "host") for g in run.graphs)
+    share = gpu / whole
+    return GraphShare(
+        run_ns=whole,
+        graph_gpu_ns=gpu,
+        graph_host_ns=host,
+        gpu_fraction=share,
+        host_fraction=host / whole,
+        recorded_fraction=_recorded(run),
+        most_speedup=1 / (1 - share) if share < 1 else None,
+    )
+
+
+def gpu_total_ns(run: RunSubject, graph_id: int) -> float:
+    """Return how long a graph's launches took together, from those that were measured."""
+    events, _ = event_durations(run.recording, graph_id, "graph")
+    if events.count:
+        return events.total_ns / events.count * run.recording.count_launches(graph_id)[0]
+    return _total_ns(run, graph_id, "gpu") or _total_ns(run, graph_id, "host")
+
+
+def _total_ns(run: RunSubject, graph_id: int, measure: Measure) -> float:
+    found = run.recording.fetch_weighted_durations(graph_id, "graph", measure)
+    if not found.count:
+        return 0.0
+    return found.total_ns / found.count * run.recording.count_launches(graph_id)[0]
+
+
+def _recorded(run: RunSubject) -> float | None:
+    key = {"run_id": run.run.run_id}
+    eager = run.recording.fetch_columns(rows.StreamOperation, ("duration_ns",), key, "start_ns")
+    outside = sum(ns for (ns,) in eager)
+    inside = sum(
+        total
+        for g in run.graphs
+        for (total,) in run.recording.fetch_columns(
+            rows.NodeStatistics, ("total_ns",), {"graph_id": g}, "node_id"
+        )
+    )
+    return inside / (inside + outside) if inside + outside else None

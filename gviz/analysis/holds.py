@@ -1,0 +1,192 @@
+"""What held back each execution of a launch: a dependency, or work before it on its queue."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from gviz.analysis.executed_graph import BoolArray, IntArray
+from gviz.analysis.launch_spans import LaunchSpans, TimeArray
+from gviz.analysis.unrolled import Unrolled
+
+#: Clock readings of different queues differ: 160 ns as a rule, now and then 2 us (measured on an
+#: H100, docs/limits.md). Work of one queue that overlaps by more than this is not in one queue.
+CLOCK_SKEW_NS = 2_000
+NOTHING = -1
+
+
+class Hold(IntEnum):
+    """What an execution waited for last."""
+
+    NOTHING = 0
+    DEPENDENCY = 1
+    QUEUE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class HeldLaunch:
+    """A launch by vertices of its :class:`Unrolled` form, and what held each of them back.
+
+    Attributes
+    ----------
+    unrolled
+        The executions.
+    timed
+        bool: it has a span. Of others start and end are when all that they depend on had ended.
+    start_ns, end_ns
+        From the launch's first span's start.
+    queue
+        int64: hardware queue; -1: none or not known.
+    dependency
+        int64: the timed vertex that ended last among those it depends on, also through vertices
+        without a time; -1: none.
+    via
+        int64: the vertex without a time through which it depends on that one; -1: none.
+    ready_ns
+        When that dependency had ended, 0 without one. A programmatic dependency that ran on when
+        this vertex started counts until then.
+    queue_before
+        int64: the vertex that ran before it on its queue; -1: none.
+    held_by
+        int8, of :class:`Hold`: which of the two ended last; of equals the dependency.
+    gap_ns
+        From the end of what held it to its start; below 0 where it started earlier (clock
+        readings of two queues).
+    """
+
+    unrolled: Unrolled
+    timed: BoolArray
+    start_ns: TimeArray
+    end_ns: TimeArray
+    queue: IntArray
+    dependency: IntArray
+    via: IntArray
+    ready_ns: TimeArray
+    queue_before: IntArray
+    held_by: IntArray
+    gap_ns: TimeArray
+
+    @property
+    def duration_ns(self) -> TimeArray:
+        """Of each vertex; 0 of those without a time."""
+        return self.end_ns - self.start_ns
+
+    @property
+    def length_ns(self) -> float:
+        """From the first start to the last end; 0 without spans."""
+        if not self.timed.any():
+            return 0
+        begin, end = self.start_ns[self.timed].min(), self.end_ns[self.timed].max()
+        length: float = (end - begin).item()
+        return length
+
+    def held_until(self) -> TimeArray:
+        """Return when what held each vertex had ended; its own start for those held by nothing."""
+        return self.start_ns - self.gap_ns
+
+
+def hold_launch(unrolled: Unrolled, vertex: IntArray, spans: LaunchSpans) -> HeldLaunch:
+    """Return what held back each execution of a launch.
+
+    Parameters
+    ----------
+    unrolled
+        The launch's executions.
+    vertex
+        int64, one a span: its vertex (:meth:`Unrolled.vertex_of`).
+    spans
+        The launch's spans.
+    """
+    count = len(unrolled)
+    start, end = (np.zeros(count, spans.start_ns.dtype) for _ in range(2))
+    first = spans.start_ns.min() if len(spans) else 0
+    start[vertex], end[vertex] = spans.start_ns - first, spans.end_ns - first
+    timed = np.zeros(count, bool)
+    timed[vertex] = True
+    queue = np.full(count, NOTHING, np.int64)
+    queue[vertex] = spans.queue
+    origin = _reach_untimed(unrolled, timed, start, end)
+    dependency, via, ready = _last_dependencies(unrolled, timed, start, end, origin)
+    before = _queue_before(timed, queue, start, end)
+    by_queue = (before >= 0) & ((dependency < 0) | (end[before] > ready))
+    held_by = np.where(by_queue, Hold.QUEUE, np.where(dependency >= 0, Hold.DEPENDENCY, 0))
+    until = np.where(by_queue, end[before], np.where(dependency >= 0, ready, start))
+    return HeldLaunch(
+        unrolled=unrolled,
+        timed=timed,
+        start_ns=start,
+        end_ns=end,
+        queue=queue,
+        dependency=dependency,
+        via=via,
+        ready_ns=ready,
+        queue_before=before,
+        held_by=np.where(timed, held_by, 0).astype(np.int64),
+        gap_ns=np.where(timed, start - until, 0),
+    )
+
+
+def _reach_untimed(
+    unrolled: Unrolled, timed: BoolArray, start: TimeArray, end: TimeArray
+) -> IntArray:
+    """Fill in when vertices without a time were reached; return whose end that was (-1: none).
+
+    A vertex with a time stands for itself.
+    """
+    origin = np.where(timed, np.arange(len(timed)), NOTHING)
+    untimed = np.flatnonzero(~timed)
+    if not len(untimed):
+        return origin
+    into = np.flatnonzero(~timed[unrolled.head])
+    into = into[np.argsort(unrolled.row[unrolled.head[into]], kind="stable")]
+    reached, source = end.tolist(), origin.tolist()
+    tails, heads = unrolled.tail[into].tolist(), unrolled.head[into].tolist()
+    for a, b in zip(tails, heads, strict=True):
+        if source[a] >= 0 and (source[b] < 0 or reached[a] > reached[b]):
+            reached[b], source[b] = reached[a], source[a]
+    at = np.array(reached, end.dtype)[untimed]
+    start[untimed], end[untimed] = at, at
+    return np.array(source, np.int64)
+
+
+def _last_dependencies(
+    unrolled: Unrolled, timed: BoolArray, start: TimeArray, end: TimeArray, origin: IntArray
+) -> tuple[IntArray, IntArray, TimeArray]:
+    """Return the dependency that ended last, what lies between, and when it had ended."""
+    count = len(timed)
+    dependency, via = (np.full(count, NOTHING, np.int64) for _ in range(2))
+    ready = np.zeros(count, end.dtype)
+    edge = np.flatnonzero(timed[unrolled.head] & (origin[unrolled.tail] >= 0))
+    tail, head = unrolled.tail[edge], unrolled.head[edge]
+    ended = effective_ends(unrolled, start, end)[edge]
+    # Of one dependent the last that ended comes last, of equals that of the lowest index.
+    order = np.lexsort((-tail, ended, head))
+    is_last = np.ones(len(order), bool)
+    is_last[:-1] = head[order][1:] != head[order][:-1]
+    chosen = order[is_last]
+    dependency[head[chosen]] = origin[tail[chosen]]
+    via[head[chosen]] = np.where(timed[tail[chosen]], NOTHING, tail[chosen])
+    ready[head[chosen]] = ended[chosen]
+    return dependency, via, ready
+
+
+def effective_ends(unrolled: Unrolled, start: TimeArray, end: TimeArray) -> TimeArray:
+    """Return, for each edge, from when on it held its dependent no longer.
+
+    The end of the dependency; through a programmatic edge no later than the dependent's start.
+    """
+    ended = end[unrolled.tail]
+    return np.where(unrolled.programmatic, np.minimum(ended, start[unrolled.head]), ended)
+
+
+def _queue_before(timed: BoolArray, queue: IntArray, start: TimeArray, end: TimeArray) -> IntArray:
+    """Return the vertex that ran before each on its queue."""
+    found = np.full(len(timed), NOTHING, np.int64)
+    queued = np.flatnonzero(timed & (queue >= 0))
+    order = queued[np.lexsort((end[queued], start[queued], queue[queued]))]
+    before, after = order[:-1], order[1:]
+    holds = (queue[before] == queue[after]) & (end[before] <= start[after] + CLOCK_SKEW_NS)
+    found[after[holds]] = before[holds]
+    return found

@@ -1,0 +1,145 @@
+"""A launch as constraints, so that its times can be computed anew with something changed.
+
+Everything starts its own gap after the last of what holds it has ended: all its dependencies, and
+the work before it on its hardware queue. With the times as they were the model is the launch, to
+the nanosecond. Its slack is how much later a node could have ended; with changes its length is
+what the launch would have taken, if nothing else changed with them.
+
+References
+----------
+Kelley and Walker (1959), Critical-path planning and scheduling: slack is the difference of latest
+and earliest times. That the work before on its queue holds a node as a dependency does, and that
+every node keeps its measured gap, is ours. Zhu, Phanishayee and Pekhimenko (2020), Daydream:
+predicting a change's effect by timing a dependency graph of recorded work anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gviz.analysis.critical_path import (
+    CriticalPath,
+    FloatArray,
+    earliest_starts,
+    longest_path,
+)
+from gviz.analysis.executed_graph import BoolArray, IntArray
+from gviz.analysis.holds import HeldLaunch, effective_ends
+from gviz.errors import RecordingError
+from gviz.layout.ranks import rank_rows
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchModel:
+    """A launch as constraints; arrays of one length a vertex, then a constraint.
+
+    Attributes
+    ----------
+    held
+        The launch.
+    row
+        int64, one a vertex: every constraint leads to a greater one.
+    gap_ns
+        float64, one a vertex: from the end of the last of what holds it to its start; of a
+        vertex that nothing holds, its start.
+    duration_ns
+        float64, one a vertex; 0 of those without a time.
+    tail, head
+        int64, one a constraint: vertices, by ascending row of the head.
+    lag_ns
+        float64, one a constraint: from the end of the tail to when it holds the head no longer.
+        0; below 0 where a programmatic dependency ran on after its dependent had started.
+    is_queue
+        bool, one a constraint: it is a queue's, not an edge's.
+    """
+
+    held: HeldLaunch
+    row: IntArray
+    gap_ns: FloatArray
+    duration_ns: FloatArray
+    tail: IntArray
+    head: IntArray
+    lag_ns: FloatArray
+    is_queue: BoolArray
+
+    @property
+    def whole_ns(self) -> float:
+        """How long the launch took: what its constraints give unchanged."""
+        return self.held.length_ns
+
+    def critical_path(self) -> CriticalPath:
+        """Return length, starts and slack of the launch as it was, by vertex.
+
+        Starts are those of the gap before each vertex.
+        """
+        weight = self.gap_ns + self.duration_ns
+        lag = weight[self.tail] + self.lag_ns
+        return longest_path(self.row, self.tail, self.head, lag, weight)
+
+    def length_ns(
+        self,
+        *,
+        gap_ns: FloatArray | None = None,
+        duration_ns: FloatArray | None = None,
+        dropped: BoolArray | None = None,
+        added: Sequence[tuple[int, int]] = (),
+    ) -> float:
+        """Return how long the launch would have taken with something changed (estimated).
+
+        Parameters
+        ----------
+        gap_ns, duration_ns
+            One a vertex, instead of its own.
+        dropped
+            bool, one a constraint: those that no longer hold.
+        added
+            Further dependencies, (tail, head), each to a greater row.
+        """
+        gap = self.gap_ns if gap_ns is None else gap_ns
+        weight = gap + (self.duration_ns if duration_ns is None else duration_ns)
+        kept = slice(None) if dropped is None else ~dropped
+        tail, head, lag = self.tail[kept], self.head[kept], self.lag_ns[kept]
+        if added:
+            more = np.array(added, np.int64).reshape(-1, 2)
+            tail = np.concatenate((tail, more[:, 0]))
+            head = np.concatenate((head, more[:, 1]))
+            order = np.argsort(self.row[head], kind="stable")
+            lag = np.concatenate((lag, np.zeros(len(more))))[order]
+            tail, head = tail[order], head[order]
+        start, _ = earliest_starts(len(self.row), tail, head, weight[tail] + lag)
+        return float((start + weight).max(initial=0.0))
+
+
+def launch_model(held: HeldLaunch) -> LaunchModel:
+    """Return a launch as constraints."""
+    unrolled = held.unrolled
+    queued = np.flatnonzero(held.queue_before >= 0)
+    tail = np.concatenate((unrolled.tail, held.queue_before[queued]))
+    head = np.concatenate((unrolled.head, queued))
+    is_queue = np.arange(len(tail)) >= len(unrolled.tail)
+    lag = np.zeros(len(tail), np.float64)
+    ended = effective_ends(unrolled, held.start_ns, held.end_ns)
+    lag[: len(ended)] = ended - held.end_ns[unrolled.tail]
+    try:
+        row = rank_rows(len(unrolled), tail, head)
+    except RecordingError:
+        # Clocks of two queues contradict each other: queues hold only where the edges agree.
+        row = unrolled.row
+    order = np.flatnonzero(row[tail] < row[head])
+    order = order[np.argsort(row[head[order]], kind="stable")]
+    tail, head, lag = tail[order], head[order], lag[order]
+    reached = np.zeros(len(unrolled), np.float64)
+    np.maximum.at(reached, head, held.end_ns[tail] + lag)
+    return LaunchModel(
+        held=held,
+        row=row,
+        gap_ns=np.where(held.timed, held.start_ns - reached, 0.0),
+        duration_ns=held.duration_ns.astype(np.float64),
+        tail=tail,
+        head=head,
+        lag_ns=lag,
+        is_queue=is_queue[order],
+    )

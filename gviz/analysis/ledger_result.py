@@ -1,0 +1,154 @@
+"""The gap ledger of every recorded launch and of the median launch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import median
+
+import numpy as np
+
+from gviz.analysis.figure import NotComputed, figure
+from gviz.analysis.gap_ledger import GapLedger, gap_ledger, path_steps
+from gviz.analysis.holds import NOTHING, HeldLaunch, Hold
+from gviz.analysis.observed_path import observed_path
+from gviz.analysis.subject import NodeRef, Subject, TimedLaunch
+from gviz.launch_queue import may_have_waited, with_the_one_before
+from gviz.launch_time import event_durations
+from gviz.recording import rows
+
+#: Gaps that are listed, the longest.
+_GAPS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchLedger:
+    """The ledger of one launch, and what the events around it saw."""
+
+    launch_id: int = figure("stated", "the launch")
+    ordinal: int = figure("stated", "which launch of the graph, from 0")
+    ledger: GapLedger = figure("derived", "where its time went")
+    event_duration_ns: int | None = figure(
+        "measured", "between the events around the launch; null where it had none"
+    )
+    residual_ns: float | None = figure(
+        "derived",
+        "event_duration_ns less the ledger's total, signed: what the events saw before the first "
+        "node and after the last",
+    )
+    call_to_first_ns: int | None = figure(
+        "measured",
+        "from the entry of the launch call to the first node's start; null where the launch "
+        "waited for the one before it",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PathGap:
+    """A gap on the path of the median launch."""
+
+    before: NodeRef = figure("stated", "node that ended")
+    after: NodeRef = figure("stated", "node that started then")
+    gap_ns: float = figure("derived", "how long")
+    busy_ns: float = figure("derived", "part of it in which other nodes of the launch ran")
+    held_by: str = figure("derived", "dependency or queue")
+    via: NodeRef | None = figure(
+        "stated", "node without a time in between; null where there is none"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerResult:
+    """Where the time of the launches went."""
+
+    median: GapLedger = figure("derived", "of the median launch")
+    event_median_ns: float | None = figure(
+        "measured", "median time between the events around the launches in ``launches``"
+    )
+    residual_ns: float | None = figure("derived", "median of the launches' residuals, signed")
+    call_to_first_ns: float | None = figure(
+        "measured",
+        "median time from a launch call's entry to the first node's start, of launches that did "
+        "not wait for the one before them",
+    )
+    plain_event_ns: float | None = figure(
+        "measured", "median time between the events around launches without node times"
+    )
+    gaps: tuple[PathGap, ...] = figure("derived", "the longest gaps on the path")
+    launches: tuple[LaunchLedger, ...] = figure("derived", "every recorded launch")
+
+
+def ledger_result(subject: Subject) -> LedgerResult | NotComputed:
+    """Return the ledgers of a graph's launches."""
+    why_not = subject.why_no_edges or subject.why_no_times
+    if why_not:
+        return NotComputed(why_not)
+    launches = tuple(_ledger(subject, launch) for launch in _with_waits(subject))
+    events = [x.event_duration_ns for x in launches if x.event_duration_ns is not None]
+    residuals = [x.residual_ns for x in launches if x.residual_ns is not None]
+    leads = [x.call_to_first_ns for x in launches if x.call_to_first_ns is not None]
+    returned = [x.returned_ns for x in subject.timed_launches if x.returned_ns is not None]
+    ledger = gap_ledger(subject.held, subject.steps, float(median(returned)) if returned else None)
+    durations, plain = event_durations(subject.recording, subject.row.graph_id, "graph")
+    return LedgerResult(
+        median=ledger,
+        event_median_ns=float(median(events)) if events else None,
+        residual_ns=float(median(residuals)) if residuals else None,
+        call_to_first_ns=float(median(leads)) if leads else None,
+        plain_event_ns=durations.median_ns() if plain else None,
+        gaps=tuple(_longest_gaps(subject)),
+        launches=launches,
+    )
+
+
+def _with_waits(subject: Subject) -> list[tuple[TimedLaunch, int | None]]:
+    """Return each timed launch with the time from its call to its first node.
+
+    None where the launch before it on its stream was still running when it was called: then
+    the time is that one's.
+    """
+    previous = {x.launch_id: before for x, before in with_the_one_before(subject.launch_rows)}
+    return [(x, _call_to_first(x.row, previous[x.row.launch_id])) for x in subject.timed_launches]
+
+
+def _call_to_first(row: rows.Launch, before: rows.Launch | None) -> int | None:
+    if row.host_start_ns is None or row.gpu_start_ns is None or may_have_waited(row, before):
+        return None
+    return row.gpu_start_ns - row.host_start_ns
+
+
+def _ledger(subject: Subject, entry: tuple[TimedLaunch, int | None]) -> LaunchLedger:
+    launch, lead = entry
+    held = subject.hold(launch.spans)
+    returned = None if launch.returned_ns is None else float(launch.returned_ns)
+    ledger = gap_ledger(held, path_steps(held, observed_path(held)), returned)
+    event = launch.row.event_duration_ns
+    return LaunchLedger(
+        launch_id=launch.row.launch_id,
+        ordinal=launch.row.ordinal,
+        ledger=ledger,
+        event_duration_ns=event,
+        residual_ns=None if event is None else event - ledger.total_ns,
+        call_to_first_ns=lead,
+    )
+
+
+def _longest_gaps(subject: Subject) -> list[PathGap]:
+    held: HeldLaunch = subject.held
+    steps = subject.steps
+    order = np.argsort(-steps.gap_ns[1:], kind="stable")[:_GAPS] + 1
+    found = []
+    for at in order.tolist():
+        vertex, before = int(steps.vertex[at]), int(steps.vertex[at - 1])
+        via = int(held.via[vertex]) if steps.held_by[at] == Hold.DEPENDENCY else NOTHING
+        if steps.gap_ns[at] > 0:
+            found.append(
+                PathGap(
+                    before=subject.ref_of_vertex(before),
+                    after=subject.ref_of_vertex(vertex),
+                    gap_ns=float(steps.gap_ns[at]),
+                    busy_ns=float(steps.busy_ns[at]),
+                    held_by="queue" if steps.held_by[at] == Hold.QUEUE else "dependency",
+                    via=None if via == NOTHING else subject.ref_of_vertex(via),
+                )
+            )
+    return found

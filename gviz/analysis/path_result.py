@@ -1,0 +1,170 @@
+"""The critical paths of a graph's launches, structural and observed, with every node's slack."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gviz.analysis.critical_path import CriticalPath, structural_path
+from gviz.analysis.executed_graph import IntArray
+from gviz.analysis.figure import NotComputed, figure
+from gviz.analysis.holds import Hold
+from gviz.analysis.launch_spans import TimeArray
+from gviz.analysis.subject import NodeRef, Subject
+
+#: Nodes of the path whose speeding up is computed, the longest.
+_SPED_UP = 10
+_HELD_BY = {Hold.NOTHING: "nothing", Hold.DEPENDENCY: "dependency", Hold.QUEUE: "queue"}
+
+
+@dataclass(frozen=True, slots=True)
+class PathNode:
+    """An execution on the observed critical path."""
+
+    node: NodeRef = figure("stated", "the node")
+    iteration: int = figure("stated", "which of its executions, from 0")
+    start_ns: float = figure("derived", "start, from the launch's first node")
+    duration_ns: float = figure("derived", "its duration")
+    gap_ns: float = figure("derived", "from the end of the path before it to its start")
+    held_by: str = figure(
+        "derived",
+        "what it waited for last: dependency, queue (work ahead on its hardware queue), or nothing",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SlackTable:
+    """Every execution's slack; columns of one length, by start."""
+
+    graph_id: IntArray = figure("stated", "graph or body")
+    node_id: IntArray = figure("stated", "node")
+    iteration: IntArray = figure("stated", "which of its executions")
+    duration_ns: TimeArray = figure("derived", "median duration")
+    structural_slack_ns: TimeArray = figure(
+        "derived", "how much later it could end without making the structural path longer"
+    )
+    observed_slack_ns: TimeArray = figure(
+        "estimated",
+        "how much later it could have ended without the launch ending later, if every node keeps "
+        "its gap; null where node order is not known",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FasterNode:
+    """What a node on the path would give back if it took no time at all."""
+
+    node: NodeRef = figure("stated", "the node")
+    iteration: int = figure("stated", "which of its executions")
+    duration_ns: float = figure("derived", "its duration")
+    gain_ns: float = figure(
+        "estimated", "what the launch would be shorter by; less than the duration where another "
+        "path becomes the longest"
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class CriticalPathResult:
+    """The critical paths."""
+
+    launch_count: int = figure("measured", "launches behind the medians")
+    structural_ns: float = figure(
+        "derived",
+        "longest path through the graph weighted with the median durations: no launch with these "
+        "durations can be shorter, whatever the queues",
+    )
+    structural: tuple[NodeRef, ...] = figure("derived", "its nodes, in order")
+    observed_ns: float | None = figure(
+        "derived", "from the first node's start to the last node's end of the median launch"
+    )
+    observed: tuple[PathNode, ...] = figure(
+        "derived",
+        "walked back from the last node to end, each time to the dependency or the work ahead on "
+        "the same hardware queue that ended last",
+    )
+    slack: SlackTable = figure("derived", "every execution's slack")
+    faster: tuple[FasterNode, ...] = figure("estimated", "the longest nodes of the observed path")
+    why_not_observed: str | None = figure("stated", "why there is no observed path; else null")
+
+
+def critical_path_result(subject: Subject) -> CriticalPathResult | NotComputed:
+    """Return the critical paths of a graph."""
+    if subject.why_no_edges:
+        return NotComputed(subject.why_no_edges)
+    if subject.why_no_times and not subject.is_timed_by_copy:
+        return NotComputed(subject.why_no_times)
+    held, unrolled = subject.held, subject.unrolled
+    structural = structural_path_of(subject)
+    observed = subject.why_no_times is None
+    timed = np.flatnonzero(held.timed)
+    timed = timed[np.lexsort((timed, held.start_ns[timed]))]
+    slack = subject.model_path.slack_ns[timed] if observed else np.full(len(timed), np.nan)
+    nodes = unrolled.node[timed]
+    levels = np.array([level.graph_id for level in subject.graph.levels], np.int64)
+    return CriticalPathResult(
+        launch_count=subject.median_count,
+        structural_ns=structural.length_ns,
+        structural=tuple(
+            subject.ref_of_vertex(v) for v in structural.nodes.tolist() if held.timed[v]
+        ),
+        observed_ns=held.length_ns if observed else None,
+        observed=tuple(_path_nodes(subject)) if observed else (),
+        slack=SlackTable(
+            graph_id=levels[subject.graph.level[nodes]],
+            node_id=np.array([subject.graph.nodes[n].node_id for n in nodes.tolist()], np.int64),
+            iteration=unrolled.iteration[timed],
+            duration_ns=held.duration_ns[timed],
+            structural_slack_ns=structural.slack_ns[timed],
+            observed_slack_ns=slack,
+        ),
+        faster=tuple(_faster(subject)) if observed else (),
+        why_not_observed=subject.why_no_times,
+    )
+
+
+def structural_path_of(subject: Subject) -> CriticalPath:
+    """Return the structural path of the median launch, by vertices of its unrolled form."""
+    unrolled = subject.unrolled
+    return structural_path(
+        len(unrolled),
+        unrolled.tail,
+        unrolled.head,
+        unrolled.programmatic.astype(np.int64),
+        subject.held.duration_ns,
+    )
+
+
+def _path_nodes(subject: Subject) -> list[PathNode]:
+    held, steps, path = subject.held, subject.steps, subject.path
+    columns = (
+        path,
+        subject.unrolled.iteration[path],
+        held.start_ns[path],
+        held.duration_ns[path],
+        steps.gap_ns,
+        steps.held_by,
+    )
+    return [
+        PathNode(subject.ref_of_vertex(v), turn, start, duration, gap, _HELD_BY[Hold(by)])
+        for v, turn, start, duration, gap, by in zip(*(c.tolist() for c in columns), strict=True)
+    ]
+
+
+def _faster(subject: Subject) -> list[FasterNode]:
+    model, path = subject.model, subject.path
+    longest = path[np.argsort(-model.duration_ns[path], kind="stable")[:_SPED_UP]]
+    before = model.whole_ns
+    found = []
+    for vertex in longest.tolist():
+        duration = model.duration_ns.copy()
+        duration[vertex] = 0.0
+        found.append(
+            FasterNode(
+                node=subject.ref_of_vertex(vertex),
+                iteration=int(subject.unrolled.iteration[vertex]),
+                duration_ns=float(model.duration_ns[vertex]),
+                gain_ns=before - model.length_ns(duration_ns=duration),
+            )
+        )
+    return found

@@ -1,0 +1,149 @@
+"""Rules about what lengthens the gaps of a launch: fills, copies, host and allocation nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from gviz.analysis.executed_graph import IntArray
+from gviz.analysis.holds import Hold
+from gviz.analysis.rules.rule import Evidence, Found, rule
+from gviz.analysis.subject import Subject
+from gviz.node_type import CopyKind, NodeType
+
+#: Copies within a device, or between two of them: what a kernel could do as well.
+_ON_DEVICE = frozenset({CopyKind.DTOD, CopyKind.PTOP})
+
+
+@rule(
+    "memset-between-kernels",
+    title="a memset between two kernels, with longer gaps around it than kernels have",
+    fix="Fill with a kernel, or let a neighbouring kernel write the value.",
+    source="NVIDIA technical blog, 'Constant Time Launch for Straight-Line CUDA Graphs' (2024): "
+    "chains of kernels launch fastest; the gaps are this recording's own",
+    assumes="a kernel that fills takes as long as the memset, with the usual gaps around it",
+)
+def memset_between_kernels(subject: Subject) -> Iterator[Found]:
+    """Yield memsets between kernels whose gaps are longer than usual."""
+    yield from _between_kernels(subject, NodeType.MEMSET, "memset")
+
+
+@rule(
+    "memcpy-between-kernels",
+    title="a copy on the device between two kernels, with longer gaps around it than kernels have",
+    fix="Copy with a kernel, or let a neighbouring kernel read or write the other buffer.",
+    source="NVIDIA technical blog, 'Constant Time Launch for Straight-Line CUDA Graphs' (2024): "
+    "chains of kernels launch fastest; the gaps are this recording's own",
+    assumes="a kernel that copies takes as long as the copy, with the usual gaps around it",
+)
+def memcpy_between_kernels(subject: Subject) -> Iterator[Found]:
+    """Yield copies on the device between kernels whose gaps are longer than usual."""
+    yield from _between_kernels(subject, NodeType.MEMCPY, "copy")
+
+
+def _between_kernels(subject: Subject, kind: NodeType, word: str) -> Iterator[Found]:
+    held, model, usual = subject.held, subject.model, subject.usual.of(crossing=False)
+    if usual is None:
+        return
+    kinds = subject.graph.types[subject.unrolled.node]
+    before = held.dependency
+    chosen = held.timed & (kinds == kind) & (before >= 0) & (kinds[before] == NodeType.KERNEL)
+    if kind == NodeType.MEMCPY:
+        copies = np.array([n.copy_kind in _ON_DEVICE for n in subject.graph.nodes], bool)
+        chosen &= copies[subject.unrolled.node]
+    after = np.flatnonzero(held.timed & (kinds == NodeType.KERNEL) & (before >= 0) & chosen[before])
+    between = np.unique(before[after])
+    if not len(between):
+        return
+    around = np.concatenate((between, after))
+    gap = model.gap_ns.copy()
+    gap[around] = np.minimum(gap[around], usual)
+    plural = "s" if len(between) > 1 else ""
+    yield Found(
+        reason=f"{len(between):,} {word}{plural} between kernels: the gap to the next kernel is "
+        f"{_us(np.median(held.gap_ns[after]))}, between kernels {_us(usual)}",
+        vertices=between.tolist(),
+        evidence=(
+            Evidence("median gap before", _median(held.gap_ns[between]), "ns", "derived"),
+            Evidence("median gap after", _median(held.gap_ns[after]), "ns", "derived"),
+            Evidence("usual gap between kernels", usual, "ns", "derived"),
+        ),
+        gain_ns=model.whole_ns - model.length_ns(gap_ns=gap),
+    )  # fmt: skip
+
+
+@rule(
+    "host-node-on-path",
+    title="a host node on the critical path: the GPU waits for a function on the CPU",
+    fix="Do the work on the GPU, move the callback behind the graph's last node or to a branch "
+    "that nothing waits for, or call the function after the launch.",
+    source="cuda.h (CUDA 13.0), cuGraphAddHostNode: the node invokes a CPU function; the gap is "
+    "this recording's own",
+    assumes="what waits for it then waits with the usual gap for what the host node waited for",
+    bound="at most",
+)
+def host_node_on_path(subject: Subject) -> Iterator[Found]:
+    """Yield host nodes that the critical path passes through."""
+    yield from _on_path(subject, {NodeType.HOST}, "host node")
+
+
+@rule(
+    "allocation-on-path",
+    title="an allocation or free node on the critical path",
+    fix="Allocate before the capture and reuse the memory in every launch.",
+    source="cuda.h (CUDA 13.0), cuGraphAddMemAllocNode; the gap is this recording's own",
+    assumes="without it the gap is the usual one",
+    bound="at most",
+)
+def allocation_on_path(subject: Subject) -> Iterator[Found]:
+    """Yield allocation and free nodes that the critical path passes through."""
+    yield from _on_path(subject, {NodeType.MEM_ALLOC, NodeType.MEM_FREE}, "allocation or free node")
+
+
+def _on_path(subject: Subject, kinds: set[NodeType], word: str) -> Iterator[Found]:
+    """Yield nodes of these kinds that the observed path passes, with or without a time."""
+    held, model = subject.held, subject.model
+    usual = subject.usual.of(crossing=True) or 0.0
+    found, waiting = set(), []
+    gap, duration = model.gap_ns.copy(), model.duration_ns.copy()
+    for vertex in subject.path.tolist():
+        if subject.graph.nodes[subject.unrolled.node[vertex]].type in kinds:
+            found.add(vertex)
+            duration[vertex] = gap[vertex] = 0.0
+        passed = [v for v in subject.untimed_before(vertex) if _kind(subject, v) in kinds]
+        if passed and held.held_by[vertex] == Hold.DEPENDENCY:
+            found |= set(passed)
+            waiting.append(vertex)
+            gap[vertex] = min(gap[vertex], usual)
+    if not found:
+        return
+    plural = "s" if len(found) > 1 else ""
+    gain = model.whole_ns - model.length_ns(gap_ns=gap, duration_ns=duration)
+    longest = (
+        float(np.max(held.gap_ns[waiting]))
+        if waiting
+        else float(np.max(held.duration_ns[list(found)]))
+    )
+    yield Found(
+        reason=f"{len(found):,} {word}{plural} on the critical path: the GPU waits up to "
+        f"{_us(longest)} for one",
+        vertices=sorted(found),
+        evidence=(
+            Evidence("longest wait", longest, "ns", "derived"),
+            Evidence("usual gap between kernels", usual, "ns", "derived"),
+        ),
+        gain_ns=gain,
+    )
+
+
+def _kind(subject: Subject, vertex: int) -> int:
+    return subject.graph.nodes[int(subject.unrolled.node[vertex])].type
+
+
+def _median(values: IntArray) -> float:
+    return float(np.median(values))
+
+
+def _us(value: float) -> str:
+    return f"{value / 1000:,.2f} us"

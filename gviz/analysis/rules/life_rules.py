@@ -1,0 +1,231 @@
+"""Rules about the life of graphs: first launches, rebuilding, many small launches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from statistics import median
+
+from gviz.analysis.break_even import break_even
+from gviz.analysis.figure import NotComputed
+from gviz.analysis.first_launch import call_ns, first_launches
+from gviz.analysis.rules.rule import Evidence, Found, rule, run_rule
+from gviz.analysis.run_subject import RunSubject
+from gviz.analysis.subject import Subject
+from gviz.recording import rows
+
+#: CUgraphInstantiate_flags (cuda.h, CUDA 13.0).
+_UPLOAD = 2
+#: Graphs of no more nodes are small: their launch costs as much as some of their nodes.
+_SMALL_NODES = 32
+#: A launch called so soon after the one before returned follows it directly.
+_DIRECTLY_NS = 20_000
+#: So many launches must follow each other directly before that is a habit.
+_HABIT = 10
+#: Pairs of graphs whose arguments are compared.
+_COMPARED = 20
+
+
+@rule(
+    "first-launch-without-upload",
+    title="a first launch that uploads the graph, which could have been uploaded before",
+    fix="Call cuGraphUpload (cudaGraphUpload; CuPy: graph.upload(stream)) after the instantiation, "
+    "or instantiate with CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD.",
+    source="cuda.h (CUDA 13.0), cuGraphUpload; the calls are this recording's",
+    assumes="after an upload the first call takes as long as later ones with node times on; the "
+    "upload itself takes its time before",
+    per="run",
+)
+def first_launch_without_upload(subject: Subject) -> Iterator[Found]:
+    """Yield executables whose first launch call took longer than later ones."""
+    for found in first_launches(subject):
+        graph_exec = found.graph_exec
+        if graph_exec.upload_start_ns is not None or graph_exec.flags is None:
+            continue
+        if graph_exec.flags & _UPLOAD:
+            continue
+        yield Found(
+            reason=f"executable {graph_exec.graph_exec_id} was not uploaded before its first "
+            f"launch: that call took {found.first_ns / 1000:,.0f} us, later ones "
+            f"{found.later_ns / 1000:,.0f} us",
+            vertices=(),
+            evidence=(
+                Evidence("first call", found.first_ns, "ns", "measured"),
+                Evidence("later calls, median", found.later_ns, "ns", "measured"),
+                Evidence("later calls", found.later_count, "", "measured"),
+            ),
+            gain_ns=found.surplus_ns,
+        )
+
+
+@rule(
+    "below-break-even",
+    title="a graph launched too seldom to pay back what making it cost",
+    fix="Keep the executable and launch it more often, or leave this work to stream calls. A run "
+    "that was cut short for recording may be why.",
+    source="calls and passes in this recording, both with node times on",
+    assumes="further launches would not have followed the recording",
+    per="run",
+)
+def below_break_even(subject: Subject) -> Iterator[Found]:
+    """Yield what a graph cost more than the same work by stream calls."""
+    found = subject.once(break_even)
+    if isinstance(found, NotComputed):
+        return
+    needed, seen = found.elapsed.fewest or found.elapsed.launches, found.launches_seen
+    if needed is not None and seen >= needed:
+        return
+    saved = found.elapsed.saved.mean_ns
+    when = "never" if needed is None else f"after {needed:,} launches at the earliest"
+    yield Found(
+        reason=f"launched {seen:,.0f} times an executable; what making it cost is paid back {when}",
+        vertices=(),
+        evidence=(
+            Evidence("capture, instantiation, upload, first launch", found.setup.total_ns, "ns",
+                     "derived"),
+            Evidence("saved by a launch", saved, "ns", "derived"),
+            Evidence("launches of an executable, median", seen, "", "measured"),
+        ),
+        gain_ns=(found.setup.total_ns - seen * saved) * found.setup.executable_count,
+    )  # fmt: skip
+
+
+@run_rule(
+    "graph-rebuilt",
+    title="instantiations where an update of an earlier executable, or launching it, would do",
+    fix="Keep the executable: launch it again where nothing changed, else update it with "
+    "cuGraphExecUpdate (or set the parameters of single nodes).",
+    source="topologies and calls in this recording; what an update may change: cuda.h (CUDA "
+    "13.0), cuGraphExecUpdate",
+    assumes="an update takes as long as those in this recording, or nothing where there are none",
+    bound="at most",
+)
+def graph_rebuilt(run: RunSubject) -> Iterator[Found]:
+    """Yield what executables cost that an earlier one could have been turned into."""
+    again = [e for e in run.execs.values() if e.could_update_graph_exec_id is not None]
+    if not again:
+        return
+    instantiated = sum(_instantiate_ns(e) for e in again)
+    updates = [u for u in run.updates if u.kind == "graph" and u.result == 0]
+    calls = sum(u.count for u in updates)
+    update_ns = sum(u.total_ns for u in updates) / calls if calls else 0.0
+    # Where nothing changed the capture was for nothing too, and no update is needed.
+    is_same = all(_is_unchanged(run, e) for e in again[:_COMPARED])
+    captured = sum(_capture_ns(run, e) for e in again) if is_same else 0
+    saved = instantiated + captured - (0.0 if is_same else update_ns * len(again))
+    plural = "s" if len(again) > 1 else ""
+    what = "launching an earlier one again" if is_same else "an update of an earlier one"
+    yield Found(
+        reason=f"{len(again):,} executable{plural} instantiated where {what} would have done",
+        vertices=(),
+        evidence=(
+            Evidence("instantiations", len(again), "", "measured"),
+            Evidence("their host time", instantiated, "ns", "measured"),
+            Evidence("of captures that changed nothing", captured, "ns", "measured"),
+            Evidence("an update in this recording", update_ns, "ns", "measured"),
+        ),
+        gain_ns=saved,
+    )
+
+
+def _instantiate_ns(graph_exec: rows.GraphExec) -> int:
+    if graph_exec.instantiate_start_ns is None or graph_exec.instantiate_end_ns is None:
+        return 0
+    return graph_exec.instantiate_end_ns - graph_exec.instantiate_start_ns
+
+
+def _capture_ns(run: RunSubject, graph_exec: rows.GraphExec) -> int:
+    graph = run.graphs.get(graph_exec.graph_id)
+    if graph is None or graph.capture_start_ns is None or graph.capture_end_ns is None:
+        return 0
+    return graph.capture_end_ns - graph.capture_start_ns
+
+
+def _is_unchanged(run: RunSubject, graph_exec: rows.GraphExec) -> bool:
+    """Return whether the earlier executable has the same arguments in every node."""
+    earlier = run.execs.get(graph_exec.could_update_graph_exec_id or -1)
+    if earlier is None:
+        return False
+    if earlier.graph_id == graph_exec.graph_id:
+        return True
+    return _parameters(run, earlier.graph_id) == _parameters(run, graph_exec.graph_id)
+
+
+def _parameters(run: RunSubject, graph_id: int) -> list[list[tuple[object, ...]]]:
+    key = {"graph_id": graph_id}
+    argument = ("node_id", "position", "value")
+    node = ("node_id", "grid_x", "grid_y", "grid_z", "block_x", "bytes", "source_address",
+            "destination_address", "memset_value")  # fmt: skip
+    fetch = run.recording.fetch_columns
+    return [
+        fetch(rows.Argument, argument, key, "node_id"),
+        fetch(rows.Node, node, key, "node_id"),
+    ]
+
+
+@run_rule(
+    "small-graphs-back-to-back",
+    title="many launches of small graphs directly after each other",
+    fix="Put several steps into one graph: capture a loop of them, or join the graphs as child "
+    "graphs of one.",
+    source="calls and node times in this recording; that loops gain by several steps a graph, "
+    "and that there is a best number: kernel batching with graphs, arXiv 2501.09398",
+    assumes="from one graph to the next there is then the usual gap between nodes",
+    bound="at most",
+)
+def small_graphs_back_to_back(run: RunSubject) -> Iterator[Found]:
+    """Yield what lies between launches of small graphs that follow each other directly."""
+    small = {g for g, count in run.node_counts.items() if 0 < count <= _SMALL_NODES}
+    pairs = [
+        (a, b)
+        for a, b in _pairs_in_streams(run.launches)
+        if a.graph_id in small and b.graph_id in small and _follows(a, b)
+    ]
+    if len(pairs) < _HABIT:
+        return
+    calls = [ns for _, b in pairs if (ns := call_ns(b)) is not None]
+    plain = [ns for _, b in pairs if not b.node_level and (ns := call_ns(b)) is not None]
+    between = [
+        b.gpu_start_ns - a.gpu_end_ns
+        for a, b in pairs
+        if a.gpu_end_ns is not None and b.gpu_start_ns is not None
+    ]
+    call = float(median(plain or calls))
+    idle = float(median(between)) if between else call
+    each = max(0.0, min(idle, call) - _USUAL_GAP_NS)
+    names = sorted({run.graphs[x.graph_id].name for pair in pairs for x in pair})
+    yield Found(
+        reason=f"{len(pairs):,} launches of graphs of up to {_SMALL_NODES} nodes came directly "
+        f"after another one: {', '.join(names[:3])}",
+        vertices=(),
+        evidence=(
+            Evidence("a launch call, median", call, "ns", "measured"),
+            Evidence("GPU idle between two of them, median", idle, "ns",
+                     "measured" if between else "estimated"),
+            Evidence("pairs of launches", len(pairs), "", "measured"),
+        ),
+        gain_ns=each * len(pairs),
+    )  # fmt: skip
+
+
+#: From the end of a kernel to the start of the next in a graph (measured on an H100 in the
+#: bundled recordings: 0.4 to 0.5 us).
+_USUAL_GAP_NS = 500.0
+
+
+def _pairs_in_streams(launches: list[rows.Launch]) -> Iterator[tuple[rows.Launch, rows.Launch]]:
+    """Yield each launch with the one before it on its stream."""
+    before: dict[int | None, rows.Launch] = {}
+    for launch in launches:
+        if launch.stream_id in before:
+            yield before[launch.stream_id], launch
+        before[launch.stream_id] = launch
+
+
+def _follows(a: rows.Launch, b: rows.Launch) -> bool:
+    """Return whether the program did little else between two launch calls, and did not wait."""
+    if a.host_end_ns is None or b.host_start_ns is None:
+        return False
+    if not 0 <= b.host_start_ns - a.host_end_ns <= _DIRECTLY_NS:
+        return False
+    # Called after the first has ended on the GPU: the program may have waited for its result.
+    return a.gpu_end_ns is None or b.host_start_ns < a.gpu_end_ns or not a.node_level

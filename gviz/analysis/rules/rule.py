@@ -1,0 +1,147 @@
+"""What a rule is, what it finds, and the registry of all rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from gviz.analysis.figure import How, figure
+from gviz.analysis.run_subject import RunSubject
+from gviz.analysis.subject import NodeRef, Subject
+
+#: Nodes that a finding names, at most.
+NAMED = 8
+
+#: How the true gain lies to the predicted one, if the rule's assumption holds.
+Bound = Literal["about", "at most", "at least"]
+#: Whether a gain comes with every launch or once a run.
+Per = Literal["launch", "run"]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One number behind a finding."""
+
+    name: str = figure("stated", "what it is")
+    value: float = figure("derived", "the number; how says how it came about")
+    unit: str = figure("stated", "ns, bytes, fraction, or empty for a count")
+    how: How = figure("stated", "measured, derived or estimated")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a rule's function returns for one thing it found.
+
+    Attributes
+    ----------
+    reason
+        One sentence about this graph, without its gain.
+    vertices
+        The executions of the median launch that it is about.
+    evidence
+        Numbers behind it.
+    gain_ns
+        What mending it gives back, a launch or a run.
+    """
+
+    reason: str
+    vertices: Iterable[int]
+    evidence: tuple[Evidence, ...]
+    gain_ns: float
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that costs time, and what to do about it."""
+
+    rule: str = figure("stated", "id of the rule")
+    graph_id: int | None = figure("stated", "the graph; null: the run")
+    reason: str = figure("stated", "what it is, in one sentence")
+    node_count: int = figure("derived", "nodes that it is about")
+    nodes: tuple[NodeRef, ...] = figure("stated", f"of these, {NAMED} at most")
+    evidence: tuple[Evidence, ...] = figure("derived", "the numbers behind it")
+    gain_ns: float = figure("estimated", "what mending it gives back")
+    gain_bound: str = figure("stated", "how sure that is: about, at most or at least")
+    gain_per: str = figure("stated", "launch, or run: once")
+    run_gain_ns: float = figure("estimated", "gain_ns times the launches of the run")
+    fix: str = figure("stated", "what to change")
+    source: str = figure("stated", "where the rule comes from")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule.
+
+    Attributes
+    ----------
+    id
+        In output, configuration and documentation.
+    title
+        What it looks for, in one line.
+    fix
+        What to change.
+    source
+        Where it comes from.
+    bound, per
+        Of its gains.
+    assumes
+        What a predicted gain rests on.
+    find, find_in_run
+        Yields what it found in a graph, or in a run; one of them is there.
+    """
+
+    id: str
+    title: str
+    fix: str
+    source: str
+    bound: Bound
+    per: Per
+    assumes: str
+    find: Callable[[Subject], Iterator[Found]] | None = None
+    find_in_run: Callable[[RunSubject], Iterator[Found]] | None = None
+
+
+#: All rules by id, in the order of documentation.
+RULES: dict[str, Rule] = {}
+
+
+_Find = Callable[[Subject], Iterator[Found]]
+_FindInRun = Callable[[RunSubject], Iterator[Found]]
+
+
+def rule(
+    rule_id: str,
+    *,
+    title: str,
+    fix: str,
+    source: str,
+    assumes: str,
+    bound: Bound = "about",
+    per: Per = "launch",
+) -> Callable[[_Find], _Find]:
+    """Register a function as a rule about a graph; parameters are those of :class:`Rule`."""
+
+    def register(find: _Find) -> _Find:
+        _add(Rule(rule_id, title, fix, source, bound, per, assumes, find=find))
+        return find
+
+    return register
+
+
+def run_rule(
+    rule_id: str, *, title: str, fix: str, source: str, assumes: str, bound: Bound = "about"
+) -> Callable[[_FindInRun], _FindInRun]:
+    """Register a function as a rule about a run; its gains are those of the whole run."""
+
+    def register(find: _FindInRun) -> _FindInRun:
+        _add(Rule(rule_id, title, fix, source, bound, "run", assumes, find_in_run=find))
+        return find
+
+    return register
+
+
+def _add(found: Rule) -> None:
+    if found.id in RULES:
+        raise ValueError(f"there is a rule {found.id} already")
+    RULES[found.id] = found

@@ -1,0 +1,238 @@
+"""Rules about work that could be less: chains to fuse, copies, fills, duplicates, small grids."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+import numpy as np
+
+from gviz.analysis.executed_graph import IntArray, NodeRow
+from gviz.analysis.rules.rule import Evidence, Found, rule
+from gviz.analysis.subject import Subject
+from gviz.node_type import CopyKind, NodeType
+
+#: What a kernel takes that does nothing (0.83 us by CUPTI 13.0 on an H100, docs/limits.md).
+_EMPTY_KERNEL_NS = 830.0
+#: Kernels longer than this are worth being kernels of their own, whatever they do.
+_LONGEST_FUSED_NS = 10_000
+#: Kernels as short as this do little but start and end.
+_TINY_NS = 3_000
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+#: Words in names of kernels that work element by element.
+_ELEMENTWISE = _words(
+    "elementwise pointwise poi copy cast convert fill add sub subtract mul multiply div divide "
+    "scale axpy saxpy clip clamp abs neg relu gelu silu sigmoid tanh exp log sqrt rsqrt where "
+    "dropout bias"
+)
+#: Words in names of kernels that do not, even if one of the above is there too.
+_OTHER_WORK = _words(
+    "gemm gemv gemmex matmul conv conv2d convolution attention fmha flash softmax norm layernorm "
+    "rmsnorm batchnorm reduce reduction sum scan sort nvjet cublas xmma cutlass splitk histogram "
+    "argmax argmin topk gather scatter transpose index embedding nccl allreduce stencil"
+)
+_WORD = re.compile(r"[A-Z]?[a-z]+\d?d?|[A-Z]+(?![a-z])")
+
+
+@cache
+def is_elementwise(name: str) -> bool | None:
+    """Return whether a kernel works element by element, by its name; None: it does not tell."""
+    words = {w.lower() for w in _WORD.findall(name)}
+    if words & _OTHER_WORK or any("gemm" in w or "reduc" in w for w in words):
+        return False
+    return True if words & _ELEMENTWISE else None
+
+
+@rule(
+    "fusable-chain",
+    title="short kernels in series that work element by element, or do little but start",
+    fix="Fuse them into one kernel (torch.compile, a fused or foreach optimizer, cupy.fuse, "
+    "jax.jit, or by hand).",
+    source="gaps and durations in this recording; what a kernel takes that does nothing is "
+    "measured in docs/limits.md",
+    assumes="a fused kernel saves every other kernel's usual gap and start (0.83 us); what it "
+    "saves in memory traffic comes on top",
+)
+def fusable_chain(subject: Subject) -> Iterator[Found]:
+    """Yield chains of short kernels that could be one."""
+    if subject.reachability is None:
+        return
+    model, usual = subject.model, subject.usual.of(crossing=False) or 0.0
+    chains = [
+        chain
+        for members in subject.reachability.series.members()
+        for chain in _fusable(subject, members)
+    ]
+    if not chains:
+        return
+    duration, gap = model.duration_ns.copy(), model.gap_ns.copy()
+    gone = np.concatenate([chain[1:] for chain in chains])
+    start = min(_EMPTY_KERNEL_NS, float(duration[np.concatenate(chains)].min()))
+    duration[gone] -= start
+    gap[gone] = np.maximum(gap[gone] - usual, 0.0)
+    longest = max(chains, key=len)
+    names = [subject.graph.nodes[subject.unrolled.node[v]].name for v in longest[:2].tolist()]
+    count = sum(map(len, chains))
+    total = float(sum(model.duration_ns[chain].sum() for chain in chains))
+    plural = "s" if len(chains) > 1 else ""
+    yield Found(
+        reason=f"{len(chains):,} chain{plural} of {count:,} short kernels in series, the longest "
+        f"of {len(longest):,}: {', '.join(names)}{' and others' if len(longest) > 2 else ''}",
+        vertices=[v for chain in chains for v in chain.tolist()],
+        evidence=(
+            Evidence("node time of the chains", total, "ns", "derived"),
+            Evidence("usual gap between kernels", usual, "ns", "derived"),
+            Evidence("start of a kernel", start, "ns", "estimated"),
+        ),
+        gain_ns=model.whole_ns - model.length_ns(gap_ns=gap, duration_ns=duration),
+    )  # fmt: skip
+
+
+def _fusable(subject: Subject, members: IntArray) -> Iterator[IntArray]:
+    """Yield the stretches of a series, of two and more, that could be one kernel."""
+    held, nodes = subject.held, subject.graph.nodes
+    run: list[int] = []
+    for vertex in [*members.tolist(), -1]:
+        row = nodes[subject.unrolled.node[vertex]] if vertex >= 0 else None
+        if row is not None and held.timed[vertex] and _fits(subject, vertex, row, run):
+            run.append(vertex)
+            continue
+        yield from _enough(subject, run)
+        is_first = row is not None and held.timed[vertex] and _fits(subject, vertex, row, [])
+        run = [vertex] if is_first else []
+
+
+def _enough(subject: Subject, run: list[int]) -> Iterator[IntArray]:
+    """Yield a stretch if it is long enough: two by name, three by size alone."""
+    rows = [subject.graph.nodes[subject.unrolled.node[v]] for v in run]
+    by_name = all(is_elementwise(r.name) for r in rows)
+    if len(run) >= (2 if by_name else 3):
+        yield np.array(run, np.int64)
+
+
+def _fits(subject: Subject, vertex: int, row: NodeRow, run: list[int]) -> bool:
+    if row.type != NodeType.KERNEL:
+        return False
+    duration = float(subject.held.duration_ns[vertex])
+    kind = is_elementwise(row.name)
+    if kind is False or duration > (_LONGEST_FUSED_NS if kind else _TINY_NS):
+        return False
+    if not run:
+        return True
+    before = subject.graph.nodes[subject.unrolled.node[run[-1]]]
+    if before.device_id != row.device_id:
+        return False
+    # Where the name says nothing, the same number of threads speaks for the same elements.
+    return (kind and bool(is_elementwise(before.name))) or _threads(row) == _threads(before)
+
+
+def _threads(row: NodeRow) -> int | None:
+    if row.block_count is None or row.block_x is None:
+        return None
+    return row.block_count * row.block_x * (row.block_y or 1) * (row.block_z or 1)
+
+
+@rule(
+    "device-copy",
+    title="copies from device memory to device memory on the critical path",
+    fix="Let the kernel that makes the data write it where it is wanted, or the one that reads it "
+    "read it where it is (static inputs: write into the graph's own input buffer).",
+    source="a copy moves no new information: its time and gap are in this recording",
+    assumes="the copy can go, and what waits for it waits the usual gap for what it copied",
+    bound="at most",
+)
+def device_copy(subject: Subject) -> Iterator[Found]:
+    """Yield copies within a device."""
+    nodes = subject.graph.nodes
+    is_copy = np.array(
+        [n.type == NodeType.MEMCPY and n.copy_kind == CopyKind.DTOD for n in nodes], bool
+    )
+    copies = np.flatnonzero(is_copy[subject.unrolled.node] & subject.held.timed)
+    if not len(copies):
+        return
+    total = float(subject.model.duration_ns[copies].sum())
+    bytes_known = [nodes[n].bytes for n in subject.unrolled.node[copies].tolist()]
+    plural = "ies" if len(copies) > 1 else "y"
+    yield Found(
+        reason=f"{len(copies):,} cop{plural} from device to device memory",
+        vertices=copies.tolist(),
+        evidence=(
+            Evidence("time of the copies", total, "ns", "derived"),
+            Evidence("bytes copied", sum(b or 0 for b in bytes_known), "bytes", "measured"),
+        ),
+        gain_ns=without(subject, copies),
+    )
+
+
+def without(subject: Subject, vertices: IntArray) -> float:
+    """Return what the launch is shorter by without these; what waited waits the usual gap."""
+    model, usual = subject.model, subject.usual.of(crossing=False)
+    duration, gap = model.duration_ns.copy(), model.gap_ns.copy()
+    duration[vertices] = gap[vertices] = 0.0
+    if usual is not None:
+        after = np.flatnonzero(np.isin(subject.held.dependency, vertices) & subject.held.timed)
+        gap[after] = np.minimum(gap[after], usual)
+    return model.whole_ns - model.length_ns(gap_ns=gap, duration_ns=duration)
+
+
+@rule(
+    "below-one-wave",
+    title="kernels on the critical path with fewer blocks than half of the multiprocessors",
+    fix="Split the work over more blocks (smaller tiles, split-K, a larger batch), or run "
+    "independent work beside it.",
+    source="CUDA C++ Best Practices Guide, Thread and Block Heuristics: more blocks than "
+    "multiprocessors; the numbers are this recording's",
+    assumes="the work can be split evenly, and no kernel gets shorter than the shortest here",
+    bound="at most",
+)
+def below_one_wave(subject: Subject) -> Iterator[Found]:
+    """Yield the kernels that leave more than half of the multiprocessors empty."""
+    room = subject.multiprocessors()
+    held, model = subject.held, subject.model
+    if not room:
+        return
+    kinds = subject.graph.types[subject.unrolled.node]
+    kernels = np.flatnonzero(held.timed & (kinds == NodeType.KERNEL))
+    if not len(kernels):
+        return
+    least = float(np.percentile(model.duration_ns[kernels], 5))
+    by_name: dict[str, list[int]] = {}
+    for vertex in subject.path.tolist():
+        row = subject.graph.nodes[subject.unrolled.node[vertex]]
+        few = row.block_count is not None and row.block_count * 2 <= room
+        if few and row.type == NodeType.KERNEL and model.duration_ns[vertex] >= _TINY_NS:
+            by_name.setdefault(row.name, []).append(vertex)
+    if not by_name:
+        return
+    chosen = np.array([v for found in by_name.values() for v in found], np.int64)
+    blocks = np.array([_blocks(subject, v) for v in chosen.tolist()], np.int64)
+    duration = model.duration_ns.copy()
+    spread = np.maximum(duration[chosen] * blocks / room, least)
+    duration[chosen] = np.minimum(duration[chosen], spread)
+    longest = sorted(by_name.items(), key=lambda item: -model.duration_ns[item[1]].sum())
+    named = [
+        f"{len(found):,} x {name} of {int(np.median([_blocks(subject, v) for v in found]))} blocks"
+        for name, found in longest[:2]
+    ]
+    plural = "s have" if len(chosen) > 1 else " has"
+    yield Found(
+        reason=f"{len(chosen):,} kernel{plural} fewer blocks than half of the {room:,} "
+        f"multiprocessors: {', '.join(named)}{' and others' if len(longest) > 2 else ''}",
+        vertices=[v for _, found in longest for v in found],
+        evidence=(
+            Evidence("node time", float(model.duration_ns[chosen].sum()), "ns", "derived"),
+            Evidence("blocks, median", float(np.median(blocks)), "", "measured"),
+            Evidence("multiprocessors", room, "", "measured"),
+        ),
+        gain_ns=model.whole_ns - model.length_ns(duration_ns=duration),
+    )
+
+
+def _blocks(subject: Subject, vertex: int) -> int:
+    return subject.graph.nodes[int(subject.unrolled.node[vertex])].block_count or 0

@@ -1,0 +1,75 @@
+"""One run of a recording with what rules about whole runs ask of it, read once."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from gviz.life_summary import is_failed
+from gviz.recording import life_rows, rows
+
+if TYPE_CHECKING:
+    from gviz.recording.reader import Recording
+
+
+class RunSubject:
+    """One run; what is expensive is read when it is first asked for.
+
+    Parameters
+    ----------
+    recording
+        Stays open as long as anything is asked.
+    run
+        The run.
+    """
+
+    def __init__(self, recording: Recording, run: rows.Run) -> None:
+        self.recording = recording
+        self.run = run
+
+    @cached_property
+    def all_graphs(self) -> list[rows.Graph]:
+        """Graphs and bodies, failed ones too."""
+        return self.recording.fetch_graphs(self.run.run_id)
+
+    @cached_property
+    def graphs(self) -> dict[int, rows.Graph]:
+        """The top-level graphs that were instantiated, by graph_id."""
+        return {
+            g.graph_id: g for g in self.all_graphs if g.parent_graph_id is None and not is_failed(g)
+        }
+
+    @cached_property
+    def execs(self) -> dict[int, rows.GraphExec]:
+        """Their executables, by graph_exec_id."""
+        found = [e for g in self.graphs for e in self.recording.fetch_graph_execs(g)]
+        return {e.graph_exec_id: e for e in found}
+
+    @cached_property
+    def launches(self) -> list[rows.Launch]:
+        """The graph launches that have a row, of all graphs, by when they were called."""
+        found = [x for g in self.graphs for x in self.recording.fetch_launches(g)]
+        known = [x for x in found if x.host_start_ns is not None and x.host_end_ns is not None]
+        return sorted(known, key=lambda x: x.host_start_ns or 0)
+
+    @cached_property
+    def updates(self) -> list[life_rows.GraphUpdate]:
+        """Updates of executables."""
+        return self.recording.fetch_graph_updates(self.run.run_id)
+
+    @cached_property
+    def node_counts(self) -> dict[int, int]:
+        """Nodes of each graph's outermost level, by graph_id; 0 where edges are not known."""
+        return {
+            g.graph_id: 0
+            if g.topology_id is None
+            else self.recording.fetch_topology(g.topology_id).node_count
+            for g in self.graphs.values()
+        }
+
+    @cached_property
+    def duration_ns(self) -> int | None:
+        """How long the run was recorded; None: it did not end."""
+        if self.run.started_ns is None or self.run.ended_ns is None:
+            return None
+        return self.run.ended_ns - self.run.started_ns

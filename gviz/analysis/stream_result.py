@@ -1,0 +1,306 @@
+"""Graph against stream: the same work both ways, and where the difference comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from gviz.analysis.bootstrap import FloatArray, Interval, Spread, interval_of, spread
+from gviz.analysis.executed_graph import BoolArray, ExecutedGraph, IntArray
+from gviz.analysis.figure import NotComputed, figure
+from gviz.analysis.passes import Pass, PassSpans, as_columns, measure_pass
+from gviz.analysis.subject import NodeRef, Subject, TimedLaunch
+from gviz.launch_queue import waited_until, with_the_one_before
+from gviz.recording import rows
+
+#: Nodes of one side that are named, the longest.
+_NAMED = 8
+#: Stands for "no node" of the graph.
+_NONE = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """Times of one side over its launches or passes, all with node times on."""
+
+    total_ns: Spread = figure(
+        "derived",
+        "from the call, or the end of the launch that it waited for, to the last node's end",
+    )
+    gpu_ns: Spread = figure("derived", "from the first node's start to the last node's end")
+    host_ns: Spread = figure(
+        "measured", "from the entry of the first call to the return of the last"
+    )
+    idle_fraction: Spread = figure("derived", "share of gpu_ns in which nothing ran, 0 to 1")
+    left_out_count: int = figure(
+        "stated", "launches or passes that are not looked at: the first, and incomplete ones"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """A part of what the graph saves, mean of a launch; below 0 it costs."""
+
+    mean_ns: float = figure("derived", "mean of the stream side less mean of the graph side")
+    interval: Interval = figure("derived", "of that difference, by bootstrap")
+
+
+@dataclass(frozen=True, slots=True)
+class OneSided:
+    """A node, or an operation, that only one side has."""
+
+    name: str = figure("stated", "its name")
+    node: NodeRef | None = figure("stated", "the node; null: an operation outside graphs")
+    mean_ns: float = figure("derived", "its time, mean of a launch or pass")
+
+
+@dataclass(frozen=True, slots=True)
+class StreamResult:
+    """The same work as a graph and by stream calls, both with node times on.
+
+    The five parts of the gain add up to saved. Node times lengthen the calls of both sides;
+    plain_graph_ns says what a launch takes without, for passes that is not measured.
+    """
+
+    graph: Side = figure("derived", "graph launches")
+    stream: Side = figure("derived", "the same work by stream calls")
+    coverage_fraction: float = figure(
+        "derived", "share of the graph's timed nodes that the stream side has, 0 to 1"
+    )
+    saved: Gain = figure("derived", "what the graph saves of total_ns")
+    host: Gain = figure(
+        "derived",
+        "of that: time in which the GPU waited for calls to return, before the first node and "
+        "between nodes",
+    )
+    gaps: Gain = figure("derived", "of that: other time in which nothing ran between nodes")
+    overlap: Gain = figure("derived", "of that: more nodes that ran side by side")
+    node_time: Gain = figure("derived", "of that: nodes of both sides that took less time")
+    one_sided: Gain = figure("derived", "of that: time of what only one side has")
+    host_saved: Gain = figure("derived", "what the graph saves of host_ns: calls, not waiting")
+    idle_without_host_fraction: float = figure(
+        "derived",
+        "what would be idle on the stream side if the GPU never waited for a call: between "
+        "stream.idle_fraction and graph.idle_fraction, as in NVIDIA's 64% to 45% to 33%",
+    )
+    only_graph: tuple[OneSided, ...] = figure(
+        "derived", f"what only the graph has, the {_NAMED} longest"
+    )
+    only_stream: tuple[OneSided, ...] = figure(
+        "derived", f"what ran between the stream calls that the graph has not, the {_NAMED} longest"
+    )
+    plain_graph_ns: Spread | None = figure(
+        "measured", "between the events around launches without node times; null: not measured"
+    )
+    host_plain_ns: float | None = figure(
+        "measured", "median launch call without node times; null where there is none"
+    )
+
+
+def stream_result(subject: Subject) -> StreamResult | NotComputed:
+    """Return how a graph compares with the same work by stream calls."""
+    if subject.why_no_times:
+        return NotComputed(subject.why_no_times)
+    passes = subject.recording.fetch_launches(subject.row.graph_id, "stream")
+    if not passes:
+        return NotComputed(
+            "no pass over the graph's work by stream calls was recorded; gviz.compare_stream "
+            "makes one"
+        )
+    stream = _StreamSide(subject, passes)
+    if not stream.chosen:
+        return NotComputed("the passes by stream calls have no operations with times")
+    graph = _GraphSide(subject, stream.common)
+    if not graph.passes:
+        return NotComputed("no graph launch with node times has the time of its call")
+    a, b = as_columns(stream.measured), as_columns(graph.passes)
+    return StreamResult(
+        graph=_side(b, len(subject.timed_launches) - len(graph.passes)),
+        stream=_side(a, len(passes) - len(stream.chosen)),
+        coverage_fraction=stream.coverage,
+        saved=_gain(a["total_ns"], b["total_ns"]),
+        host=_gain(a["lead_ns"] + a["host_idle_ns"], b["lead_ns"] + b["host_idle_ns"]),
+        gaps=_gain(a["other_idle_ns"], b["other_idle_ns"]),
+        overlap=_gain(-a["overlap_ns"], -b["overlap_ns"]),
+        node_time=_gain(a["node_ns"], b["node_ns"]),
+        one_sided=_gain(a["own_ns"], b["own_ns"]),
+        host_saved=_gain(a["host_ns"], b["host_ns"]),
+        idle_without_host_fraction=float(np.mean([_idle_without_host(p) for p in stream.measured])),
+        only_graph=graph.only(stream.common),
+        only_stream=stream.only(),
+        plain_graph_ns=_plain(subject),
+        host_plain_ns=_plain_host(subject),
+    )
+
+
+def _side(columns: Mapping[str, FloatArray], left_out: int) -> Side:
+    return Side(
+        total_ns=spread(columns["total_ns"]),
+        gpu_ns=spread(columns["gpu_ns"]),
+        host_ns=spread(columns["host_ns"]),
+        idle_fraction=spread(columns["idle_fraction"]),
+        left_out_count=left_out,
+    )
+
+
+def _gain(stream: FloatArray, graph: FloatArray) -> Gain:
+    return Gain(
+        mean_ns=float(stream.mean() - graph.mean()),
+        interval=interval_of(stream, graph, np.subtract),
+    )
+
+
+def _idle_without_host(found: Pass) -> float:
+    whole = found.busy_ns + found.other_idle_ns
+    return found.other_idle_ns / whole if whole else 0.0
+
+
+def _plain(subject: Subject) -> Spread | None:
+    found = subject.recording.fetch_launch_durations(
+        subject.row.graph_id, "graph", "event", undisturbed=True
+    )
+    return spread(found) if len(found) else None
+
+
+def _plain_host(subject: Subject) -> float | None:
+    return subject.recording.fetch_weighted_durations(
+        subject.row.graph_id, "graph", "host", undisturbed=True
+    ).median_ns()
+
+
+class _StreamSide:
+    """The passes by stream calls: complete ones, without the first where there are others.
+
+    The first pass loads modules and chooses algorithms.
+    """
+
+    def __init__(self, subject: Subject, passes: list[rows.Launch]) -> None:
+        self._subject = subject
+        timed = [n for n in subject.graph.nodes if n.not_timed_reason is None]
+        self._operations = _fetch_operations(subject)
+        later = [p for p in passes if p.ordinal > 0] or passes
+        complete = max((len(self._of(p)[0]) for p in later), default=0)
+        self.chosen = [p for p in later if complete and len(self._of(p)[0]) == complete]
+        ids = [set(self._operations.node[self._of(p)[0]].tolist()) for p in self.chosen]
+        #: Node ids of the outermost level that every chosen pass has.
+        self.common = set.intersection(*ids) if ids else set()
+        self.coverage = len(self.common) / len(timed) if timed else 0.0
+        self.measured = [self._measure(p) for p in self.chosen]
+
+    def _of(self, launch: rows.Launch) -> tuple[IntArray, IntArray]:
+        """Return the operations of a pass, and those of nothing that ran meanwhile."""
+        found = self._operations
+        mine = np.flatnonzero(found.launch == launch.launch_id)
+        if not len(mine):
+            return mine, mine
+        begin, end = found.start[mine].min(), (found.start + found.duration)[mine].max()
+        inside = (found.start >= begin) & (found.start < end) & (found.launch == _NONE)
+        return mine, np.flatnonzero(inside)
+
+    def _measure(self, launch: rows.Launch) -> Pass:
+        mine, others = self._of(launch)
+        chosen = np.concatenate((mine, others))
+        found = self._operations
+        start = found.start[chosen]
+        first_call = found.called[mine][found.called[mine] > 0]
+        begin = launch.host_start_ns
+        if begin is None:
+            begin = int(first_call.min()) if len(first_call) else int(start.min())
+        host = float((launch.host_end_ns or begin) - begin)
+        is_common = np.isin(found.node[chosen], list(self.common))
+        is_common[len(mine) :] = False
+        spans = PassSpans(start, start + found.duration[chosen], found.returned[chosen], is_common)
+        return measure_pass(spans, begin, host)
+
+    def only(self) -> tuple[OneSided, ...]:
+        """Return what ran meanwhile that the graph does not have, summed by name."""
+        total: dict[str, float] = {}
+        for launch in self.chosen:
+            for at in self._of(launch)[1].tolist():
+                name = self._operations.name[at]
+                total[name] = total.get(name, 0.0) + float(self._operations.duration[at])
+        each = [OneSided(n, None, ns / len(self.chosen)) for n, ns in total.items()]
+        return tuple(sorted(each, key=lambda x: -x.mean_ns)[:_NAMED])
+
+
+@dataclass(frozen=True, slots=True)
+class _Operations:
+    """Operations outside graphs as arrays; -1 or 0 where something is not known."""
+
+    launch: IntArray
+    node: IntArray
+    start: IntArray
+    duration: IntArray
+    called: IntArray
+    returned: IntArray
+    name: list[str]
+
+
+def _fetch_operations(subject: Subject) -> _Operations:
+    names = ("launch_id", "node_id", "start_ns", "duration_ns", "host_start_ns", "host_end_ns",
+             "name")  # fmt: skip
+    key = {"run_id": subject.row.run_id}
+    found = subject.recording.fetch_columns(rows.StreamOperation, names, key, "start_ns")
+    columns = list(zip(*found, strict=True)) or [()] * len(names)
+    missing = (_NONE, _NONE, 0, 0, 0, 0)
+    arrays = [
+        np.array([m if v is None else v for v in column], np.int64)
+        for column, m in zip(columns[:6], missing, strict=True)
+    ]
+    launch, node, start, duration, called, returned = arrays
+    return _Operations(launch, node, start, duration, called, returned, list(columns[6]))
+
+
+class _GraphSide:
+    """The graph launches, without the first, which uploads, where there are others."""
+
+    def __init__(self, subject: Subject, common: set[int]) -> None:
+        self._subject = subject
+        before = {x.launch_id: b for x, b in with_the_one_before(subject.launch_rows)}
+        timed = [x for x in subject.timed_launches if len(x.spans)]
+        self._chosen = [x for x in timed if x.row.ordinal > 0] or timed
+        self._is_common = _nodes_of(subject.graph, common)
+        found = [self._measure(x, before[x.row.launch_id]) for x in self._chosen]
+        self.passes = [p for p in found if p is not None]
+
+    def _measure(self, launch: TimedLaunch, before: rows.Launch | None) -> Pass | None:
+        row, spans = launch.row, launch.spans
+        if row.host_start_ns is None or row.host_end_ns is None or row.gpu_start_ns is None:
+            return None
+        begin = waited_until(row, before)
+        # Clocks of two queues: a launch does not begin after its first node.
+        begin = row.host_start_ns if begin is None else min(begin, row.gpu_start_ns)
+        start = spans.start_ns + row.gpu_start_ns
+        found = PassSpans(
+            start_ns=start,
+            end_ns=spans.end_ns + row.gpu_start_ns,
+            returned_ns=np.full(len(start), row.host_end_ns),
+            is_common=self._is_common[spans.node],
+        )
+        return measure_pass(found, begin, float(row.host_end_ns - row.host_start_ns))
+
+    def only(self, common: set[int]) -> tuple[OneSided, ...]:
+        """Return the nodes that the stream side does not have."""
+        graph = self._subject.graph
+        total = np.zeros(len(graph.nodes))
+        for launch in self._chosen:
+            spans = launch.spans
+            np.add.at(total, spans.node, (spans.end_ns - spans.start_ns).astype(np.float64))
+        total[self._is_common] = 0.0
+        longest = np.argsort(-total, kind="stable")[:_NAMED]
+        count = max(len(self._chosen), 1)
+        return tuple(
+            OneSided(graph.nodes[n].name, self._subject.ref(n), float(total[n]) / count)
+            for n in longest.tolist()
+            if total[n] > 0
+        )
+
+
+def _nodes_of(graph: ExecutedGraph, node_ids: set[int]) -> BoolArray:
+    """Return which nodes have one of these ids in the outermost level."""
+    found = np.zeros(len(graph.nodes), bool)
+    level = graph.levels[0]
+    found[level.nodes] = [n.node_id in node_ids for n in graph.nodes[level.nodes]]
+    return found

@@ -1,0 +1,313 @@
+"""One graph of a recording with all that analyses ask of it, read and computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from gviz.analysis.branches import Barriers, SmallBranches, barriers, small_branches
+from gviz.analysis.critical_path import CriticalPath
+from gviz.analysis.executed_graph import ExecutedGraph, IntArray, read_executed_graph
+from gviz.analysis.figure import figure
+from gviz.analysis.gap_ledger import PathSteps, path_steps
+from gviz.analysis.holds import HeldLaunch, hold_launch
+from gviz.analysis.launch_model import LaunchModel, launch_model
+from gviz.analysis.launch_spans import LaunchSpans, launch_spans, median_spans
+from gviz.analysis.node_memory import MOST_NODES, NodeMemory, read_node_memory
+from gviz.analysis.observed_path import observed_path
+from gviz.analysis.reachability import Reachability
+from gviz.analysis.unrolled import Unrolled, Unroller
+from gviz.analysis.usual_gaps import UsualGaps, usual_gaps
+from gviz.analysis.waits import WaitGroup, find_waits, group_waits
+from gviz.recording import rows
+
+if TYPE_CHECKING:
+    from gviz.recording.reader import Recording
+
+_R = TypeVar("_R")
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRef:
+    """A node, as other results name it."""
+
+    graph_id: int = figure("stated", "graph or body it is in")
+    node_id: int = figure("stated", "its id there")
+    name: str = figure("stated", "short name")
+
+
+@dataclass(frozen=True, slots=True)
+class TimedLaunch:
+    """A launch with node times."""
+
+    row: rows.Launch
+    spans: LaunchSpans
+
+    @property
+    def returned_ns(self) -> int | None:
+        """When the launch call returned, from the first node's start; None: not known."""
+        if self.row.host_end_ns is None or self.row.gpu_start_ns is None:
+            return None
+        return self.row.host_end_ns - self.row.gpu_start_ns
+
+
+class Subject:
+    """One graph of a recording; what is expensive is computed when it is first asked for.
+
+    Everything that is said of "the" launch is of the median launch: each node's median start and
+    duration over the recorded launches, on the queue that it ran on most often.
+
+    Parameters
+    ----------
+    recording
+        Stays open as long as anything is asked.
+    row
+        A top-level graph.
+    bodies
+        Of its run, from :func:`bodies_by_parent`.
+    devices
+        Of its run.
+    """
+
+    def __init__(
+        self,
+        recording: Recording,
+        row: rows.Graph,
+        bodies: Mapping[int, Sequence[rows.Graph]],
+        devices: Sequence[rows.Device],
+    ) -> None:
+        self.recording = recording
+        self.row = row
+        self.graph: ExecutedGraph = read_executed_graph(recording, row, bodies)
+        self._results: dict[Callable[[Subject], Any], Any] = {}
+        self._devices = {d.device_id: d for d in devices}
+        self._unroller = Unroller(self.graph)
+
+    # -- launches ----------------------------------------------------------------------
+
+    @cached_property
+    def launch_rows(self) -> list[rows.Launch]:
+        """The launches that have a row, in time order."""
+        return self.recording.fetch_launches(self.row.graph_id)
+
+    @cached_property
+    def timed_launches(self) -> list[TimedLaunch]:
+        """The launches whose nodes were timed, all by the same method."""
+        timed = [x for x in self.launch_rows if x.node_level and x.span_count]
+        by_copy = [x for x in timed if x.node_method == "events"]
+        chosen = by_copy if len(by_copy) == len(timed) else [x for x in timed if x not in by_copy]
+        return [
+            TimedLaunch(
+                row,
+                launch_spans(
+                    self.graph,
+                    self.recording.fetch_spans(row.launch_id),
+                    queues_known=row.node_method != "events",
+                ),
+            )
+            for row in chosen
+        ]
+
+    @cached_property
+    def is_timed_by_copy(self) -> bool:
+        """Whether node times come from an instrumented copy: then gaps and overlaps are its."""
+        return any(x.row.node_method == "events" for x in self.timed_launches)
+
+    @cached_property
+    def why_no_times(self) -> str | None:
+        """Why nothing can be said of when nodes ran; None: it can."""
+        if not self.launch_rows:
+            return "the graph was not launched while gviz recorded"
+        if not any(len(x.spans) for x in self.timed_launches):
+            return "no launch has node times; they are recorded in windows (docs/limits.md)"
+        if self.is_timed_by_copy:
+            return (
+                "node times come from an instrumented copy of the graph (collector events): "
+                "gaps, overlap and order are the copy's, not the graph's"
+            )
+        return None
+
+    @cached_property
+    def why_no_edges(self) -> str | None:
+        """Why nothing can be said of dependencies; None: it can."""
+        if self.graph.edges_known:
+            return None
+        return "edges are not known: the graph, or a body in it, was made before gviz attached"
+
+    # -- the median launch -------------------------------------------------------------
+
+    @cached_property
+    def spans(self) -> LaunchSpans:
+        """Spans of the median launch."""
+        # An instrumented copy may time a part of the nodes in each launch.
+        share = 0.0 if self.is_timed_by_copy else 0.5
+        return median_spans((x.spans for x in self.timed_launches), least_share=share)
+
+    @cached_property
+    def held(self) -> HeldLaunch:
+        """The median launch, and what held each execution back."""
+        return self.hold(self.spans)
+
+    def hold(self, spans: LaunchSpans) -> HeldLaunch:
+        """Return a launch, and what held each execution back."""
+        unrolled = self._unroller.unroll(spans)
+        vertex = unrolled.vertex_of(self.graph, spans.node, spans.iteration)
+        return hold_launch(unrolled, vertex, spans)
+
+    @property
+    def unrolled(self) -> Unrolled:
+        """Executions of the median launch."""
+        return self.held.unrolled
+
+    @cached_property
+    def path(self) -> IntArray:
+        """Vertices of the observed critical path."""
+        return observed_path(self.held)
+
+    @cached_property
+    def steps(self) -> PathSteps:
+        """Times of its steps."""
+        return path_steps(self.held, self.path)
+
+    @cached_property
+    def model(self) -> LaunchModel:
+        """The median launch as constraints."""
+        return launch_model(self.held)
+
+    @cached_property
+    def model_path(self) -> CriticalPath:
+        """Slack in that launch."""
+        return self.model.critical_path()
+
+    def untimed_before(self, vertex: int) -> list[int]:
+        """Return the vertices without a time between a vertex and its last dependency to end."""
+        unrolled, held = self.unrolled, self.held
+        found: list[int] = []
+        at = int(held.via[vertex])
+        while at >= 0 and not held.timed[at]:
+            found.append(at)
+            before = unrolled.tail[self._edges_into(at)]
+            at = int(before[np.argmax(held.end_ns[before])]) if len(before) else -1
+        return found
+
+    def _edges_into(self, vertex: int) -> IntArray:
+        """Return the edges of the unrolled form that lead to a vertex."""
+        first = np.searchsorted(self._by_head[1], vertex, side="left")
+        stop = np.searchsorted(self._by_head[1], vertex, side="right")
+        return self._by_head[0][first:stop]
+
+    @cached_property
+    def _by_head(self) -> tuple[IntArray, IntArray]:
+        order = np.argsort(self.unrolled.head, kind="stable")
+        return order, self.unrolled.head[order]
+
+    @cached_property
+    def usual(self) -> UsualGaps:
+        """Usual gaps in that launch."""
+        return usual_gaps(self.graph, self.held)
+
+    @cached_property
+    def reachability(self) -> Reachability | None:
+        """Who depends on whom in that launch; None: too many nodes side by side to say."""
+        unrolled = self.unrolled
+        found = Reachability(unrolled.row, unrolled.tail, unrolled.head)
+        return found if found.is_small_enough else None
+
+    # -- what else the recording says of it --------------------------------------------
+
+    @cached_property
+    def execs(self) -> list[rows.GraphExec]:
+        """The executables."""
+        return self.recording.fetch_graph_execs(self.row.graph_id)
+
+    @cached_property
+    def memory(self) -> NodeMemory | None:
+        """Which memory the outermost level's nodes are given; None: too many nodes to ask for."""
+        level = self.graph.levels[0]
+        if level.count > MOST_NODES:
+            return None
+        return read_node_memory(self.recording, self.row, self.graph.nodes[level.nodes])
+
+    # -- what of it could be shorter ---------------------------------------------------
+
+    @cached_property
+    def wait_groups(self) -> list[WaitGroup]:
+        """Independent nodes that took turns; none where dependencies are too many to know."""
+        if self.reachability is None:
+            return []
+        found = find_waits(self.graph, self.held, self.reachability, self.multiprocessors())
+        launches = [x.spans for x in self.timed_launches]
+        return group_waits(self.graph, self.model, found, self.usual, launches)
+
+    @cached_property
+    def small_branches(self) -> SmallBranches | None:
+        """Branches that are not worth their fork."""
+        if self.reachability is None:
+            return None
+        return small_branches(self.model, self.reachability, self.usual)
+
+    @cached_property
+    def barriers(self) -> Barriers | None:
+        """Joins at which branches wait for each other."""
+        return barriers(self.graph, self.model)
+
+    def once(self, compute: Callable[[Subject], _R]) -> _R:
+        """Return what a function of this subject gives, computed when it is first asked for."""
+        if compute not in self._results:
+            self._results[compute] = compute(self)
+        found: _R = self._results[compute]
+        return found
+
+    # -- names -------------------------------------------------------------------------
+
+    def ref(self, node: int) -> NodeRef:
+        """Return a node by its index."""
+        level = self.graph.levels[int(self.graph.level[node])]
+        row = self.graph.nodes[node]
+        return NodeRef(level.graph_id, row.node_id, row.name)
+
+    def ref_of_vertex(self, vertex: int) -> NodeRef:
+        """Return the node of a vertex of the median launch."""
+        return self.ref(int(self.unrolled.node[vertex]))
+
+    def multiprocessors(self, device_id: int | None = None) -> int | None:
+        """Return how many multiprocessors a GPU has, by default the first; None: not known."""
+        if device_id is None and self._devices:
+            device_id = min(self._devices)
+        device = self._devices.get(-1 if device_id is None else device_id)
+        return None if device is None else device.multiprocessor_count
+
+    @cached_property
+    def median_count(self) -> int:
+        """Launches behind the median launch."""
+        return len(self.timed_launches)
+
+    @cached_property
+    def noise_ns(self) -> float:
+        """Half of the 95% interval of the median launch's length (derived).
+
+        Predicted gains below it could not be told from chance. With less than five launches
+        the spread between them; with one, the clock's 160 ns.
+
+        References
+        ----------
+        The interval is from order statistics: Conover (1999), Practical Nonparametric
+        Statistics, 3.2: ranks (n -+ 1.96 sqrt(n)) / 2 of the sorted lengths.
+        """
+        lengths = np.sort([x.spans.length_ns for x in self.timed_launches])
+        count = len(lengths)
+        low, high = 0, count - 1
+        if count >= 5:
+            reach = 0.98 * np.sqrt(count)
+            low = max(0, int(np.floor(count / 2 - reach)))
+            high = min(count - 1, int(np.ceil(count / 2 + reach)))
+        spread = float(lengths[high] - lengths[low]) / 2 if count else 0.0
+        return max(spread, _CLOCK_NOISE_NS)
+
+
+#: What clock readings of two queues differ by as a rule (measured on an H100, docs/limits.md).
+_CLOCK_NOISE_NS = 160.0

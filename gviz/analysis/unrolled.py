@@ -1,0 +1,272 @@
+"""A launch unrolled: every execution of every node, loops included, as one DAG.
+
+A launch runs a node of a loop's body many times, one after the other. Here each execution is a
+vertex of its own, and a body's executions follow each other, so that the dependencies of one
+execution are those of a plain DAG.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gviz.analysis.executed_graph import BoolArray, ExecutedGraph, IntArray, Level
+from gviz.analysis.launch_spans import LaunchSpans, TimeArray
+from gviz.layout.ranks import rank_rows
+from gviz.node_type import EdgeType
+
+
+@dataclass(frozen=True, slots=True)
+class Unrolled:
+    """Executions as vertices; arrays of one length a vertex, then an edge.
+
+    A node that holds bodies is two vertices: its own, where the bodies may begin, and a mark
+    after their end; every execution of a body lies between two marks as well. Marks take no
+    time.
+
+    Attributes
+    ----------
+    node
+        int64, one a vertex: the node; of a mark: the node that holds the body.
+    is_mark
+        bool, one a vertex.
+    iteration
+        int64, one a vertex: which of the node's executions; 0 of marks.
+    first, executions
+        int64, one a level: its first vertex, and how often it ran.
+    tail, head
+        int64, one an edge: vertices of the dependency and the dependent.
+    programmatic
+        bool, one an edge: the dependent may start while the dependency runs.
+    row
+        int64, one a vertex: longest path from a root, in edges.
+    """
+
+    node: IntArray
+    is_mark: BoolArray
+    iteration: IntArray
+    first: IntArray
+    executions: IntArray
+    tail: IntArray
+    head: IntArray
+    programmatic: BoolArray
+    row: IntArray
+
+    def __len__(self) -> int:
+        return len(self.node)
+
+    def vertex_of(self, graph: ExecutedGraph, node: IntArray, iteration: IntArray) -> IntArray:
+        """Return the vertices of executions of nodes."""
+        level = graph.level[node]
+        count = np.array([x.count for x in graph.levels], np.int64)[level]
+        first = np.array([x.first for x in graph.levels], np.int64)[level]
+        return self.first[level] + iteration * count + node - first
+
+
+class Unroller:
+    """Unrolls launches of one graph; without conditional nodes all launches share one result.
+
+    Raises
+    ------
+    RecordingError
+        From :meth:`unroll`, if the edges form a cycle.
+    """
+
+    def __init__(self, graph: ExecutedGraph) -> None:
+        self._graph = graph
+        self._fixed: Unrolled | None = None
+
+    def unroll(self, spans: LaunchSpans) -> Unrolled:
+        """Return the executions of one launch."""
+        if any(level.repeats for level in self._graph.levels):
+            return _build(self._graph, spans)
+        if self._fixed is None:
+            self._fixed = _build(self._graph, spans)
+        return self._fixed
+
+
+def _build(graph: ExecutedGraph, spans: LaunchSpans) -> Unrolled:
+    turns = _Turns(graph, spans)
+    counts = np.array([level.count for level in graph.levels], np.int64)
+    sizes = counts * turns.executions
+    first = np.cumsum(sizes) - sizes
+    builder = _Builder(graph, turns, first, int(sizes.sum()))
+    for number in range(len(graph.levels)):
+        builder.add_level_edges(number)
+    for holder, bodies in turns.bodies.items():
+        builder.add_bodies(holder, bodies)
+    return builder.build()
+
+
+class _Turns:
+    """How often each level ran, and in which execution of the level around it."""
+
+    def __init__(self, graph: ExecutedGraph, spans: LaunchSpans) -> None:
+        self._graph = graph
+        level = graph.level[spans.node]
+        ran = np.zeros(len(graph.levels), np.int64)
+        np.maximum.at(ran, level, spans.iteration + 1)
+        self.bodies: dict[int, list[int]] = {}
+        for number, body in enumerate(graph.levels):
+            if body.holder >= 0:
+                self.bodies.setdefault(body.holder, []).append(number)
+        # A body runs if something in it ran; a child graph always does.
+        for number in reversed(range(len(graph.levels))):
+            body = graph.levels[number]
+            if not body.repeats:
+                ran[number] = max(ran[number], 1)
+            if body.holder >= 0 and ran[number]:
+                around = int(graph.level[body.holder])
+                ran[around] = max(ran[around], 1)
+        self.executions = ran
+        self.begin = [self._firsts(spans, level, n, np.inf) for n in range(len(ran))]
+
+    def _firsts(
+        self, spans: LaunchSpans, level: IntArray, number: int, missing: float
+    ) -> TimeArray:
+        """Return when each execution of a level started: its own first span."""
+        found = np.full(int(self.executions[number]), missing)
+        inside = level == number
+        np.minimum.at(found, spans.iteration[inside], spans.start_ns[inside].astype(np.float64))
+        return found
+
+    def around(self, number: int) -> IntArray:
+        """Return, for each execution of a body, the execution of the level that holds it."""
+        body = self._graph.levels[number]
+        parent = int(self._graph.level[body.holder])
+        count = int(self.executions[number])
+        if self.executions[parent] == count and not body.repeats:
+            return np.arange(count)
+        if self.executions[parent] <= 1 or not np.isfinite(self.begin[parent]).any():
+            return np.zeros(count, np.int64)
+        # The executions of the outer level that have begun by then. The holder may itself be
+        # the first thing in its level: then the outer execution's first span comes after it.
+        begun = np.searchsorted(self.begin[parent], self.begin[number], side="right")
+        late = 0 if self._is_first(body, self._graph.levels[parent]) else 1
+        last = int(self.executions[parent]) - 1
+        return np.clip(begun - late, 0, last).astype(np.int64)
+
+    def _is_first(self, body: Level, parent: Level) -> bool:
+        """Whether no timed node of the level comes before the holder."""
+        tail, head, _ = self._graph.edges_of(parent)
+        seen, stack = {body.holder - parent.first}, [body.holder - parent.first]
+        while stack:
+            for before in tail[head == stack.pop()].tolist():
+                if self._graph.nodes[parent.first + before].not_timed_reason is None:
+                    return False
+                if before not in seen:
+                    seen.add(before)
+                    stack.append(before)
+        return True
+
+
+class _Builder:
+    """Collects vertices and edges of an unrolled launch."""
+
+    def __init__(self, graph: ExecutedGraph, turns: _Turns, first: IntArray, vertices: int) -> None:
+        self._graph, self._turns, self._first = graph, turns, first
+        self._node = [
+            np.tile(np.arange(x.first, x.first + x.count), int(n))
+            for x, n in zip(graph.levels, turns.executions, strict=True)
+        ]
+        self._marks: list[int] = []
+        self._vertices = vertices
+        self._tail: list[IntArray] = []
+        self._head: list[IntArray] = []
+        self._kind: list[BoolArray] = []
+        #: Whether an edge waits for the end of its tail's bodies, and not for the tail itself.
+        self._waits: list[BoolArray] = []
+        #: The mark after the end of each vertex that holds bodies, else the vertex itself.
+        self._after = np.arange(vertices)
+
+    def add_level_edges(self, number: int) -> None:
+        """Add the edges of a level, once for each of its executions."""
+        level = self._graph.levels[number]
+        tail, head, kind = self._graph.edges_of(level)
+        step = self._first[number] + level.count * np.arange(self._turns.executions[number])
+        programmatic = np.tile(kind == EdgeType.PROGRAMMATIC, len(step))
+        self._edges((step[:, None] + tail).ravel(), (step[:, None] + head).ravel(), programmatic)
+
+    def add_bodies(self, holder: int, bodies: list[int]) -> None:
+        """Add the executions of a node's bodies, one after the other, and the marks around."""
+        around = int(self._graph.level[holder])
+        level = self._graph.levels[around]
+        vertex = self._first[around] + holder - level.first
+        vertices = vertex + level.count * np.arange(self._turns.executions[around])
+        ends = {int(v): self._mark(holder) for v in vertices}
+        last = {int(v): int(v) for v in vertices}
+        turns = [
+            (float(begin), number, turn, int(vertices[outer]))
+            for number in bodies
+            for turn, (begin, outer) in enumerate(
+                zip(self._turns.begin[number], self._turns.around(number), strict=True)
+            )
+            if len(vertices)
+        ]
+        for _, number, turn, outer_vertex in sorted(turns):
+            begin, end = self._mark(holder), self._mark(holder)
+            self._begin(last[outer_vertex], begin)
+            self._add_turn(number, turn, begin, end)
+            last[outer_vertex] = end
+        for v, end in ends.items():
+            self._begin(last[v], end)
+            self._after[v] = end
+
+    def _add_turn(self, number: int, turn: int, begin: int, end: int) -> None:
+        level = self._graph.levels[number]
+        tail, head, _ = self._graph.edges_of(level)
+        base = int(self._first[number]) + turn * level.count
+        here = np.arange(level.count)
+        roots = base + here[~np.isin(here, head)]
+        sinks = base + here[~np.isin(here, tail)]
+        self._begin(begin, end)
+        self._edges(np.full(len(roots), begin), roots)
+        self._edges(sinks, np.full(len(sinks), end))
+
+    def _mark(self, holder: int) -> int:
+        self._marks.append(holder)
+        return self._vertices + len(self._marks) - 1
+
+    def _edges(self, tail: IntArray, head: IntArray, programmatic: BoolArray | None = None) -> None:
+        self._tail.append(tail)
+        self._head.append(head)
+        self._kind.append(np.zeros(len(tail), bool) if programmatic is None else programmatic)
+        self._waits.append(np.ones(len(tail), bool))
+
+    def _begin(self, tail: int, head: int) -> None:
+        """Add an edge from a vertex itself, not from the end of its bodies."""
+        self._edges(np.array([tail]), np.array([head]))
+        self._waits[-1][:] = False
+
+    def build(self) -> Unrolled:
+        """Return what was collected."""
+        count = self._vertices + len(self._marks)
+        after = np.concatenate((self._after, np.arange(self._vertices, count)))
+        tail, head = (
+            np.concatenate([np.zeros(0, np.int64), *part]) for part in (self._tail, self._head)
+        )
+        kind, waits = (
+            np.concatenate([np.zeros(0, bool), *part]) for part in (self._kind, self._waits)
+        )
+        tail = np.where(waits, after[tail], tail)
+        is_mark = np.zeros(count, bool)
+        is_mark[self._vertices :] = True
+        return Unrolled(
+            node=np.concatenate((*self._node, np.array(self._marks, np.int64))),
+            is_mark=is_mark,
+            iteration=self._iterations(count),
+            first=self._first,
+            executions=self._turns.executions,
+            tail=tail,
+            head=head,
+            programmatic=kind,
+            row=rank_rows(count, tail, head),
+        )
+
+    def _iterations(self, count: int) -> IntArray:
+        found = np.zeros(count, np.int64)
+        sizes = zip(self._graph.levels, self._turns.executions.tolist(), strict=True)
+        parts = [np.repeat(np.arange(times), level.count) for level, times in sizes]
+        found[: self._vertices] = np.concatenate(parts)
+        return found

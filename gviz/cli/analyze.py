@@ -1,0 +1,70 @@
+"""``gviz analyze``: what a recording means, as text for people or JSON for programs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gviz.analysis.analysis import analysis_to_json, analyze
+from gviz.cli.analyze_config import DEFAULT_NAME, read_ignored
+from gviz.cli.analyze_text import render_analysis
+from gviz.cli.recording_path import find_recording
+from gviz.recording.reader import Recording
+
+if TYPE_CHECKING:
+    from gviz.cli.main import Subparsers
+
+#: Graphs of a run that the text is about unless asked otherwise.
+MOST_GRAPHS = 3
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the parser of ``gviz analyze``."""
+    parser = subparsers.add_parser(
+        "analyze",
+        help="say what bounds a graph's launches and what could be gained",
+        description="Say where the time of a graph's launches goes, what bounds them, what "
+        "could run side by side, and what to change. Every number says whether it was "
+        "measured, derived from measured ones, or estimated.",
+    )
+    parser.add_argument("recording", type=Path, help="a .gviz file, or a left-over spool")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
+        "--graph", type=int, metavar="ID", help="only this graph; 'gviz info' lists them"
+    )
+    which.add_argument(
+        "--all",
+        action="store_true",
+        help=f"all graphs (default: of each run the {MOST_GRAPHS} whose launches took longest "
+        "together; with --json all)",
+    )
+    parser.add_argument(
+        "--config",
+        type=Path,
+        metavar="FILE",
+        help=f"findings to leave out (default: {DEFAULT_NAME} here); docs/analysis.md has the form",
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print JSON; docs/analysis.md has the keys"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the analysis of a recording; return 0."""
+    ignored = read_ignored(arguments.config)
+    few = not (arguments.all or arguments.json) and arguments.graph is None
+    with Recording(find_recording(arguments.recording)) as recording:
+        found = analyze(
+            recording,
+            graph_id=arguments.graph,
+            most_graphs=MOST_GRAPHS if few else None,
+            ignored=ignored,
+        )
+    if arguments.json:
+        print(json.dumps(analysis_to_json(found)))
+    else:
+        print(render_analysis(found, shutil.get_terminal_size((100, 24)).columns))
+    return 0

@@ -1,0 +1,344 @@
+"""The text of ``gviz analyze``: short, the largest first, every number with how it came about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
+from gviz.analysis.advice import Advice
+from gviz.analysis.analysis import Analysis, GraphAnalysis, RunAnalysis
+from gviz.analysis.device_launch import DeviceLaunch
+from gviz.analysis.figure import NotComputed
+from gviz.analysis.ledger_result import LedgerResult, PathGap
+from gviz.analysis.parallelism import LevelShape, Overlap, Parallelism, TurnTaking
+from gviz.analysis.path_result import CriticalPathResult
+from gviz.analysis.rules.rule import Finding
+from gviz.analysis.subject import NodeRef
+from gviz.cli.analyze_compared import describe_share, render_break_even, render_comparison
+from gviz.cli.quantity import format_count, format_ns
+from gviz.cli.text_table import render_table, shorten
+from gviz.cli.wrapped import wrapped
+
+_R = TypeVar("_R")
+
+#: Rows of a list that the text shows; the JSON has all.
+_LISTED = 3
+#: Findings that the text shows.
+_FINDINGS = 5
+#: Nodes of a finding that the text names.
+_IDS = 4
+#: A kernel's name in running text.
+_NAME = 36
+#: Gaps of the path below this share of the launch are not worth a line.
+_LEAST_GAP = 0.005
+
+
+def render_analysis(analysis: Analysis, width: int) -> str:
+    """Return an analysis as text, no line longer than ``width`` where that can be."""
+    lines: list[str] = []
+    for run in analysis.runs:
+        lines += (
+            ["", *_render_run(run, analysis.path, width)]
+            if lines
+            else list(_render_run(run, analysis.path, width))
+        )
+    return "\n".join(lines)
+
+
+def _render_run(run: RunAnalysis, path: str, width: int) -> Iterator[str]:
+    yield f"{path}, run {run.run_id}: {run.name}"
+    if not run.graphs:
+        yield "  no graph was instantiated while gviz watched"
+    for graph in run.graphs:
+        yield ""
+        yield from _render_graph(graph, width)
+    if run.graphs:
+        yield ""
+        yield from wrapped(describe_share(run.graph_share), width, indent=0)
+    if run.findings.findings:
+        yield ""
+        yield "the run as a whole"
+        yield from _render_advice(run.findings, width)
+    if run.left_out_count:
+        yield ""
+        yield (
+            f"  and {format_count(run.left_out_count, 'more graph')} whose launches took less time "
+            "(--all, or --graph ID)"
+        )
+
+
+def _render_graph(graph: GraphAnalysis, width: int) -> Iterator[str]:
+    yield f"graph {graph.graph_id}: {graph.name}"
+    timed = f", {graph.timed_launch_count:,} of them with node times" if graph.launch_count else ""
+    yield from wrapped(
+        f"{format_count(graph.node_count, 'node')}, launched "
+        f"{format_count(graph.launch_count, 'time')}{timed}",
+        width,
+        indent=2,
+    )
+    yield from _section("Where a launch's time goes", graph.ledger, _render_ledger, width)
+    yield from _section("What bounds it", graph.critical_path, _render_path, width)
+    yield from _section(
+        "What could run side by side", graph.parallelism, _render_parallelism, width
+    )
+    compared = graph.stream_comparison
+    yield from _section("Against the same work by stream calls", compared, render_comparison, width)
+    if not isinstance(compared, NotComputed):
+        yield from _section("When it pays back", graph.break_even, render_break_even, width)
+    yield ""
+    yield "  What to change"
+    yield from _render_advice(graph.findings, width)
+    yield from wrapped(_describe_device_launch(graph.device_launch), width)
+
+
+def _section(
+    title: str, found: _R | NotComputed, render: Callable[[_R, int], Iterator[str]], width: int
+) -> Iterator[str]:
+    yield ""
+    yield f"  {title}"
+    if isinstance(found, NotComputed):
+        yield from wrapped(f"not computed: {found.not_computed}", width)
+    else:
+        yield from render(found, width)
+
+
+# -- the ledger ------------------------------------------------------------------------
+
+
+def _render_ledger(result: LedgerResult, width: int) -> Iterator[str]:
+    ledger = result.median
+    total = ledger.total_ns or 1
+    rows = [
+        ("first node's start to last node's end", ledger.total_ns, ""),
+        ("  nodes on the critical path", ledger.node_ns, ""),
+        ("  gaps after a dependency ended", ledger.dependency_gap_ns, ""),
+        ("  waits for the same hardware queue", ledger.queue_wait_ns, ""),
+        ("  until the path's first node", ledger.late_start_ns, ""),
+    ]
+    shown = [row for row in rows if row[1] or row is rows[0]]
+    yield from _indented(
+        render_table(
+            [f"median of {len(result.launches):,} launches", "derived", "share"],
+            [[label, format_ns(value), f"{value / total:.1%}"] for label, value, _ in shown],
+            width=width,
+            elastic=0,
+            indent=4,
+        )
+    )
+    for part in _gap_parts(result):
+        yield from wrapped(part, width)
+    yield from wrapped(_describe_events(result), width)
+    worth = [g for g in result.gaps if g.gap_ns >= _LEAST_GAP * total][:_LISTED]
+    if worth:
+        yield from wrapped("longest gaps on the path [derived]:", width)
+        for gap in worth:
+            yield from wrapped(_describe_gap(gap), width, indent=6)
+
+
+def _gap_parts(result: LedgerResult) -> Iterator[str]:
+    ledger = result.median
+    gaps = ledger.dependency_gap_ns + ledger.queue_wait_ns + ledger.late_start_ns
+    if not gaps:
+        return
+    idle = gaps - ledger.busy_gap_ns
+    parts = [f"in {format_ns(idle)} of the gaps nothing ran"]
+    if ledger.busy_gap_ns:
+        parts.append(f"in {format_ns(ledger.busy_gap_ns)} nodes beside the path did")
+    if ledger.submitting_gap_ns:
+        parts.append(
+            f"{format_ns(ledger.submitting_gap_ns)} of the idle part lies before the launch call "
+            "had returned"
+        )
+    if ledger.untimed_gap_ns:
+        parts.append(f"{format_ns(ledger.untimed_gap_ns)} hold nodes that CUPTI does not time")
+    yield ", ".join(parts) + " [derived]"
+
+
+def _describe_events(result: LedgerResult) -> str:
+    if result.residual_ns is None:
+        text = "no launch with node times has events around it: no residual"
+    else:
+        more = "more" if result.residual_ns >= 0 else "less"
+        text = (
+            f"events around these launches saw {format_ns(abs(result.residual_ns))} {more} "
+            "[derived, median]"
+        )
+        if result.call_to_first_ns is not None:
+            text += (
+                f"; from a call to its first node pass {format_ns(result.call_to_first_ns)} "
+                "[measured, median]"
+            )
+    if result.plain_event_ns is not None:
+        text += (
+            f". A launch without node times takes {format_ns(result.plain_event_ns)} between its "
+            "events [measured, median]"
+        )
+    return text
+
+
+def _describe_gap(gap: PathGap) -> str:
+    ran = f", other nodes ran in {format_ns(gap.busy_ns)} of it" if gap.busy_ns else ""
+    via = f", node {_id(gap.via)} {gap.via.name} in between" if gap.via else ""
+    queue = " (same queue)" if gap.held_by == "queue" else ""
+    return f"{format_ns(gap.gap_ns)}: {_node(gap.before)} -> {_node(gap.after)}{queue}{via}{ran}"
+
+
+# -- the paths -------------------------------------------------------------------------
+
+
+def _render_path(result: CriticalPathResult, width: int) -> Iterator[str]:
+    structural = (
+        f"by dependencies alone: {format_ns(result.structural_ns)}, "
+        f"{format_count(len(result.structural), 'node')} [derived]"
+    )
+    if result.observed_ns is None:
+        yield from wrapped(structural, width)
+        yield from wrapped(f"as it ran: not computed: {result.why_not_observed}", width)
+        return
+    share = result.structural_ns / result.observed_ns if result.observed_ns else 1.0
+    yield from wrapped(
+        f"{structural}; that is {share:.0%} of the median launch, which no other order of the "
+        "same nodes gets below",
+        width,
+    )
+    queued = sum(node.held_by == "queue" for node in result.observed)
+    waited = f", {queued:,} of them behind work on their queue" if queued else ""
+    yield from wrapped(
+        f"as it ran: {format_count(len(result.observed), 'node')} on the path{waited} [derived]",
+        width,
+    )
+    by_name: dict[str, list[float]] = {}
+    for node in result.observed:
+        by_name.setdefault(node.node.name, []).append(node.duration_ns)
+    top = sorted(by_name.items(), key=lambda item: -sum(item[1]))[:_LISTED]
+    rows = [
+        [name, f"{len(times):,}", format_ns(sum(times)), f"{sum(times) / result.observed_ns:.1%}"]
+        for name, times in top
+    ]
+    head = ["most of the path, by name", "nodes", "derived", "of launch"]
+    yield from _indented(render_table(head, rows, width=width, elastic=0, indent=4))
+
+
+# -- parallelism -----------------------------------------------------------------------
+
+
+def _render_parallelism(result: Parallelism, width: int) -> Iterator[str]:
+    for level in result.levels[:_LISTED]:
+        yield from wrapped(_describe_level(level, len(result.levels) > 1), width)
+    if len(result.levels) > _LISTED:
+        yield from wrapped(f"and {len(result.levels) - _LISTED:,} more bodies (--json)", width)
+    if isinstance(result.overlap, NotComputed):
+        yield from wrapped(f"overlap: not computed: {result.overlap.not_computed}", width)
+    else:
+        yield from wrapped(_describe_overlap(result.overlap), width)
+    if isinstance(result.turn_taking, NotComputed):
+        return
+    if not result.turn_taking:
+        yield from wrapped("no node waited for one that it does not depend on [derived]", width)
+    gainful = [turn for turn in result.turn_taking if turn.gain_ns]
+    for turn in gainful[:_LISTED]:
+        yield from wrapped(_describe_turn(turn), width)
+    if len(gainful) > _LISTED:
+        yield from wrapped(f"and {len(gainful) - _LISTED:,} more kinds of waits (--json)", width)
+    idle = [turn for turn in result.turn_taking if turn.gain_ns == 0]
+    for reason in dict.fromkeys(turn.reason for turn in idle):
+        found = [turn for turn in idle if turn.reason == reason]
+        yield from wrapped(_describe_full(reason, found), width)
+
+
+def _describe_level(level: LevelShape, named: bool) -> str:
+    where = f"graph {level.graph_id}: " if named else ""
+    width = f"{level.width:,}"
+    if level.width_at_most > level.width:
+        width = f"{level.width:,} to {level.width_at_most:,}"
+    text = f"{where}width {width}"
+    if level.width > 1:
+        names = ", ".join(_node(n) for n in level.widest[:4])
+        more = ", ..." if level.width > 4 else ""
+        text += f" ({names}{more})"
+    text += f", {format_count(level.lane_count, 'lane')}"
+    if level.redundant_edge_count is None:
+        text += "; too wide to look for redundant edges"
+    elif level.redundant_edge_count:
+        text += f", {format_count(level.redundant_edge_count, 'redundant edge')}"
+    return f"{text} [derived]"
+
+
+def _describe_overlap(overlap: Overlap) -> str:
+    return (
+        f"nodes at once while anything ran: {overlap.achieved:.2f} on average, "
+        f"{overlap.most_at_once} at most; dependencies allow {overlap.possible:.2f} on average "
+        "[derived]"
+    )
+
+
+def _describe_turn(turn: TurnTaking) -> str:
+    many = f", {turn.count:,} such nodes in all" if turn.count > 1 else ""
+    gain = format_ns(turn.gain_ns)
+    return (
+        f"{_node(turn.waiting[0])} waited while {_node(turn.meanwhile[0])} ran, on which it does "
+        f"not depend{many}: {format_ns(turn.waited_ns)} [derived], likely reason: {turn.reason}; "
+        f"side by side a launch is shorter by at most {gain} [estimated]"
+    )
+
+
+def _describe_full(reason: str, turns: list[TurnTaking]) -> str:
+    first = turns[0]
+    count = format_count(sum(turn.count for turn in turns), "node")
+    waited = format_ns(sum(turn.waited_ns for turn in turns))
+    return (
+        f"{count} waited {waited} in all [derived] for ones that they do not depend on, such as "
+        f"{_node(first.waiting[0])} for {_node(first.meanwhile[0])}; likely reason: {reason}, so "
+        "there is nothing to gain [estimated]"
+    )
+
+
+# -- advice ----------------------------------------------------------------------------
+
+
+def _render_advice(advice: Advice, width: int) -> Iterator[str]:
+    if not advice.findings:
+        yield from wrapped("no rule found anything whose gain is above noise", width)
+    for number, finding in enumerate(advice.findings[:_FINDINGS], start=1):
+        yield from _render_finding(number, finding, width)
+    if len(advice.findings) > _FINDINGS:
+        yield from wrapped(f"and {len(advice.findings) - _FINDINGS:,} more (--json)", width)
+    if advice.ignored_count:
+        count = format_count(advice.ignored_count, "finding")
+        yield from wrapped(f"{count} left out by the configuration", width)
+    for reason in advice.not_checked:
+        yield from wrapped(f"not checked: {reason}", width)
+
+
+def _render_finding(number: int, finding: Finding, width: int) -> Iterator[str]:
+    bound = "" if finding.gain_bound == "about" else f"{finding.gain_bound} "
+    gain = f"{bound}{format_ns(finding.gain_ns)} a {finding.gain_per} [estimated]"
+    nodes = ""
+    if finding.nodes:
+        ids = ", ".join(_id(node) for node in finding.nodes[:_IDS])
+        nodes = f"; nodes {ids}{', ...' if finding.node_count > _IDS else ''}"
+    yield from wrapped(f"{number}. {gain}: {finding.reason}{nodes} [{finding.rule}]", width)
+    yield from wrapped(f"fix: {finding.fix}", width, indent=7)
+
+
+def _describe_device_launch(found: DeviceLaunch) -> str:
+    if found.is_possible:
+        text = "the device could launch this graph, as far as its nodes tell"
+        unknown = f"; not known: {', '.join(found.unknown)}" if found.unknown else ""
+        return f"{text}{unknown} [derived]"
+    return f"the device could not launch this graph: {'; '.join(found.broken)} [derived]"
+
+
+# -- words -----------------------------------------------------------------------------
+
+
+def _id(node: NodeRef) -> str:
+    return f"{node.node_id}"
+
+
+def _node(node: NodeRef) -> str:
+    return f"{_id(node)} {shorten(node.name, _NAME)}"
+
+
+def _indented(table: str) -> Sequence[str]:
+    return table.split("\n")

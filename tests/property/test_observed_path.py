@@ -1,0 +1,156 @@
+"""The observed critical path, its ledger and the model: what they promise for any launch."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from executed_graphs import Played, played_launches
+from hypothesis import given
+
+from gviz.analysis.critical_path import structural_path
+from gviz.analysis.gap_ledger import gap_ledger, path_steps
+from gviz.analysis.holds import CLOCK_SKEW_NS, HeldLaunch, Hold
+from gviz.analysis.launch_model import launch_model
+from gviz.analysis.observed_path import observed_path
+from gviz.idle import union
+
+
+def direct_holds(played: Played, node: int) -> list[tuple[int, int, Hold]]:
+    """Return (until, vertex, kind) of all that holds a node: by recursion, from the definition."""
+    held = played.held
+    start, end = held.start_ns.tolist(), held.end_ns.tolist()
+    edges = list(
+        zip(
+            played.graph.tail.tolist(),
+            played.graph.head.tolist(),
+            played.graph.edge_type.tolist(),
+            strict=True,
+        )
+    )
+
+    def timed_before(at: int) -> set[int]:
+        found: set[int] = set()
+        for a, b, _ in edges:
+            if b == at:
+                found |= {a} if held.timed[a] else timed_before(a)
+        return found
+
+    found = []
+    for a, b, kind in edges:
+        if b == node and held.timed[a]:
+            found.append((min(end[a], start[node]) if kind else end[a], a, Hold.DEPENDENCY))
+        elif b == node:
+            found += [(end[x], x, Hold.DEPENDENCY) for x in timed_before(a)]
+    queue = held.queue.tolist()
+    behind = [
+        (start[x], end[x], x)
+        for x in range(len(start))
+        if held.timed[x] and x != node and queue[x] == queue[node]
+        and (start[x], end[x], x) < (start[node], end[node], node)
+    ]  # fmt: skip
+    if behind:
+        _, until, x = max(behind)
+        if until <= start[node] + CLOCK_SKEW_NS:
+            found.append((until, x, Hold.QUEUE))
+    return found
+
+
+@given(played_launches())
+def test_every_step_leads_to_what_ended_last(played: Played) -> None:
+    held = played.held
+    path = observed_path(held).tolist()
+    if not len(played.spans):
+        assert path == []
+        return
+    assert held.end_ns[path[-1]] == held.end_ns[held.timed].max()
+    for before, at in zip([None, *path], path, strict=False):
+        holds = direct_holds(played, at)
+        if before is None:
+            assert holds == [] or any(x in path for _, x, _ in holds)
+        else:
+            until = max(h[0] for h in holds)
+            kinds = {kind for end, x, kind in holds if end == until and x == before}
+            assert held.held_by[at] in kinds
+            assert until + held.gap_ns[at] == held.start_ns[at]
+
+
+@given(played_launches())
+def test_ledger_adds_up_to_the_nanosecond(played: Played) -> None:
+    held = played.held
+    steps = path_steps(held, observed_path(held))
+    ledger = gap_ledger(held, steps)
+    parts = (
+        ledger.node_ns,
+        ledger.dependency_gap_ns,
+        ledger.queue_wait_ns,
+        ledger.late_start_ns,
+    )
+    assert sum(map(Fraction, parts)) == Fraction(ledger.total_ns)
+    assert ledger.total_ns == played.spans.length_ns
+    assert min(parts) >= 0
+    gaps = sum(parts[1:])
+    assert 0 <= ledger.busy_gap_ns <= gaps
+    assert ledger.untimed_gap_ns <= ledger.dependency_gap_ns
+    assert ledger.crossing_gap_ns <= ledger.dependency_gap_ns
+    nodes = (held.end_ns - held.start_ns)[steps.vertex].sum()
+    assert ledger.node_ns + ledger.hidden_ns == nodes
+
+
+@given(played_launches())
+def test_gaps_in_which_nothing_ran_are_idle_time(played: Played) -> None:
+    held = played.held
+    ledger = gap_ledger(held, path_steps(held, observed_path(held)), returned_ns=10**9)
+    busy = union(played.spans.start_ns, played.spans.end_ns).total_ns
+    gaps = ledger.dependency_gap_ns + ledger.queue_wait_ns + ledger.late_start_ns
+    assert gaps - ledger.busy_gap_ns == ledger.total_ns - busy
+    # The call had not returned in the whole launch: all idle time is time of submitting.
+    assert ledger.submitting_gap_ns == gaps - ledger.busy_gap_ns
+
+
+@given(played_launches())
+def test_model_gives_the_times_it_was_made_of(played: Played) -> None:
+    held = played.held
+    model = launch_model(held)
+    path = model.critical_path()
+    assert path.length_ns == model.length_ns() == held.length_ns
+    start = path.start_ns + model.gap_ns
+    assert start[held.timed].tolist() == held.start_ns[held.timed].tolist()
+
+
+@given(played_launches())
+def test_slack_is_zero_on_the_path_and_what_a_node_may_take_longer(played: Played) -> None:
+    held = played.held
+    model = launch_model(held)
+    slack = model.critical_path().slack_ns
+    assert (slack >= 0).all()
+    assert slack[observed_path(held)].tolist() == [0.0] * len(observed_path(held))
+    through = set(model.tail[model.lag_ns < 0].tolist())
+    for vertex in np.flatnonzero(held.timed).tolist():
+        longer = model.duration_ns.copy()
+        longer[vertex] += slack[vertex]
+        assert model.length_ns(duration_ns=longer) == held.length_ns
+        longer[vertex] += 1
+        # An end that reaches past its dependent's start may not be what the slack ends at.
+        if vertex not in through:
+            assert model.length_ns(duration_ns=longer) == held.length_ns + 1
+
+
+@given(played_launches(skew=False))
+def test_structural_path_is_no_longer_than_the_launch(played: Played) -> None:
+    held = played.held
+    assert structural(held) <= held.length_ns
+
+
+@given(played_launches())
+def test_clock_skew_is_all_that_can_make_the_structural_path_longer(played: Played) -> None:
+    held = played.held
+    assert structural(held) <= held.length_ns + 100 * len(played.graph.tail)
+
+
+def structural(held: HeldLaunch) -> float:
+    unrolled = held.unrolled
+    kinds = unrolled.programmatic.astype(np.int64)
+    return structural_path(
+        len(unrolled), unrolled.tail, unrolled.head, kinds, held.duration_ns
+    ).length_ns

@@ -1,0 +1,111 @@
+"""``gviz analyze`` as a user starts it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from recordings import fork_join_shape, write_loop_recording, write_recording
+
+from gviz.analysis.analysis import analyze
+from gviz.assets import recordings as bundled
+from gviz.cli.analyze_text import render_analysis
+from gviz.recording.reader import Recording
+
+Gviz = Callable[..., "subprocess.CompletedProcess[str]"]
+BUNDLED = sorted(Path(next(iter(bundled.__path__))).glob("*.gviz"))
+
+
+def test_analyze_prints_text_on_stdout_only(gviz: Gviz, small_recording: Path) -> None:
+    done = gviz("analyze", small_recording)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Where a launch's time goes" in done.stdout
+    assert "width 4" in done.stdout
+
+
+def test_analyze_json_has_the_documented_keys(gviz: Gviz, small_recording: Path) -> None:
+    value = json.loads(gviz("analyze", "--json", small_recording).stdout)
+    assert list(value) == ["analysis_version", "path", "runs", "how"]
+    assert value["runs"][0]["graphs"][0]["ledger"]["median"]["total_ns"] > 0
+
+
+def test_analyze_of_an_absent_graph_names_the_next_step(gviz: Gviz, small_recording: Path) -> None:
+    done = gviz("analyze", "--graph", "7", small_recording)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "gviz info" in done.stderr
+
+
+@pytest.mark.parametrize("width", [80, 100, 120])
+@pytest.mark.parametrize("path", BUNDLED, ids=lambda path: path.stem)
+def test_text_fits_the_terminal_and_says_how_numbers_came_about(path: Path, width: int) -> None:
+    with Recording(path) as recording:
+        text = render_analysis(analyze(recording), width)
+    lines = text.splitlines()
+    assert max(map(len, lines[1:])) <= width  # the first one is the path
+    assert len(lines) < (90 if width > 80 else 105)
+    for word in ("[derived", "[measured", "derived"):
+        assert word in text
+
+
+def test_text_of_a_loop_names_its_bodies(tmp_path: Path) -> None:
+    with Recording(write_loop_recording(tmp_path / "x.gviz")) as recording:
+        text = render_analysis(analyze(recording), 100)
+    assert "graph 2: width 1" in text
+
+
+def test_graphs_that_are_left_out_are_counted(tmp_path: Path) -> None:
+    path = write_recording(tmp_path / "x.gviz", fork_join_shape(), launches=2)
+    with Recording(path) as recording:
+        text = render_analysis(analyze(recording, most_graphs=0), 100)
+    assert "1 more graph" in text
+
+
+def test_configuration_leaves_findings_out(
+    gviz: Gviz, tmp_path: Path, small_recording: Path
+) -> None:
+    found = json.loads(gviz("analyze", "--json", small_recording).stdout)
+    advice = found["runs"][0]["graphs"][0]["findings"]
+    rule = advice["findings"][0]["rule"]
+    # Read where the command is started, and by name.
+    (tmp_path / "gviz.toml").write_text(f'[[ignore]]\nrule = "{rule}"\n')
+    for done in (
+        gviz("analyze", "--json", small_recording, cwd=tmp_path),
+        gviz("analyze", "--json", "--config", tmp_path / "gviz.toml", small_recording),
+    ):
+        left = json.loads(done.stdout)["runs"][0]["graphs"][0]["findings"]
+        assert rule not in [f["rule"] for f in left["findings"]]
+        assert left["ignored_count"] >= 1
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[[ignore]]\nrule = "no-such-rule"\n', "memset-between-kernels"),
+        ('[[ignore]]\nrules = "device-copy"\n', "rule and graph"),
+        ('[[ignore]]\nrule = "device-copy"\ngraph = 3\n', "pattern"),
+        ("ignore = 3\n", "[[ignore]]"),
+        ("not toml", "no TOML"),
+        (None, "check the name"),
+    ],
+)
+def test_bad_configuration_is_an_error_that_says_what_is_right(
+    gviz: Gviz, tmp_path: Path, small_recording: Path, text: str | None, said: str
+) -> None:
+    path = tmp_path / "c.toml"
+    if text is not None:
+        path.write_text(text)
+    done = gviz("analyze", "--config", path, small_recording)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("gviz: ")
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_findings_are_ranked_and_name_their_fix(gviz: Gviz) -> None:
+    text = gviz("analyze", BUNDLED[1]).stdout
+    assert "What to change" in text
+    assert "[late-fork]" in text
+    assert "fix: Fork before the first branch is launched" in text

@@ -1,0 +1,367 @@
+"""Every rule of advice on a graph with its fault, and on the same graph without it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from planned_recordings import (
+    Plan,
+    Planned,
+    branch_and_join,
+    chain_edges,
+    crossing_stages,
+    in_a_row,
+    subject_of,
+    two_branches,
+)
+
+from gviz.analysis.advice import RUN_NOISE_NS, Ignored, advise_graph, advise_run
+from gviz.analysis.device_launch import device_launch
+from gviz.analysis.rules.rule import RULES, Finding
+from gviz.analysis.rules.work_rules import is_elementwise
+from gviz.analysis.run_subject import RunSubject
+from gviz.assets import recordings as bundled
+from gviz.node_type import CopyKind, NodeType
+from gviz.recording.reader import Recording
+
+MEMSET, MEMCPY, HOST = NodeType.MEMSET, NodeType.MEMCPY, NodeType.HOST
+BUNDLED = Path(next(iter(bundled.__path__)))
+#: Three allocations of a page each.
+A, B, C = (0x7F0000000000 + i * (1 << 20) for i in range(3))
+PAGE = 4096
+
+
+def given(*addresses: int) -> list[tuple[int, int, int]]:
+    """Return pointers, each into the allocation of its address."""
+    starts = [max(start for start in (A, B, C) if start <= a) for a in addresses]
+    return [(a, start, PAGE) for a, start in zip(addresses, starts, strict=True)]
+
+
+def kernel(
+    name: str = "gemm", duration_ns: int = 5_000, gap_ns: int = 400, **changes: object
+) -> Planned:
+    """Return a kernel; ``gap_ns`` is the gap before it, 400 ns being usual."""
+    return Planned(name, gap_ns - 400, duration_ns, **changes)  # type: ignore[arg-type]
+
+
+def chain(*nodes: Planned, **changes: object) -> Plan:
+    return Plan(in_a_row(*nodes), chain_edges(len(nodes)), **changes)  # type: ignore[arg-type]
+
+
+def around(node: Planned, gap_ns: int) -> Plan:
+    """Return two kernels, the node, and two kernels; gaps around the node are as given."""
+    node.start_ns = gap_ns - 400
+    return chain(kernel(), kernel(), node, kernel(gap_ns=gap_ns), kernel())
+
+
+def untimed(kind: NodeType, gap_ns: int) -> Plan:
+    """Return a chain with a node without a time in a gap."""
+    nodes = [Planned("k0", 0, 5_000), Planned("k1", 5_400, 5_000), Planned(kind.name, kind=kind),
+             Planned("k2", 10_400 + gap_ns, 5_000)]  # fmt: skip
+    return Plan(nodes, chain_edges(4))
+
+
+def memory(*nodes: Planned) -> Plan:
+    return chain(kernel(), kernel(), *nodes, kernel(arguments=given(A)))
+
+
+def fill(address: int = A, size: int = PAGE) -> Planned:
+    columns = {"destination_address": address, "bytes": size, "memset_value": 0}
+    return Planned("MEMSET", 0, 900, kind=MEMSET, columns=columns)
+
+
+def copy(source: int, target: int) -> Planned:
+    columns = {"source_address": source, "destination_address": target, "bytes": PAGE}
+    return Planned("MEMCPY DtoD", 0, 900, kind=MEMCPY, columns=columns)
+
+
+def fork_of_projections(*shared: int) -> Plan:
+    """Return a norm, a projection, and one of another stream after it, given ``shared`` too."""
+    other = {"capture_stream_id": 14}
+    nodes = [
+        Planned("layer_norm", 0, 3_000, arguments=given(A)),
+        Planned("gemm_query", 3_400, 9_000, arguments=given(A, B)),
+        Planned("gemm_key", 12_800, 9_000, queue=8, columns=other, arguments=given(*shared)),
+        Planned("attention", 22_200, 4_000, arguments=given(B, C)),
+    ]
+    return Plan(nodes, [(0, 1), (1, 2), (1, 3), (2, 3)])
+
+
+def one_stream(second: int) -> Plan:
+    """Return two parts of two kernels each, one after the other, on memory A and ``second``."""
+    parts = [(A, "a1"), (A, "a2"), (second, "b1"), (second, "b2")]
+    return chain(*(kernel(name, 9_000, arguments=given(address)) for address, name in parts))
+
+
+def priorities(flags: int) -> Plan:
+    plan = two_branches(queue=8, start=15_800, blocks=132 * 8, priority=-3)
+    plan.graph_exec = {"flags": flags}
+    return plan
+
+
+NO_UPLOAD = {"upload_start_ns": None, "upload_end_ns": None}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A rule's fault, the same without it, and the predicted gain of mending it."""
+
+    bad: Callable[[], Plan]
+    good: Callable[[], Plan]
+    gain_ns: float
+
+
+CASES = {
+    "memset-between-kernels": Case(
+        lambda: around(fill(), 5_000), lambda: around(fill(), 400), 2 * 4_600
+    ),
+    "memcpy-between-kernels": Case(
+        lambda: around(copy(A, B), 5_000), lambda: around(copy(A, B), 400), 2 * 4_600
+    ),
+    "host-node-on-path": Case(lambda: untimed(HOST, 30_000), lambda: untimed(HOST, 500), 29_600),
+    "allocation-on-path": Case(
+        lambda: untimed(NodeType.MEM_ALLOC, 9_000),
+        lambda: untimed(NodeType.EMPTY, 9_000),
+        8_600,
+    ),
+    "fusable-chain": Case(
+        lambda: chain(*(kernel(n, 2_000) for n in ("add", "mul", "relu"))),
+        lambda: chain(*(kernel(n, 2_000) for n in ("gemm", "softmax", "gemm"))),
+        2 * (400 + 830),
+    ),
+    "device-copy": Case(
+        lambda: around(copy(A, B), 400),
+        lambda: around(Planned("MEMCPY HtoD", 0, 900, kind=MEMCPY,
+                               columns={"copy_kind": int(CopyKind.HTOD)}), 400),
+        900 + 400,
+    ),
+    "below-one-wave": Case(
+        # 33 of 132 multiprocessors: a quarter of the time, if it were spread.
+        lambda: chain(kernel(duration_ns=20_000, blocks=33), *(kernel(duration_ns=1_000),) * 1),
+        lambda: chain(kernel(duration_ns=20_000, blocks=132), kernel(duration_ns=1_000)),
+        15_000,
+    ),
+    "overwritten-fill": Case(
+        lambda: memory(fill(), kernel(arguments=given(B)), copy(B, A)),
+        lambda: memory(fill(), kernel(arguments=given(A)), copy(B, A)),
+        900 + 400,
+    ),
+    "duplicate-node": Case(
+        lambda: memory(fill(), kernel(arguments=given(B)), fill()),
+        lambda: memory(fill(), kernel(arguments=given(A)), fill()),
+        900 + 400,
+    ),
+    "branches-took-turns": Case(
+        lambda: two_branches(queue=7, start=15_800),
+        lambda: two_branches(queue=8, start=5_900),
+        15_800 - 5_450,
+    ),
+    "branches-wait-for-each-other": Case(
+        lambda: crossing_stages((13, 14)), lambda: crossing_stages((13, 13)), 7_000
+    ),
+    "fork-too-small": Case(
+        lambda: branch_and_join(1_000, 3_000), lambda: branch_and_join(7_000, 3_000), 1_200
+    ),
+    "priorities-lost": Case(lambda: priorities(0), lambda: priorities(8), 15_800 - 5_500),
+    "late-fork": Case(
+        lambda: fork_of_projections(A, C), lambda: fork_of_projections(A, B, C), 9_400
+    ),
+    "single-stream-capture": Case(lambda: one_stream(B), lambda: one_stream(A), 2 * 9_400),
+    "first-launch-without-upload": Case(
+        lambda: chain(kernel(), graph_exec=NO_UPLOAD, first_call_ns=900_000),
+        lambda: chain(kernel(), first_call_ns=900_000),
+        895_000,
+    ),
+    "below-break-even": Case(
+        # Setup 1,250 us; a launch saves 4 x 6 + 2 + 5 us less 20 + 1.2 + 6 us.
+        lambda: chain(*(kernel(),) * 1, stream_passes=3),
+        lambda: chain(kernel(), stream_passes=3, stream_call_ns=900_000),
+        1_250_000 - 10 * 2_000,
+    ),
+    "graph-rebuilt": Case(
+        lambda: chain(kernel(), rebuilt=3), lambda: chain(kernel()), 3 * 300_000 + 3 * 1_000_000
+    ),
+    "small-graphs-back-to-back": Case(
+        lambda: chain(kernel(), plain_launches=50, between_calls_ns=1_000),
+        lambda: chain(kernel(), plain_launches=50),
+        # 54 pairs; the GPU idles 3 us between two launches, of which 0.5 us are usual.
+        54 * (3_000 - 500),
+    ),
+}  # fmt: skip
+
+
+def findings(plan: Plan, path: Path) -> dict[str, Finding]:
+    """Return what all rules find, by rule."""
+    subject = subject_of(plan.write(path))
+    run = RunSubject(subject.recording, subject.recording.fetch_runs()[0])
+    advice = [advise_graph(subject), advise_run(run)]
+    assert all(a.ignored_count == 0 for a in advice)
+    return {f.rule: f for a in advice for f in a.findings}
+
+
+def test_every_rule_has_a_case_with_its_fault_and_one_without() -> None:
+    assert set(CASES) == set(RULES)
+
+
+@pytest.mark.parametrize("rule", CASES)
+def test_rule_finds_its_fault_with_the_gain_of_mending_it(rule: str, tmp_path: Path) -> None:
+    found = findings(CASES[rule].bad(), tmp_path / "x.gviz")
+    assert rule in found
+    finding = found[rule]
+    assert finding.gain_ns == pytest.approx(CASES[rule].gain_ns, abs=1)
+    assert finding.run_gain_ns == finding.gain_ns * (10 if finding.gain_per == "launch" else 1)
+    assert finding.reason[0].isalnum()
+    assert not finding.reason.endswith(".")
+    assert finding.evidence
+    assert len(finding.nodes) == min(finding.node_count, 8)
+
+
+@pytest.mark.parametrize("rule", CASES)
+def test_rule_finds_nothing_where_its_fault_is_not(rule: str, tmp_path: Path) -> None:
+    assert rule not in findings(CASES[rule].good(), tmp_path / "x.gviz")
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=list(RULES))
+def test_rule_says_what_it_looks_for_what_to_do_and_where_it_comes_from(rule: object) -> None:
+    for name in ("title", "fix", "source", "assumes"):
+        text = getattr(rule, name)
+        assert 20 < len(text) < 250, name
+        assert "http" not in text  # sources are named as they are titled; addresses change
+    assert rule.fix.endswith(".")  # type: ignore[attr-defined]
+    finders = [rule.find, rule.find_in_run]  # type: ignore[attr-defined]
+    assert sum(f is not None for f in finders) == 1
+
+
+def test_gain_below_the_noise_of_the_launches_is_no_finding(tmp_path: Path) -> None:
+    plan = around(fill(), 500)
+    assert "memset-between-kernels" in findings(plan, tmp_path / "quiet.gviz")
+    subject = subject_of(around(fill(), 500).write(tmp_path / "loud.gviz"))
+    subject.__dict__["noise_ns"] = 10_000.0
+    assert advise_graph(subject).findings == ()
+
+
+def test_findings_that_are_not_wanted_are_counted(tmp_path: Path) -> None:
+    subject = subject_of(around(fill(), 5_000).write(tmp_path / "x.gviz"))
+    everything = advise_graph(subject)
+    rule = "memset-between-kernels"
+    for ignored, left_out in (
+        (Ignored(rule), 1), (Ignored(rule, "plan*"), 1), (Ignored(rule, "other"), 0),
+        (Ignored("device-copy"), 0),
+    ):  # fmt: skip
+        found = advise_graph(subject, [ignored])
+        assert found.ignored_count == left_out
+        assert len(found.findings) == len(everything.findings) - left_out
+
+
+def test_equal_kernels_that_nothing_orders_are_done_twice(tmp_path: Path) -> None:
+    def plan(second: int) -> Plan:
+        nodes = [
+            Planned("fork", 0, 5_000, arguments=given(C)),
+            Planned("fill_kernel", 5_400, 9_000, arguments=given(A)),
+            Planned("fill_kernel", 5_400, 9_000, queue=8, arguments=given(second)),
+            Planned("join", 15_000, 5_000, arguments=given(A, B)),
+        ]
+        return Plan(nodes, [(0, 1), (0, 2), (1, 3), (2, 3)])
+
+    # Beside each other the second costs nothing: no gain, no finding.
+    assert "duplicate-node" not in findings(plan(A), tmp_path / "beside.gviz")
+    behind = plan(A)
+    behind.nodes[2].queue, behind.nodes[2].start_ns, behind.nodes[3].start_ns = 7, 14_800, 24_300
+    assert findings(behind, tmp_path / "behind.gviz")["duplicate-node"].gain_ns > 9_000
+    other = plan(B)
+    other.nodes[2].queue, other.nodes[2].start_ns, other.nodes[3].start_ns = 7, 14_800, 24_300
+    assert "duplicate-node" not in findings(other, tmp_path / "other.gviz")
+
+
+def test_kernel_whose_memory_is_not_known_may_read_what_was_filled(tmp_path: Path) -> None:
+    plan = memory(fill(), kernel(), copy(B, A))
+    assert "overwritten-fill" not in findings(plan, tmp_path / "x.gviz")
+
+
+def test_host_node_that_nothing_waits_for_is_no_finding(tmp_path: Path) -> None:
+    nodes = [
+        Planned("k0", 0, 5_000), Planned("k1", 5_400, 5_000), Planned("HOST", kind=HOST),
+        Planned("k2", 10_800, 5_000),
+    ]  # fmt: skip
+    plan = Plan(nodes, [(0, 1), (1, 2), (1, 3)])
+    assert "host-node-on-path" not in findings(plan, tmp_path / "x.gviz")
+
+
+def test_timed_host_node_counts_with_its_time(tmp_path: Path) -> None:
+    nodes = in_a_row(kernel(), kernel(), Planned("HOST", 0, 20_000, kind=HOST), kernel())
+    nodes[2].columns["not_timed_reason"] = None
+    plan = Plan(nodes, chain_edges(4))
+    found = findings(plan, tmp_path / "x.gviz")["host-node-on-path"]
+    assert found.gain_ns == 20_400
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("vectorized_elementwise_kernel<CUDAFunctor_add<float>>", True),
+        ("cupy_add__float32_float32_float32", True),
+        ("elementwise_kernel<direct_copy_kernel_cuda>", True),
+        ("triton_poi_fused_add_relu_0", True),
+        ("nvjet_sm90_hsh_64x8_64x16_4x1_v_bz_NNT", False),
+        ("splitKreduce_kernel<int, float, __half>", False),
+        ("reduce_kernel<ReduceOp<float, sum_functor, unsigned int>>", False),
+        ("vectorized_layer_norm_kernel<Half, float>", False),
+        ("softmax_warp_forward<Half, float>", False),
+        ("my_solver", None),
+    ],
+)
+def test_kernels_that_work_element_by_element_are_known_by_name(
+    name: str, expected: bool | None
+) -> None:
+    assert is_elementwise(name) is expected
+
+
+def test_bundled_decode_step_forks_too_late() -> None:
+    subject = subject_of(BUNDLED / "decode_step.gviz")
+    (found,) = (f for f in advise_graph(subject).findings if f.rule == "late-fork")
+    # Key and value wait for the query in each of 16 layers: see decode_step.py, Layer.beside.
+    assert found.node_count == 32
+    assert {n.node_id % 20 for n in found.nodes} == {2, 3}
+    assert 50_000 < found.gain_ns < 100_000
+
+
+def test_bundled_training_step_fills_between_kernels() -> None:
+    subject = subject_of(BUNDLED / "training_step.gviz")
+    found = {f.rule: f for f in advise_graph(subject).findings}
+    assert found["memset-between-kernels"].node_count == 49
+    values = {e.name: e.value for e in found["memset-between-kernels"].evidence}
+    gaps = values["median gap before"] + values["median gap after"]
+    each = gaps - 2 * values["usual gap between kernels"]
+    assert found["memset-between-kernels"].gain_ns == pytest.approx(49 * each, rel=0.02)
+    assert "priorities-lost" not in found
+
+
+def test_device_launch_names_the_rules_it_breaks(tmp_path: Path) -> None:
+    plain = subject_of(chain(kernel(), fill()).write(tmp_path / "a.gviz")).graph
+    assert device_launch(plain, 0).is_possible
+    assert not device_launch(plain, 1).is_possible  # AUTO_FREE_ON_LAUNCH
+    host = subject_of(untimed(HOST, 500).write(tmp_path / "b.gviz")).graph
+    (broken,) = device_launch(host, 0).broken
+    assert "HOST" in broken
+    arrays = Planned("MEMCPY", 0, 900, kind=MEMCPY, columns={"copy_kind": int(CopyKind.HTOA)})
+    two = chain(kernel(columns={"device_id": 1}), kernel(), arrays)
+    assert len(device_launch(subject_of(two.write(tmp_path / "c.gviz")).graph, 0).broken) == 2
+    empty = Plan([Planned("EMPTY", kind=NodeType.EMPTY)])
+    assert len(device_launch(subject_of(empty.write(tmp_path / "d.gviz")).graph, 0).broken) == 2
+
+
+def test_noise_of_a_run_keeps_small_gains_out(tmp_path: Path) -> None:
+    plan = chain(kernel(), graph_exec=NO_UPLOAD, first_call_ns=5_000 + int(RUN_NOISE_NS))
+    assert "first-launch-without-upload" not in findings(plan, tmp_path / "x.gviz")
+
+
+def test_graph_rebuilt_with_other_arguments_saves_what_an_update_does_not_cost(
+    tmp_path: Path,
+) -> None:
+    with Recording(chain(kernel(), rebuilt=2).write(tmp_path / "x.gviz")) as recording:
+        run = RunSubject(recording, recording.fetch_runs()[0])
+        (found,) = advise_run(run).findings
+    assert "launching an earlier one again" in found.reason

@@ -1,0 +1,164 @@
+"""Graph against stream calls, break-even, and the share of a run that lies in graphs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from planned_recordings import STARTED_NS, Plan, Planned, chain_edges, in_a_row, subject_of
+
+from gviz.analysis.break_even import BreakEven, break_even
+from gviz.analysis.figure import NotComputed
+from gviz.analysis.graph_share import GraphShare, graph_share
+from gviz.analysis.run_subject import RunSubject
+from gviz.analysis.stream_result import StreamResult, stream_result
+from gviz.assets import recordings as bundled
+from gviz.recording import rows
+from gviz.recording.reader import Recording
+from gviz.recording.writer import RecordingWriter
+
+BUNDLED = sorted(Path(next(iter(bundled.__path__))).glob("*.gviz"))
+
+
+def plan(**changes: object) -> Plan:
+    nodes = in_a_row(*(Planned(f"k{i}", 0, 5_000) for i in range(3)))
+    return Plan(nodes, chain_edges(3), **{"stream_passes": 3, **changes})  # type: ignore[arg-type]
+
+
+def compared(path: Path) -> StreamResult:
+    found = stream_result(subject_of(path))
+    assert isinstance(found, StreamResult)
+    return found
+
+
+def paid_back(path: Path) -> BreakEven:
+    found = break_even(subject_of(path))
+    assert isinstance(found, BreakEven)
+    return found
+
+
+def test_planned_sides_are_as_they_were_planned(tmp_path: Path) -> None:
+    found = compared(plan().write(tmp_path / "x.gviz"))
+    # Stream: call 6, 2 to the start, 5 of node; each next call returns 6 later, so that a node
+    # starts 6 after the one before it: 1 idle, in all of which its call had returned.
+    assert found.stream.total_ns.mean == 6_000 + 2_000 + 5_000 + 6_000 + 6_000
+    assert found.stream.gpu_ns.mean == 17_000
+    assert found.stream.host_ns.mean == 18_000
+    # Graph: call 5, 1 to the first node, 15.8 of nodes and gaps.
+    assert found.graph.total_ns.mean == 6_000 + 15_800
+    assert found.graph.idle_fraction.mean == pytest.approx(800 / 15_800)
+    assert found.saved.mean_ns == 25_000 - 21_800
+    assert found.host.mean_ns == 8_000 - 6_000
+    assert found.gaps.mean_ns == 2_000 - 800
+    assert (found.overlap.mean_ns, found.node_time.mean_ns, found.one_sided.mean_ns) == (0, 0, 0)
+    assert found.coverage_fraction == 1
+    assert (found.graph.left_out_count, found.stream.left_out_count) == (1, 1)
+    assert (found.only_graph, found.only_stream) == ((), ())
+    assert found.saved.interval.low == found.saved.interval.high == found.saved.mean_ns
+
+
+def test_slow_calls_are_what_the_graph_saves(tmp_path: Path) -> None:
+    found = compared(plan(stream_call_ns=20_000).write(tmp_path / "x.gviz"))
+    # Between nodes 15 idle: until the call returned 13 of them, then 2 on the way to the GPU.
+    assert found.host.mean_ns == (22_000 + 2 * 13_000) - 6_000
+    assert found.gaps.mean_ns == 2 * 2_000 - 800
+    assert found.idle_without_host_fraction == pytest.approx(4_000 / 19_000)
+    assert found.host_saved.mean_ns == 60_000 - 5_000
+
+
+def test_single_pass_is_looked_at_and_has_no_interval(tmp_path: Path) -> None:
+    found = compared(plan(stream_passes=1).write(tmp_path / "x.gviz"))
+    assert found.stream.total_ns.count == 1
+    assert found.saved.interval.low is None
+    back = paid_back(plan(stream_passes=1).write(tmp_path / "y.gviz"))
+    assert (back.elapsed.fewest, back.elapsed.most) == (None, None)
+    assert back.elapsed.launches is not None
+
+
+def test_nodes_and_operations_of_one_side_are_named(tmp_path: Path) -> None:
+    found = compared(plan(stream_without=2, foreign_ns=500).write(tmp_path / "x.gviz"))
+    assert found.coverage_fraction == pytest.approx(2 / 3)
+    assert [(x.name, x.mean_ns) for x in found.only_graph] == [("k2", 5_000)]
+    assert [x.node.node_id for x in found.only_graph if x.node] == [2]
+    assert [(x.name, x.mean_ns, x.node) for x in found.only_stream] == [("foreign", 500, None)]
+    assert found.one_sided.mean_ns == 500 - 5_000
+
+
+def test_graph_without_a_stream_side_says_how_to_get_one(tmp_path: Path) -> None:
+    path = plan(stream_passes=0).write(tmp_path / "x.gviz")
+    found = stream_result(subject_of(path))
+    assert isinstance(found, NotComputed)
+    assert "gviz.compare_stream" in found.not_computed
+    assert isinstance(break_even(subject_of(path)), NotComputed)
+
+
+@pytest.mark.parametrize("path", BUNDLED, ids=lambda path: path.stem)
+def test_parts_of_the_bundled_gains_add_up(path: Path) -> None:
+    found = compared(path)
+    parts = (found.host, found.gaps, found.overlap, found.node_time, found.one_sided)
+    assert sum(p.mean_ns for p in parts) == pytest.approx(found.saved.mean_ns, abs=1)
+    assert found.saved.interval.low is not None
+    assert found.saved.interval.high is not None
+    assert found.saved.interval.low <= found.saved.mean_ns <= found.saved.interval.high
+    assert 0 < found.graph.idle_fraction.mean < found.idle_without_host_fraction + 0.05
+    assert found.idle_without_host_fraction < found.stream.idle_fraction.mean
+
+
+def test_setup_is_paid_back_by_the_smallest_number_that_does(tmp_path: Path) -> None:
+    made = plan(first_call_ns=45_000)
+    found = paid_back(made.write(tmp_path / "x.gviz"))
+    setup = found.setup
+    assert (setup.capture_ns, setup.instantiate_ns, setup.upload_ns) == (1_000_000, 200_000, 50_000)
+    assert setup.first_launch_ns == 40_000
+    assert setup.total_ns == 1_290_000
+    # A launch saves 3.2 us: 403.1 launches' worth.
+    assert found.elapsed.launches == 404
+    assert found.elapsed.fewest == found.elapsed.most == 404
+    assert found.host.launches == 1_290_000 // 13_000 + 1
+    assert found.launches_seen == 10
+    stream, graph = found.curve.stream_ns, found.curve.graph_ns
+    crossing = [n for n, s, g in zip(found.curve.launches, stream, graph, strict=True) if s > g]
+    assert min(crossing) >= 404
+    assert graph[0] == setup.total_ns
+
+
+def test_graph_that_saves_nothing_is_never_paid_back(tmp_path: Path) -> None:
+    found = paid_back(plan(call_ns=90_000).write(tmp_path / "x.gviz"))
+    assert found.elapsed.saved.mean_ns < 0
+    assert (found.elapsed.launches, found.elapsed.fewest, found.elapsed.most) == (None,) * 3
+
+
+def test_graph_made_before_gviz_attached_has_no_known_cost(tmp_path: Path) -> None:
+    unseen = {"instantiate_start_ns": None, "instantiate_end_ns": None}
+    found = break_even(subject_of(plan(graph_exec=unseen).write(tmp_path / "x.gviz")))
+    assert isinstance(found, NotComputed)
+    assert "before gviz attached" in found.not_computed
+
+
+def share(path: Path) -> GraphShare:
+    with Recording(path) as recording:
+        found = graph_share(RunSubject(recording, recording.fetch_runs()[0]))
+    assert isinstance(found, GraphShare)
+    return found
+
+
+def test_share_of_the_run_and_what_amdahl_leaves(tmp_path: Path) -> None:
+    found = share(plan().write(tmp_path / "x.gviz"))
+    # Ten launches of 22.8 us between events (without node times), calls of 5 us, in a second.
+    assert found.run_ns == 10**9
+    assert found.graph_gpu_ns == 10 * 22_800
+    assert found.graph_host_ns == 10 * 5_000
+    assert found.gpu_fraction == pytest.approx(228e-6)
+    assert found.most_speedup == pytest.approx(1 / (1 - 228e-6))
+    # Five launches and three passes of the same three nodes.
+    assert found.recorded_fraction == pytest.approx(5 / 8)
+
+
+def test_share_of_an_aborted_run_is_not_known(tmp_path: Path) -> None:
+    with RecordingWriter(tmp_path / "x.gviz") as writer:
+        writer.insert(
+            rows.Run(run_id=1, name="x", state="aborted", source="run", started_ns=STARTED_NS)
+        )
+    with Recording(tmp_path / "x.gviz") as recording:
+        found = graph_share(RunSubject(recording, recording.fetch_runs()[0]))
+    assert isinstance(found, NotComputed)
