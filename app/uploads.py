@@ -175,7 +175,8 @@ class Uploads:
 
 def _import(dump: Path, output: Path, name: str) -> None:
     """Import a dump in a process of its own: its memory goes, and pages are answered meanwhile."""
-    command = [sys.executable, "-P", "-m", "gviz", "import", f"--name={name}", "-o", output, dump]
+    command = [sys.executable, "-P", "-m", "gviz", "import", f"--name={name}", "-o"]
+    command += [str(output), str(dump)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         said = done.stderr.strip().splitlines() or ["gviz: it cannot be read"]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from gviz.analysis.executed_graph import NodeRow
-from gviz.memory_use import GivenArgument, MemoryOperation, memory_uses
+from gviz.memory_use import Access, GivenArguments, MemoryOperations, find_uses
 from gviz.node_type import NodeType
 from gviz.recording import rows
 
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 
 #: Of larger graphs the arguments are not read: they may be kilobytes a node.
 MOST_NODES = 20_000
+#: What is known of a use, and not only looks like one.
+_KNOWN = (Access.GIVEN, Access.READ, Access.WRITTEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,30 +52,64 @@ def read_node_memory(
     recording: Recording, graph: rows.Graph, nodes: Sequence[NodeRow]
 ) -> NodeMemory:
     """Return the memory of the nodes of a graph's outermost level."""
-    columns = ("node_id", "value", "allocation_address", "allocation_bytes")
+    columns = ("node_id", "position", "value", "allocation_address", "allocation_bytes")
     found = recording.fetch_columns(rows.Argument, columns, {"graph_id": graph.graph_id}, "node_id")
-    given = [GivenArgument(*row) for row in found]
-    operations = [
-        MemoryOperation(n.node_id, n.source_address, n.destination_address, n.bytes)
-        for n in nodes
-        if n.type in (NodeType.MEMCPY, NodeType.MEMSET)
-    ]
-    allocated = [(a.address, a.bytes) for a in recording.fetch_allocations(graph.run_id)]
     place = {n.node_id: i for i, n in enumerate(nodes)}
+    slots: dict[tuple[str, int], int] = {}
+    given = [
+        (place[n], slots.setdefault((nodes[place[n]].name, position), len(slots)), *rest)
+        for n, position, *rest in found
+    ]
+    elsewhere = [
+        (a.address, a.bytes) for a in recording.fetch_allocations(graph.run_id) if a.bytes > 0
+    ]
+    order = np.arange(len(nodes), dtype=np.int64)
+    uses = find_uses(_arguments(given), _operations(nodes), order, elsewhere)
     addresses: list[set[int]] = [set() for _ in nodes]
     allocations: list[set[int]] = [set() for _ in nodes]
-    for used in memory_uses(given, operations, allocated):
-        for use in used.uses:
-            addresses[place[use.node_id]].add(use.address)
-            allocations[place[use.node_id]].add(used.address)
+    known = np.isin(uses.access, _KNOWN) & (uses.allocation >= 0)
+    for use in np.flatnonzero(known).tolist():
+        addresses[int(uses.node[use])].add(int(uses.address[use]))
+        allocation = int(uses.allocation_address[uses.allocation[use]])
+        allocations[int(uses.node[use])].add(allocation)
     values: list[list[bytes]] = [[] for _ in nodes]
-    for argument in given:
-        values[place[argument.node_id]].append(argument.value)
+    for node, _, value, *_ in given:
+        values[node].append(value)
     return NodeMemory(
         addresses=tuple(map(frozenset, addresses)),
         allocations=tuple(map(frozenset, allocations)),
         known=frozenset(i for i, n in enumerate(nodes) if _is_known(n, addresses[i])),
         arguments=tuple(b"".join(v) for v in values),
+    )
+
+
+def _arguments(given: Sequence[tuple[Any, ...]]) -> GivenArguments:
+    return GivenArguments(
+        node=np.array([g[0] for g in given], np.int64),
+        slot=np.array([g[1] for g in given], np.int64),
+        value=[g[2] for g in given],
+        allocation_address=np.array([g[3] or 0 for g in given], np.uint64),
+        allocation_bytes=np.array([g[4] or 0 for g in given], np.int64),
+    )
+
+
+def _operations(nodes: Sequence[NodeRow]) -> MemoryOperations:
+    """Return what copies and memsets do."""
+    found = [
+        (i, access, address, -1 if n.bytes is None else n.bytes)
+        for i, n in enumerate(nodes)
+        if n.type in (NodeType.MEMCPY, NodeType.MEMSET)
+        for access, address in (
+            (Access.READ, n.source_address),
+            (Access.WRITTEN, n.destination_address),
+        )
+        if address is not None
+    ]
+    return MemoryOperations(
+        node=np.array([f[0] for f in found], np.int64),
+        access=np.array([f[1] for f in found], np.uint8),
+        address=np.array([f[2] for f in found], np.uint64),
+        bytes=np.array([f[3] for f in found], np.int64),
     )
 
 

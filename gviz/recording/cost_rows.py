@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import gviz.recording.rows  # noqa: F401  # its tables come first in the file
+# Their tables come first in the file.
+import gviz.recording.life_rows
+import gviz.recording.long_run_rows
+import gviz.recording.nesting_rows  # noqa: F401
 from gviz.recording.table import column, table
 
 

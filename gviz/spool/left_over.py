@@ -51,7 +51,7 @@ def fold_left_over(path: str | Path) -> Path:
         job.add_to(output)
         return output
     told = [p for p in job.processes if p.contents.metadata or p.failure is not None]
-    for process in job.growing():
+    for process in (p for p in job.growing() if p in told):
         raise StillRunningError(
             spool,
             f"belongs to process {process.owner.process_id}, which is still running: the "
