@@ -161,8 +161,8 @@ def _add_graph_callbacks(app: dash.Dash, library: Library, addresses: Addresses)
 def _add_memory(app: dash.Dash, library: Library) -> None:
     """Fill the memory pane when it is first looked at."""
 
-    def show_memory(wanted: bool, view: dict[str, Any]) -> Component:
-        if not wanted:
+    def show_memory(panel: str, filled: Any, view: dict[str, Any]) -> Component:
+        if panel != "memory" or filled:
             raise PreventUpdate
         try:
             with library.file(view["file"]).at(view["version"]):
@@ -174,7 +174,8 @@ def _add_memory(app: dash.Dash, library: Library) -> None:
     add: Any = app.callback
     add(
         Output("memory-facts", "children"),
-        Input("memory-wanted", "data"),
+        Input("panel", "value"),
+        State("memory-facts", "children"),
         State("view", "data"),
         prevent_initial_call=True,
     )(show_memory)

@@ -45,7 +45,6 @@ def render_memory(source: str, look: dict[str, Any], *, at_once: bool) -> Compon
         children=[
             dcc.Store(id="memory-source", data=source),
             # Set by page_links.js; what is over the view is asked for once.
-            dcc.Store(id="memory-wanted", data=False),
             html.Div(id="memory-facts"),
             html.Div(
                 Memory(id="memory", source=source if at_once else None, **look),

@@ -168,7 +168,6 @@
     if (!memory) {
       return noUpdate();
     }
-    setProps("memory-wanted", { data: true });
     // The median launch and the stack of all have no single one to place nodes by.
     const next = /^\d+$/.test(launch) ? `${first.split("?")[0]}?launch=${launch}` : first;
     return next === source ? noUpdate() : next;

@@ -37,7 +37,7 @@ def site(serve: Serve, tmp_path_factory: pytest.TempPathFactory, small_recording
 
 
 def data(page: GraphPage) -> dict[str, Any]:
-    found: dict[str, Any] = page.state("dag")["data"]
+    found: dict[str, Any] = page.state("dag").get("data", {})
     return found
 
 
