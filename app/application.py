@@ -125,7 +125,7 @@ def _add_graph_callbacks(app: dash.Dash, library: Library, addresses: Addresses)
             found = refresh_graph(
                 library, file, view["graph"], ShownGraph(view["identity"], **known), addresses
             )
-        except Exception as error:  # the next look at the file tries again
+        except Exception as error:  # the next version of the file is taken in again
             return no_update, message("Not shown", sentence_of(error)), no_update
         if found.is_another or found.moved_to:
             return no_update, no_update, asdict(found)
@@ -177,7 +177,6 @@ def _add_memory(app: dash.Dash, library: Library) -> None:
         Input("panel", "value"),
         State("memory-facts", "children"),
         State("view", "data"),
-        prevent_initial_call=True,
     )(show_memory)
 
 

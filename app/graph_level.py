@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from gviz.app.graph_view import nvtx_texts
 from gviz.cycle import describe_cycle
-from gviz.errors import CycleError, RecordingError
+from gviz.errors import CycleError
 from gviz.layout.lanes import cover_chains
 from gviz.layout.ranks import rank_rows
 from gviz.recording import rows
@@ -128,7 +128,7 @@ class GraphLevel:
 
 
 def read_level(recording: Recording, graph_id: int) -> GraphLevel:
-    """Return one level of a graph; RecordingError if there is no such graph or it has a cycle."""
+    """Return one level of a graph; CycleError if its edges form one."""
     graph = recording.fetch_graph(graph_id)
     outermost = graph
     while outermost.parent_graph_id is not None:
@@ -168,9 +168,10 @@ def _rows(
         return rank_rows(len(nodes), edge_from, edge_to)
     except CycleError as error:
         names = [f"{nodes[i].name} (node {nodes[i].node_id})" for i in error.nodes]
-        raise RecordingError(
+        raise CycleError(
+            error.nodes,
             f"{graph.name} has a cycle of dependencies: {describe_cycle(names)}. No CUDA graph can "
-            "hold one: the recording is damaged, record it again. The table lists its nodes."
+            "hold one: the recording is damaged, record it again. The table lists its nodes.",
         ) from error
 
 

@@ -15,6 +15,7 @@ from gviz.app.graph_view import GraphView
 from gviz.app.level_memory import kept_memory
 from gviz.app.library import Library
 from gviz.app.quantity import address, byte_size, counted
+from gviz.errors import CycleError
 from gviz.memory_use import Access, MemoryUses
 
 #: Allocations of one node that are listed, and ways to addresses in each.
@@ -38,7 +39,13 @@ def node_memory(
 
     ``picks`` makes buttons of node ids.
     """
-    uses = kept_memory(library, file, view.graph.graph_id).uses
+    try:
+        uses = kept_memory(library, file, view.graph.graph_id).uses
+    except CycleError:  # the graph's place says which nodes
+        return html.P(
+            "Who else is given its memory is not known: the dependencies form a cycle.",
+            className="gv-muted",
+        )
     ids = list(view.nodes)
     node = ids.index(node_id)
     mine = uses.of_node(node)

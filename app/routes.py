@@ -21,6 +21,7 @@ from gviz.app.miniature import build_miniature
 from gviz.app.open_recording import OpenRecording, split_edition
 from gviz.app.table import table_payload
 from gviz.app.timeline_window import parse_window
+from gviz.errors import CycleError
 
 _T = TypeVar("_T")
 
@@ -103,7 +104,10 @@ def _miniature_of(opened: OpenRecording, graph_id: int) -> Response:
 
 def _miniature(opened: OpenRecording, graph_id: int) -> bytes:
     recording = opened.recording
-    level = _keeper(opened)(("level", graph_id), lambda: read_level(recording, graph_id))
+    try:
+        level = _keeper(opened)(("level", graph_id), lambda: read_level(recording, graph_id))
+    except CycleError as error:
+        return json.dumps({"problem": str(error)}).encode()
     launches, _ = launches_with_times(recording, level.outermost.graph_id)
     found = build_miniature(recording, level, typical_launch(launches))
     return json.dumps(asdict(found), separators=(",", ":")).encode()

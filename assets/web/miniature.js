@@ -94,7 +94,9 @@
 
   async function load(box, source, signal) {
     try {
-      draw(box, await gviz.payload.loadJson(source, signal));
+      const found = await gviz.payload.loadJson(source, signal);
+      if (found.problem) box.textContent = `No picture: ${found.problem}`;
+      else draw(box, found);
     } catch (error) {
       if (!signal.aborted) box.textContent = `No picture: ${error.message}`;
     }

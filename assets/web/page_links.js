@@ -131,7 +131,12 @@
     const rows = Array.from({ length: count }, (_, at) =>
       Object.fromEntries(names.map((name) => [name, columns[name][at]])),
     );
-    if (selected && selected.length > 0) {
+    const table = document.getElementById("nodes");
+    const filled = window.gviz.payload.unversioned(source);
+    const again = table?.dataset.filled === filled;
+    if (table) table.dataset.filled = filled;
+    // Rows of a recording that has grown keep their selection, and the table its place.
+    if (!again && selected && selected.length > 0) {
       const grid = await window.dash_ag_grid.getApiAsync("nodes");
       const apply = () => {
         grid.removeEventListener("rowDataUpdated", apply);

@@ -107,6 +107,9 @@
     first() {
       const { selected } = this.view.frame.group;
       const side = selected.length ? this.view.find(selected[0]) : null;
+      const { detail } = this.view;
+      // Where it is comes with detail that is on its way: nothing else is stood on meanwhile.
+      if (selected.length && !side && detail.base && !detail.enough()) return null;
       const rows = this.rows();
       if (side) {
         const [i] = side.byNode.get(selected[0]);

@@ -106,8 +106,13 @@ def address(path: list[str], query: list[tuple[str, str]]) -> str:
 def test_address_is_answered_without_a_fault(
     client: FlaskClient, path: list[str], query: list[tuple[str, str]]
 ) -> None:
+    # As a server hands it over: the client would take "//x" for a host.
+    place = "/" + "/".join(path).encode("utf-8", "surrogatepass").decode("latin-1")
     answer = client.get(
-        address(path, query), base_url="http://localhost/", headers=LOCAL, buffered=True
+        "/?" + address([], query).partition("?")[2],
+        headers=LOCAL,
+        buffered=True,
+        environ_overrides={"PATH_INFO": place},
     )
     assert answer.status_code < 500, answer.text
     if answer.status_code >= 400:

@@ -9,7 +9,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
@@ -177,17 +176,16 @@ def send(opener: urllib.request.OpenerDirector, url: str, name: str, content: by
 
 
 def test_request_larger_than_any_piece_is_not_taken_in(small_recording: Path) -> None:
-    server = RunningServer([small_recording], Options(port=0))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
+    process, url = start("view", small_recording, "--port", "0", "--no-browser")
+    address = urllib.parse.urlsplit(url)
     try:
-        with socket.create_connection(("localhost", server.port), timeout=30) as client:
+        with socket.create_connection(("localhost", address.port or 0), timeout=30) as client:
             head = "POST /payload/upload?name=a.gviz&size=1 HTTP/1.1\r\nHost: localhost\r\n"
             client.sendall(f"{head}Content-Length: {1 << 40}\r\n\r\n".encode() + bytes(1000))
             answer = client.recv(1 << 16).decode()
     finally:
-        server.close()
-        thread.join(timeout=30)
+        process.terminate()
+        process.communicate(timeout=30)
     assert answer.startswith("HTTP/1.1 413 ")
 
 
