@@ -148,7 +148,7 @@ class Addresses:
             "layout": query.layout,
             "launch": launch_id,
             "fold": query.folding,
-            "open": ",".join(query.unfolded) or None if query.folding else None,
+            "open": ",".join(query.unfolded) or None,
             "edges": "data" if query.data else None,
         }
         asked = urlencode({k: v for k, v in given.items() if v is not None}, safe=",")

@@ -24,8 +24,8 @@ def colour_choice(view: GraphView, colour: str) -> Component:
 def is_empty(view: GraphView, overlay: str) -> bool:
     """Return whether an overlay would show nothing of this graph."""
     if overlay in TIMED:
-        return not view.statistics and not view.nested_total_ns
-    nodes = view.nodes.values()
+        return not view.is_timed
+    nodes = view.tree.nodes
     if overlay == "nvtx":
         return all(n.nvtx_path_id is None for n in nodes)
     if overlay == "occupancy":

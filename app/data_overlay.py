@@ -5,6 +5,9 @@ assets/web/data_uses.js and dag_data.js draw from these alone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -16,6 +19,9 @@ from gviz.folding.folded_graph import FoldedGraph
 
 #: Stands for "none" in arrays of places.
 _NONE = 0xFFFFFFFF
+#: Arrays of indices of places, and of allocations; less than 0: none.
+_OF_PLACES = ("data_place", "use_place")
+_OF_ALLOCATIONS = ("data_allocation", "place_allocation")
 
 
 def data_arrays(memory: LevelMemory, level: GraphLevel, folded: FoldedGraph | None) -> Arrays:
@@ -31,7 +37,6 @@ def data_arrays(memory: LevelMemory, level: GraphLevel, folded: FoldedGraph | No
     i4).
     """
     uses = memory.uses
-    ids = np.array([n.node_id for n in level.nodes], np.int64)
     if folded is None:
         found = data_edges(uses, level.edge_from, level.edge_to)
     else:
@@ -46,7 +51,27 @@ def data_arrays(memory: LevelMemory, level: GraphLevel, folded: FoldedGraph | No
         "data_source": found.source_access,
         "data_target": found.target_access,
     }
-    return arrays | use_arrays(memory, ids)
+    return arrays | use_arrays(memory, level.key)
+
+
+def join_data(parts: Sequence[Arrays]) -> Arrays:
+    """Return the arrays of several levels as one: each level has places and allocations of its own.
+
+    So a level is told by itself: what is in a node's bodies counts as that node's around it, and
+    as their nodes' inside.
+    """
+    places = np.cumsum([0, *(len(part["place_low"]) for part in parts)])
+    allocations = np.cumsum([0, *(len(part["allocation_low"]) for part in parts)])
+    found: dict[str, list[npt.NDArray[Any]]] = {}
+    for part, place, allocation in zip(parts, places.tolist(), allocations.tolist(), strict=False):
+        for name, values in part.items():
+            moved = values
+            if name in _OF_PLACES:
+                moved = np.where(values == _NONE, _NONE, values + np.uint32(place))
+            elif name in _OF_ALLOCATIONS:
+                moved = np.where(values < 0, values, values + allocation)
+            found.setdefault(name, []).append(moved.astype(values.dtype))
+    return {name: np.concatenate(values) for name, values in found.items()}
 
 
 def use_arrays(memory: LevelMemory, ids: npt.NDArray[np.int64]) -> Arrays:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from gviz.app.dag_places import Shape
 from gviz.app.graph_level import GraphLevel
+from gviz.app.graph_tree import GraphTree
 from gviz.app.launch_intervals import LaunchIntervals
 from gviz.app.wire import Arrays, Strings
 from gviz.folding.durations import compare_repeats
@@ -36,28 +37,55 @@ def fold_level(level: GraphLevel, folding: str) -> FoldTree:
     """Return the folds of a level.
 
     ``folding`` is one of :data:`FOLDINGS`. Nodes are equal when type, name, launch shape and
-    size are.
+    size are, and the topologies of what they hold.
     """
     order = np.lexsort((np.arange(len(level.nodes)), level.row))
     if folding == "ranges":
-        texts = {key: tuple(text.split(" › ")) for key, text in level.nvtx.items()}
+        texts = {key: tuple(text.split(" › ")) for key, text in level.tree.nvtx.items()}
         paths = RangePaths.from_texts(texts.get(n.nvtx_path_id or -1, ()) for n in level.nodes)
         # As created: ranges are contiguous there.
         created = np.arange(len(level.nodes), dtype=np.int64)
         return find_ranges(level.edge_from, level.edge_to, created, paths)
     known: dict[object, int] = {}
-    labels = [known.setdefault((n.type, n.name, *n.shape), len(known)) for n in level.nodes]
+    content = {node: _content(level.tree, level.first + node) for node in level.holders}
+    labels = [
+        known.setdefault((n.type, n.name, *n.shape, content.get(i)), len(known))
+        for i, n in enumerate(level.nodes)
+    ]
     names = [n.name for n in level.nodes]
     return find_repeats(level.edge_from, level.edge_to, order, labels, names)
 
 
+def _content(tree: GraphTree, node: int) -> tuple[object, ...]:
+    """Return what is equal where nodes hold equal bodies."""
+    found: list[object] = []
+    for at in tree.bodies(node):
+        graph = tree.levels[at].graph
+        # Of unknown edges nothing says that they are equal.
+        known = graph.topology_id is not None
+        same = ("topology", graph.topology_id) if known else ("graph", graph.graph_id)
+        found.append((same, *(_content(tree, n) for n in tree.holders_in(at))))
+    return tuple(found)
+
+
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """What is visible of a level while some folds are open."""
+    """What is visible of a level while some folds are open.
+
+    Attributes
+    ----------
+    prefix
+        Before the ids of its folds: equal bodies have folds of equal ids.
+    """
 
     tree: FoldTree
     graph: FoldedGraph
     unfolded: frozenset[str]
+    prefix: str = ""
+
+    def name_of(self, fold: Fold) -> str:
+        """Return the id of a fold on the page."""
+        return self.prefix + fold.id
 
     @property
     def first(self) -> IntArray:
@@ -67,15 +95,14 @@ class Folded:
         return np.where(self.graph.node >= 0, self.graph.node, np.array(firsts, np.int64))
 
 
-def folded(tree: FoldTree, unfolded: Collection[str]) -> Folded:
-    """Return what is visible of a tree."""
-    return Folded(tree, fold_graph(tree, unfolded), frozenset(unfolded))
+def folded(tree: FoldTree, unfolded: Collection[str], prefix: str = "") -> Folded:
+    """Return what is visible of a tree; ``unfolded`` are ids as :meth:`Folded.name_of` has them."""
+    mine = frozenset(i.removeprefix(prefix) for i in unfolded if i.startswith(prefix))
+    return Folded(tree, fold_graph(tree, mine), mine, prefix)
 
 
-def fold_arrays(
-    arrays: Arrays, level: GraphLevel, view: Folded, strings: Strings
-) -> tuple[dict[str, Any], Arrays]:
-    """Return header fields, and the DAG's arrays with one value an item.
+def fold_arrays(arrays: Arrays, level: GraphLevel, view: Folded, strings: Strings) -> Arrays:
+    """Return the DAG's arrays with one value an item.
 
     Beside those of nodes: item_offset, item_nodes (node ids an item holds), fold (string: id of
     the fold that the item is, -1: a node), inside (string: id of the innermost open fold around
@@ -87,7 +114,7 @@ def fold_arrays(
     found: Arrays = {
         name: _gather(name, values, graph, first)
         for name, values in arrays.items()
-        if len(values) == len(level.nodes) and not name.startswith(("edge_", "critical"))
+        if not name.startswith(("edge_", "critical"))
     }
     closed = [i for i, fold in enumerate(graph.folds) if fold is not None]
     found["type"][closed] = FOLD_TYPE
@@ -96,20 +123,19 @@ def fold_arrays(
     path = graph.item_of[arrays["critical"].astype(np.int64)]
     changed = np.ones(len(path), bool)
     changed[1:] = path[1:] != path[:-1]
+    words = [-1 if f is None else strings.add(_words(f, level)) for f in graph.folds]
     found |= {
         "critical": path[changed].astype(np.uint32),
         "edge_from": graph.source.astype(np.uint32),
         "edge_to": graph.target.astype(np.uint32),
         "edge_type": _edge_types(level, graph).astype(np.uint8),
-        "fold": _fold_ids(graph, strings),
+        "fold": _fold_ids(view, strings),
         "inside": _open_around(view, strings),
-        "fold_words": np.array(
-            [-1 if f is None else strings.add(_words(f, level)) for f in graph.folds], np.int32
-        ),
+        "fold_words": np.array(words, np.int32),
         **_members(level, graph),
         **_strips(level, graph),
     }
-    return {"folded": len(closed), "fold_count": sum(1 for _ in view.tree.walk())}, found
+    return found
 
 
 def _fold(graph: FoldedGraph, item: int) -> Fold:
@@ -146,8 +172,9 @@ def _edge_types(level: GraphLevel, graph: FoldedGraph) -> IntArray:
     return found
 
 
-def _fold_ids(graph: FoldedGraph, strings: Strings) -> npt.NDArray[np.int32]:
-    return np.array([-1 if f is None else strings.add(f.id) for f in graph.folds], np.int32)
+def _fold_ids(view: Folded, strings: Strings) -> npt.NDArray[np.int32]:
+    folds = view.graph.folds
+    return np.array([-1 if f is None else strings.add(view.name_of(f)) for f in folds], np.int32)
 
 
 def _open_around(view: Folded, strings: Strings) -> npt.NDArray[np.int32]:
@@ -155,26 +182,26 @@ def _open_around(view: Folded, strings: Strings) -> npt.NDArray[np.int32]:
     around = np.full(view.tree.node_count, -1, np.int32)
     for fold in view.tree.walk():  # outer ones come before inner ones
         if fold.id in view.unfolded:
-            around[fold.nodes] = strings.add(fold.id)
+            around[fold.nodes] = strings.add(view.name_of(fold))
     closed = {f.id for f in view.graph.folds if f is not None}
     assert not closed & view.unfolded
     return around[view.first] if len(view.graph) else around[:0]
 
 
 def _members(level: GraphLevel, graph: FoldedGraph) -> Arrays:
-    ids = np.array([n.node_id for n in level.nodes], np.uint32)
     order = np.argsort(graph.item_of, kind="stable")
     sizes = np.bincount(graph.item_of, minlength=len(graph))
     return {
         "item_offset": np.concatenate(([0], np.cumsum(sizes))).astype(np.uint32),
-        "item_nodes": ids[order] if len(ids) else ids,
+        "item_nodes": level.key[order].astype(np.uint32),
     }
 
 
 def _strips(level: GraphLevel, graph: FoldedGraph) -> Arrays:
-    times = _times(level)
     strips = [
-        compare_repeats(f, times).total_ns if f is not None and f.kind == "repeat" else np.zeros(0)
+        compare_repeats(f, level.median_ns).total_ns
+        if f is not None and f.kind == "repeat"
+        else np.zeros(0)
         for f in graph.folds
     ]
     return {
@@ -183,39 +210,22 @@ def _strips(level: GraphLevel, graph: FoldedGraph) -> Arrays:
     }
 
 
-def _times(level: GraphLevel) -> FloatArray:
-    return np.where(np.isnan(level.median_ns), level.body_ns, level.median_ns)
-
-
 def _words(fold: Fold, level: GraphLevel) -> str:
     """Return what a fold is: for the tooltip."""
     count = f"{len(fold.nodes):,} nodes"
     if fold.kind != "repeat":
         return count
-    times = compare_repeats(fold, _times(level))
+    times = compare_repeats(fold, level.median_ns)
     words = f"{fold.repeats} × {fold.period:,} nodes" if fold.period > 1 else count
     if times.slowest is None:
         return words
     return f"{words}; slowest is number {times.slowest + 1}"
 
 
-def items_shape(view: Folded, ran: LaunchIntervals | None) -> Shape:
-    """Return the shape of what is visible."""
+def items_shape(view: Folded, ran: LaunchIntervals | None, holder: tuple[int, int] | None) -> Shape:
+    """Return the shape of what is visible of a level, ``ran`` and ``holder`` those of its nodes."""
     graph = view.graph
     row = rank_rows(len(graph), graph.source, graph.target)
     chain = cover_chains(row, graph.source, graph.target)
-    intervals = None if ran is None else _join_intervals(ran, graph)
-    return Shape(len(graph), graph.source, graph.target, row, chain, intervals)
-
-
-def _join_intervals(ran: LaunchIntervals, graph: FoldedGraph) -> LaunchIntervals:
-    count = len(graph)
-    timed = ~np.isnan(ran.start_ns)
-    owner = graph.item_of[timed]
-    start, end = np.full(count, np.inf), np.full(count, -np.inf)
-    np.minimum.at(start, owner, ran.start_ns[timed])
-    np.maximum.at(end, owner, ran.end_ns[timed])
-    busy = np.bincount(owner, weights=ran.busy_ns[timed], minlength=count).astype(np.float64)
-    none = np.isinf(start)
-    start[none] = end[none] = busy[none] = np.nan
-    return LaunchIntervals(start, end, busy)
+    intervals = None if ran is None else ran.joined(graph.item_of, graph.node < 0)
+    return Shape(len(graph), graph.source, graph.target, row, chain, intervals, holder)

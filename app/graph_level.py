@@ -1,15 +1,14 @@
-"""One level of a graph as the views need it: nodes, edges, times, and who owns a span."""
+"""One level of a graph as the views need it: nodes, edges, and times of a part of a tree."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from gviz.app.graph_view import nvtx_texts
+from gviz.app.graph_tree import GraphTree, TreeNode, read_tree
 from gviz.cycle import describe_cycle
 from gviz.errors import CycleError
 from gviz.layout.lanes import cover_chains
@@ -23,83 +22,38 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 
-class LevelNode(NamedTuple):
-    """What the views show of a node: columns of :class:`gviz.recording.rows.Node`."""
-
-    node_id: int
-    exec_node_id: int | None
-    type: int
-    name: str
-    not_timed_reason: str | None
-    device_id: int | None
-    nvtx_path_id: int | None
-    occupancy_fraction: float | None
-    grid_x: int | None
-    grid_y: int | None
-    grid_z: int | None
-    block_x: int | None
-    block_y: int | None
-    block_z: int | None
-    bytes: int | None
-
-    @property
-    def shape(self) -> tuple[int | None, ...]:
-        """Grid, block and size: equal for nodes of equal work."""
-        return self[-7:]
-
-
-@dataclass(frozen=True, slots=True)
-class Owners:
-    """Who owns each span: the index of a node of the level (-1: none), and what ran.
-
-    Attributes
-    ----------
-    index
-        int64, one a span.
-    nested
-        bool, one a span: it ran in a child graph or body inside that node.
-    names, types
-        Name and CUgraphNodeType of the node that ran, one a span.
-    """
-
-    index: IntArray
-    nested: npt.NDArray[np.bool_]
-    names: list[str]
-    types: list[int]
-
-
 @dataclass(frozen=True, slots=True)
 class GraphLevel:
-    """A graph (or body) with the times of its nodes.
+    """A level of a tree (the graph shown, or a body) with the times of its nodes.
 
     Attributes
     ----------
-    graph, outermost
-        The level, and the graph that is launched; the same unless the level is a body.
+    tree, at
+        The tree, and which of its levels this is.
     nodes
         In the order of node ids; arrays below follow it.
+    key
+        int64: the nodes' numbers on the page.
     edge_from, edge_to, edge_type
         int64 node indices and CUgraphDependencyType.
     row, chain
         int64, one a node: longest path from a root, and the chain of a greedy cover.
     median_ns, p95_ns
-        float64, of one span; NaN where there is no time.
+        float64, NaN where there is no time: of one execution; of a node that holds bodies, of what
+        ran inside it in a launch, summed, over the launches in which anything did.
     body_ns
-        float64: time of the nodes nested in a node, mean of a launch (derived); NaN elsewhere.
+        float64: ``median_ns`` of nodes that hold bodies; NaN elsewhere.
+    weight_ns
+        float64: what a node counts on the structural critical path: its median; of a node that
+        holds bodies the time in which anything inside ran, in one turn of this level.
     share
-        float64, 0..1: time of a node, or of what is nested in it, over the GPU time of the
-        launches, both summed over launches (derived). Overlapping nodes count in full.
-    launch_count
-        Launches with node times behind those.
-    types
-        Node types of the level and of what is nested in it.
-    nvtx, devices
-        Texts of NVTX paths and names of devices, by their ids.
+        float64, 0..1: see :class:`gviz.app.graph_tree.TreeTimes`.
     """
 
-    graph: rows.Graph
-    outermost: rows.Graph
-    nodes: list[LevelNode]
+    tree: GraphTree
+    at: int
+    nodes: list[TreeNode]
+    key: IntArray
     edge_from: IntArray
     edge_to: IntArray
     edge_type: IntArray
@@ -108,61 +62,66 @@ class GraphLevel:
     median_ns: FloatArray
     p95_ns: FloatArray
     body_ns: FloatArray
+    weight_ns: FloatArray
     share: FloatArray
-    launch_count: int
-    types: frozenset[int]
-    nvtx: Mapping[int, str]
-    devices: Mapping[int, str]
-    _inner: dict[int, tuple[int, bool, str, int]]
 
-    def owners(self, exec_node_ids: IntArray) -> Owners:
-        """Return who owns the spans of these executable node ids."""
-        none = (-1, False, "", 255)
-        found = [self._inner.get(i, none) for i in exec_node_ids.tolist()]
-        return Owners(
-            index=np.array([f[0] for f in found], np.int64),
-            nested=np.array([f[1] for f in found], bool),
-            names=[f[2] for f in found],
-            types=[f[3] for f in found],
-        )
+    @property
+    def graph(self) -> rows.Graph:
+        """The graph or body."""
+        return self.tree.levels[self.at].graph
+
+    @property
+    def first(self) -> int:
+        """The index in the tree of its first node."""
+        return self.tree.levels[self.at].first
+
+    @property
+    def holders(self) -> list[int]:
+        """The nodes that hold bodies."""
+        return [n - self.first for n in self.tree.holders_in(self.at)]
+
+    @property
+    def part(self) -> slice:
+        """Where its nodes are in arrays of the tree."""
+        level = self.tree.levels[self.at]
+        return slice(level.first, level.end)
 
 
-def read_level(recording: Recording, graph_id: int) -> GraphLevel:
-    """Return one level of a graph; CycleError if its edges form one."""
-    graph = recording.fetch_graph(graph_id)
-    outermost = graph
-    while outermost.parent_graph_id is not None:
-        outermost = recording.fetch_graph(outermost.parent_graph_id)
-    nodes = _fetch_nodes(recording, graph_id)
-    edge_from, edge_to, edge_type = _edges(recording, graph, nodes)
-    row = _rows(graph, nodes, edge_from, edge_to)
-    inner = _inner_nodes(recording, graph, nodes)
-    times = _read_times(recording, outermost, nodes, inner)
+def read_level(recording: Recording, tree: GraphTree, at: int = 0) -> GraphLevel:
+    """Return one level of a tree; CycleError if its edges form one."""
+    level = tree.levels[at]
+    part = slice(level.first, level.end)
+    nodes, times = tree.nodes[part], tree.times
+    edge_from, edge_to, edge_type = _edges(recording, level.graph, nodes)
+    row = _rows(level.graph, nodes, edge_from, edge_to)
+    median, p95 = times.median_ns[part], times.p95_ns[part]
+    body = times.bodies.median_ns[part]
+    holding = ~np.isnan(body)
     return GraphLevel(
-        graph=graph,
-        outermost=outermost,
+        tree=tree,
+        at=at,
         nodes=nodes,
+        key=tree.key[part],
         edge_from=edge_from,
         edge_to=edge_to,
         edge_type=edge_type,
         row=row,
         chain=cover_chains(row, edge_from, edge_to),
-        median_ns=times.median_ns,
-        p95_ns=times.p95_ns,
-        body_ns=times.body_ns,
-        share=times.share,
-        launch_count=times.launch_count,
-        types=frozenset(n.type for n in nodes) | {entry[3] for entry in inner.values()},
-        nvtx=nvtx_texts(recording.fetch_nvtx_paths(graph.run_id)),
-        devices={
-            d.device_id: f"{d.device_id}: {d.name}" for d in recording.fetch_devices(graph.run_id)
-        },
-        _inner=inner,
+        median_ns=np.where(holding, body, median),
+        p95_ns=np.where(holding, times.bodies.p95_ns[part], p95),
+        body_ns=body,
+        weight_ns=np.where(holding, times.bodies.running_ns[part], median),
+        share=times.share[part],
     )
 
 
+def read_graph_level(recording: Recording, graph_id: int) -> GraphLevel:
+    """Return a graph as a level of its own; RecordingError if there is none or it has a cycle."""
+    return read_level(recording, read_tree(recording, graph_id))
+
+
 def _rows(
-    graph: rows.Graph, nodes: list[LevelNode], edge_from: IntArray, edge_to: IntArray
+    graph: rows.Graph, nodes: list[TreeNode], edge_from: IntArray, edge_to: IntArray
 ) -> IntArray:
     try:
         return rank_rows(len(nodes), edge_from, edge_to)
@@ -175,13 +134,8 @@ def _rows(
         ) from error
 
 
-def _fetch_nodes(recording: Recording, graph_id: int) -> list[LevelNode]:
-    found = recording.fetch_columns(rows.Node, LevelNode._fields, {"graph_id": graph_id}, "node_id")
-    return list(map(LevelNode._make, found))
-
-
 def _edges(
-    recording: Recording, graph: rows.Graph, nodes: list[LevelNode]
+    recording: Recording, graph: rows.Graph, nodes: list[TreeNode]
 ) -> tuple[IntArray, IntArray, IntArray]:
     if graph.topology_id is None or not nodes:
         empty = np.zeros(0, np.int64)
@@ -194,65 +148,3 @@ def _edges(
         ids[np.minimum(target, last)] == edges.to_node
     )
     return source[known], target[known], edges.type[known]
-
-
-@dataclass(frozen=True, slots=True)
-class _Times:
-    """The arrays of times of a :class:`GraphLevel`."""
-
-    median_ns: FloatArray
-    p95_ns: FloatArray
-    body_ns: FloatArray
-    share: FloatArray
-    launch_count: int
-
-
-def _read_times(
-    recording: Recording,
-    outermost: rows.Graph,
-    nodes: list[LevelNode],
-    inner: dict[int, tuple[int, bool, str, int]],
-) -> _Times:
-    columns = ("node_id", "median_ns", "p95_ns", "total_ns")
-    key = {"graph_id": outermost.graph_id}
-    found = recording.fetch_columns(rows.NodeStatistics, columns, key, "node_id")
-    median, p95, own, nested = (np.full(len(nodes), np.nan) for _ in range(4))
-    for exec_node_id, middle, high, total in found:
-        index, is_nested, _, _ = inner.get(exec_node_id, (-1, False, "", 0))
-        if index < 0:
-            continue
-        if is_nested:
-            nested[index] = np.nan_to_num(nested[index]) + total
-        else:
-            median[index], p95[index], own[index] = middle, high, total
-    count = recording.count_launches(outermost.graph_id)[1]
-    gpu_ns = recording.fetch_weighted_durations(outermost.graph_id, "graph", "gpu").total_ns
-    share = np.where(np.isnan(own), nested, own) / (gpu_ns or np.nan)
-    return _Times(median, p95, nested / (count or np.nan), share, count)
-
-
-def _inner_nodes(
-    recording: Recording, graph: rows.Graph, nodes: list[LevelNode]
-) -> dict[int, tuple[int, bool, str, int]]:
-    """Map executable node ids to (index in the level, nested, name, type)."""
-    found = {
-        n.exec_node_id: (i, False, n.name, n.type)
-        for i, n in enumerate(nodes)
-        if n.exec_node_id is not None
-    }
-    bodies: dict[tuple[int, int], list[int]] = {}
-    for body in recording.fetch_graphs(graph.run_id):
-        if body.parent_graph_id is not None and body.parent_node_id is not None:
-            key = (body.parent_graph_id, body.parent_node_id)
-            bodies.setdefault(key, []).append(body.graph_id)
-    if not bodies:
-        return found
-    open_levels = [(graph.graph_id, n.node_id, i) for i, n in enumerate(nodes)]
-    while open_levels:
-        holder, node_id, index = open_levels.pop()
-        for body_id in bodies.get((holder, node_id), ()):
-            for n in _fetch_nodes(recording, body_id):
-                open_levels.append((body_id, n.node_id, index))
-                if n.exec_node_id is not None:
-                    found.setdefault(n.exec_node_id, (index, True, n.name, n.type))
-    return found

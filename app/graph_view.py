@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import numpy as np
+
+from gviz.app.graph_tree import GraphTree, read_tree
 from gviz.app.library import Library
 from gviz.launch_time import Inflation, LaunchTimes, inflation, launch_times
+from gviz.node_type import NodeType
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 
@@ -39,23 +43,20 @@ class GraphView:
         The top-level graph: launches and statistics belong to it.
     ancestors
         From the root to this level's parent; empty at the top.
+    tree, at
+        This level with all that is nested in it, and which level of it this is.
     nodes
         By node_id.
-    statistics
-        By node_id of this level; nodes without a span are absent.
+    measured
+        Statistics by exec_node_id, of all nodes of the root.
     launch_count
         Launches of the root, with node times or without.
     recorded_launches, stream_launches
         Launches of the root that have node times, in time order, and its eager counterparts.
-    bodies
-        Graphs held by a node, by node_id, in order of branch.
     nvtx
         NVTX path as text, by nvtx_path_id.
     edge_count
         None: edges unknown.
-    nested_total_ns
-        By node_id of a child-graph or conditional node: time of the nodes nested in it,
-        summed over all recorded launches (derived).
     timed_count, recorded_gpu_ns
         Launches whose nodes were timed, also those that have no spans (long runs), and the
         time from first node's start to last node's end, summed over them.
@@ -69,17 +70,17 @@ class GraphView:
     run: rows.Run
     root: rows.Graph
     ancestors: Sequence[rows.Graph]
+    tree: GraphTree
+    at: int
     nodes: Mapping[int, rows.Node]
     functions: Mapping[int, rows.KernelFunction]
-    statistics: Mapping[int, rows.NodeStatistics]
+    measured: Mapping[int, rows.NodeStatistics]
     launch_count: int
     recorded_launches: Sequence[TimedLaunch]
     stream_launches: Sequence[TimedLaunch]
-    bodies: Mapping[int, Sequence[rows.Graph]]
     nvtx: Mapping[int, str]
     edge_count: int | None
     launch_times: LaunchTimes
-    nested_total_ns: Mapping[int, int]
     timed_count: int
     recorded_gpu_ns: float
     inflation: Inflation | None
@@ -88,25 +89,48 @@ class GraphView:
     @property
     def node_time_ns(self) -> float | None:
         """Sum of node times in one launch, nested ones included, mean over launches (derived)."""
-        count = self.timed_count
-        total = sum(s.total_ns for s in self.statistics.values())
-        total += sum(self.nested_total_ns.values())
-        return total / count if count and total else None
+        level = self.tree.levels[self.at]
+        total = float(np.nansum(self.tree.times.total_ns[level.first : level.end]))
+        return total / self.timed_count if self.timed_count and total else None
 
-    def share_of_launch(self, node_id: int) -> float | None:
+    @property
+    def is_timed(self) -> bool:
+        """Whether any node, nested ones included, has a time."""
+        return bool(np.isfinite(self.tree.times.total_ns).any())
+
+    def statistics_of(self, node: rows.Node) -> rows.NodeStatistics | None:
+        """Return the statistics of a node; None: it has no span."""
+        return None if node.exec_node_id is None else self.measured.get(node.exec_node_id)
+
+    def key_of(self, node_id: int) -> int:
+        """Return the number on the page of a node of this level."""
+        key = self.tree.key_in(self.at, node_id)
+        if key is None:
+            raise KeyError(f"graph {self.graph.graph_id} has no node {node_id}")
+        return key
+
+    def share_of_launch(self, key: int) -> float | None:
         """Return a node's time over the launch's GPU time, both summed over launches (0..1).
 
-        Derived. Nodes that overlap count in full, so shares may sum to more than 1.
+        Derived; ``key`` is its number on the page. Nodes that overlap count in full, so shares may
+        sum to more than 1.
         """
-        found = self.statistics.get(node_id)
-        time = found.total_ns if found is not None else self.nested_total_ns.get(node_id)
-        return time / self.recorded_gpu_ns if time is not None and self.recorded_gpu_ns else None
+        node = self.tree.index_of(key)
+        share = np.nan if node is None else float(self.tree.times.share[node])
+        return None if np.isnan(share) else share
 
 
 def graph_view(library: Library, file: str, graph_id: int) -> GraphView:
     """Return the view of a graph; RecordingError if the file or graph is not open."""
     opened = library.file(file)
-    return opened.derive(("graph", graph_id), lambda: build_graph_view(opened.recording, graph_id))
+    recording = opened.recording
+
+    def build() -> GraphView:
+        # The same that the payloads are made of.
+        tree = opened.derive(("read", "tree", graph_id), lambda: read_tree(recording, graph_id))
+        return build_graph_view(recording, tree)
+
+    return opened.derive(("graph", graph_id), build)
 
 
 def graph_identity(run: rows.Run, graph: rows.Graph) -> str:
@@ -117,44 +141,73 @@ def graph_identity(run: rows.Run, graph: rows.Graph) -> str:
     return f"{run.process_id}/{graph.cuda_graph_id}/{graph.origin}/{graph.parent_node_id}"
 
 
-def build_graph_view(recording: Recording, graph_id: int) -> GraphView:
-    """Fetch one graph level and what was measured about it."""
-    graph = recording.fetch_graph(graph_id)
+def inner_view(library: Library, file: str, view: GraphView, at: int) -> GraphView:
+    """Return the view of a level nested in a graph that is shown."""
+    if at == view.at:
+        return view
+    opened = library.file(file)
+    recording = opened.recording
+
+    def build() -> GraphView:
+        level = view.tree.levels[at]
+        return replace(
+            view,
+            graph=level.graph,
+            at=at,
+            ancestors=[*view.ancestors, view.graph],
+            nodes={n.node_id: n for n in recording.fetch_nodes(level.graph.graph_id)},
+            edge_count=_edge_count(recording, level.graph),
+            in_branch=view.in_branch or _is_conditional(view.tree, at),
+        )
+
+    return opened.derive(("inner", view.graph.graph_id, at), build)
+
+
+def build_graph_view(recording: Recording, tree: GraphTree) -> GraphView:
+    """Fetch what was measured about a graph level."""
+    graph = tree.graph
+    graph_id = graph.graph_id
     run = next(r for r in recording.fetch_runs() if r.run_id == graph.run_id)
-    graphs = {g.graph_id: g for g in recording.fetch_graphs(graph.run_id)}
-    ancestors = _ancestors(graph, graphs)
+    ancestors = _ancestors(graph, {g.graph_id: g for g in recording.fetch_graphs(graph.run_id)})
     root = ancestors[0] if ancestors else graph
-    nodes = {n.node_id: n for n in recording.fetch_nodes(graph_id)}
-    measured = {s.node_id: s for s in recording.fetch_statistics(root.graph_id)}
-    bodies = _bodies(graph_id, graphs)
     recorded, eager = launches_with_times(recording, root.graph_id)
     timed = recording.fetch_weighted_durations(root.graph_id, "graph", "gpu")
-    topology = graph.topology_id
     return GraphView(
         graph=graph,
         run=run,
         root=root,
         ancestors=ancestors,
-        nodes=nodes,
+        tree=tree,
+        at=0,
+        nodes={n.node_id: n for n in recording.fetch_nodes(graph_id)},
         functions=recording.fetch_functions(graph.run_id),
-        statistics={
-            n.node_id: measured[n.exec_node_id]
-            for n in nodes.values()
-            if n.exec_node_id is not None and n.exec_node_id in measured
-        },
+        measured={s.node_id: s for s in recording.fetch_statistics(root.graph_id)},
         launch_count=recording.count_launches(root.graph_id)[0],
         recorded_launches=recorded,
         stream_launches=eager,
-        bodies=bodies,
-        nvtx=nvtx_texts(recording.fetch_nvtx_paths(graph.run_id)),
-        edge_count=None if topology is None else recording.fetch_topology(topology).edge_count,
+        nvtx=tree.nvtx,
+        edge_count=_edge_count(recording, graph),
         launch_times=launch_times(recording, root.graph_id),
-        nested_total_ns=_nested_totals(recording, bodies, graphs, measured),
         timed_count=timed.count,
         recorded_gpu_ns=timed.total_ns,
         inflation=inflation(recording, root.graph_id),
         in_branch=any(level.branch is not None for level in (*ancestors, graph)),
     )
+
+
+def _edge_count(recording: Recording, graph: rows.Graph) -> int | None:
+    topology = graph.topology_id
+    return None if topology is None else recording.fetch_topology(topology).edge_count
+
+
+def _is_conditional(tree: GraphTree, at: int) -> bool:
+    """Whether a level is, at any depth, in a body of a conditional node."""
+    holder = tree.levels[at].holder
+    while holder >= 0:
+        if tree.nodes[holder].type == NodeType.CONDITIONAL:
+            return True
+        holder = int(tree.holder[holder])
+    return False
 
 
 def typical_launch(launches: Sequence[TimedLaunch]) -> TimedLaunch | None:
@@ -179,55 +232,6 @@ def launches_with_times(
             length = None if start is None or end is None else end - start
             sides[side].append(TimedLaunch(launch_id, ordinal, length))
     return sides["graph"], sides["stream"]
-
-
-def nvtx_texts(paths: Mapping[int, rows.NvtxPath]) -> dict[int, str]:
-    """Return each NVTX path as text, outermost range first."""
-    found: dict[int, str] = {}
-    for key in paths:
-        parts: list[str] = []
-        step: int | None = key
-        while step is not None and step in paths and len(parts) <= len(paths):
-            path = paths[step]
-            parts.append(f"{path.domain}: {path.text}" if path.domain else path.text)
-            step = path.parent_id
-        found[key] = " › ".join(reversed(parts))
-    return found
-
-
-def _bodies(graph_id: int, graphs: Mapping[int, rows.Graph]) -> dict[int, list[rows.Graph]]:
-    found: dict[int, list[rows.Graph]] = {}
-    for other in sorted(graphs.values(), key=lambda g: (g.branch or 0, g.graph_id)):
-        if other.parent_graph_id == graph_id and other.parent_node_id is not None:
-            found.setdefault(other.parent_node_id, []).append(other)
-    return found
-
-
-def _nested_totals(
-    recording: Recording,
-    bodies: Mapping[int, Sequence[rows.Graph]],
-    graphs: Mapping[int, rows.Graph],
-    measured: Mapping[int, rows.NodeStatistics],
-) -> dict[int, int]:
-    found: dict[int, int] = {}
-    for holder, held in bodies.items():
-        open_graphs = [g.graph_id for g in held]
-        seen: set[int] = set()
-        times = []
-        while open_graphs:
-            level = open_graphs.pop()
-            if level in seen:
-                continue
-            seen.add(level)
-            open_graphs += [g.graph_id for g in graphs.values() if g.parent_graph_id == level]
-            times += [
-                measured[n.exec_node_id].total_ns
-                for n in recording.fetch_nodes(level)
-                if n.exec_node_id is not None and n.exec_node_id in measured
-            ]
-        if times:
-            found[holder] = sum(times)
-    return found
 
 
 def _ancestors(graph: rows.Graph, graphs: Mapping[int, rows.Graph]) -> list[rows.Graph]:

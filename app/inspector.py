@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
+import numpy as np
+import numpy.typing as npt
 from dash import dcc, html
 from dash.development.base_component import Component
 
 from gviz.app.address import Addresses
-from gviz.app.graph_view import GraphView
+from gviz.app.body_facts import turn_words
+from gviz.app.graph_tree import GraphTree
+from gviz.app.graph_view import GraphView, inner_view
 from gviz.app.library import Library
 from gviz.app.life import why_no_edges
 from gviz.app.neighbours import eager_durations, neighbours
@@ -25,14 +29,17 @@ from gviz.app.node_facts import (
 from gviz.app.node_json import node_json
 from gviz.app.node_memory import node_memory
 from gviz.app.node_origin import stack_view
-from gviz.app.node_times import eager_facts, histogram, time_facts
-from gviz.app.quantity import MISSING, counted, duration, microseconds, percent, sentence
+from gviz.app.node_times import body_facts, eager_facts, histogram, time_facts
+from gviz.app.quantity import counted, duration, microseconds, percent, sentence
 from gviz.app.shell import facts
 from gviz.life_summary import is_failed
 from gviz.node_type import node_type_name, not_timed_reason
 from gviz.recording import rows
 
 _SLOWEST = 8
+_SUMMED = (
+    "Derived: sum of medians; of nodes in bodies, of the mean of their time in a launch, all turns"
+)
 #: Longer names of kernels are shown on request.
 _LONG_NAME = 160
 #: Neighbours listed by name; a join of hundreds says its count and lists the first.
@@ -42,8 +49,13 @@ _LISTED = 12
 def render_inspector(
     library: Library, file: str, view: GraphView, selected: Sequence[int], addresses: Addresses
 ) -> Component:
-    """Return what the inspector says about a selection; unknown node ids are ignored."""
-    nodes = [view.nodes[n] for n in dict.fromkeys(selected) if n in view.nodes]
+    """Return what the inspector says about a selection.
+
+    ``selected`` are numbers of nodes on the page, see :class:`gviz.app.graph_tree.GraphTree`;
+    unknown ones are ignored.
+    """
+    found = (view.tree.index_of(key) for key in dict.fromkeys(selected))
+    nodes = [node for node in found if node is not None]
     if not nodes:
         return _nothing_selected(view)
     if len(nodes) > 1:
@@ -52,9 +64,11 @@ def render_inspector(
 
 
 def _one(
-    library: Library, file: str, view: GraphView, node: rows.Node, addresses: Addresses
+    library: Library, file: str, page: GraphView, index: int, addresses: Addresses
 ) -> Component:
     recording = library.file(file).recording
+    view = inner_view(library, file, page, int(page.tree.level[index]))
+    node = view.nodes[page.tree.nodes[index].node_id]
     function = view.functions.get(node.function_id) if node.function_id is not None else None
     stack = recording.fetch_stack(node.stack_id) if node.stack_id is not None else []
     arguments = recording.fetch_arguments(view.graph.graph_id, node.node_id)
@@ -68,10 +82,11 @@ def _one(
         *parameter_facts(parameters),
         *placement_facts(node),
     ]
+    as_json = node_json(view, node, arguments, parameters, stack)
     return html.Div(
         [
-            _heading(node, function, node_json(view, node, arguments, parameters, stack)),
-            _bodies(file, view, node, addresses),
+            _heading(node, function, as_json, _place(file, view, addresses)),
+            _bodies(file, view, index, addresses),
             *_times(library, file, view, node),
             _section("Launch" if function else "Operation", facts(what)) if what else None,
             _section("Python", stack_view(stack, node.stack_reason)),
@@ -85,7 +100,18 @@ def _one(
     )
 
 
-def _heading(node: rows.Node, function: rows.KernelFunction | None, as_json: str) -> Component:
+def _place(file: str, view: GraphView, addresses: Addresses) -> Component | None:
+    """Return which body a node is in; None in the level shown."""
+    if not view.at:
+        return None
+    href = addresses.graph(file, view.graph.graph_id)
+    link = dcc.Link(view.tree.path_of(view.at), href=href)
+    return html.Span(["in ", link], className="gv-muted gv-ellipsis")
+
+
+def _heading(
+    node: rows.Node, function: rows.KernelFunction | None, as_json: str, place: Component | None
+) -> Component:
     whole = function.name if function else node.name
     return html.Div(
         className="gv-inspector-head",
@@ -94,6 +120,7 @@ def _heading(node: rows.Node, function: rows.KernelFunction | None, as_json: str
                 [
                     html.Span(node_type_name(node.type), className="gv-kind"),
                     html.Span(f"node {node.node_id}", className="gv-muted"),
+                    place,
                     html.Div(className="gv-grow"),
                     html.Button(
                         "Copy JSON",
@@ -119,33 +146,36 @@ def _whole_name(name: str) -> Component:
     return html.Details([html.Summary("Whole name"), text], className="gv-whole")
 
 
-def _bodies(file: str, view: GraphView, node: rows.Node, addresses: Addresses) -> Component | None:
-    bodies = view.bodies.get(node.node_id, ())
-    if not bodies:
+def _bodies(file: str, view: GraphView, index: int, addresses: Addresses) -> Component | None:
+    """Return the bodies of a node, with what is in them and how often they ran."""
+    tree = view.tree
+    found = tree.bodies(index)
+    if not found:
         return None
-    links = [
-        html.Li(
-            dcc.Link(
-                body.name,
-                href=addresses.graph(file, body.graph_id),
-            )
-        )
-        for body in bodies
-    ]
-    return _section("Body graph" if len(bodies) == 1 else "Body graphs", html.Ul(links))
+    lines = []
+    for at in found:
+        level = tree.levels[at]
+        words = [counted(level.end - level.first, "node"), turn_words(tree, at)]
+        link = dcc.Link(level.graph.name, href=addresses.graph(file, level.graph.graph_id))
+        said = " · ".join(word for word in words if word)
+        lines.append(html.Li([link, html.Span(f" {said}", className="gv-muted")]))
+    title = "Body graph" if len(found) == 1 else "Body graphs"
+    hint = html.P("A double click in the graph, or o, opens it there.", className="gv-muted")
+    return _section(title, html.Div([html.Ul(lines), hint]))
 
 
 def _times(library: Library, file: str, view: GraphView, node: rows.Node) -> list[Component | None]:
-    found = view.statistics.get(node.node_id)
+    found = view.statistics_of(node)
+    key = view.key_of(node.node_id)
     if found is None or node.exec_node_id is None:
         return [
             _section("Time", html.P(_why_untimed(view, node), className="gv-muted")),
-            _nested_time(view, node),
+            body_facts(view, key),
         ]
     recording = library.file(file).recording
     spans = recording.fetch_node_durations(view.root.graph_id, node.exec_node_id).tolist()
     eager = eager_durations(library, file, view).get(node.node_id, ())
-    pairs = time_facts(found, view.share_of_launch(node.node_id))
+    pairs = time_facts(found, view.share_of_launch(key), view.timed_count)
     chart = histogram(spans, node.name)
     return [
         _section(
@@ -163,26 +193,6 @@ def _times(library: Library, file: str, view: GraphView, node: rows.Node) -> lis
     ]
 
 
-def _nested_time(view: GraphView, node: rows.Node) -> Component | None:
-    total = view.nested_total_ns.get(node.node_id)
-    if total is None:
-        return None
-    return facts(
-        [
-            (
-                "Body, a launch",
-                duration(total / view.timed_count) if view.timed_count else MISSING,
-                "Derived: times of the nodes inside, all iterations, mean over recorded launches",
-            ),
-            (
-                "Share of launch",
-                percent(view.share_of_launch(node.node_id)),
-                "Derived: that time over the launch's GPU time",
-            ),
-        ]
-    )
-
-
 def _why_untimed(view: GraphView, node: rows.Node) -> str:
     reason = node.not_timed_reason or not_timed_reason(node.type)
     if reason is not None:
@@ -193,7 +203,7 @@ def _why_untimed(view: GraphView, node: rows.Node) -> str:
         return f"No times: there is no executable of this graph ({view.root.origin})."
     if not view.timed_count:
         return "No times: no launch of this graph was recorded with node times."
-    if view.in_branch and not view.statistics:
+    if view.in_branch and not any(map(view.statistics_of, view.nodes.values())):
         return "No times: the branch was not taken in any recorded launch."
     return "No times: this node did not run in any recorded launch."
 
@@ -220,24 +230,30 @@ def _neighbour_section(
 
 
 def _picks(view: GraphView, node_ids: Sequence[int], where: str) -> Component:
-    """Return buttons that select a node; ``where`` keeps their ids apart."""
-    lines = [_pick(view.nodes[n], view, where) for n in node_ids[:_LISTED] if n in view.nodes]
-    more = len(node_ids) - len(lines)
+    """Return buttons that select nodes of a level; ``where`` keeps their ids apart."""
+    known = [view.key_of(n) for n in node_ids[:_LISTED] if n in view.nodes]
+    return _pick_list(view.tree, known, where, len(node_ids) - len(known))
+
+
+def _pick_list(tree: GraphTree, keys: Sequence[int], where: str, more: int = 0) -> Component:
+    lines = [_pick(tree, key, where) for key in keys]
     if more > 0:
         lines.append(html.Li(f"and {counted(more, 'more', 'more')}", className="gv-muted"))
     return html.Ul(lines, className="gv-picks")
 
 
-def _pick(node: rows.Node, view: GraphView, where: str) -> Component:
-    found = view.statistics.get(node.node_id)
+def _pick(tree: GraphTree, key: int, where: str) -> Component:
+    index = tree.index_of(key)
+    assert index is not None
+    node, median = tree.nodes[index], float(tree.times.median_ns[index])
     return html.Li(
         html.Button(
-            id={"type": "pick", "node": node.node_id, "where": where},
+            id={"type": "pick", "node": key, "where": where},
             className="gv-pick",
             children=[
                 html.Span(node.name, className="gv-ellipsis"),
                 html.Span(
-                    microseconds(found.median_ns) if found else node_type_name(node.type),
+                    node_type_name(node.type) if np.isnan(median) else microseconds(median),
                     className="gv-pick-value",
                 ),
             ],
@@ -245,11 +261,14 @@ def _pick(node: rows.Node, view: GraphView, where: str) -> Component:
     )
 
 
-def _several(view: GraphView, nodes: Sequence[rows.Node]) -> Component:
-    timed = [n for n in nodes if n.node_id in view.statistics]
-    kinds = Counter(node_type_name(n.type) for n in nodes)
-    shares = [view.share_of_launch(n.node_id) for n in timed]
-    total = sum(view.statistics[n.node_id].median_ns for n in timed)
+def _several(view: GraphView, nodes: Sequence[int]) -> Component:
+    tree, times = view.tree, view.tree.times
+    kinds = Counter(node_type_name(tree.nodes[n].type) for n in nodes)
+    # What is nested in a selected node counts with that node.
+    chosen = set(nodes)
+    outer = np.array([n for n in nodes if not _is_within(tree, n, chosen)], np.int64)
+    timed = outer[~np.isnan(times.typical_ns[outer])]
+    total, share = float(times.typical_ns[timed].sum()), float(times.share[timed].sum())
     return html.Div(
         [
             html.Div(
@@ -261,30 +280,37 @@ def _several(view: GraphView, nodes: Sequence[rows.Node]) -> Component:
                     [
                         (
                             "Time",
-                            duration(total) if timed else "no times",
-                            "Derived: sum of medians",
+                            duration(total) if len(timed) else "no times",
+                            _SUMMED,
                         ),
                         (
                             "Share of launch",
-                            percent(sum(s for s in shares if s is not None))
-                            if timed
-                            else "no times",
+                            percent(share) if len(timed) else "no times",
                             "Derived: node time over the launch's GPU time",
                         ),
-                        ("Timed", f"{len(timed)} of {len(nodes)}", "Nodes with spans"),
+                        ("Timed", f"{len(timed)} of {len(outer)}", "Nodes with spans"),
                         *((kind, str(count), None) for kind, count in kinds.most_common()),
                     ]
                 ),
             ),
-            _section("Slowest of them", _picks(view, _slowest(view, timed), "several"))
-            if timed
+            _section("Slowest of them", _pick_list(tree, slow, "several"))
+            if (slow := _slowest(view, np.array(nodes, np.int64)))
             else None,
         ]
     )
 
 
+def _is_within(tree: GraphTree, node: int, chosen: set[int]) -> bool:
+    around = int(tree.holder[node])
+    while around >= 0:
+        if around in chosen:
+            return True
+        around = int(tree.holder[around])
+    return False
+
+
 def _nothing_selected(view: GraphView) -> Component:
-    slowest = _slowest(view, view.nodes.values())
+    slowest = _slowest(view, np.arange(len(view.tree.nodes)))
     hint = "Click a node in the graph, the timeline or the table."
     return html.Div(
         [
@@ -292,7 +318,7 @@ def _nothing_selected(view: GraphView) -> Component:
                 [html.H2("No node selected"), html.P(hint, className="gv-muted")],
                 className="gv-inspector-head",
             ),
-            _section("Slowest nodes, by median", _picks(view, slowest, "slowest"))
+            _section("Slowest nodes, by median", _pick_list(view.tree, slowest, "slowest"))
             if slowest
             else None,
             _section("Most time, by kernel name", _totals(view)) if slowest else None,
@@ -304,16 +330,16 @@ def _totals(view: GraphView) -> Component:
     """Return what nodes of one name take together in a launch: the names of most time."""
     total: dict[str, float] = defaultdict(float)
     count: Counter[str] = Counter()
-    for node in view.nodes.values():
-        if node.node_id in view.statistics:
-            total[node.name] += view.statistics[node.node_id].median_ns
-            count[node.name] += 1
+    tree = view.tree
+    for index in np.flatnonzero(~np.isnan(tree.times.median_ns)).tolist():
+        total[tree.nodes[index].name] += float(tree.times.typical_ns[index])
+        count[tree.nodes[index].name] += 1
     whole = sum(total.values())
     head = html.Tr(
         [
             html.Th("Name"),
             html.Th("Nodes", className="gv-number"),
-            html.Th("Sum", className="gv-number", title="Derived: sum of medians"),
+            html.Th("Sum", className="gv-number", title=_SUMMED),
             html.Th("Of node time", className="gv-number"),
         ]
     )
@@ -331,9 +357,13 @@ def _totals(view: GraphView) -> Component:
     return html.Table([html.Thead(head), html.Tbody(lines)], className="gv-table gv-table-tight")
 
 
-def _slowest(view: GraphView, nodes: Iterable[rows.Node]) -> list[int]:
-    timed = [n.node_id for n in nodes if n.node_id in view.statistics]
-    return sorted(timed, key=lambda n: -view.statistics[n].median_ns)[:_SLOWEST]
+def _slowest(view: GraphView, nodes: npt.NDArray[np.int64]) -> list[int]:
+    """Return the numbers on the page of the slowest of some nodes, by median."""
+    median = view.tree.times.median_ns[nodes]
+    timed = np.flatnonzero(~np.isnan(median))
+    slowest = timed[np.argsort(-median[timed], kind="stable")][:_SLOWEST]
+    found: list[int] = view.tree.key[nodes[slowest]].tolist()
+    return found
 
 
 def _section(title: str, body: Component | None) -> Component | None:

@@ -38,7 +38,8 @@ _COLUMNS: list[dict[str, Any]] = [
         **_TIME,
         "width": 104,
         "sort": "desc",
-        "headerTooltip": "Sum of the nodes' medians; derived. Overlapping nodes count in full",
+        "headerTooltip": "Sum of the nodes' medians, in loops of what a launch takes on "
+        "average; derived. Overlapping nodes count in full",
     },
     {
         "field": "share",

@@ -25,7 +25,10 @@ KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
             ("+  -", "zoom in and out"),
             ("s", "save as PNG"),
             ("click", "select; with Ctrl or Shift: one more or one less"),
-            ("double click", "zoom to a node; on empty ground show everything"),
+            (
+                "double click",
+                "open or close what holds others; zoom to a node; else show everything",
+            ),
         ),
     ),
     (
@@ -38,7 +41,7 @@ KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
             ("arrows", "to a dependency, a dependent or a neighbour"),
             ("n  N", "next and previous node"),
             ("c  C", "along the critical path and back"),
-            ("o  x", "open the selected folds; close the fold around"),
+            ("o  x", "open selected folds and bodies; close what is around"),
             ("u", "select all that the selection waits for"),
             ("d", "select all that waits for the selection"),
             ("a  A", "with Data: follow the addresses of the selection one by one"),

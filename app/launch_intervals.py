@@ -1,4 +1,4 @@
-"""When the nodes of a graph level ran in one launch."""
+"""When the nodes of a tree ran in one launch."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from gviz.app.graph_level import GraphLevel
+from gviz.app.graph_tree import GraphTree
+from gviz.layout.timed import Bars
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording
 
 FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchIntervals:
-    """One value a node of a level, NaN where it has no time in the launch (float64, ns).
+    """One value a node (or an item), NaN where it has no time in the launch (float64, ns).
 
     Attributes
     ----------
@@ -27,26 +29,74 @@ class LaunchIntervals:
         nested in it.
     busy_ns
         Its durations summed over iterations; with nested ones where it holds a body.
+    turns
+        Of nodes that ran several times, when.
     """
 
     start_ns: FloatArray
     end_ns: FloatArray
     busy_ns: FloatArray
+    turns: Bars
+
+    def part(self, nodes: slice) -> LaunchIntervals:
+        """Return those of neighbouring nodes."""
+        first, last = np.searchsorted(self.turns.node, [nodes.start, nodes.stop])
+        turns = Bars(
+            self.turns.node[first:last] - nodes.start,
+            self.turns.start_ns[first:last],
+            self.turns.end_ns[first:last],
+        )
+        return LaunchIntervals(self.start_ns[nodes], self.end_ns[nodes], self.busy_ns[nodes], turns)
+
+    def joined(self, item_of: IntArray, is_fold: npt.NDArray[np.bool_]) -> LaunchIntervals:
+        """Return those of items; ``item_of`` has the item of each node, a fold or the node."""
+        timed = ~np.isnan(self.start_ns)
+        found = _reach(item_of[timed], self._taken(timed), len(is_fold))
+        item = item_of[self.turns.node]
+        kept = np.flatnonzero(~is_fold[item])
+        kept = kept[np.lexsort((self.turns.start_ns[kept], item[kept]))]
+        turns = Bars(item[kept], self.turns.start_ns[kept], self.turns.end_ns[kept])
+        return LaunchIntervals(*found, turns)
+
+    def _taken(self, chosen: npt.NDArray[np.bool_]) -> tuple[FloatArray, FloatArray, FloatArray]:
+        return self.start_ns[chosen], self.end_ns[chosen], self.busy_ns[chosen]
 
 
-def launch_intervals(recording: Recording, level: GraphLevel, launch_id: int) -> LaunchIntervals:
-    """Return when the nodes of a level ran in a launch of the recording."""
+def launch_intervals(recording: Recording, tree: GraphTree, launch_id: int) -> LaunchIntervals:
+    """Return when the nodes of a tree ran in a launch of the recording."""
     spans = recording.fetch_spans(launch_id)
-    owner = level.owners(spans.node_id).index
+    owner = tree.owners(spans.node_id)
     mine = np.flatnonzero(owner >= 0)
-    owner, start = owner[mine], spans.start_ns[mine].astype(np.float64)
-    duration = spans.duration_ns[mine].astype(np.float64)
-    count = len(level.nodes)
+    mine = mine[np.lexsort((spans.start_ns[mine], owner[mine]))]
+    node = owner[mine]
+    start = spans.start_ns[mine].astype(np.float64)
+    length = spans.duration_ns[mine].astype(np.float64)
+    several = (np.bincount(node, minlength=len(tree.nodes)) > 1)[node]
+    turns = Bars(node[several], start[several], (start + length)[several])
+    nodes, ends, lengths = [node], [start], [length]
+    # What is nested counts for all nodes around it.
+    around = tree.holder[node]
+    while (inner := around >= 0).any():
+        start, length, around = start[inner], length[inner], around[inner]
+        nodes.append(around)
+        ends.append(start)
+        lengths.append(length)
+        around = tree.holder[around]
+    begin, took = np.concatenate(ends), np.concatenate(lengths)
+    found = _reach(np.concatenate(nodes), (begin, begin + took, took), len(tree.nodes))
+    return LaunchIntervals(*found, turns)
+
+
+def _reach(
+    owner: IntArray, times: tuple[FloatArray, FloatArray, FloatArray], count: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return first start, last end and sum of durations for each owner."""
+    start, end, busy = times
     first, last = np.full(count, np.inf), np.full(count, -np.inf)
     np.minimum.at(first, owner, start)
-    np.maximum.at(last, owner, start + duration)
-    busy = np.bincount(owner, weights=duration, minlength=count)
+    np.maximum.at(last, owner, end)
+    total = np.bincount(owner, weights=busy, minlength=count).astype(np.float64)
     none = np.isinf(first)
-    return LaunchIntervals(
-        np.where(none, np.nan, first), np.where(none, np.nan, last), np.where(none, np.nan, busy)
-    )
+    for values in (first, last, total):
+        values[none] = np.nan
+    return first, last, total

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from gviz.app.address import Order
 from gviz.app.graph_level import GraphLevel
 from gviz.app.idle_time import idle_time
-from gviz.app.timeline_side import lane_arrays, level_ids, timed_launches
+from gviz.app.timeline_side import lane_arrays, timed_launches
 from gviz.app.wire import Arrays, Strings, node_types
 from gviz.layout.interval_lanes import pack_lanes
 from gviz.median_launch import median_launch
@@ -36,10 +36,8 @@ class _Spans:
         int64: index of the launch among those asked for.
     start_ns, duration_ns, iteration, stream
         int64; starts from the launch's first node.
-    exec_node_id, node
-        int64: the node that ran, and the index of the level's node that holds it.
-    nested
-        bool: it ran inside that node.
+    node
+        int64: the node of the tree that ran.
     """
 
     row: IntArray
@@ -47,9 +45,7 @@ class _Spans:
     duration_ns: IntArray
     iteration: IntArray
     stream: IntArray
-    exec_node_id: IntArray
     node: IntArray
-    nested: npt.NDArray[np.bool_]
     name: IntArray
     type: npt.NDArray[np.uint8]
 
@@ -58,15 +54,15 @@ def median_side(
     recording: Recording, level: GraphLevel, strings: Strings
 ) -> tuple[dict[str, Any] | None, Arrays]:
     """Return header and arrays of the median launch, from its first node's start."""
-    launches = timed_launches(recording, level)
+    launches = timed_launches(recording, level.tree)
     if not launches:
         return None, {}
-    spans = recording.fetch_graph_spans(level.outermost.graph_id)
+    spans = recording.fetch_graph_spans(level.tree.outermost.graph_id)
     found = median_launch(spans.node_id, spans.iteration, spans.start_ns, spans.duration_ns)
-    owner = level.owners(found.node_id)
-    keep = np.flatnonzero(owner.index >= 0)
+    node = level.tree.owners(found.node_id)
+    keep = np.flatnonzero(node >= 0)
     start, duration = found.start_ns[keep], found.duration_ns[keep]
-    lanes, arrays = lane_arrays(level, owner, keep, start, duration, strings)
+    lanes, arrays = lane_arrays(level, node[keep], start, duration, strings)
     arrays |= {
         "graph_iteration": found.iteration[keep].astype(np.uint32),
         "graph_count": found.count[keep].astype(np.uint32),
@@ -100,14 +96,14 @@ def stack_side(
     ``graph_lane`` is row x ``depth`` + lane inside the row: nodes that overlap in a launch stand
     under each other, and a node stands in the same lane of every row where that can be.
     """
-    launches = order_launches(timed_launches(recording, level), order)
+    launches = order_launches(timed_launches(recording, level.tree), order)
     if not launches:
         return None, {}
     typical = _typical_row(launches)
     rows_read = range(len(launches)) if shown is None else sorted({*shown, typical})
     rows_read = [row for row in rows_read if row < len(launches)]
     spans = _read_spans(recording, level, launches, rows_read, strings)
-    inner = _lanes_in_rows(spans, level.chain, typical)
+    inner = _lanes_in_rows(spans, level, typical)
     # The same whatever rows are shown; a launch that needs more lanes overlaps in the last.
     deciding = inner if shown is None else inner[spans.row == typical]
     depth = int(deciding.max(initial=0)) + 1
@@ -116,7 +112,7 @@ def stack_side(
     if shown is not None:
         sort = sort[np.isin(spans.row[sort], np.array(shown, np.int64))]
     arrays: Arrays = {
-        "graph_node_id": level_ids(level)[spans.node],
+        "graph_node_id": level.tree.key[spans.node].astype(np.uint32),
         "graph_name": spans.name.astype(np.uint32),
         "graph_type": spans.type,
         "graph_start_ns": spans.start_ns.astype(np.float64),
@@ -192,28 +188,28 @@ def _read_spans(
     strings: Strings,
 ) -> _Spans:
     if len(rows_read) == len(launches):
-        spans = recording.fetch_graph_spans(level.outermost.graph_id)
+        spans = recording.fetch_graph_spans(level.tree.outermost.graph_id)
     else:
         spans = _joined([recording.fetch_spans(launches[row].launch_id) for row in rows_read])
     ids = np.array([x.launch_id for x in launches], np.int64)
     by_id = np.argsort(ids)
     row = by_id[np.searchsorted(ids[by_id], spans.launch_id)]
     known, which = np.unique(spans.node_id, return_inverse=True)
-    owner = level.owners(known)
-    keep = np.flatnonzero(owner.index[which] >= 0)
+    owner = level.tree.owners(known)
+    keep = np.flatnonzero(owner[which] >= 0)
     which = which[keep]
-    names = strings.indices(owner.names)
+    # Those of no node of the tree are not looked at again.
+    of = [level.tree.nodes[i] for i in owner.tolist()]
+    names = strings.indices([n.name for n in of])
     return _Spans(
         row=row[keep],
         start_ns=spans.start_ns[keep],
         duration_ns=spans.duration_ns[keep],
         iteration=spans.iteration[keep],
         stream=spans.stream_id[keep],
-        exec_node_id=spans.node_id[keep],
-        node=owner.index[which],
-        nested=owner.nested[which],
+        node=owner[which],
         name=names[which].astype(np.int64),
-        type=node_types(owner.types)[which],
+        type=node_types([n.type for n in of])[which],
     )
 
 
@@ -222,25 +218,25 @@ def _joined(parts: Sequence[SpanArrays]) -> SpanArrays:
     return SpanArrays(*(np.concatenate([getattr(p, n) for p in parts]) for n in columns))
 
 
-def _lanes_in_rows(spans: _Spans, chain: IntArray, typical: int) -> IntArray:
+def _lanes_in_rows(spans: _Spans, level: GraphLevel, typical: int) -> IntArray:
     """Return each span's lane in its row: its node's in the typical launch where that is free."""
     of_typical = np.flatnonzero(spans.row == typical)
-    nodes, which = np.unique(spans.exec_node_id, return_inverse=True)
+    nodes, which = np.unique(spans.node, return_inverse=True)
     usual = np.zeros(len(nodes), np.int64)
-    usual[which[of_typical][::-1]] = _packed(spans, of_typical, chain)[::-1]
+    usual[which[of_typical][::-1]] = _packed(spans, of_typical, level)[::-1]
     lane = usual[which]
     for row in _rows_with_overlap(spans, lane):
         own = np.flatnonzero(spans.row == row)
-        lane[own] = _packed(spans, own, chain)
+        lane[own] = _packed(spans, own, level)
     return lane
 
 
-def _packed(spans: _Spans, chosen: IntArray, chain: IntArray) -> IntArray:
+def _packed(spans: _Spans, chosen: IntArray, level: GraphLevel) -> IntArray:
     sort = chosen[np.argsort(spans.start_ns[chosen], kind="stable")]
     start = spans.start_ns[sort].astype(np.float64)
-    found = pack_lanes(
-        start, start + spans.duration_ns[sort], chain[spans.node[sort]], spans.nested[sort]
-    )
+    node, tree = spans.node[sort], level.tree
+    end = start + spans.duration_ns[sort]
+    found = pack_lanes(start, end, level.chain[tree.top[node]], tree.holder[node] >= 0)
     lane = np.zeros(len(chosen), np.int64)
     lane[np.searchsorted(chosen, sort)] = found
     return lane

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.app.graph_level import GraphLevel, read_level
+from gviz.app.graph_view import GraphView
 from gviz.app.library import Library
 from gviz.memory_use import Access, GivenArguments, MemoryOperations, MemoryUses, find_uses
 from gviz.node_type import NodeType
@@ -57,7 +58,7 @@ def read_memory(recording: Recording, level: GraphLevel) -> LevelMemory:
     arguments: list[tuple[Any, ...]] = []
     operations: list[_Operation] = []
     slots: dict[tuple[str, int], int] = {}
-    levels = list(_levels(recording, level))
+    levels = list(_levels(level))
     for graph_id, holder in levels:
         nodes = recording.fetch_columns(rows.Node, _NODE, {"graph_id": graph_id}, "node_id")
         index = {n[0]: at if holder is None else holder for at, n in enumerate(nodes)}
@@ -83,12 +84,19 @@ def read_memory(recording: Recording, level: GraphLevel) -> LevelMemory:
     return LevelMemory(find_uses(*columns, order, elsewhere), order, len(arguments), shown)
 
 
-def kept_memory(library: Library, file: str, graph_id: int) -> LevelMemory:
-    """Return the memory of a graph level of an open file: what its payloads are made of too."""
+def kept_memory(library: Library, file: str, view: GraphView) -> LevelMemory:
+    """Return the memory of the level that a view is of: what its payloads are made of too."""
     opened = library.file(file)
     recording = opened.recording
-    level = opened.derive(("read", "level", graph_id), lambda: read_level(recording, graph_id))
-    return opened.derive(("read", "memory", graph_id), lambda: read_memory(recording, level))
+    key = view.tree.graph.graph_id, view.at
+
+    def read() -> LevelMemory:
+        level = opened.derive(
+            ("read", "level", *key), lambda: read_level(recording, view.tree, view.at)
+        )
+        return read_memory(recording, level)
+
+    return opened.derive(("read", "memory", *key), read)
 
 
 def why_no_lifetimes(
@@ -124,27 +132,13 @@ def why_no_lifetimes(
     return " ".join(found)
 
 
-def _levels(recording: Recording, level: GraphLevel) -> Iterator[tuple[int, int | None]]:
+def _levels(level: GraphLevel) -> Iterator[tuple[int, int | None]]:
     """Yield the level's graph, and those nested in it with the node of the level around each."""
     yield level.graph.graph_id, None
-    index = {n.node_id: at for at, n in enumerate(level.nodes)}
-    inner: dict[int, list[rows.Graph]] = {}
-    for graph in recording.fetch_graphs(level.graph.run_id):
-        if graph.parent_graph_id is not None:
-            inner.setdefault(graph.parent_graph_id, []).append(graph)
-    waiting = [
-        (body, index[body.parent_node_id])
-        for body in inner.get(level.graph.graph_id, ())
-        if body.parent_node_id in index
-    ]
-    seen = {level.graph.graph_id}
-    while waiting:
-        body, holder = waiting.pop()
-        if body.graph_id in seen:
-            continue
-        seen.add(body.graph_id)
-        yield body.graph_id, holder
-        waiting += [(b, holder) for b in inner.get(body.graph_id, ())]
+    tree = level.tree
+    for node in level.holders:
+        for at in tree.levels_inside(level.first + node):
+            yield tree.levels[at].graph.graph_id, node
 
 
 def _operations(

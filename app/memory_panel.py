@@ -63,7 +63,7 @@ def render_memory_facts(library: Library, file: str, view: GraphView) -> Compone
     mine = [a for a in allocated if view.graph.graph_id in (a.graph_id, a.free_graph_id)]
     found = [*_pool_facts(samples), _executables(execs)]
     names = {g.graph_id: g.name for g in recording.fetch_graphs(view.run.run_id)}
-    memory = kept_memory(library, file, view.graph.graph_id)
+    memory = kept_memory(library, file, view)
     note = why_no_lifetimes(memory, allocated, samples)
     return html.Div(
         className="gv-memory-facts",

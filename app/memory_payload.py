@@ -15,7 +15,7 @@ from gviz.app.data_overlay import halves, use_arrays
 from gviz.app.graph_level import GraphLevel
 from gviz.app.launch_intervals import LaunchIntervals, launch_intervals
 from gviz.app.level_memory import LevelMemory, why_no_lifetimes
-from gviz.app.timeline_side import NO_NODE, choose_launch, graph_zero, level_ids
+from gviz.app.timeline_side import NO_NODE, choose_launch, graph_zero
 from gviz.app.wire import Arrays, Strings, pack
 from gviz.memory_lifetimes import Lifetimes, address_bands, find_lifetimes, used_steps
 from gviz.recording import nesting_rows, rows
@@ -77,7 +77,7 @@ def memory_payload(
     axis = _axis(recording, level, memory, launch_id)
     lives = find_lifetimes(memory.uses, axis.start, axis.end)
     strings = Strings()
-    ids = level_ids(level)
+    ids = level.key.astype(np.uint32)
     allocated = recording.fetch_allocations(level.graph.run_id)
     samples = recording.fetch_graph_memory(level.graph.run_id)
     arrays: Arrays = {
@@ -105,8 +105,10 @@ def memory_payload(
 def _axis(
     recording: Recording, level: GraphLevel, memory: LevelMemory, launch_id: int | None
 ) -> _Axis:
-    launch = choose_launch(recording, level, launch_id)
-    ran = None if launch is None else launch_intervals(recording, level, launch.launch_id)
+    launch = choose_launch(recording, level.tree, launch_id)
+    ran = None
+    if launch is not None:
+        ran = launch_intervals(recording, level.tree, launch.launch_id).part(level.part)
     if launch is None or ran is None or not np.isfinite(ran.start_ns).any():
         order = memory.order.astype(np.float64)
         untimed = np.full(len(order), np.nan)

@@ -87,19 +87,21 @@ def row_widths(row: IntArray, steps: int) -> list[int]:
 
 def _bars(recording: Recording, level: GraphLevel, launch_id: int) -> tuple[list[list[float]], int]:
     found = recording.fetch_spans(launch_id)
-    owner = level.owners(found.node_id)
-    mine = np.flatnonzero(owner.index >= 0)
+    tree = level.tree
+    owner = tree.owners(found.node_id)
+    mine = np.flatnonzero(owner >= 0)
     mine = mine[np.argsort(found.start_ns[mine], kind="stable")]
     if not len(mine):
         return [], 0
     start = found.start_ns[mine].astype(np.float64)
     end = start + found.duration_ns[mine]
-    lane = pack_lanes(start, end, level.chain[owner.index[mine]], owner.nested[mine])
+    node = owner[mine]
+    lane = pack_lanes(start, end, level.chain[tree.top[node]], tree.holder[node] >= 0)
     count = int(lane.max()) + 1
     lane = lane // -(-count // _MOST_LANES)
     unit = max(float(end.max()), 1.0) / UNITS
     merged = merge_spans(lane, start, end, unit, np.zeros(len(lane), bool))
-    place = places_by_time([owner.names[i] for i in mine.tolist()], end - start)
+    place = places_by_time([tree.nodes[i].name for i in node.tolist()], end - start)
     bars: list[list[float]] = [[] for _ in range(_MOST_NAMES + 1)]
     for at, begin, finish in zip(
         merged.slowest.tolist(), merged.start_ns.tolist(), merged.end_ns.tolist(), strict=True

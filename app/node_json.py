@@ -23,7 +23,7 @@ def node_json(
     Values that are not recorded are left out; bytes are hexadecimal, in order.
     """
     function = view.functions.get(node.function_id) if node.function_id is not None else None
-    statistics = view.statistics.get(node.node_id)
+    statistics = view.statistics_of(node)
     nvtx = view.nvtx.get(node.nvtx_path_id) if node.nvtx_path_id is not None else None
     found = {
         "run": view.run.name,

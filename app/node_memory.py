@@ -40,7 +40,7 @@ def node_memory(
     ``picks`` makes buttons of node ids.
     """
     try:
-        uses = kept_memory(library, file, view.graph.graph_id).uses
+        uses = kept_memory(library, file, view).uses
     except CycleError:  # the graph's place says which nodes
         return html.P(
             "Who else is given its memory is not known: the dependencies form a cycle.",

@@ -6,12 +6,23 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from dash import dcc, html
 from dash.development.base_component import Component
 
 from gviz.app.aria import aria
+from gviz.app.graph_view import GraphView
 from gviz.app.node_facts import Fact
-from gviz.app.quantity import integer, microseconds, percent, three_digits
+from gviz.app.quantity import (
+    MISSING,
+    counted,
+    duration,
+    integer,
+    microseconds,
+    percent,
+    three_digits,
+)
+from gviz.app.shell import facts
 from gviz.recording import rows
 
 #: Fewer spans say nothing about a distribution.
@@ -20,7 +31,7 @@ _ACCENT = "#12a594"
 _INK = "#8a939d"
 
 
-def time_facts(found: rows.NodeStatistics, share: float | None) -> list[Fact]:
+def time_facts(found: rows.NodeStatistics, share: float | None, launch_count: int) -> list[Fact]:
     """Return the duration statistics of a node (measured by CUPTI, over recorded launches)."""
     error = found.quantile_error_fraction
     streamed = f"; {integer(found.streamed_count)} of them as a histogram only" if error else ""
@@ -48,8 +59,67 @@ def time_facts(found: rows.NodeStatistics, share: float | None) -> list[Fact]:
             integer(found.count),
             f"Executions recorded with a time; loops count each turn{streamed}",
         ),
+        *_of_launches(found, launch_count),
         ("Share of launch", percent(share), "Derived: node time over the launch's GPU time"),
     ]
+
+
+def _of_launches(found: rows.NodeStatistics, launch_count: int) -> list[Fact]:
+    """Return what a node takes in a launch where it does not run just once in each."""
+    if not launch_count or found.count == launch_count:
+        return []
+    mean = found.count / launch_count
+    number = integer(int(mean)) if mean.is_integer() else three_digits(mean)
+    turns = f"{number} {'turn' if mean == 1 else 'turns'}"
+    return [
+        (
+            "A launch",
+            f"{duration(found.total_ns / launch_count)} in {turns}",
+            "Derived: all executions over all recorded launches, also those in which it did not "
+            "run: means",
+        )
+    ]
+
+
+def body_facts(view: GraphView, key: int) -> Component | None:
+    """Return the times of what is inside a node; None where nothing inside has a time."""
+    times, node = view.tree.times, view.tree.index_of(key)
+    if node is None or np.isnan(times.total_ns[node]):
+        return None
+    inside, count = times.bodies, view.timed_count
+    ran = int(inside.launches[node])
+    pairs: list[Fact] = []
+    if ran:
+        over = f"median over the {counted(ran, 'launch', 'launches')} in which anything inside ran"
+        low, high = float(inside.p5_ns[node]), float(inside.p95_ns[node])
+        least, most = float(inside.min_ns[node]), float(inside.max_ns[node])
+        pairs = [
+            (
+                "Inside, a launch",
+                duration(float(inside.median_ns[node])),
+                f"Derived: durations of the nodes inside, all turns, summed; {over}",
+            ),
+            ("p5 – p95", f"{duration(low)} – {duration(high)}", "Of these sums"),
+            ("Min – max", f"{duration(least)} – {duration(most)}", "Of these sums"),
+            ("Ran in", f"{integer(ran)} of {integer(times.kept_count)} launches", None),
+        ]
+    if ran and not np.isnan(inside.running_ns[node]):
+        running = duration(float(inside.running_ns[node]))
+        method = (
+            "Derived: time in which anything inside ran, in one turn of the graph around; on the "
+            "critical path it counts as this"
+        )
+        pairs.append(("Running", running, method))
+    mean = duration(float(times.total_ns[node]) / count) if count else MISSING
+    pairs += [
+        ("Mean of a launch", mean, "Derived: over all recorded launches, with those without it"),
+        (
+            "Share of launch",
+            percent(view.share_of_launch(key)),
+            "Derived: the time inside over the launch's GPU time",
+        ),
+    ]
+    return facts(pairs)
 
 
 def eager_facts(durations: Sequence[int], graph_median_ns: float) -> list[Fact]:

@@ -71,8 +71,8 @@ _TURNS = frozenset({"lane", "nvtx"})
 def overlay_arrays(level: GraphLevel, strings: Strings) -> Arrays:
     """Return the arrays of overlays that need more than a node's own times.
 
-    slack_ns, occupancy (f4, NaN: none), nvtx, device (i4, string or -1), lane (u4), critical
-    (u4, node indices of the structural critical path, in order).
+    slack_ns, occupancy (f4, NaN: none), nvtx, device (i4, string or -1), critical (u4,
+    node indices of the structural critical path, in order).
     """
     path = critical_path(level)
     slack = path.slack_ns if path is not None else np.full(len(level.nodes), np.nan)
@@ -83,19 +83,18 @@ def overlay_arrays(level: GraphLevel, strings: Strings) -> Arrays:
             [np.nan if n.occupancy_fraction is None else n.occupancy_fraction for n in level.nodes],
             np.float32,
         ),
-        "nvtx": _texts(level.nvtx, [n.nvtx_path_id for n in level.nodes], strings),
-        "device": _texts(level.devices, [n.device_id for n in level.nodes], strings),
-        "lane": level.chain.astype(np.uint32),
+        "nvtx": _texts(level.tree.nvtx, [n.nvtx_path_id for n in level.nodes], strings),
+        "device": _texts(level.tree.devices, [n.device_id for n in level.nodes], strings),
     }
 
 
 def critical_path(level: GraphLevel) -> CriticalPath | None:
-    """Return the structural critical path by median durations; None where nothing was timed.
+    """Return the structural critical path of a level; None where nothing was timed.
 
-    A node that holds a body counts with the mean time of what is in it. Without known edges
-    there is no path.
+    Nodes count with their median durations, those that hold bodies with the time in which
+    anything inside ran. Of a body this is the path of one turn. Without known edges there is none.
     """
-    weight = np.where(np.isnan(level.median_ns), level.body_ns, level.median_ns)
+    weight = level.weight_ns
     if level.graph.topology_id is None or not np.isfinite(weight).any():
         return None
     count = len(level.nodes)

@@ -5,33 +5,29 @@ Node ids are template node ids of the shown graph level.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from gviz.app.address import Launches, Order
-from gviz.app.dag_places import place_arrays, shape_of_level
-from gviz.app.data_overlay import data_arrays
-from gviz.app.folding import (
-    FOLD_TYPE,
-    fold_arrays,
-    fold_level,
-    folded,
-    items_shape,
-)
+from gviz.app.body_facts import holder_arrays
+from gviz.app.dag_places import Shape, place_arrays
+from gviz.app.data_overlay import data_arrays, join_data
+from gviz.app.folding import FOLD_TYPE, Folded, fold_arrays, fold_level, folded, items_shape
 from gviz.app.graph_level import GraphLevel, read_level
-from gviz.app.launch_intervals import launch_intervals
+from gviz.app.graph_tree import GraphTree, read_tree
+from gviz.app.launch_intervals import LaunchIntervals, launch_intervals
 from gviz.app.launches_side import median_side, stack_side
 from gviz.app.level_memory import read_memory
 from gviz.app.memory_payload import memory_payload
+from gviz.app.open_levels import OpenLevel, join_levels, open_levels
 from gviz.app.overlays import describe_overlays, overlay_arrays, value_scale
 from gviz.app.timeline_side import choose_launch, graph_side, stream_side, timed_launches
 from gviz.app.timeline_window import Window, thin, thin_calls
 from gviz.app.wire import Arrays, Strings, node_types, pack
-from gviz.folding.folded_graph import FoldedGraph
 from gviz.node_type import node_type_name
 
 if TYPE_CHECKING:
@@ -70,7 +66,7 @@ class DagAsked:
     folding
         One of :data:`gviz.app.folding.FOLDINGS`; None: every node is shown.
     unfolded
-        Ids of the folds that are open.
+        Ids of the folds, and of the nodes with bodies, that are open.
     data
         Whether edges are told apart by the memory that their ends have in common.
     """
@@ -87,12 +83,14 @@ def dag_payload(
 ) -> bytes:
     """Return the DAG of one graph level: nodes with times, places, edges with routes.
 
-    Arrays: node_id, type, name (string), median_ns, p95_ns, body_ns (mean time of what
-    is nested in it), share (of the launch, 0..1; these f4, NaN: none), launch_ns (in the launch,
-    f4), reason (string or -1, why not timed), edge_from, edge_to (node index), edge_type, those
-    of :func:`gviz.app.overlays.overlay_arrays` and of :func:`gviz.app.dag_places.place_arrays`;
-    folded, one value an item instead and those of :func:`gviz.app.folding.fold_arrays`; with data
-    those of :func:`gviz.app.data_overlay.data_arrays`.
+    Arrays: node_id, type, name (string), median_ns, p95_ns (of a node that holds bodies, of what
+    ran inside in a launch, summed), body_ns (that alone), share (of the launch, 0..1; these f4,
+    NaN: none), launch_ns (in the launch, f4), reason (string or -1, why not timed), edge_from,
+    edge_to (item index), edge_type, lane (u4), those of :func:`gviz.app.overlays.overlay_arrays`,
+    :func:`gviz.app.dag_places.place_arrays`, :func:`gviz.app.open_levels.join_levels` and
+    :func:`gviz.app.body_facts.holder_arrays`; folded, one value an item instead of a node and
+    those of :func:`gviz.app.folding.fold_arrays`; with data those of
+    :func:`gviz.app.data_overlay.data_arrays`.
 
     Parameters
     ----------
@@ -109,62 +107,113 @@ def dag_payload(
         If there is no such graph or launch, or its edges form a cycle.
     """
     asked = asked or DagAsked()
-    level = keep(("level", graph_id), lambda: read_level(recording, graph_id))
+    tree = keep(("tree", graph_id), lambda: read_tree(recording, graph_id))
+    levels = _open(recording, graph_id, tree, asked, keep)
     strings = Strings()
-    launch = choose_launch(recording, level, asked.launch_id)
-    ran = None if launch is None else launch_intervals(recording, level, launch.launch_id)
-    arrays = {**_node_arrays(level, strings), **overlay_arrays(level, strings)}
-    if ran is not None:
-        arrays["launch_ns"] = ran.busy_ns.astype(np.float32)
-    shape = shape_of_level(level, ran)
-    header: dict[str, Any] = {}
-    visible: FoldedGraph | None = None
-    folding = asked.folding
-    if folding is not None:
-        tree = keep(("folds", graph_id, folding), lambda: fold_level(level, folding))
-        view = folded(tree, asked.unfolded)
-        header, arrays = fold_arrays(arrays, level, view, strings)
-        shape, visible = items_shape(view, ran), view.graph
-        arrays["lane"] = shape.chain.astype(np.uint32)
-    places, more = place_arrays(shape, asked.layout)
+    launch = choose_launch(recording, tree, asked.launch_id)
+    ran = None if launch is None else launch_intervals(recording, tree, launch.launch_id)
+    shapes = [_shape(level, ran) for level in levels]
+    parts = [_level_arrays(*of, ran, strings) for of in zip(levels, shapes, strict=True)]
+    arrays = join_levels(levels, parts, strings) | holder_arrays(levels, strings)
+    places, more = place_arrays(shapes, asked.layout)
     arrays |= more
     if asked.data:
-        arrays |= _data_arrays(recording, level, visible, keep)
-    header |= {
-        **_dag_header(level),
+        arrays |= join_data([_data_arrays(recording, graph_id, level, keep) for level in levels])
+    header: dict[str, Any] = {
+        **_dag_header(tree, levels),
         "strings": strings.to_list(),
         "launch_asked": asked.launch_id is not None,
         "launch_ordinal": None if launch is None else launch.ordinal,
-        "overlays": describe_overlays(arrays),
-        "folding": folding,
+        "overlays": describe_overlays(_painted(arrays, levels)),
+        "folding": asked.folding,
         **places,
     }
     return pack(header, arrays)
 
 
-def _dag_header(level: GraphLevel) -> dict[str, Any]:
+def _dag_header(tree: GraphTree, levels: Sequence[OpenLevel]) -> dict[str, Any]:
+    folds = [level.view for level in levels if level.view is not None]
     return {
         "kind": "dag",
-        "graph_id": level.graph.graph_id,
-        "graph_name": level.graph.name,
-        "kinds": {**_kind_names(level), FOLD_TYPE: "FOLD"},
-        "edges_known": level.graph.topology_id is not None,
-        "launch_count": level.launch_count,
-        "scale": duration_scale(level.median_ns),
+        "graph_id": tree.graph.graph_id,
+        "graph_name": tree.graph.name,
+        "kinds": {**_kind_names(tree), FOLD_TYPE: "FOLD"},
+        "edges_known": tree.graph.topology_id is not None,
+        "launch_count": tree.times.launch_count,
+        "kept_count": tree.times.kept_count,
+        "scale": duration_scale(levels[0].level.median_ns),
+        "folded": sum(f is not None for view in folds for f in view.graph.folds),
+        "fold_count": sum(1 for view in folds for _ in view.tree.walk()),
     }
 
 
-def _data_arrays(
-    recording: Recording, level: GraphLevel, visible: FoldedGraph | None, keep: Keep
+def _data_arrays(recording: Recording, graph_id: int, level: OpenLevel, keep: Keep) -> Arrays:
+    nodes, view = level.level, level.view
+    memory = keep(("memory", graph_id, nodes.at), lambda: read_memory(recording, nodes))
+    return data_arrays(memory, nodes, None if view is None else view.graph)
+
+
+def _open(
+    recording: Recording, graph_id: int, tree: GraphTree, asked: DagAsked, keep: Keep
+) -> list[OpenLevel]:
+    def read(at: int) -> GraphLevel:
+        return keep(("level", graph_id, at), lambda: read_level(recording, tree, at))
+
+    def fold(level: GraphLevel) -> Folded | None:
+        folding = asked.folding
+        if folding is None:
+            return None
+        key = ("folds", graph_id, level.at, folding)
+        prefix = f"{level.at}." if level.at else ""
+        return folded(keep(key, lambda: fold_level(level, folding)), asked.unfolded, prefix)
+
+    return open_levels(tree, asked.unfolded, read, fold)
+
+
+def _level_arrays(
+    level: OpenLevel, shape: Shape, ran: LaunchIntervals | None, strings: Strings
 ) -> Arrays:
-    memory = keep(("memory", level.graph.graph_id), lambda: read_memory(recording, level))
-    return data_arrays(memory, level, visible)
+    nodes = level.level
+    arrays = {**_node_arrays(nodes, strings), **overlay_arrays(nodes, strings)}
+    if ran is not None:
+        arrays["launch_ns"] = ran.busy_ns[nodes.part].astype(np.float32)
+    if level.view is not None:
+        arrays = fold_arrays(arrays, nodes, level.view, strings)
+    return arrays | {"lane": shape.chain.astype(np.uint32)}
+
+
+def _shape(level: OpenLevel, ran: LaunchIntervals | None) -> Shape:
+    nodes = level.level
+    mine = None if ran is None else ran.part(nodes.part)
+    if level.view is not None:
+        return items_shape(level.view, mine, level.holder)
+    return Shape(
+        len(nodes.nodes),
+        nodes.edge_from,
+        nodes.edge_to,
+        nodes.row,
+        nodes.chain,
+        mine,
+        level.holder,
+    )
+
+
+def _painted(arrays: Arrays, levels: Sequence[OpenLevel]) -> Arrays:
+    """Return the arrays without open nodes: their frames have no colour."""
+    count = len(arrays["node_id"])
+    painted = np.ones(count, bool)
+    for level in levels[1:]:
+        if level.holder is not None:
+            painted[levels[level.holder[0]].first + level.holder[1]] = False
+    if painted.all():
+        return arrays
+    return {n: a[painted] if len(a) == count else a for n, a in arrays.items()}
 
 
 def _node_arrays(level: GraphLevel, strings: Strings) -> Arrays:
     reasons = [n.not_timed_reason for n in level.nodes]
     return {
-        "node_id": np.array([n.node_id for n in level.nodes], np.uint32),
+        "node_id": level.key.astype(np.uint32),
         "type": node_types([n.type for n in level.nodes]),
         "name": strings.indices([n.name for n in level.nodes]),
         "median_ns": level.median_ns.astype(np.float32),
@@ -203,8 +252,8 @@ def timeline_payload(
     recording
         Where from.
     graph_id
-        The shown graph level. Spans of nodes nested in it carry the id of the node of this
-        level that holds them.
+        The shown graph level. Spans of nodes nested in it carry the numbers of these nodes on
+        the page (:class:`gviz.app.graph_tree.GraphTree`).
     launch
         A launch of the outermost graph; None: its first with node times; 'median' or 'all' of
         those with node times (:mod:`gviz.app.launches_side`).
@@ -225,37 +274,61 @@ def timeline_payload(
         (f8, after the zero), duration_ns (f4), lane, stream (index into ``streams``),
         iteration; gap_start_ns and gap_end_ns, in which nothing of the side runs; of one
         launch call_start_ns, call_end_ns and call_name (:mod:`gviz.app.host_calls`); ``stream_``
-        also host_start_ns and host_duration_ns. Zero is the entry of
-        the (first) host call, or, where that is unknown, the first start on the GPU; of
-        several launches always the first start on the GPU. ``header["detail"]`` is there when
-        the arrays are those of a window (:func:`gviz.app.timeline_window.thin`).
+        also host_start_ns and host_duration_ns. Zero is the entry of the (first) host call, or,
+        where that is unknown, the first start on the GPU; of several launches always that.
+        ``nested_node`` and ``nested_holder`` (u4): nodes inside others, and those.
+        ``header["detail"]`` is there when the arrays are those of a window
+        (:func:`gviz.app.timeline_window.thin`).
     """
-    level = keep(("level", graph_id), lambda: read_level(recording, graph_id))
+    tree = keep(("tree", graph_id), lambda: read_tree(recording, graph_id))
+    level = keep(("level", graph_id, 0), lambda: read_level(recording, tree))
     asked = window or Window()
     rows = range(asked.first_row, asked.last_row)
     graph = _graph_side(recording, level, launch, order, rows, keep)
     stream = keep(
         ("stream", graph_id, stream_launch_id),
-        lambda: _read(lambda strings: stream_side(recording, level, stream_launch_id, strings)),
+        lambda: _read(lambda strings: stream_side(recording, tree, stream_launch_id, strings)),
     )
     strings = [*graph.strings, *stream.strings]
     arrays = {**graph.arrays, **stream.renumbered(len(graph.strings))}
-    header = _timeline_header(level, graph, stream)
-    headers = [side for side in (header["graph"], header["stream"]) if side]
-    if sum(side["count"] for side in headers) > SENT_WHOLE:
+    header = _timeline_header(tree, graph, stream)
+    if sum(header[side]["count"] for side in ("graph", "stream") if header[side]) > SENT_WHOLE:
+        asked = replace(asked, node_ids=_with_nested(tree, asked.node_ids))
         arrays, header["detail"] = _thinned(header, arrays, asked, strings)
-    return pack({**header, "strings": strings}, arrays)
+    return pack({**header, "strings": strings}, arrays | _nested(tree))
 
 
-def _timeline_header(level: GraphLevel, graph: _Side, stream: _Side) -> dict[str, Any]:
+def _nested(tree: GraphTree) -> Arrays:
+    if len(tree.levels) == 1:
+        return {}
+    inner = np.flatnonzero(tree.holder >= 0)
+    return {
+        "nested_node": tree.key[inner].astype(np.uint32),
+        "nested_holder": tree.key[tree.holder[inner]].astype(np.uint32),
+    }
+
+
+def _with_nested(tree: GraphTree, keys: Sequence[int]) -> tuple[int, ...]:
+    """Return nodes with those nested in them."""
+    found = dict.fromkeys(keys)
+    for key in keys:
+        node = tree.index_of(key)
+        if node is not None and tree.bodies(node):
+            inside = tree.inside(node)
+            found |= dict.fromkeys(tree.key[inside.start : inside.stop].tolist())
+    return tuple(found)
+
+
+def _timeline_header(tree: GraphTree, graph: _Side, stream: _Side) -> dict[str, Any]:
     return {
         "kind": "timeline",
-        "graph_id": level.graph.graph_id,
-        "graph_name": level.graph.name,
+        "graph_id": tree.graph.graph_id,
+        "graph_name": tree.graph.name,
         "graph": graph.header,
         "stream": stream.header,
-        "kinds": _kind_names(level),
-        "scale": duration_scale(level.median_ns),
+        "kinds": _kind_names(tree),
+        # Spans are executions: those of nodes inside others too.
+        "scale": duration_scale(tree.times.median_ns),
     }
 
 
@@ -290,7 +363,7 @@ def _graph_side(
         return keep(key, lambda: _read(lambda s: median_side(recording, level, s)))
     if launch != "all":
         return keep(key, lambda: _read(lambda s: graph_side(recording, level, launch, s)))
-    if sum(x.span_count for x in timed_launches(recording, level)) > SENT_WHOLE:
+    if sum(x.span_count for x in timed_launches(recording, level.tree)) > SENT_WHOLE:
         return _read(lambda s: stack_side(recording, level, order, s, shown))
     return keep(key, lambda: _read(lambda s: stack_side(recording, level, order, s)))
 
@@ -299,8 +372,9 @@ def level_memory_payload(
     recording: Recording, graph_id: int, launch_id: int | None, keep: Keep = _build
 ) -> bytes:
     """Return what a graph level does with memory (:mod:`gviz.app.memory_payload`)."""
-    level = keep(("level", graph_id), lambda: read_level(recording, graph_id))
-    memory = keep(("memory", graph_id), lambda: read_memory(recording, level))
+    tree = keep(("tree", graph_id), lambda: read_tree(recording, graph_id))
+    level = keep(("level", graph_id, 0), lambda: read_level(recording, tree))
+    memory = keep(("memory", graph_id, 0), lambda: read_memory(recording, level))
     return memory_payload(recording, level, memory, launch_id)
 
 
@@ -324,5 +398,5 @@ def _thinned(
     }
 
 
-def _kind_names(level: GraphLevel) -> dict[int, str]:
-    return {t: node_type_name(t) for t in sorted(level.types)}
+def _kind_names(tree: GraphTree) -> dict[int, str]:
+    return {t: node_type_name(t) for t in sorted({n.type for n in tree.nodes})}

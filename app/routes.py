@@ -15,6 +15,7 @@ from gviz.app import payload
 from gviz.app.address import PAYLOAD, Launches, parse_id, parse_launches, parse_order
 from gviz.app.folding import FOLDINGS
 from gviz.app.graph_level import read_level
+from gviz.app.graph_tree import read_tree
 from gviz.app.graph_view import graph_view, launches_with_times, typical_launch
 from gviz.app.library import Library
 from gviz.app.miniature import build_miniature
@@ -104,11 +105,13 @@ def _miniature_of(opened: OpenRecording, graph_id: int) -> Response:
 
 def _miniature(opened: OpenRecording, graph_id: int) -> bytes:
     recording = opened.recording
+    keep = _keeper(opened)
+    tree = keep(("tree", graph_id), lambda: read_tree(recording, graph_id))
     try:
-        level = _keeper(opened)(("level", graph_id), lambda: read_level(recording, graph_id))
+        level = keep(("level", graph_id, 0), lambda: read_level(recording, tree))
     except CycleError as error:
         return json.dumps({"problem": str(error)}).encode()
-    launches, _ = launches_with_times(recording, level.outermost.graph_id)
+    launches, _ = launches_with_times(recording, tree.outermost.graph_id)
     found = build_miniature(recording, level, typical_launch(launches))
     return json.dumps(asdict(found), separators=(",", ":")).encode()
 

@@ -7,25 +7,50 @@ from collections.abc import Iterable
 from typing import Any
 
 import dash_ag_grid as dag
+import numpy as np
+import numpy.typing as npt
 from dash.development.base_component import Component
 
+from gviz.app.graph_tree import TreeNode
 from gviz.app.graph_view import GraphView
 from gviz.app.quantity import dimensions
 from gviz.app.theme import GRID_THEME
 from gviz.node_type import node_type_name
-from gviz.recording import rows
 
 _NUMBER = {"type": "numericColumn", "filter": "agNumberColumnFilter"}
 
 
 def table_payload(view: GraphView) -> bytes:
-    """Return the table's values as JSON, a list a column, in order of node id.
+    """Return the table's values as JSON, a list a column: all nodes, nested ones too.
 
     Sent apart from the page, so that the canvases need not wait for thousands of rows.
-    Times are in nanoseconds; null: no time.
+    Times are in nanoseconds; null: no time. ``key`` is a node's number on the page.
     """
-    lines = [_row(view, node) for node in view.nodes.values()]
-    columns = {name: [line[name] for line in lines] for name in lines[0]} if lines else {}
+    tree, times = view.tree, view.tree.times
+    nodes = tree.nodes
+    if not nodes:
+        return b"{}"
+    keys = tree.key.tolist()
+    paths = [tree.path_of(at) or None for at in range(len(tree.levels))]
+    kernels = {i: f.name for i, f in view.functions.items()}
+    columns = {
+        "id": [str(key) for key in keys],
+        "key": keys,
+        "node": [n.node_id for n in nodes],
+        "name": [n.name for n in nodes],
+        "kernel": [kernels.get(n.function_id or 0, n.name) for n in nodes],
+        "body": [paths[at] for at in tree.level.tolist()],
+        "kind": [node_type_name(n.type) for n in nodes],
+        "median_ns": _nulls(times.median_ns),
+        "p95_ns": _nulls(times.p95_ns),
+        # In a launch, all turns of a loop; what is inside a node is told of the nodes there.
+        "launch_ns": _nulls(np.where(np.isnan(times.median_ns), np.nan, times.typical_ns)),
+        "share": _nulls(times.share),
+        "grid": [_grid(n) for n in nodes],
+        "block": [_block(n) for n in nodes],
+        "stream": [n.capture_stream_id for n in nodes],
+        "nvtx": [tree.nvtx.get(n.nvtx_path_id or 0) for n in nodes],
+    }
     return json.dumps(columns, separators=(",", ":")).encode()
 
 
@@ -65,10 +90,11 @@ def render_table(view: GraphView) -> Component:
 
 
 def _columns(view: GraphView) -> list[dict[str, Any]]:
-    timed = bool(view.statistics)
-    kinds = {node_type_name(n.type) for n in view.nodes.values()}
-    grids = {_grid(n) or "" for n in view.nodes.values()}
-    blocks = {_block(n) or "" for n in view.nodes.values()}
+    nodes = view.tree.nodes
+    kinds = {node_type_name(n.type) for n in nodes}
+    grids = {_grid(n) or "" for n in nodes}
+    blocks = {_block(n) or "" for n in nodes}
+    levels = view.tree.levels
     columns: list[dict[str, Any]] = [
         {"field": "node", "headerName": "Id", **_NUMBER, "width": 66},
         {
@@ -79,7 +105,16 @@ def _columns(view: GraphView) -> list[dict[str, Any]]:
             "tooltipField": "kernel",
         },
         {"field": "kind", "headerName": "Kind", "width": _text_width(kinds, 82)},
-        *_time_columns(timed),
+        {
+            "field": "body",
+            "headerName": "Body",
+            "minWidth": 90,
+            "flex": 1,
+            "tooltipField": "body",
+            "hide": len(levels) == 1,
+            "headerTooltip": "The body it is in; empty: the graph itself",
+        },
+        *_time_columns(view.is_timed),
         {"field": "grid", "headerName": "Grid", "width": _text_width(grids, 62)},
         {"field": "block", "headerName": "Block", "width": _text_width(blocks, 62)},
         {
@@ -141,28 +176,13 @@ def _text_width(texts: Iterable[str], least: int) -> int:
     return min(140, max(least, 26 + letters))
 
 
-def _grid(node: rows.Node) -> str | None:
+def _nulls(values: npt.NDArray[np.float64]) -> list[float | None]:
+    return [None if np.isnan(value) else value for value in values.tolist()]
+
+
+def _grid(node: TreeNode) -> str | None:
     return dimensions(node.grid_x, node.grid_y, node.grid_z) if node.grid_x else None
 
 
-def _block(node: rows.Node) -> str | None:
+def _block(node: TreeNode) -> str | None:
     return dimensions(node.block_x, node.block_y, node.block_z) if node.block_x else None
-
-
-def _row(view: GraphView, node: rows.Node) -> dict[str, Any]:
-    found = view.statistics.get(node.node_id)
-    function = view.functions.get(node.function_id) if node.function_id is not None else None
-    return {
-        "id": str(node.node_id),
-        "node": node.node_id,
-        "name": node.name,
-        "kernel": function.name if function else node.name,
-        "kind": node_type_name(node.type),
-        "median_ns": found.median_ns if found else None,
-        "p95_ns": found.p95_ns if found else None,
-        "share": view.share_of_launch(node.node_id),
-        "grid": _grid(node),
-        "block": _block(node),
-        "stream": node.capture_stream_id,
-        "nvtx": view.nvtx.get(node.nvtx_path_id) if node.nvtx_path_id is not None else None,
-    }

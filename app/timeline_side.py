@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gviz.app.graph_level import GraphLevel, Owners
+from gviz.app.graph_level import GraphLevel
+from gviz.app.graph_tree import GraphTree
 from gviz.app.host_calls import call_arrays
 from gviz.app.idle_time import idle_time
 from gviz.app.wire import Arrays, Strings, node_types
@@ -79,17 +80,17 @@ def graph_side(
     recording: Recording, level: GraphLevel, launch_id: int | None, strings: Strings
 ) -> tuple[dict[str, Any] | None, Arrays]:
     """Return header and arrays of a graph launch; None: the first with node times."""
-    launch = choose_launch(recording, level, launch_id)
+    launch = choose_launch(recording, level.tree, launch_id)
     if launch is None:
         return None, {}
     side = graph_zero(recording, launch)
     spans = recording.fetch_spans(launch.launch_id)
-    owner = level.owners(spans.node_id)
-    keep = np.flatnonzero(owner.index >= 0)
+    node = level.tree.owners(spans.node_id)
+    keep = np.flatnonzero(node >= 0)
     keep = keep[np.argsort(spans.start_ns[keep], kind="stable")]
     start = (spans.start_ns[keep] + (launch.gpu_start_ns or 0) - side.zero_ns).astype(np.float64)
     duration = spans.duration_ns[keep]
-    lanes, arrays = lane_arrays(level, owner, keep, start, duration, strings)
+    lanes, arrays = lane_arrays(level, node[keep], start, duration, strings)
     arrays |= {
         "graph_stream": spans.stream_id[keep].astype(np.int32),
         "graph_iteration": spans.iteration[keep].astype(np.uint32),
@@ -101,39 +102,39 @@ def graph_side(
 
 
 def choose_launch(
-    recording: Recording, level: GraphLevel, launch_id: int | None
+    recording: Recording, tree: GraphTree, launch_id: int | None
 ) -> rows.Launch | None:
     """Return a launch; None: the graph's first with node times, if there is one."""
     if launch_id is not None:
         return recording.fetch_launch(launch_id)
-    return next(iter(timed_launches(recording, level)), None)
+    return next(iter(timed_launches(recording, tree)), None)
 
 
-def timed_launches(recording: Recording, level: GraphLevel) -> list[rows.Launch]:
+def timed_launches(recording: Recording, tree: GraphTree) -> list[rows.Launch]:
     """Return the launches whose spans are in the recording, in time order."""
-    launches = recording.fetch_launches(level.outermost.graph_id)
+    launches = recording.fetch_launches(tree.outermost.graph_id)
     return [launch for launch in launches if launch.node_level and launch.span_count]
 
 
 def lane_arrays(
     level: GraphLevel,
-    owner: Owners,
-    keep: npt.NDArray[np.intp],
+    node: npt.NDArray[np.int64],
     start: FloatArray,
     duration: npt.NDArray[Any],
     strings: Strings,
 ) -> tuple[list[str], Arrays]:
     """Return names of lanes, and the arrays of spans packed into them.
 
-    ``keep`` are the spans of ``owner`` that belong to the level, in order of start; ``start`` and
-    ``duration`` are theirs.
+    ``node`` are the nodes of the tree that ran, in order of start; ``start`` and ``duration`` are
+    those of the spans.
     """
-    node = owner.index[keep]
-    lane = pack_lanes(start, start + duration, level.chain[node], owner.nested[keep])
+    tree = level.tree
+    lane = pack_lanes(start, start + duration, level.chain[tree.top[node]], tree.holder[node] >= 0)
+    of = [tree.nodes[i] for i in node.tolist()]
     arrays: Arrays = {
-        "graph_node_id": level_ids(level)[node],
-        "graph_name": strings.indices([owner.names[i] for i in keep.tolist()]),
-        "graph_type": node_types([owner.types[i] for i in keep.tolist()]),
+        "graph_node_id": tree.key[node].astype(np.uint32),
+        "graph_name": strings.indices([n.name for n in of]),
+        "graph_type": node_types([n.type for n in of]),
         "graph_start_ns": start,
         "graph_duration_ns": duration.astype(np.float32),
         "graph_lane": lane.astype(np.uint32),
@@ -141,17 +142,12 @@ def lane_arrays(
     return [f"lane {i + 1}" for i in range(int(lane.max(initial=-1)) + 1)], arrays
 
 
-def level_ids(level: GraphLevel) -> npt.NDArray[np.uint32]:
-    """Return the node ids of a level, by index."""
-    return np.array([n.node_id for n in level.nodes], np.uint32)
-
-
 def stream_side(
-    recording: Recording, level: GraphLevel, launch_id: int | None, strings: Strings
+    recording: Recording, tree: GraphTree, launch_id: int | None, strings: Strings
 ) -> tuple[dict[str, Any] | None, Arrays]:
     """Return header and arrays of a launch of side 'stream'; None: the last."""
     if launch_id is None:
-        launches = recording.fetch_launches(level.outermost.graph_id, "stream")
+        launches = recording.fetch_launches(tree.outermost.graph_id, "stream")
         if not launches:
             return None, {}
         launch = launches[-1]
@@ -164,7 +160,7 @@ def stream_side(
     stream = np.array(found.stream_id, np.int64)
     streams, lane = np.unique(stream, return_inverse=True)
     arrays: Arrays = {
-        "stream_node_id": _matched(level, found.node_id),
+        "stream_node_id": _matched(tree, found.node_id),
         "stream_name": strings.indices(found.name),
         "stream_type": node_types(found.type),
         "stream_start_ns": start,
@@ -215,7 +211,10 @@ def _after(zero_ns: int, times_ns: Sequence[int | None]) -> FloatArray:
     return np.where(known, whole.astype(np.float64), np.nan)
 
 
-def _matched(level: GraphLevel, node_ids: Sequence[int | None]) -> npt.NDArray[np.uint32]:
-    known = {n.node_id for n in level.nodes}
-    found = [n if n in known else NO_NODE for n in node_ids]
+def _matched(tree: GraphTree, node_ids: Sequence[int | None]) -> npt.NDArray[np.uint32]:
+    """Return the nodes that operations match, which are nodes of the graph that is launched."""
+    known: set[int] = set()
+    if tree.graph.graph_id == tree.outermost.graph_id:
+        known = {n.node_id for n in tree.nodes[: tree.levels[0].end]}
+    found = [NO_NODE if n is None or n not in known else n for n in node_ids]
     return np.array(found, np.uint32)

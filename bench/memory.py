@@ -32,7 +32,7 @@ from render import build_app, find_chromium, time_painted, time_pan, time_zoom
 from waitress.server import create_server
 
 from gviz.app.data_overlay import data_arrays
-from gviz.app.graph_level import read_level
+from gviz.app.graph_level import read_graph_level
 from gviz.app.level_memory import read_memory
 from gviz.app.payload import DagAsked, dag_payload
 from gviz.recording.reader import Recording
@@ -52,7 +52,7 @@ SELECT = """async (id) => {
 def measure_server(path: Path) -> dict[str, float]:
     """Return what reading takes (s) and how much is sent for it (bytes)."""
     with Recording(path) as recording:
-        level = read_level(recording, 1)
+        level = read_graph_level(recording, 1)
         begin = time.perf_counter()
         memory = read_memory(recording, level)
         read = time.perf_counter()

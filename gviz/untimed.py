@@ -15,7 +15,12 @@ IntArray = npt.NDArray[np.int64]
 
 
 def earliest_times(
-    start_ns: FloatArray, end_ns: FloatArray, row: IntArray, source: IntArray, target: IntArray
+    start_ns: FloatArray,
+    end_ns: FloatArray,
+    row: IntArray,
+    source: IntArray,
+    target: IntArray,
+    floor_ns: float = 0.0,
 ) -> tuple[FloatArray, FloatArray]:
     """Return start and end of all nodes, those without a time where their dependencies had ended.
 
@@ -27,13 +32,15 @@ def earliest_times(
         int64: :func:`gviz.layout.ranks.rank_rows`.
     source, target
         int64 node indices: the edges.
+    floor_ns
+        Where nodes without a time stand that wait for nothing: in a body, the start around it.
     """
     start, end = start_ns.copy(), end_ns.copy()
     missing = np.isnan(start)
     if not missing.any():
         return start, end
     order = np.argsort(row[target], kind="stable")
-    start[missing] = end[missing] = 0.0
+    start[missing] = end[missing] = floor_ns
     starts, ends, lacks = start.tolist(), end.tolist(), missing.tolist()
     for a, b in zip(source[order].tolist(), target[order].tolist(), strict=True):
         if lacks[b] and ends[a] > ends[b]:

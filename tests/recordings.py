@@ -300,20 +300,21 @@ def write_recording(
     """
     rng = np.random.default_rng(seed)
     with RecordingWriter(path, overwrite=overwrite) as writer:
-        _write_run(writer, shape.name)
+        write_run(writer, shape.name)
         functions = _write_functions(writer, shape)
         _write_graph(writer, shape, functions)
         clock = STARTED_NS + 40_000_000
         if eager:
             clock = _write_eager(writer, shape, functions, rng, clock, launch_id=2 * launches + 1)
-        _write_exec(writer, clock, 2 * launches, launches)
+        write_exec(writer, clock, 2 * launches, launches)
         _write_launches(writer, shape, rng, clock + 9_000_000, launches)
         if more is not None:
             more(writer)
     return path
 
 
-def _write_run(writer: RecordingWriter, name: str) -> None:
+def write_run(writer: RecordingWriter, name: str) -> None:
+    """Write run 1 with its device, libraries and window."""
     writer.insert(
         rows.Run(
             run_id=1,
@@ -468,7 +469,8 @@ def _node(
     )
 
 
-def _write_exec(writer: RecordingWriter, start_ns: int, launches: int, timed: int) -> None:
+def write_exec(writer: RecordingWriter, start_ns: int, launches: int, timed: int) -> None:
+    """Write executable 1 of graph 1, with the call that instantiated it."""
     writer.insert(
         rows.GraphExec(
             graph_exec_id=1,
@@ -638,7 +640,7 @@ def write_loop_recording(path: Path, *, iterations: int = 5, overwrite: bool = F
     an iteration. One launch is recorded; there is no eager side.
     """
     with RecordingWriter(path, overwrite=overwrite) as writer:
-        _write_run(writer, "while loop")
+        write_run(writer, "while loop")
         writer.insert(
             rows.Topology(topology_id=1, hash="0" * 64, node_count=3, edge_count=2),
             rows.Topology(topology_id=2, hash="1" * 64, node_count=2, edge_count=1),
@@ -675,7 +677,7 @@ def write_loop_recording(path: Path, *, iterations: int = 5, overwrite: bool = F
                 )
             )
         clock = STARTED_NS + 50_000_000
-        _write_exec(writer, clock, 1, 0)
+        write_exec(writer, clock, 1, 0)
         spans = [(1001, 0, 0, 3_000)]
         for turn in range(iterations):
             spans += [

@@ -60,9 +60,9 @@ def render_graph(
     library: Library, file: str, view: GraphView, query: Query, addresses: Addresses
 ) -> Component:
     """Return the page of one graph level in the state its address describes."""
-    selected = [n for n in query.node_ids if n in view.nodes]
+    selected = [n for n in query.node_ids if view.tree.index_of(n) is not None]
     shown = _Shown(_chosen_launch(view, query), _chosen_launches(view, query), query.order)
-    timed = bool(view.statistics)
+    timed = view.is_timed
     colour = query.colour if query.colour and not is_empty(view, query.colour) else None
     colour = colour or ("duration" if timed else "kind")
     look = _look(selected, colour)
@@ -120,12 +120,24 @@ def _head(
 
 
 def _graph_facts(view: GraphView) -> Component:
-    times = view.launch_times
+    times, levels = view.launch_times, view.tree.levels
     edges = "unknown" if view.edge_count is None else integer(view.edge_count)
     recorded = view.timed_count
     return facts(
         [
             ("Nodes", integer(len(view.nodes)), "Of this level"),
+            *(
+                [
+                    (
+                        "Nested",
+                        integer(nested),
+                        f"Nodes in {counted(len(levels) - 1, 'body', 'bodies')}: of child graphs "
+                        "and conditional nodes",
+                    )
+                ]
+                if (nested := len(view.tree.nodes) - levels[0].end)
+                else []
+            ),
             (
                 "Edges",
                 edges,
@@ -397,7 +409,7 @@ def _table(view: GraphView, source: str, shown: Table) -> Component:
         className="gv-search",
         **aria(label="Search nodes"),
     )
-    note = None if view.statistics else html.Span("no node times", className="gv-muted")
+    note = None if view.is_timed else html.Span("no node times", className="gv-muted")
     save = html.Button(
         "CSV",
         type="button",

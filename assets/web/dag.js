@@ -15,19 +15,19 @@
   /** Along time: a node is wide enough to be read, and a nanosecond never wider than this. */
   const READ_WIDTH = 120;
   const MOST_TIME_ZOOM = 2;
-  /** Overlays that a tooltip tells of, beside the times it has anyway. */
-  const DESCRIBED = ["launch", "slack", "occupancy", "nvtx"];
-
   const EDGES_UNKNOWN = "Dependencies unknown: nodes stand in the order of their ids.";
   /** Height of that remark under the nodes. */
   const REMARK = 22;
 
+  /** Whether two scenes place one graph in the same layout. */
+  function sameAxes(a, b) {
+    return a.header.graph_id === b.header.graph_id && a.header.layout === b.header.layout;
+  }
+
   /** Whether two scenes place one graph in the same way. */
   function samePlace(a, b) {
-    const { graph_id: graph, layout } = a.header;
-    const same = graph === b.header.graph_id && layout === b.header.layout;
     const sameTimes = !b.along || a.header.launch_ordinal === b.header.launch_ordinal;
-    return same && a.count === b.count && sameTimes;
+    return sameAxes(a, b) && a.count === b.count && sameTimes;
   }
 
   class Dag {
@@ -39,6 +39,7 @@
       this.stop = () => {};
       this.drawn = { level: "", visible: 0 };
       this.keys = new gviz.DagKeys(this);
+      this.opener = new gviz.DagOpener(this);
       this.buffers = new gviz.DagBuffers(this);
     }
 
@@ -65,8 +66,13 @@
       this.scene = new gviz.DagScene(payload);
       this.minimap = new gviz.Minimap(this.scene);
       this.buffers.load(this.scene);
+      // Told of what stood there before.
+      this.frame.tip(null);
+      // What was opened in place stays in place, unless everything is shown anyway.
+      const settled = before && this.opener.settle(this.scene, this.transform);
+      if (settled && !this.fitted && sameAxes(before, this.scene)) this.place(settled);
       // The same picture of another launch stays where it was.
-      if (!before || !samePlace(before, this.scene)) this.fit(false);
+      else if (!before || !samePlace(before, this.scene)) this.fit(false);
       const { layout_note: note, edges_known: known } = payload.header;
       const remarks = [note ? `${note}.` : "", known ? "" : EDGES_UNKNOWN, this.buffers.remark];
       this.frame.remark(remarks.join(" ").trim());
@@ -241,13 +247,15 @@
     /** The smaller side of a node on screen. */
     sizeOf(i) {
       const { k, kx } = this.transform;
-      return Math.min(2 * this.scene.halfH * k, 2 * this.scene.halfWidthOf(i) * kx);
+      return Math.min(2 * this.scene.halfHeightOf(i) * k, 2 * this.scene.halfWidthOf(i) * kx);
     }
 
-    /** Where the middle of a node is on the canvas. */
+    /** Where the middle of a node is on the canvas: of its first bar, of an open one of its name. */
     spotOf(i) {
       const { k, kx, x, y } = this.transform;
-      return { x: this.scene.x[i] * kx + x, y: this.scene.y[i] * k + y };
+      const { left, right, top, bottom } = this.scene.boxesOf(i)[0];
+      const middle = this.scene.bodies.isOpen(i) ? top + gviz.dagFrames.HEAD / 2 : (top + bottom) / 2;
+      return { x: ((left + right) / 2) * kx + x, y: middle * k + y };
     }
 
     onScreen(i) {
@@ -287,7 +295,7 @@
     double(x, y) {
       if (!this.scene || this.minimap.toPlane(x, y)) return;
       const i = this.nodeAt(x, y);
-      if (i >= 0 && this.scene.isFold(i)) return this.unfold([i]);
+      if (i >= 0 && this.opener.toggle(i)) return;
       if (i < 0 || this.transform.kx >= this.readable(i)) this.fit(true);
       else this.glide(this.centre(this.scene.x[i], this.scene.y[i], this.readable(i)));
     }
@@ -298,76 +306,13 @@
       const i = outside ? -1 : this.nodeAt(x, y);
       this.frame.group.hover(i < 0 ? null : this.scene.nodeId[i]);
       if (this.buffers.hover(i < 0 && !outside ? x : null, y)) return;
-      this.frame.tip(i < 0 ? null : this.describe(i), x, y);
+      this.frame.tip(i < 0 ? null : gviz.dagTips.describe(this.scene, i), x, y);
     }
 
     escape() {
       const followed = this.buffers.followed !== null;
       if (followed) this.buffers.follow(null);
       return followed;
-    }
-
-    describe(i) {
-      const { scene } = this;
-      const rows = [[scene.nameOf(i)], ["kind", scene.kindOf(i)]];
-      if (scene.isFold(i)) this.describeFold(i, rows);
-      else if (scene.timed(i)) {
-        rows.push(["median", gviz.format.time(scene.median[i])]);
-        rows.push(["95th percentile", gviz.format.time(scene.p95[i])]);
-      } else if (Number.isFinite(scene.body[i])) {
-        rows.push(["body, mean of a launch", gviz.format.time(scene.body[i])]);
-      } else {
-        const reason = scene.reason[i];
-        rows.push(["not timed", reason < 0 ? "no launch recorded" : scene.header.strings[reason]]);
-      }
-      if (Number.isFinite(scene.share[i])) {
-        rows.push(["share of launch", gviz.format.percent(scene.share[i])]);
-      }
-      const { overlays, launch_asked: asked } = scene.header;
-      for (const name of DESCRIBED) {
-        // Else it is some launch, not the one over the timeline.
-        if (name === "launch" && !asked) continue;
-        if (!overlays[name] || !scene.overlay(name).known(i)) continue;
-        rows.push([overlays[name].label.toLowerCase(), scene.overlay(name).describe(i)]);
-      }
-      if (scene.header.edges_known) {
-        rows.push(["waits for", gviz.format.counted(scene.edgesTo(i).length, "node")]);
-        rows.push(["awaited by", gviz.format.counted(scene.edgesFrom(i).length, "node")]);
-        if (scene.uses) rows.push(...gviz.dagData.rowsOf(scene, i));
-      }
-      return rows;
-    }
-
-    describeFold(i, rows) {
-      const { scene } = this;
-      rows.push(["holds", scene.header.strings[scene.payload.fold_words[i]]]);
-      const sum = scene.timed(i) ? gviz.format.time(scene.median[i]) : "not timed";
-      rows.push(["sum of medians", sum]);
-      const known = Array.from(scene.stripOf(i)).filter((t) => t === t);
-      if (known.length < 2) return;
-      const range = [Math.min(...known), Math.max(...known)].map(gviz.format.time);
-      rows.push(["one repeat", range.join(" to ")]);
-    }
-
-    // -- folds ------------------------------------------------------------------------
-
-    /** Open the folds among items. */
-    unfold(items) {
-      const ids = items.map((i) => this.scene.foldOf(i)).filter(Boolean);
-      this.openFolds([...(this.frame.props.open || []), ...ids]);
-      return ids.length > 0;
-    }
-
-    /** Close the innermost open fold around each item. */
-    refold(items) {
-      const ids = new Set(items.map((i) => this.scene.openAround(i)).filter(Boolean));
-      this.openFolds((this.frame.props.open || []).filter((id) => !ids.has(id)));
-      return ids.size > 0;
-    }
-
-    openFolds(ids) {
-      const open = Array.from(new Set(ids));
-      if (open.length !== (this.frame.props.open || []).length) this.frame.tell({ open });
     }
 
     key(event) {
@@ -416,6 +361,10 @@
         layout: this.scene.header.layout,
         overlay: this.scene.overlay(this.frame.props.colour).name,
         criticalCount: this.scene.critical.length,
+        frames: this.scene.bodies.frames.map(({ item, boxes }) => ({
+          node: this.scene.nodeId[item], bodies: boxes.length, nodes: this.scene.bodies.inside(item)
+            .map((i) => this.scene.nodeId[i]),
+        })),
         foldCount: Array.from(this.scene.fold || []).filter((fold) => fold >= 0).length,
         open: (this.frame.props.open || []).slice(),
         nodeCount: this.scene.count,

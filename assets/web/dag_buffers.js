@@ -125,9 +125,9 @@
 
   /** The box of an item on screen. */
   function boxOf(scene, i, t) {
-    if (scene.along) return gviz.dagTime.boxOf(scene, i, t);
-    const [w, h] = [2 * scene.halfW * t.k, 2 * scene.halfH * t.k];
-    return { x: scene.x[i] * t.k + t.x - w / 2, y: scene.y[i] * t.k + t.y - h / 2, w, h };
+    const { left, right, top, bottom } = scene.boxesOf(i)[0];
+    const w = Math.max(1, (right - left) * t.kx);
+    return { x: left * t.kx + t.x, y: top * t.k + t.y, w, h: (bottom - top) * t.k };
   }
 
   /**

@@ -1,4 +1,4 @@
-/** One frame of the DAG: edges, nodes, selection over a veil, in the level the zoom allows. */
+/** A picture of the DAG: frames, edges, nodes, selection over a veil, as the zoom allows. */
 (function () {
   "use strict";
   const gviz = (window.gviz = window.gviz || {});
@@ -27,6 +27,7 @@
     const whole = scene.width * scene.height;
     const seen = (view.right - view.left) * (view.bottom - view.top);
     const inside = (i) =>
+      !scene.bodies.isOpen(i) &&
       scene.x[i] + halfW >= view.left &&
       scene.x[i] - halfW <= view.right &&
       scene.y[i] + halfH >= view.top &&
@@ -89,23 +90,22 @@
     let labels = 0;
     if (far) gviz.dagNodes.drawFar(ctx, scene, nodes, style, size);
     else {
-      if (2 * scene.halfH * k >= EDGE_ROW) {
-        const edges = gviz.dagEdges.visible(scene, view);
-        labels = drawAllEdges(ctx, scene, edges, style, size);
-        if (marks.edge >= 0) drawEdges(ctx, scene, [marks.edge], style, size, style.theme.accent, 3);
+      const faded = veiled ? { ...style, faded: true } : style;
+      const seen = 2 * scene.halfH * k >= EDGE_ROW ? gviz.dagEdges.visible(scene, view) : [];
+      for (const { frames, edges } of scene.bodies.layers(scene, seen)) {
+        gviz.dagFrames.draw(ctx, scene, frames, faded, size);
+        if (edges.length) labels += drawAllEdges(ctx, scene, edges, style, size);
       }
+      if (marks.edge >= 0) drawEdges(ctx, scene, [marks.edge], style, size, style.theme.accent, 3);
       if (style.overlay.name === "slack") {
         drawEdges(ctx, scene, scene.criticalEdges, style, size, style.theme.accent, 2);
       }
       // Fills fade under a selection, names do not: they are drawn over the veil.
-      drawNodes(ctx, scene, nodes, veiled ? { ...style, faded: true } : style, size);
+      drawNodes(ctx, scene, nodes, faded, size);
     }
     if (veiled) drawSelection(ctx, scene, style, marks, { nodes, far, view }, size);
     if (marks.hovered >= 0 && !marks.selected.includes(marks.hovered)) {
-      toPlane(ctx, style, size);
-      const ring = { scale: k, colour: style.theme.ink, width: 1.5, halo: null };
-      gviz.dagNodes.drawRings(ctx, scene, [marks.hovered], ring);
-      toScreen(ctx, size);
+      drawRings(ctx, scene, [marks.hovered], style, size, { colour: style.theme.ink, width: 1.5 });
     }
     const level = far ? "far" : height < gviz.dagNodes.BLOCK ? "blocks" : "cards";
     return { level, visible: nodes.length, labels };
@@ -123,14 +123,25 @@
     return gviz.dagData.drawLabels(ctx, scene, edges, style);
   }
 
+  /** A ring around items: nodes, and frames of open ones. */
+  function drawRings(ctx, scene, items, style, size, { colour, width, halo = null }) {
+    toPlane(ctx, style, size);
+    const ring = { scale: style.transform.k, colour, width, halo };
+    gviz.dagNodes.drawRings(ctx, scene, scene.bodies.closed(items), ring);
+    toScreen(ctx, size);
+    gviz.dagFrames.drawRings(ctx, scene, scene.bodies.opened(items), style, colour, width);
+  }
+
   /** The kin of a selection that has not changed: it is asked for with every frame. */
   const kept = new WeakMap();
 
   /**
-   * The edges to and from nodes, and these nodes with those at the other ends.
+   * The edges to and from nodes, and these nodes with those at the other ends. With an open node
+   * comes all that is in it, and the edges there.
    * @param {number[]} nodes a selection, the same array while it is the same selection
-   * @returns {{up: Uint8Array, down: Uint8Array, shown: Uint8Array, selected: Uint8Array}}
-   *   flags, one an edge (`up` leads to a selected node, `down` away from one) and one a node
+   * @returns {{up: Uint8Array, down: Uint8Array, within: Uint8Array, shown: Uint8Array,
+   *   selected: Uint8Array}} flags, one an edge (`up` leads to a selected node, `down` away from
+   *   one, `within` stands in an open one) and one a node
    */
   function kinOf(scene, nodes) {
     const found = kept.get(nodes);
@@ -138,11 +149,18 @@
     const kin = {
       scene, up: new Uint8Array(scene.edgeCount), down: new Uint8Array(scene.edgeCount),
       shown: new Uint8Array(scene.count), selected: new Uint8Array(scene.count),
+      within: new Uint8Array(scene.edgeCount),
     };
     for (const i of nodes) {
       kin.shown[i] = kin.selected[i] = 1;
       for (const e of scene.edgesTo(i)) kin.up[e] = kin.shown[scene.from[e]] = 1;
       for (const e of scene.edgesFrom(i)) kin.down[e] = kin.shown[scene.to[e]] = 1;
+    }
+    for (const { item } of scene.bodies.frames) {
+      for (const inner of kin.shown[item] ? scene.bodies.inside(item) : []) {
+        kin.shown[inner] = 1;
+        for (const e of scene.edgesFrom(inner)) kin.within[e] = 1;
+      }
     }
     kept.set(nodes, kin);
     return kin;
@@ -176,6 +194,8 @@
     const edges = gviz.dagEdges.visible(scene, view);
     const width = k > 0.3 ? 2 : 1.3;
     const stroke = (list, ...look) => drawEdges(ctx, scene, list, style, size, ...look);
+    drawNearFrames(ctx, scene, near, style, size);
+    stroke(edges.filter((e) => kin.within[e]), style.theme.edge, width / 2);
     const drawn = [];
     for (const [flags, colour] of [[kin.up, style.theme.upstream], [kin.down, style.theme.downstream]]) {
       const chosen = edges.filter((e) => flags[e]);
@@ -186,16 +206,23 @@
     }
     if (far && shown.length > MOST_RINGS) gviz.dagNodes.drawFar(ctx, scene, shown, style, size);
     else drawNodes(ctx, scene, shown, style, size);
-    const ringed = nodes.filter((i) => kin.selected[i]);
-    toPlane(ctx, style, size);
+    const frames = scene.bodies.frames.map((frame) => frame.item);
+    const ringed = [...nodes, ...frames].filter((i) => kin.selected[i]);
     const { accent, halo } = style.theme;
     // Of more, their colour among the faded ones says it; rings would run into each other.
     const rings = ringed.length > MOST_RINGS ? [] : ringed;
-    gviz.dagNodes.drawRings(ctx, scene, rings, { scale: k, colour: accent, width: 2.5, halo });
-    toScreen(ctx, size);
+    drawRings(ctx, scene, rings, style, size, { colour: accent, width: 2.5, halo });
     if (scene.uses) gviz.dagData.drawLabels(ctx, scene, drawn, style);
     gviz.dagBuffers.draw(ctx, scene, marks, style, size);
   }
 
-  gviz.dagDraw = { draw, viewOf, kinOf, fade, VEIL, MOST_RINGS };
+  /** Over a veil: the frames near a selection as they are, of the others the names. */
+  function drawNearFrames(ctx, scene, near, style, size) {
+    const { frames } = scene.bodies;
+    const others = frames.filter(({ item }) => !near(item));
+    gviz.dagFrames.drawNames(ctx, scene, others, { ...style, faded: true }, size);
+    gviz.dagFrames.draw(ctx, scene, frames.filter(({ item }) => near(item)), style, size);
+  }
+
+  gviz.dagDraw = { draw, viewOf, kinOf, drawNearFrames, fade, VEIL, MOST_RINGS };
 })();

@@ -8,8 +8,8 @@
   function trace(ctx, scene, e) {
     const a = scene.from[e];
     const b = scene.to[e];
-    const startY = scene.y[a] + scene.halfH;
-    const endY = scene.y[b] - scene.halfH;
+    const startY = scene.y[a] + scene.halfHeightOf(a);
+    const endY = scene.y[b] - scene.halfHeightOf(b);
     const first = scene.routeOffset[e];
     const last = scene.routeOffset[e + 1];
     ctx.moveTo(scene.x[a], startY);
@@ -114,7 +114,7 @@
     for (const e of edges) {
       const b = scene.to[e];
       const x = scene.x[b];
-      const y = scene.y[b] - scene.halfH;
+      const y = scene.y[b] - scene.halfHeightOf(b);
       ctx.moveTo(x, y);
       ctx.lineTo(x - 3.6, y - 6.5);
       ctx.lineTo(x + 3.6, y - 6.5);

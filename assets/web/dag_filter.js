@@ -17,9 +17,11 @@
     ctx.rect(0, 0, size.width, size.height);
     // A fold holds several of them: each box once, or they cancel out.
     for (const i of new Set(wanted.map((id) => scene.index.get(id)))) {
-      if (i === undefined) continue;
-      const [w, h] = [scene.halfWidthOf(i) * t.kx, scene.halfH * t.k];
-      ctx.rect(scene.x[i] * t.kx + t.x - w, scene.y[i] * t.k + t.y - h, 2 * w, 2 * h);
+      if (i === undefined || scene.bodies.isOpen(i)) continue;
+      for (const { left, right, top, bottom } of scene.boxesOf(i)) {
+        const [x, y] = [left * t.kx + t.x, top * t.k + t.y];
+        ctx.rect(x, y, (right - left) * t.kx, (bottom - top) * t.k);
+      }
     }
     ctx.globalCompositeOperation = "destination-out";
     ctx.globalAlpha = VEIL;

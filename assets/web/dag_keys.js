@@ -34,7 +34,7 @@
       if (event.key === "o" || event.key === "x") {
         const items = Array.from(new Set(selected.map((id) => this.view.scene.index.get(id))));
         const known = items.filter((i) => i !== undefined);
-        return event.key === "o" ? this.view.unfold(known) : this.view.refold(known);
+        return event.key === "o" ? this.view.opener.unfold(known) : this.view.opener.refold(known);
       }
       const step = { ArrowDown: "down", ArrowUp: "up", ArrowLeft: "left", ArrowRight: "right" };
       const way = step[event.key];
@@ -48,7 +48,7 @@
       if (event.key === "a" || event.key === "A") return this.view.buffers.step(event.key === "a");
       if (event.key === "c" || event.key === "C") return this.walkCritical(event.key === "c", current);
       if (!way || !this.view.scene.count) return false;
-      const next = current === undefined ? 0 : this.neighbour(current, way);
+      const next = current === undefined ? 0 : gviz.dagWalk.neighbour(this.view.scene, current, way);
       if (next >= 0) {
         this.view.frame.group.select(Array.from(this.view.scene.nodesOf(next)));
         this.view.reveal(next);
@@ -79,41 +79,6 @@
       this.view.frame.group.select(Array.from(this.view.scene.nodesOf(critical[next])));
       this.view.reveal(critical[next]);
       return true;
-    }
-
-    /** The dependent below, the dependency above, or the nearest node to a side in the row. */
-    neighbour(i, way) {
-      const { scene } = this.view;
-      if (scene.along) return this.neighbourInTime(i, way);
-      const nearest = (ends) => {
-        const far = (n) => Math.abs(scene.x[n] - scene.x[i]) + Math.abs(scene.y[n] - scene.y[i]);
-        return ends.length ? ends.reduce((a, b) => (far(b) < far(a) ? b : a)) : -1;
-      };
-      if (way === "down") return nearest(Array.from(scene.edgesFrom(i), (e) => scene.to[e]));
-      if (way === "up") return nearest(Array.from(scene.edgesTo(i), (e) => scene.from[e]));
-      const sign = way === "left" ? -1 : 1;
-      const row = [];
-      const y = scene.y[i];
-      scene.grid.visit(0, y - 1, scene.width, y + 1, (n) => {
-        if (Math.abs(scene.y[n] - y) < 1 && sign * (scene.x[n] - scene.x[i]) > 1) row.push(n);
-      });
-      return nearest(row);
-    }
-
-    /** The dependent to the right, the dependency to the left, or the lane above or below. */
-    neighbourInTime(i, way) {
-      const { scene } = this.view;
-      const near = (nodes) =>
-        nodes.reduce((a, b) => {
-          const far = (n) => Math.abs(scene.x[n] - scene.x[i]);
-          return a < 0 || far(b) < far(a) ? b : a;
-        }, -1);
-      if (way === "right") return near(Array.from(scene.edgesFrom(i), (e) => scene.to[e]));
-      if (way === "left") return near(Array.from(scene.edgesTo(i), (e) => scene.from[e]));
-      const { lanes } = scene.grid;
-      const at = lanes.findIndex((lane) => lane.middle === scene.y[i]);
-      const lane = lanes[at + (way === "down" ? 1 : -1)];
-      return lane ? near(lane.items) : -1;
     }
   }
 

@@ -29,10 +29,10 @@
   /** Blocks: one fillRect a node, at least a pixel. In coordinates of the screen. */
   function drawBlocks(ctx, scene, nodes, style) {
     const { transform: t } = style;
-    const w = Math.max(1, 2 * scene.halfW * t.k);
     const h = Math.max(1, 2 * scene.halfH * t.k);
     let last = null;
     for (const i of nodes) {
+      const w = Math.max(1, 2 * scene.halfWidthOf(i) * t.k);
       const { fill } = paintOf(scene, i, style);
       const css = fill || (h < 5 ? style.theme.hatch : style.pattern);
       if (css !== last) ctx.fillStyle = last = css;
@@ -49,10 +49,11 @@
     const image = ctx.createImageData(columns, rows);
     const pixels = new Uint32Array(image.data.buffer);
     const most = new Uint8Array(columns * rows);
-    const w = Math.max(1, Math.round(2 * scene.halfW * t.k * ratio));
     const h = Math.max(1, Math.round(2 * scene.halfH * t.k * ratio));
     for (const i of nodes) {
-      const x0 = Math.round(((scene.x[i] - scene.halfW) * t.k + t.x) * ratio);
+      const half = scene.halfWidthOf(i);
+      const w = Math.max(1, Math.round(2 * half * t.k * ratio));
+      const x0 = Math.round(((scene.x[i] - half) * t.k + t.x) * ratio);
       const y0 = Math.round(((scene.y[i] - scene.halfH) * t.k + t.y) * ratio);
       const rank = overlay.rank(i);
       const word = overlay.word(i, theme);
@@ -75,7 +76,7 @@
   function outline(ctx, scene, i, grow) {
     const kind = scene.kindOf(i);
     const round = kind === "MEMCPY" || kind === "MEMSET" || kind === "MEMCPY_BATCH" ? 99 : 7;
-    const w = scene.halfW + grow;
+    const w = scene.halfWidthOf(i) + grow;
     const h = scene.halfH + grow;
     gviz.canvas.roundRect(ctx, scene.x[i] - w, scene.y[i] - h, 2 * w, 2 * h, round);
   }
@@ -108,9 +109,9 @@
     ctx.fillStyle = style.theme.panel;
     ctx.strokeStyle = style.theme.muted;
     ctx.lineWidth = 1 / style.transform.k;
+    const [w, h] = [scene.halfWidthOf(i), scene.halfH];
     for (const away of [8, 4]) {
       ctx.beginPath();
-      const { halfW: w, halfH: h } = scene;
       gviz.canvas.roundRect(ctx, scene.x[i] - w + away, scene.y[i] - h - away, 2 * w, 2 * h, 7);
       ctx.fill();
       ctx.stroke();
@@ -125,13 +126,14 @@
     const least = Math.min(...known);
     const span = Math.max(...known) - least;
     const { css } = gviz.colour.ramp(style.theme.name);
-    const w = (2 * scene.halfW) / times.length;
+    const half = scene.halfWidthOf(i);
+    const w = (2 * half) / times.length;
     const top = scene.y[i] + scene.halfH + 2;
     for (let n = 0; n < times.length; n++) {
       const t = span > 0 ? (times[n] - least) / span : 0;
       const known = times[n] === times[n];
       ctx.fillStyle = known ? css[Math.round(t * (css.length - 1))] : style.theme.untimed;
-      ctx.fillRect(scene.x[i] - scene.halfW + n * w, top, w > 3 ? w - 0.6 : w, STRIP);
+      ctx.fillRect(scene.x[i] - half + n * w, top, w > 3 ? w - 0.6 : w, STRIP);
     }
   }
 
@@ -139,15 +141,16 @@
   function drawTexts(ctx, scene, nodes, style) {
     const { transform: t, theme } = style;
     const h = 2 * scene.halfH * t.k;
-    const w = 2 * scene.halfW * t.k;
-    if (h < BLOCK + 1 || w < 34) return;
+    if (h < BLOCK + 1) return;
     const two = h >= TWO_LINES;
     const px = two ? Math.min(17, Math.max(11, h * 0.3)) : Math.min(12, Math.max(8.5, h * 0.6));
     ctx.textBaseline = "middle";
     for (const i of nodes) {
+      const w = 2 * scene.halfWidthOf(i) * t.k;
+      if (w < 34) continue;
       const { ink, fill } = paintOf(scene, i, style);
       const pen = style.faded ? theme.ink : ink;
-      const left = (scene.x[i] - scene.halfW) * t.k + t.x;
+      const left = scene.x[i] * t.k + t.x - w / 2;
       const middle = scene.y[i] * t.k + t.y;
       const pad = Math.min(12, Math.max(4, w * 0.055));
       if (!fill && !style.faded) {
@@ -155,7 +158,7 @@
         ctx.fillStyle = theme.untimed;
         ctx.fillRect(left + pad - 3, middle - h * 0.38, w - 2 * pad + 6, h * 0.76);
       }
-      const tag = w > 96 ? TAGS[scene.kindOf(i)] : undefined;
+      const tag = w > 96 ? tagOf(scene, i) : undefined;
       const room = w - 2 * pad - (tag ? drawTag(ctx, tag, left + w - pad, middle, px, pen) : 0);
       ctx.textAlign = "left";
       ctx.fillStyle = pen;
@@ -167,9 +170,21 @@
     }
   }
 
+  /** The kind in a word; of a node that holds bodies, which its title says, that there is more. */
+  function tagOf(scene, i) {
+    return scene.bodies.holders.has(i) ? "▸" : TAGS[scene.kindOf(i)];
+  }
+
+  /** What a node is called: WHILE for CONDITIONAL WHILE, and a child graph's by that word. */
+  function shortName(scene, i) {
+    const name = scene.nameOf(i);
+    if (!scene.bodies.holders.has(i)) return name;
+    return name === "GRAPH" ? "child graph" : name.replace(/^CONDITIONAL (?=.)/, "");
+  }
+
   /** "24 × 15 nodes" is cut to its numbers where there is no room for more. */
   function titleOf(scene, i, room) {
-    const name = scene.nameOf(i);
+    const name = shortName(scene, i);
     return scene.isFold(i) && room < 110 ? name.replace(/ nodes$/, "") : name;
   }
 
@@ -182,12 +197,22 @@
     return gviz.canvas.textWidth(ctx, tag, size, 700) + 8;
   }
 
-  /** The second line of a node: its time and share of the launch, or those of its body. */
+  /** The second line of a node: its time and share of the launch; Σ: summed over what is in it. */
   function timeOf(scene, i) {
     const { time, percent } = gviz.format;
     const share = Number.isFinite(scene.share[i]) ? ` · ${percent(scene.share[i])}` : "";
-    if (scene.timed(i)) return time(scene.median[i]) + share;
-    return Number.isFinite(scene.body[i]) ? `body ${time(scene.body[i])}${share}` : "not timed";
+    if (!scene.timed(i)) return "not timed";
+    const sum = scene.bodies.holders.has(i) ? "Σ " : "";
+    return sum + time(scene.median[i]) + share;
+  }
+
+  /** The same with the range that most launches are in, for a node that holds bodies. */
+  function spreadOf(scene, i) {
+    const holder = scene.bodies.holders.get(i);
+    if (!holder || !scene.timed(i)) return timeOf(scene, i);
+    const [low, high] = [holder.p5, holder.p95].map(gviz.format.time);
+    const sum = `Σ ${gviz.format.time(scene.median[i])}`;
+    return timeOf(scene, i).replace(sum, `${sum} (${low} to ${high})`);
   }
 
   /** The second line: time and share, or else what the node is coloured by. */
@@ -199,7 +224,9 @@
 
   function drawTime(ctx, scene, i, { x, y, px, room }, overlay) {
     const small = px * 0.92;
-    const text = lineOf(scene, i, overlay);
+    const line = lineOf(scene, i, overlay);
+    const long = line === timeOf(scene, i) ? spreadOf(scene, i) : line;
+    const text = gviz.canvas.textWidth(ctx, long, small) <= room ? long : line;
     ctx.font = gviz.canvas.font(small);
     ctx.fillText(gviz.canvas.fitText(ctx, text, small, room), x, y);
   }
@@ -217,6 +244,6 @@
   }
 
   gviz.dagNodes = {
-    BLOCK, TAGS, drawBlocks, drawFar, drawCards, drawTexts, drawRings, paintOf, timeOf,
+    BLOCK, TAGS, drawBlocks, drawFar, drawCards, drawTexts, drawRings, paintOf, shortName, spreadOf,
   };
 })();

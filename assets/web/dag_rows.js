@@ -6,7 +6,7 @@
   class Rows {
     /**
      * @param {Float32Array} x middles @param {Float32Array} half widths
-     * @param {Float32Array} y middles of lanes @param {number} height plane
+     * @param {Float32Array} y middles of lanes @param {number} height of what stands in them
      */
     constructor(x, half, y, height) {
       this.x = x;
@@ -21,13 +21,13 @@
         items.sort((a, b) => x[a] - half[a] - (x[b] - half[b]) || a - b);
         return { middle, items };
       }).sort((a, b) => a.middle - b.middle);
-      this.pitch = this.lanes.length ? height / this.lanes.length : 1;
+      this.height = height;
     }
 
     /** Call `visit(index)` for every node that touches the rectangle. */
     visit(left, top, right, bottom, visit) {
       for (const { middle, items } of this.lanes) {
-        if (middle + this.pitch / 2 < top || middle - this.pitch / 2 > bottom) continue;
+        if (middle + this.height / 2 < top || middle - this.height / 2 > bottom) continue;
         for (let at = this.first(items, left); at < items.length; at++) {
           const i = items[at];
           if (this.x[i] - this.half[i] > right) break;

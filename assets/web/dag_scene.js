@@ -11,7 +11,9 @@
       this.payload = payload;
       /** Along time: x in ns of a launch, nodes as wide as they took. */
       this.along = h.layout === "time";
+      /** Of each item where they differ: along time, and with frames around open bodies. */
       this.halfWidth = payload.half_width;
+      this.halfHeight = payload.half_height;
       this.x = payload.x;
       this.y = payload.y;
       this.nodeId = payload.node_id;
@@ -34,13 +36,19 @@
       this.halfH = h.node_height / 2;
       this.width = h.width;
       this.height = h.height;
+      this.bodies = new gviz.Bodies(payload);
+      /** Along time: when the items ran, a bar a turn. */
+      this.bars = this.along ? this.listBars() : null;
       this.grid = this.along
-        ? new gviz.Rows(this.x, this.halfWidth, this.y, this.height)
+        ? new gviz.Rows(this.bars.x, this.bars.half, this.bars.y, 2 * this.halfH)
         : new gviz.Grid(this.x, this.y, this.width, this.height);
       this.index = new Map();
       /** Folded: an item may be a fold, and stand for many nodes. */
       this.fold = payload.fold;
       for (let i = 0; i < this.count; i++) for (const id of this.nodesOf(i)) this.index.set(id, i);
+      // What is inside a closed node is found at that node.
+      const { hidden_node: hidden, hidden_item: holder } = payload;
+      for (let n = 0; hidden && n < hidden.length; n++) this.index.set(hidden[n], holder[n]);
       this.overlays = new Map();
       /** Where edges are told apart by what they carry: who is given which memory. */
       this.uses = payload.use_node ? new gviz.DataUses(payload, this) : null;
@@ -48,21 +56,23 @@
       this.joinEdges();
       /** The structural critical path: its nodes in order, and the edges between them. */
       this.critical = payload.critical;
-      this.criticalEdges = this.edgesAlong(this.critical);
+      this.criticalEdges = Array.from(payload.critical_edge);
+    }
+
+    /** Bars by item: those of item i are first[i] to first[i + 1]; most items have one. */
+    listBars() {
+      const { bar_offset: offset, bar_x: x, bar_y: y, bar_half_width: half } = this.payload;
+      const own = Uint32Array.from({ length: this.count + 1 }, (_, i) => i);
+      if (!offset) return { first: own, item: own, x: this.x, y: this.y, half: this.halfWidth };
+      const item = new Uint32Array(x.length);
+      for (let i = 0; i < this.count; i++) item.fill(i, offset[i], offset[i + 1]);
+      return { first: offset, item, x, y, half };
     }
 
     /** What nodes are coloured by; made once a name. */
     overlay(name) {
       if (!this.overlays.has(name)) this.overlays.set(name, gviz.overlay.make(this.payload, name));
       return this.overlays.get(name);
-    }
-
-    edgesAlong(nodes) {
-      const found = [];
-      for (let at = 0; at + 1 < nodes.length; at++) {
-        for (const e of this.edgesFrom(nodes[at])) if (this.to[e] === nodes[at + 1]) found.push(e);
-      }
-      return found;
     }
 
     /** The ids of the nodes that an item stands for. */
@@ -81,8 +91,14 @@
     }
 
     openAround(i) {
-      const at = this.fold ? this.payload.inside[i] : -1;
+      const at = this.payload.inside ? this.payload.inside[i] : -1;
       return at < 0 ? null : this.header.strings[at];
+    }
+
+    /** The id by which an item is opened: a fold's, or that of a node with bodies; null: none. */
+    openId(i) {
+      if (this.isFold(i)) return this.foldOf(i);
+      return this.bodies.holders.has(i) ? `n${this.nodeId[i]}` : null;
     }
 
     /** The times of the blocks of a repeat, ns; empty for anything else. */
@@ -93,7 +109,29 @@
 
     /** Half the width of a node, in the plane. */
     halfWidthOf(i) {
-      return this.along ? this.halfWidth[i] : this.halfW;
+      return this.halfWidth ? this.halfWidth[i] : this.halfW;
+    }
+
+    halfHeightOf(i) {
+      return this.halfHeight ? this.halfHeight[i] : this.halfH;
+    }
+
+    /** The rectangle of an item, in the plane. */
+    boxOf(i) {
+      const [w, h] = [this.halfWidthOf(i), this.halfHeightOf(i)];
+      return { left: this.x[i] - w, right: this.x[i] + w, top: this.y[i] - h, bottom: this.y[i] + h };
+    }
+
+    /** Where an item is drawn, in the plane: along time a rectangle a turn. */
+    boxesOf(i) {
+      if (!this.bars || this.bodies.isOpen(i)) return [this.boxOf(i)];
+      const { first, x, y, half } = this.bars;
+      const found = [];
+      for (let at = first[i]; at < first[i + 1]; at++) {
+        const [top, bottom] = [y[at] - this.halfH, y[at] + this.halfH];
+        found.push({ left: x[at] - half[at], right: x[at] + half[at], top, bottom });
+      }
+      return found;
     }
 
     boundEdges() {
@@ -157,22 +195,28 @@
       return this.median[i] === this.median[i];
     }
 
-    /** The node under a point of the plane, -1 for none. The slacks widen small nodes. */
+    /**
+     * The node under a point of the plane, or the open one whose name is; -1 for none. The slacks
+     * widen small nodes.
+     */
     pick(x, y, slackX, slackY) {
       const reach = this.along ? slackX : Math.max(this.halfW, slackX);
       const h = Math.max(this.halfH, slackY);
+      const { bars } = this;
       let best = -1;
       let near = Infinity;
-      this.grid.visit(x - reach, y - h, x + reach, y + h, (i) => {
-        const w = Math.max(this.halfWidthOf(i), slackX);
-        const dx = Math.abs(this.x[i] - x);
-        const dy = Math.abs(this.y[i] - y);
+      this.grid.visit(x - reach, y - h, x + reach, y + h, (at) => {
+        const i = bars ? bars.item[at] : at;
+        if (this.bodies.isOpen(i)) return;
+        const w = Math.max(bars ? bars.half[at] : this.halfWidthOf(i), slackX);
+        const dx = Math.abs((bars ? bars.x[at] : this.x[i]) - x);
+        const dy = Math.abs((bars ? bars.y[at] : this.y[i]) - y);
         if (dx <= w && dy <= h && dx + dy < near) {
           near = dx + dy;
           best = i;
         }
       });
-      return best;
+      return best < 0 ? gviz.dagFrames.pick(this, x, y, slackX) : best;
     }
   }
 

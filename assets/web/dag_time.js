@@ -11,47 +11,69 @@
   const OUTLINED = 6;
   const AXIS = 22;
 
-  /** The box of a node on screen. */
-  function boxOf(scene, i, t) {
+  /** The rectangle of a bar on screen. */
+  function boxOf(scene, bar, t) {
+    const { x: middles, y: rows, half } = scene.bars;
     const h = 2 * scene.halfH * t.k;
-    const w = 2 * scene.halfWidth[i] * t.kx;
-    const x = (scene.x[i] - scene.halfWidth[i]) * t.kx + t.x;
-    const y = scene.y[i] * t.k + t.y - h / 2;
-    return { x, y, w: Math.max(scene.halfWidth[i] ? LEAST_W : MARK_W, w), h };
+    const w = 2 * half[bar] * t.kx;
+    const x = (middles[bar] - half[bar]) * t.kx + t.x;
+    const y = rows[bar] * t.k + t.y - h / 2;
+    return { x, y, w: Math.max(half[bar] ? LEAST_W : MARK_W, w), h };
   }
 
-  function visibleNodes(scene, view) {
+  /**
+   * Where an edge runs on screen: from the end of the first turn of a node to the start of the next
+   * turn of the other. In a loop an item may be there for all turns, such as a frame.
+   */
+  function endsOf(scene, e, t) {
+    const [a] = scene.boxesOf(scene.from[e]);
+    const boxes = scene.boxesOf(scene.to[e]);
+    const b = boxes.find((box) => box.left >= a.right) || boxes[boxes.length - 1];
+    const middle = (box) => ((box.top + box.bottom) / 2) * t.k + t.y;
+    return { x0: a.right * t.kx + t.x, y0: middle(a), x1: b.left * t.kx + t.x, y1: middle(b) };
+  }
+
+  function visibleBars(scene, view) {
     const found = [];
-    scene.grid.visit(view.left, view.top - scene.halfH, view.right, view.bottom + scene.halfH, (i) =>
-      found.push(i)
-    );
+    scene.grid.visit(view.left, view.top - scene.halfH, view.right, view.bottom + scene.halfH, (bar) => {
+      if (!scene.bodies.isOpen(scene.bars.item[bar])) found.push(bar);
+    });
     return found;
   }
 
-  function drawBars(ctx, scene, nodes, style) {
+  /** The bars of items. */
+  function barsOf(scene, items) {
+    const found = [];
+    for (const i of scene.bodies.closed(items)) {
+      for (let bar = scene.bars.first[i]; bar < scene.bars.first[i + 1]; bar++) found.push(bar);
+    }
+    return found;
+  }
+
+  function drawBars(ctx, scene, bars, style) {
     const { transform: t, theme } = style;
     let last = null;
     const marks = [];
     ctx.strokeStyle = theme.outline;
     ctx.lineWidth = 1;
-    for (const i of nodes) {
-      if (!scene.halfWidth[i]) marks.push(i);
+    for (const bar of bars) {
+      if (!scene.bars.half[bar]) marks.push(bar);
       else {
-        const { fill } = gviz.dagNodes.paintOf(scene, i, style);
+        const { fill } = gviz.dagNodes.paintOf(scene, scene.bars.item[bar], style);
         const css = fill || style.pattern || theme.hatch;
         if (css !== last) ctx.fillStyle = last = css;
-        const box = boxOf(scene, i, t);
+        const box = boxOf(scene, bar, t);
         // A hair between neighbours, where there is room for one.
         ctx.fillRect(box.x, box.y, box.w > 4 ? box.w - 1 : box.w, box.h);
         if (box.w > OUTLINED) ctx.strokeRect(box.x + 0.5, box.y + 0.5, box.w - 2, box.h - 1);
       }
     }
-    for (const i of marks) drawMark(ctx, scene, i, style);
+    for (const bar of marks) drawMark(ctx, scene, bar, style);
   }
 
   /** A node without a length: a diamond on its lane. */
-  function drawMark(ctx, scene, i, style) {
-    const { x, y, h } = boxOf(scene, i, style.transform);
+  function drawMark(ctx, scene, bar, style) {
+    const { x, y, h } = boxOf(scene, bar, style.transform);
     const r = Math.min(MARK_W, h / 2);
     const middle = y + h / 2;
     ctx.beginPath();
@@ -67,7 +89,7 @@
     ctx.stroke();
   }
 
-  function drawTexts(ctx, scene, nodes, style) {
+  function drawTexts(ctx, scene, bars, style) {
     const { transform: t } = style;
     const h = 2 * scene.halfH * t.k;
     if (h < 11) return;
@@ -75,8 +97,9 @@
     const px = two ? Math.min(15, Math.max(11, h * 0.3)) : Math.min(12, h * 0.6);
     ctx.textBaseline = "middle";
     ctx.textAlign = "left";
-    for (const i of nodes) {
-      const box = boxOf(scene, i, t);
+    for (const bar of bars) {
+      const i = scene.bars.item[bar];
+      const box = boxOf(scene, bar, t);
       // The part on screen: the name of a long node stays in sight.
       const left = Math.max(0, box.x) + 5;
       const room = box.x + box.w - 5 - left;
@@ -87,12 +110,14 @@
       ctx.fillStyle = style.faded ? style.theme.ink : ink;
       const weight = two ? 600 : 500;
       ctx.font = gviz.canvas.font(px, weight);
-      const name = gviz.canvas.fitText(ctx, scene.nameOf(i), px, room, weight);
+      const more = scene.bodies.holders.has(i) ? " ▸" : "";
+      const title = gviz.dagNodes.shortName(scene, i) + more;
+      const name = gviz.canvas.fitText(ctx, title, px, room, weight);
       ctx.fillText(name, left, two ? middle - h * 0.17 : middle);
       if (!two) continue;
       const small = px * 0.92;
       ctx.font = gviz.canvas.font(small);
-      const time = gviz.format.time(2 * scene.halfWidth[i]);
+      const time = gviz.format.time(2 * scene.bars.half[bar]);
       ctx.fillText(gviz.canvas.fitText(ctx, time, small, room), left, middle + h * 0.21);
     }
   }
@@ -126,22 +151,21 @@
 
   function nextInLane(scene) {
     const next = new Int32Array(scene.count).fill(-1);
-    for (const { items } of scene.grid.lanes) {
-      for (let n = 0; n + 1 < items.length; n++) next[items[n]] = items[n + 1];
+    const { item } = scene.bars;
+    for (const { items: bars } of scene.grid.lanes) {
+      for (let n = 0; n + 1 < bars.length; n++) {
+        if (next[item[bars[n]]] < 0) next[item[bars[n]]] = item[bars[n + 1]];
+      }
     }
     return next;
   }
 
   /** Add an edge to a path. */
   function trace(path, scene, e, t) {
-    const a = boxOf(scene, scene.from[e], t);
-    const b = boxOf(scene, scene.to[e], t);
-    const x0 = a.x + (scene.halfWidth[scene.from[e]] ? a.w : 0);
-    const y0 = a.y + a.h / 2;
-    const y1 = b.y + b.h / 2;
-    const bend = Math.max(8, Math.min(60, Math.abs(b.x - x0) / 2));
+    const { x0, y0, x1, y1 } = endsOf(scene, e, t);
+    const bend = Math.max(8, Math.min(60, Math.abs(x1 - x0) / 2));
     path.moveTo(x0, y0);
-    path.bezierCurveTo(x0 + bend, y0, b.x - bend, y1, b.x, y1);
+    path.bezierCurveTo(x0 + bend, y0, x1 - bend, y1, x1, y1);
   }
 
   function drawAxis(ctx, scene, style, size) {
@@ -168,30 +192,38 @@
     }
   }
 
-  function drawRings(ctx, scene, nodes, style, colour, width) {
+  function drawRings(ctx, scene, items, style, colour, width) {
     ctx.strokeStyle = colour;
     ctx.lineWidth = width;
-    for (const i of nodes) {
-      const { x, y, w, h } = boxOf(scene, i, style.transform);
-      const mark = scene.halfWidth[i] ? 0 : MARK_W;
+    for (const bar of barsOf(scene, items)) {
+      const { x, y, w, h } = boxOf(scene, bar, style.transform);
+      const mark = scene.bars.half[bar] ? 0 : MARK_W;
       ctx.strokeRect(x - mark - 1, y - 1, w + mark + 2, h + 2);
     }
+    const open = items.filter((i) => scene.bodies.isOpen(i));
+    gviz.dagFrames.drawRings(ctx, scene, open, style, colour, width);
   }
 
-  function drawSelection(ctx, scene, style, marks, { nodes, edges }, size) {
+  function drawSelection(ctx, scene, style, marks, { bars, edges }, size) {
     const kin = gviz.dagDraw.kinOf(scene, marks.selected);
     const users = new Set(marks.users);
     const near = (i) => kin.shown[i] || users.has(i);
+    const nearBar = (bar) => near(scene.bars.item[bar]);
     gviz.dagDraw.fade(ctx, size);
-    drawTexts(ctx, scene, nodes.filter((i) => !near(i)), { ...style, faded: true });
+    drawTexts(ctx, scene, bars.filter((bar) => !nearBar(bar)), { ...style, faded: true });
+    gviz.dagDraw.drawNearFrames(ctx, scene, near, style, size);
+    const within = edges.filter((e) => kin.within[e] && across(scene, e));
+    if (within.length <= MOST_EDGES) drawEdges(ctx, scene, within, style, style.theme.edge, 1);
     for (const [flags, colour] of [[kin.up, style.theme.upstream], [kin.down, style.theme.downstream]]) {
       const chosen = edges.filter((e) => flags[e]);
       if (chosen.length <= MOST_EDGES) drawEdges(ctx, scene, chosen, style, colour, 2);
     }
-    const shown = nodes.filter(near);
+    const shown = bars.filter(nearBar);
     drawBars(ctx, scene, shown, style);
     drawTexts(ctx, scene, shown, style);
-    const ringed = nodes.filter((i) => kin.selected[i]);
+    const drawn = new Set([...bars.map((bar) => scene.bars.item[bar]),
+      ...scene.bodies.frames.map((frame) => frame.item)]);
+    const ringed = Array.from(drawn).filter((i) => kin.selected[i]);
     if (ringed.length <= gviz.dagDraw.MOST_RINGS) {
       drawRings(ctx, scene, ringed, style, style.theme.accent, 2.5);
     }
@@ -201,27 +233,31 @@
   /** Draw one frame; as gviz.dagDraw.draw. */
   function draw(ctx, scene, style, marks, size) {
     const view = gviz.dagDraw.viewOf(style.transform, size);
-    const nodes = visibleNodes(scene, view);
+    const bars = visibleBars(scene, view);
     drawAxis(ctx, scene, style, size);
     const seen = gviz.dagEdges.visible(scene, view);
     const edges = seen.filter((e) => shows(scene, e));
     const stroke = (list, ...look) => drawEdges(ctx, scene, list, style, ...look);
     if (edges.length > MOST_EDGES) edges.length = 0;
-    if (scene.uses) gviz.dagData.draw(scene, edges, style, stroke);
-    else stroke(edges, style.theme.edge, 1);
-    if (marks.edge >= 0) stroke([marks.edge], style.theme.accent, 3);
-    drawBars(ctx, scene, nodes, style);
-    const veiled = marks.selected.length > 0 || marks.buffers.length > 0;
-    if (!veiled) drawTexts(ctx, scene, nodes, style);
-    if (style.overlay.name === "slack") {
-      drawEdges(ctx, scene, scene.criticalEdges.filter((e) => across(scene, e)), style, style.theme.accent, 2);
+    for (const { frames, edges: inner } of scene.bodies.layers(scene, edges)) {
+      gviz.dagFrames.draw(ctx, scene, frames, style, size);
+      if (scene.uses) gviz.dagData.draw(scene, inner, style, stroke);
+      else stroke(inner, style.theme.edge, 1);
     }
-    if (veiled) drawSelection(ctx, scene, style, marks, { nodes, edges: seen }, size);
+    if (marks.edge >= 0) stroke([marks.edge], style.theme.accent, 3);
+    drawBars(ctx, scene, bars, style);
+    const veiled = marks.selected.length > 0 || marks.buffers.length > 0;
+    if (!veiled) drawTexts(ctx, scene, bars, style);
+    if (style.overlay.name === "slack") {
+      const critical = scene.criticalEdges.filter((e) => across(scene, e));
+      drawEdges(ctx, scene, critical, style, style.theme.accent, 2);
+    }
+    if (veiled) drawSelection(ctx, scene, style, marks, { bars, edges: seen }, size);
     if (marks.hovered >= 0 && !marks.selected.includes(marks.hovered)) {
       drawRings(ctx, scene, [marks.hovered], style, style.theme.ink, 1.5);
     }
-    return { level: "time", visible: nodes.length };
+    return { level: "time", visible: new Set(bars.map((bar) => scene.bars.item[bar])).size };
   }
 
-  gviz.dagTime = { draw, drawBars, boxOf, shows, trace, AXIS };
+  gviz.dagTime = { draw, drawBars, barsOf, shows, trace, AXIS };
 })();

@@ -21,7 +21,7 @@
 
   /** The rows of an item's tooltip, with what it is coloured by where they lack it. */
   function describe(view, i) {
-    const rows = view.describe(i);
+    const rows = gviz.dagTips.describe(view.scene, i);
     const overlay = view.scene.overlay(view.frame.props.colour);
     const name = overlay.label.toLowerCase();
     const known = rows.some(([word]) => word === name) || TOLD.has(overlay.name);

@@ -62,8 +62,10 @@
       const pen = this.image.getContext("2d");
       pen.scale(ratio, ratio);
       const small = { ...style, transform: { k: this.ky, kx: this.k, x: 0, y: 0 } };
-      const nodes = style.overlay.inOrder;
-      if (this.scene.along) gviz.dagTime.drawBars(pen, this.scene, nodes, small);
+      const nodes = this.scene.bodies.closed(style.overlay.inOrder);
+      const size = { width: this.w, height: this.h };
+      gviz.dagFrames.draw(pen, this.scene, this.scene.bodies.frames, small, size);
+      if (this.scene.along) gviz.dagTime.drawBars(pen, this.scene, gviz.dagTime.barsOf(this.scene, nodes), small);
       else gviz.dagNodes.drawBlocks(pen, this.scene, nodes, small);
       return this.image;
     }

@@ -40,10 +40,12 @@
     if (launch === "all" && order && order !== "ordinal") query.set("order", order);
   }
 
+  /** What is folded, and what is open: without folds only nodes with bodies (open_levels.py). */
   function addFolds(query, folding, open) {
-    if (!folding || folding === "none") return;
-    query.set("fold", folding);
-    if (open && open.length > 0) query.set("open", open.join(","));
+    const folded = folding && folding !== "none";
+    if (folded) query.set("fold", folding);
+    const ids = (open || []).filter((id) => folded || /^n\d+$/.test(id));
+    if (ids.length > 0) query.set("open", ids.join(","));
   }
 
   /** Edges by what they carry, and the address that is followed. */

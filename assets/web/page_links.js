@@ -28,7 +28,7 @@
     if (!rows) {
       return [];
     }
-    return Array.isArray(rows) ? rows.map((row) => row.node) : (rows.ids || []).map(Number);
+    return Array.isArray(rows) ? rows.map((row) => row.key) : (rows.ids || []).map(Number);
   }
 
   function triggered() {

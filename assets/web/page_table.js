@@ -36,7 +36,7 @@
     const wanted = event.detail === null ? null : new Set(event.detail);
     const api = await window.dash_ag_grid.getApiAsync("nodes");
     api.setGridOption("isExternalFilterPresent", () => wanted !== null);
-    api.setGridOption("doesExternalFilterPass", (row) => wanted === null || wanted.has(row.data.node));
+    api.setGridOption("doesExternalFilterPass", (row) => wanted === null || wanted.has(row.data.key));
     api.onFilterChanged();
     showFilter(wanted, api);
   });

@@ -441,6 +441,13 @@
 
     // -- what tests ask ---------------------------------------------------------------
 
+    /** Intervals of selected nodes on the graph side. */
+    countSelected() {
+      const byNode = this.scene.side("graph")?.byNode || new Map();
+      const items = this.frame.group.selected.flatMap((id) => byNode.get(id) || []);
+      return new Set(items).size;
+    }
+
     locate(id) {
       for (const coarse of this.scene.sides) {
         const side = this.detail.sideWith(coarse, id) || coarse;
@@ -466,7 +473,7 @@
       const nodes = new Set();
       for (const side of this.scene.sides) for (const id of side.byNode.keys()) nodes.add(id);
       return {
-        nodeCount: nodes.size, transform: { ...this.transform }, scroll: this.scroll, sides,
+        nodeCount: nodes.size, spansOfSelected: this.countSelected(), transform: { ...this.transform }, scroll: this.scroll, sides,
         detail: this.detail.base && { ...this.detail.window, asked: this.detail.asked, enough: this.detail.enough() },
         walk: this.walk.state(), gutter: gviz.timelineDraw.GUTTER, measure: this.ranges.measure, brush: this.ranges.brush,
       };

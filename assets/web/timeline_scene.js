@@ -46,13 +46,22 @@
       this.lanes = this.splitLanes(facts.lanes);
       this.calls = this.listCalls(payload);
       this.idle = this.listGaps(payload[`${name}_gap_start_ns`], payload[`${name}_gap_end_ns`]);
-      this.byNode = new Map();
+      this.byNode = this.listByNode(payload);
+    }
+
+    /** The intervals of each node; those of a node in a body belong to the nodes around it too. */
+    listByNode(payload) {
+      const { nested_node: nested, nested_holder: holders } = payload;
+      const around = new Map(Array.from(nested || [], (id, n) => [id, holders[n]]));
+      const found = new Map();
       for (let i = 0; i < this.count; i++) {
-        const id = this.nodeId[i];
-        if (id === NO_NODE) continue;
-        if (!this.byNode.has(id)) this.byNode.set(id, []);
-        this.byNode.get(id).push(i);
+        if (this.nodeId[i] === NO_NODE) continue;
+        for (let id = this.nodeId[i]; id !== undefined; id = around.get(id)) {
+          if (!found.has(id)) found.set(id, []);
+          found.get(id).push(i);
+        }
       }
+      return found;
     }
 
     splitLanes(labels) {

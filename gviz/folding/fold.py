@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
-FoldKind = Literal["repeat", "block", "range", "body"]
+FoldKind = Literal["repeat", "block", "range"]
 
 #: Hexadecimal digits of a fold's id: a chance collision among a million folds is below 1e-7.
 ID_DIGITS = 16

@@ -356,14 +356,14 @@ class Recording:
         sql = f"SELECT {', '.join(_names(rows.Span))} FROM span WHERE launch_id=?"
         return SpanArrays(*self._arrays(6, sql, launch_id))
 
-    def fetch_graph_spans(self, graph_id: int) -> SpanArrays:
-        """Return the spans of every recorded launch of a graph as arrays."""
+    def fetch_graph_spans(self, graph_id: int, first_node: int = 0) -> SpanArrays:
+        """Return the spans of every recorded launch of a graph, of nodes from one on, as arrays."""
         columns = ", ".join(f"span.{n}" for n in _names(rows.Span))
         sql = (
             f"SELECT {columns} FROM launch CROSS JOIN span USING (launch_id) "
-            "WHERE graph_id=? AND side='graph' ORDER BY span.launch_id"
+            "WHERE graph_id=? AND side='graph' AND node_id>=? ORDER BY span.launch_id"
         )
-        return SpanArrays(*self._arrays(6, sql, graph_id))
+        return SpanArrays(*self._arrays(6, sql, graph_id, first_node))
 
     def fetch_node_durations(self, graph_id: int, node_id: int) -> IntArray:
         """Return a node's durations over the recorded launches, in order of launch (int64, ns)."""

@@ -119,9 +119,10 @@ def test_loop_node_owns_the_spans_of_every_iteration(graph_page: GraphPage, site
     graph_page.open(site, "graph?file=loop&graph=1")
     state = graph_page.state("timeline")
     assert state["sides"]["graph"]["count"] == 2 + 2 * 4
-    assert state["nodeCount"] == 3
-    graph_page.click_node("timeline", 1002)
-    assert graph_page.state("dag")["selected"] == [1002]
+    assert state["nodeCount"] == 5
+    graph_page.click_node("dag", 1002)
+    assert graph_page.state("timeline")["selected"] == [1002]
+    assert graph_page.state("timeline")["spansOfSelected"] == 2 * 4
 
 
 def test_missing_eager_side_is_said_in_words(graph_page: GraphPage, site: Site) -> None:

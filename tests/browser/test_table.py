@@ -80,9 +80,7 @@ def test_totals_by_kernel_name_are_those_of_the_nodes(
         nodes = [n for n in view.nodes.values() if n.name == name]
         assert row["count"] == str(len(nodes))
         times = [
-            view.statistics[n.node_id].median_ns / 1e3
-            for n in nodes
-            if n.node_id in view.statistics
+            view.measured[n.node_id].median_ns / 1e3 for n in nodes if n.node_id in view.measured
         ]
         if not times:
             assert [row[c] for c in ("total_ns", "share", "median_ns", "min_ns")] == [""] * 4
@@ -143,7 +141,7 @@ def test_row_selects_all_its_nodes_everywhere(
     page.locator("#kernels [row-id='name join_kernel'] [col-id=name]").click(modifiers=["Control"])
     graph_page.wait_until(lambda: len(graph_page.state("dag")["selected"]) == 6, "both names")
     total = sum(
-        view.statistics[n.node_id].median_ns
+        view.measured[n.node_id].median_ns
         for n in view.nodes.values()
         if n.name in ("split_kernel", "join_kernel")
     )
@@ -233,7 +231,7 @@ def test_groups_are_saved_as_csv(graph_page: GraphPage, site: Site, view: GraphV
     assert name.endswith("-kernels.csv")
     assert "open" not in lines[0]
     assert sum(int(line["count"]) for line in lines) == len(view.nodes)
-    total = sum(s.median_ns for s in view.statistics.values())
+    total = sum(s.median_ns for s in view.measured.values())
     assert sum(float(line["total_ns"] or 0) for line in lines) == pytest.approx(total)
 
 

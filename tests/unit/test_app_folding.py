@@ -11,7 +11,7 @@ import pytest
 from recordings import fork_join_shape, transformer_shape, write_recording
 
 from gviz.app.folding import FOLD_TYPE, FOLDINGS, fold_level
-from gviz.app.graph_level import read_level
+from gviz.app.graph_level import read_graph_level
 from gviz.app.payload import DagAsked, dag_payload
 from gviz.app.wire import Arrays, unpack
 from gviz.recording.reader import Recording
@@ -69,7 +69,7 @@ def test_every_node_is_in_one_item_whatever_is_open(long: Recording) -> None:
 
 
 def test_everything_open_is_the_graph(long: Recording) -> None:
-    tree = fold_level(read_level(long, 1), "repeats")
+    tree = fold_level(read_graph_level(long, 1), "repeats")
     _, arrays = payload(long, *(fold.id for fold in tree.walk()))
     _, plain = unpack(dag_payload(long, 1))
     assert (arrays["fold"] == -1).all()

@@ -10,7 +10,7 @@ import pytest
 from app_recordings import write_imported_recording
 from recordings import transformer_shape, wide_shape, write_loop_recording, write_recording
 
-from gviz.app.graph_level import read_level
+from gviz.app.graph_level import read_graph_level
 from gviz.app.graph_view import launches_with_times, typical_launch
 from gviz.app.miniature import (
     UNITS,
@@ -24,7 +24,7 @@ from gviz.recording.reader import Recording
 
 def miniature(path: Path, graph_id: int = 1) -> Miniature:
     with Recording(path) as recording:
-        level = read_level(recording, graph_id)
+        level = read_graph_level(recording, graph_id)
         launches, _ = launches_with_times(recording, graph_id)
         return build_miniature(recording, level, typical_launch(launches))
 

@@ -17,13 +17,14 @@ from spool_writing import (
 
 from gviz.app.address import Addresses
 from gviz.app.application import render_page
-from gviz.app.graph_level import read_level
+from gviz.app.graph_level import GraphLevel, read_graph_level
 from gviz.app.graph_view import graph_view
 from gviz.app.inspector import render_inspector
 from gviz.app.library import Library
 from gviz.app.timeline_side import graph_side
 from gviz.app.wire import Strings
 from gviz.node_type import NodeType
+from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.spool import format as f
 from gviz.spool.fold import fold, read_contents
@@ -68,13 +69,22 @@ def inspect(library: Library, graph_id: int, *nodes: int) -> str:
     return texts(render_inspector(library, "nested", view, nodes, ADDRESSES))
 
 
+def level_of(recording: Recording, graph_id: int) -> GraphLevel:
+    return read_graph_level(recording, graph_id)
+
+
+def bodies(library: Library, node: int) -> list[rows.Graph]:
+    tree = graph_view(library, "nested", 1).tree
+    return [tree.levels[at].graph for at in tree.bodies(node)]
+
+
 def test_branches_are_reached_from_their_node_by_name(library: Library) -> None:
     view = graph_view(library, "nested", 1)
     shown = render_inspector(library, "nested", view, [1], ADDRESSES)
-    assert [b.name for b in view.bodies[1]] == ["then of node 1", "else of node 1"]
+    assert [b.name for b in bodies(library, 1)] == ["then of node 1", "else of node 1"]
     assert "then of node 1" in texts(shown)
     assert "else of node 1" in texts(shown)
-    for body in view.bodies[1]:
+    for body in bodies(library, 1):
         assert f"/graph?file=nested&graph={body.graph_id}" in links(shown)
 
 
@@ -85,7 +95,7 @@ def test_conditional_node_says_what_it_does(library: Library) -> None:
 
 
 def test_branch_that_was_not_taken_says_so(library: Library) -> None:
-    then, otherwise = graph_view(library, "nested", 1).bodies[1]
+    then, otherwise = bodies(library, 1)
     assert "Median" in inspect(library, then.graph_id, 0)
     shown = inspect(library, otherwise.graph_id, 0)
     assert "the branch was not taken in any recorded launch" in shown
@@ -98,7 +108,7 @@ def test_host_node_shows_its_function(library: Library) -> None:
 
 
 def test_page_of_a_body_names_its_place(library: Library) -> None:
-    (body,) = graph_view(library, "nested", 1).bodies[2]
+    (body,) = bodies(library, 2)
     page, steps, _ = render_page(
         library, ADDRESSES, "/graph", f"?file=nested&graph={body.graph_id}"
     )
@@ -106,11 +116,11 @@ def test_page_of_a_body_names_its_place(library: Library) -> None:
     assert "/graph?file=nested&graph=1" in links(steps)
 
 
-def test_timeline_shows_every_turn_under_the_node_of_its_level(path: Path) -> None:
+def test_timeline_shows_every_turn_of_a_body(path: Path) -> None:
     with Recording(path) as recording:
-        _, top = graph_side(recording, read_level(recording, 1), None, Strings())
-        assert top["graph_node_id"].tolist() == [0, 1, *[2] * (2 * TURNS)]
+        _, top = graph_side(recording, level_of(recording, 1), None, Strings())
+        assert top["graph_node_id"].tolist() == [0, 4, *[6, 7] * TURNS]
         body = next(g for g in recording.fetch_graphs() if g.name == "body of node 2")
-        _, inside = graph_side(recording, read_level(recording, body.graph_id), None, Strings())
+        _, inside = graph_side(recording, level_of(recording, body.graph_id), None, Strings())
         assert inside["graph_node_id"].tolist() == [0, 1] * TURNS
         assert inside["graph_iteration"].tolist() == [0, 0, 1, 1, 2, 2]

@@ -23,7 +23,7 @@ from memory_recordings import (
 from recordings import FIRST_NODE_ID, transformer_shape, write_loop_recording, write_recording
 
 from gviz.app.address import Addresses, Query, parse_query
-from gviz.app.graph_level import read_level
+from gviz.app.graph_level import read_graph_level
 from gviz.app.graph_view import graph_view
 from gviz.app.inspector import render_inspector
 from gviz.app.level_memory import read_memory
@@ -159,7 +159,7 @@ def test_batch_memory_operations_say_what_they_write(tmp_path: Path) -> None:
                 )
             )
     with Recording(path) as recording:
-        uses = read_memory(recording, read_level(recording, 1)).uses
+        uses = read_memory(recording, read_graph_level(recording, 1)).uses
     assert uses.access.tolist() == [Access.WRITTEN, Access.READ]
     assert uses.address.tolist() == [SEGMENT, SEGMENT + 8]
     assert uses.bytes.tolist() == [4, 8]
@@ -168,12 +168,13 @@ def test_batch_memory_operations_say_what_they_write(tmp_path: Path) -> None:
 def test_without_edges_uses_stand_in_the_order_of_creation(tmp_path: Path) -> None:
     path = write_memory_recording(tmp_path / "memory.gviz")
     with Recording(path) as recording:
-        level = read_level(recording, 1)
+        level = read_graph_level(recording, 1)
         assert (read_memory(recording, level).order == level.row).all()
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("UPDATE graph SET topology_id=NULL")
     with Recording(path) as recording:
-        assert read_memory(recording, read_level(recording, 1)).order.tolist() == list(range(14))
+        level = read_graph_level(recording, 1)
+        assert read_memory(recording, level).order.tolist() == list(range(14))
         arrays = data(recording)
         assert len(arrays["data_common"]) == 0
         assert len(arrays["use_node"])
@@ -202,7 +203,7 @@ def test_inspector_offers_to_follow_what_others_are_given(memory: Path) -> None:
 
 
 def test_letters_name_what_is_shared_by_place(recording: Recording) -> None:
-    uses = read_memory(recording, read_level(recording, 1)).uses
+    uses = read_memory(recording, read_graph_level(recording, 1)).uses
     letters = buffer_letters(uses, IDS["join"] - FIRST_NODE_ID)
     assert list(letters.values()) == ["A", "B"]
     assert buffer_letters(uses, IDS["copy in"] - FIRST_NODE_ID) == {

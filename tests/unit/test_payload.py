@@ -113,9 +113,8 @@ def test_dag_payload_share_is_node_time_over_launch_time(small: Recording) -> No
 
 def test_dag_payload_loop_node_carries_the_time_of_its_body(loop: Recording) -> None:
     _, a = unpack(dag_payload(loop, 1))
-    assert a["body_ns"][1] == 4 * (5_000 + 1_800)
+    assert a["body_ns"][1] == a["median_ns"][1] == 4 * (5_000 + 1_800)
     assert np.isnan(a["body_ns"][[0, 2]]).all()
-    assert np.isnan(a["median_ns"][1])
     assert a["share"][1] == pytest.approx(27_200 / (4_200 + 4 * 9_000 + 2_500))
 
 
@@ -182,9 +181,11 @@ def test_timeline_payload_without_launches_or_eager_side_is_empty(tmp_path: Path
     assert arrays == {}
 
 
-def test_timeline_payload_loop_spans_belong_to_the_node_that_holds_them(loop: Recording) -> None:
+def test_timeline_payload_loop_spans_carry_their_own_nodes(loop: Recording) -> None:
     header, a = unpack(timeline_payload(loop, 1, None, None))
-    assert a["graph_node_id"].tolist() == [1001] + [1002] * 8 + [1003]
+    assert a["graph_node_id"].tolist() == [1001] + [1004, 1005] * 4 + [1003]
+    assert a["nested_node"].tolist() == [1004, 1005]
+    assert a["nested_holder"].tolist() == [1002, 1002]
     names = [header["strings"][i] for i in a["graph_name"]]
     assert names[1:3] == ["step_kernel", "check_kernel"]
     assert a["graph_iteration"].max() == 3
