@@ -65,7 +65,8 @@ def build_app(library: Library, access: Access, most_bytes: int = MOST_BYTES) ->
         assets_folder=web,
         # Loaded by the index page itself, before anything is drawn.
         assets_ignore=r"^early",
-        assets_path_ignore=["early"],
+        # The latter: scripts of saved files (gviz.app.html_file).
+        assets_path_ignore=["early", "^file$"],
         url_base_pathname=access.prefix,
         serve_locally=True,
         use_pages=False,

@@ -27,7 +27,7 @@ from gviz.app.node_facts import (
     placement_facts,
 )
 from gviz.app.node_json import node_json
-from gviz.app.node_memory import node_memory
+from gviz.app.node_memory import Picks, node_memory
 from gviz.app.node_origin import stack_view
 from gviz.app.node_times import body_facts, eager_facts, histogram, time_facts
 from gviz.app.quantity import counted, duration, microseconds, percent, sentence
@@ -43,37 +43,52 @@ _SUMMED = (
 #: Longer names of kernels are shown on request.
 _LONG_NAME = 160
 #: Neighbours listed by name; a join of hundreds says its count and lists the first.
-_LISTED = 12
+LISTED = 12
 
 
 def render_inspector(
-    library: Library, file: str, view: GraphView, selected: Sequence[int], addresses: Addresses
+    library: Library,
+    file: str,
+    view: GraphView,
+    selected: Sequence[int],
+    addresses: Addresses,
+    picks: Picks | None = None,
 ) -> Component:
     """Return what the inspector says about a selection.
 
     ``selected`` are numbers of nodes on the page, see :class:`gviz.app.graph_tree.GraphTree`;
-    unknown ones are ignored.
+    unknown ones are ignored. ``picks`` makes what other nodes, by these numbers, are chosen by;
+    None: :func:`pick_buttons`.
     """
+    picks = picks or partial(pick_buttons, view.tree)
     found = (view.tree.index_of(key) for key in dict.fromkeys(selected))
     nodes = [node for node in found if node is not None]
     if not nodes:
-        return _nothing_selected(view)
+        return _nothing_selected(view, picks)
     if len(nodes) > 1:
-        return _several(view, nodes)
-    return _one(library, file, view, nodes[0], addresses)
+        return _several(view, nodes, picks)
+    return _one(library, file, view, nodes[0], addresses, picks)
 
 
 def _one(
-    library: Library, file: str, page: GraphView, index: int, addresses: Addresses
+    library: Library,
+    file: str,
+    page: GraphView,
+    index: int,
+    addresses: Addresses,
+    of_page: Picks,
 ) -> Component:
     recording = library.file(file).recording
     view = inner_view(library, file, page, int(page.tree.level[index]))
     node = view.nodes[page.tree.nodes[index].node_id]
+
+    def picks(node_ids: Sequence[int], where: str) -> Component:
+        return of_page([view.key_of(n) for n in node_ids if n in view.nodes], where)
+
     function = view.functions.get(node.function_id) if node.function_id is not None else None
     stack = recording.fetch_stack(node.stack_id) if node.stack_id is not None else []
     arguments = recording.fetch_arguments(view.graph.graph_id, node.node_id)
     parameters = recording.fetch_node_parameters(view.graph.graph_id, node.node_id)
-    picks = partial(_picks, view)
     nvtx = view.nvtx.get(node.nvtx_path_id) if node.nvtx_path_id is not None else None
     what = [
         *launch_facts(node, function),
@@ -95,7 +110,7 @@ def _one(
             if arguments
             else None,
             _section("Memory", node_memory(library, file, view, node.node_id, picks)),
-            _neighbour_section(library, file, view, node),
+            _neighbour_section(library, file, view, node, picks),
         ]
     )
 
@@ -209,7 +224,7 @@ def _why_untimed(view: GraphView, node: rows.Node) -> str:
 
 
 def _neighbour_section(
-    library: Library, file: str, view: GraphView, node: rows.Node
+    library: Library, file: str, view: GraphView, node: rows.Node, picks: Picks
 ) -> Component | None:
     if view.edge_count is None:
         return _section(
@@ -221,22 +236,18 @@ def _neighbour_section(
     after = found.dependents.get(node.node_id, ())
     return html.Div(
         [
-            _section(f"Depends on ({len(before)})", _picks(view, before, "before"))
+            _section(f"Depends on ({len(before)})", picks(before, "before"))
             if before
             else _section("Depends on", html.P("Nothing: a root node.", className="gv-muted")),
-            _section(f"Dependents ({len(after)})", _picks(view, after, "after")) if after else None,
+            _section(f"Dependents ({len(after)})", picks(after, "after")) if after else None,
         ]
     )
 
 
-def _picks(view: GraphView, node_ids: Sequence[int], where: str) -> Component:
-    """Return buttons that select nodes of a level; ``where`` keeps their ids apart."""
-    known = [view.key_of(n) for n in node_ids[:_LISTED] if n in view.nodes]
-    return _pick_list(view.tree, known, where, len(node_ids) - len(known))
-
-
-def _pick_list(tree: GraphTree, keys: Sequence[int], where: str, more: int = 0) -> Component:
-    lines = [_pick(tree, key, where) for key in keys]
+def pick_buttons(tree: GraphTree, keys: Sequence[int], where: str) -> Component:
+    """Return buttons that select nodes; ``where`` keeps their ids apart."""
+    lines = [_pick(tree, key, where) for key in keys[:LISTED]]
+    more = len(keys) - len(lines)
     if more > 0:
         lines.append(html.Li(f"and {counted(more, 'more', 'more')}", className="gv-muted"))
     return html.Ul(lines, className="gv-picks")
@@ -261,7 +272,7 @@ def _pick(tree: GraphTree, key: int, where: str) -> Component:
     )
 
 
-def _several(view: GraphView, nodes: Sequence[int]) -> Component:
+def _several(view: GraphView, nodes: Sequence[int], picks: Picks) -> Component:
     tree, times = view.tree, view.tree.times
     kinds = Counter(node_type_name(tree.nodes[n].type) for n in nodes)
     # What is nested in a selected node counts with that node.
@@ -293,7 +304,7 @@ def _several(view: GraphView, nodes: Sequence[int]) -> Component:
                     ]
                 ),
             ),
-            _section("Slowest of them", _pick_list(tree, slow, "several"))
+            _section("Slowest of them", picks(slow, "several"))
             if (slow := _slowest(view, np.array(nodes, np.int64)))
             else None,
         ]
@@ -309,7 +320,7 @@ def _is_within(tree: GraphTree, node: int, chosen: set[int]) -> bool:
     return False
 
 
-def _nothing_selected(view: GraphView) -> Component:
+def _nothing_selected(view: GraphView, picks: Picks) -> Component:
     slowest = _slowest(view, np.arange(len(view.tree.nodes)))
     hint = "Click a node in the graph, the timeline or the table."
     return html.Div(
@@ -318,9 +329,7 @@ def _nothing_selected(view: GraphView) -> Component:
                 [html.H2("No node selected"), html.P(hint, className="gv-muted")],
                 className="gv-inspector-head",
             ),
-            _section("Slowest nodes, by median", _pick_list(view.tree, slowest, "slowest"))
-            if slowest
-            else None,
+            _section("Slowest nodes, by median", picks(slowest, "slowest")) if slowest else None,
             _section("Most time, by kernel name", _totals(view)) if slowest else None,
         ]
     )

@@ -8,7 +8,8 @@ from dash.development.base_component import Component
 from gviz.app.aria import aria
 
 #: What is in a group, and its keys with what they do.
-KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
+Keys = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+KEYS: Keys = (
     (
         "Everywhere",
         (
@@ -23,7 +24,7 @@ KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
             ("f", "show everything"),
             ("z", "zoom to the selection"),
             ("+  -", "zoom in and out"),
-            ("s", "save as PNG"),
+            ("s  S", "save what is in view as PNG or SVG"),
             ("click", "select; with Ctrl or Shift: one more or one less"),
             (
                 "double click",
@@ -69,7 +70,7 @@ KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
 )
 
 
-def build_help() -> Component:
+def build_help(shown: Keys = KEYS) -> Component:
     """Return the help on keys: a dialog that is closed at first."""
     groups = [
         html.Section(
@@ -81,7 +82,7 @@ def build_help() -> Component:
                 ),
             ]
         )
-        for title, keys in KEYS
+        for title, keys in shown
     ]
     dialog: Component = html.Dialog(
         id="key-help",

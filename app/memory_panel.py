@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import dash_mantine_components as dmc
 from dash import dcc, html
 from dash.development.base_component import Component
 
-from gviz.app.address import Panel
-from gviz.app.aria import aria
 from gviz.app.components import Memory
 from gviz.app.graph_view import GraphView
 from gviz.app.level_memory import kept_memory, why_no_lifetimes
@@ -21,18 +18,6 @@ from gviz.recording import nesting_rows, rows
 
 #: Allocations in the table; the table of nodes has them all.
 _MOST = 200
-
-
-def panel_switch(panel: Panel) -> Component:
-    """Return the switch between timeline and memory."""
-    switch: Component = dmc.SegmentedControl(
-        id="panel",
-        size="xs",
-        value=panel,
-        data=[{"value": "timeline", "label": "Timeline"}, {"value": "memory", "label": "Memory"}],
-        **aria(label="Timeline or memory"),
-    )
-    return switch
 
 
 def render_memory(source: str, look: dict[str, Any], *, at_once: bool) -> Component:

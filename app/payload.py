@@ -29,6 +29,7 @@ from gviz.app.timeline_side import choose_launch, graph_side, stream_side, timed
 from gviz.app.timeline_window import Window, thin, thin_calls
 from gviz.app.wire import Arrays, Strings, node_types, pack
 from gviz.node_type import node_type_name
+from gviz.recording import rows
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording
@@ -111,7 +112,7 @@ def dag_payload(
     levels = _open(recording, graph_id, tree, asked, keep)
     strings = Strings()
     launch = choose_launch(recording, tree, asked.launch_id)
-    ran = None if launch is None else launch_intervals(recording, tree, launch.launch_id)
+    ran = _ran(recording, tree, launch, keep)
     shapes = [_shape(level, ran) for level in levels]
     parts = [_level_arrays(*of, ran, strings) for of in zip(levels, shapes, strict=True)]
     arrays = join_levels(levels, parts, strings) | holder_arrays(levels, strings)
@@ -129,6 +130,16 @@ def dag_payload(
         **places,
     }
     return pack(header, arrays)
+
+
+def _ran(
+    recording: Recording, tree: GraphTree, launch: rows.Launch | None, keep: Keep
+) -> LaunchIntervals | None:
+    if launch is None:
+        return None
+    launch_id = launch.launch_id
+    key = ("ran", tree.graph.graph_id, launch_id)
+    return keep(key, lambda: launch_intervals(recording, tree, launch_id))
 
 
 def _dag_header(tree: GraphTree, levels: Sequence[OpenLevel]) -> dict[str, Any]:
@@ -244,6 +255,7 @@ def timeline_payload(
     order: Order = "ordinal",
     window: Window | None = None,
     keep: Keep = _build,
+    whole: bool = False,
 ) -> bytes:
     """Return graph launches and one stream-side pass as intervals on two own zeros.
 
@@ -252,8 +264,7 @@ def timeline_payload(
     recording
         Where from.
     graph_id
-        The shown graph level. Spans of nodes nested in it carry the numbers of these nodes on
-        the page (:class:`gviz.app.graph_tree.GraphTree`).
+        The shown graph level. Spans of nodes nested in it carry these nodes' numbers on the page.
     launch
         A launch of the outermost graph; None: its first with node times; 'median' or 'all' of
         those with node times (:mod:`gviz.app.launches_side`).
@@ -266,6 +277,8 @@ def timeline_payload(
         always sent whole. None: all, coarse.
     keep
         Remembers what was read for the next window.
+    whole
+        Send all spans, however many.
 
     Returns
     -------
@@ -283,19 +296,24 @@ def timeline_payload(
     tree = keep(("tree", graph_id), lambda: read_tree(recording, graph_id))
     level = keep(("level", graph_id, 0), lambda: read_level(recording, tree))
     asked = window or Window()
-    rows = range(asked.first_row, asked.last_row)
-    graph = _graph_side(recording, level, launch, order, rows, keep)
-    stream = keep(
-        ("stream", graph_id, stream_launch_id),
-        lambda: _read(lambda strings: stream_side(recording, tree, stream_launch_id, strings)),
-    )
-    strings = [*graph.strings, *stream.strings]
+    in_sight = range(asked.first_row, asked.last_row)
+    graph = _graph_side(recording, level, launch, order, in_sight, keep, whole)
+    stream = _stream_side(recording, tree, stream_launch_id, keep)
     arrays = {**graph.arrays, **stream.renumbered(len(graph.strings))}
     header = _timeline_header(tree, graph, stream)
-    if sum(header[side]["count"] for side in ("graph", "stream") if header[side]) > SENT_WHOLE:
+    strings = [*graph.strings, *stream.strings]
+    spans = sum(header[side]["count"] for side in ("graph", "stream") if header[side])
+    if not whole and spans > SENT_WHOLE:
         asked = replace(asked, node_ids=_with_nested(tree, asked.node_ids))
         arrays, header["detail"] = _thinned(header, arrays, asked, strings)
     return pack({**header, "strings": strings}, arrays | _nested(tree))
+
+
+def _stream_side(recording: Recording, tree: GraphTree, launch_id: int | None, keep: Keep) -> _Side:
+    return keep(
+        ("stream", tree.graph.graph_id, launch_id),
+        lambda: _read(lambda strings: stream_side(recording, tree, launch_id, strings)),
+    )
 
 
 def _nested(tree: GraphTree) -> Arrays:
@@ -357,13 +375,15 @@ def _graph_side(
     order: Order,
     shown: range,
     keep: Keep,
+    whole: bool,
 ) -> _Side:
     key = ("graph", level.graph.graph_id, launch, order)
     if launch == "median":
         return keep(key, lambda: _read(lambda s: median_side(recording, level, s)))
     if launch != "all":
         return keep(key, lambda: _read(lambda s: graph_side(recording, level, launch, s)))
-    if sum(x.span_count for x in timed_launches(recording, level.tree)) > SENT_WHOLE:
+    spans = sum(x.span_count for x in timed_launches(recording, level.tree))
+    if not whole and spans > SENT_WHOLE:
         return _read(lambda s: stack_side(recording, level, order, s, shown))
     return keep(key, lambda: _read(lambda s: stack_side(recording, level, order, s)))
 

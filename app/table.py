@@ -43,8 +43,9 @@ def table_payload(view: GraphView) -> bytes:
         "kind": [node_type_name(n.type) for n in nodes],
         "median_ns": _nulls(times.median_ns),
         "p95_ns": _nulls(times.p95_ns),
-        # In a launch, all turns of a loop; what is inside a node is told of the nodes there.
-        "launch_ns": _nulls(np.where(np.isnan(times.median_ns), np.nan, times.typical_ns)),
+        # In a launch: all turns of a loop; of a node that holds bodies all that is inside.
+        "launch_ns": _nulls(times.typical_ns),
+        "holder": [keys[at] if at >= 0 else None for at in tree.holder.tolist()],
         "share": _nulls(times.share),
         "grid": [_grid(n) for n in nodes],
         "block": [_block(n) for n in nodes],
@@ -59,7 +60,7 @@ def render_table(view: GraphView) -> Component:
     grid: Component = dag.AgGrid(
         id="nodes",
         className="gv-grid",
-        columnDefs=_columns(view),
+        columnDefs=table_columns(view),
         getRowId="params.data.id",
         defaultColDef={
             "sortable": True,
@@ -89,7 +90,8 @@ def render_table(view: GraphView) -> Component:
     return grid
 
 
-def _columns(view: GraphView) -> list[dict[str, Any]]:
+def table_columns(view: GraphView) -> list[dict[str, Any]]:
+    """Return the columns as AG Grid describes them; ``field`` is the name in the payload."""
     nodes = view.tree.nodes
     kinds = {node_type_name(n.type) for n in nodes}
     grids = {_grid(n) or "" for n in nodes}

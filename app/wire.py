@@ -24,10 +24,10 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 
 class Strings:
-    """A table of distinct strings and their indices."""
+    """A table of distinct strings and their indices, which may begin with some."""
 
-    def __init__(self) -> None:
-        self._index: dict[str, int] = {}
+    def __init__(self, texts: Sequence[str] = ()) -> None:
+        self._index: dict[str, int] = {text: index for index, text in enumerate(texts)}
 
     def add(self, text: str) -> int:
         """Return the index of ``text``, adding it when it is new."""

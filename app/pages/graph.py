@@ -21,20 +21,16 @@ from gviz.app.dag_choices import (
     is_empty,
     layout_choice,
 )
+from gviz.app.graph_head import graph_head, no_times
 from gviz.app.graph_view import GraphView, TimedLaunch, graph_identity, typical_launch
 from gviz.app.inspector import render_inspector
 from gviz.app.kernel_table import render_kernel_table
 from gviz.app.library import Library
 from gviz.app.life import why_no_edges
-from gviz.app.memory_panel import panel_switch, render_memory
-from gviz.app.pages.run import measurement_name, measurement_text
-from gviz.app.pages.runs import NODE_TIME_METHOD
-from gviz.app.quantity import counted, duration, integer, sentence
-from gviz.app.run_badge import state_badge
-from gviz.app.shell import facts
+from gviz.app.memory_panel import render_memory
+from gviz.app.panes import pane, panel_pane, panes
+from gviz.app.quantity import duration, integer
 from gviz.app.table import render_table
-from gviz.life_summary import is_failed
-from gviz.recording import rows
 
 #: Both canvases share hover and selection in the browser under this name.
 LINK_GROUP = "graph-page"
@@ -86,8 +82,8 @@ def render_graph(
             dcc.Store(id="address"),
             # What is selected, in a sentence: assets/web/announce.js.
             html.Div(id="said", role="status", className="gv-unseen"),
-            _head(view, graphs, measurements),
-            _panes(
+            graph_head(view, graphs, measurements),
+            panes(
                 _dag(
                     view,
                     _dag_source(edition, view, query, colour, shown.launch, addresses),
@@ -99,129 +95,6 @@ def render_graph(
                 _table(view, addresses.table_payload(edition, view.graph.graph_id), query.table),
             ),
         ],
-    )
-
-
-def _head(
-    view: GraphView, graphs: Sequence[rows.Graph], measurements: Sequence[rows.Measurement]
-) -> Component:
-    """Return what stands above the panes; ``graph-about`` is renewed while a recording grows."""
-    about = html.Div(
-        [
-            html.H1(view.graph.name, className="gv-ellipsis", title=view.graph.name),
-            state_badge(view.run) if view.run.state != "completed" else None,
-            _graph_facts(view),
-            _how_measured(view, measurements),
-        ],
-        id="graph-about",
-        className="gv-graph-title",
-    )
-    return html.Div([about, _graph_choice(view, graphs)], className="gv-graph-head")
-
-
-def _graph_facts(view: GraphView) -> Component:
-    times, levels = view.launch_times, view.tree.levels
-    edges = "unknown" if view.edge_count is None else integer(view.edge_count)
-    recorded = view.timed_count
-    return facts(
-        [
-            ("Nodes", integer(len(view.nodes)), "Of this level"),
-            *(
-                [
-                    (
-                        "Nested",
-                        integer(nested),
-                        f"Nodes in {counted(len(levels) - 1, 'body', 'bodies')}: of child graphs "
-                        "and conditional nodes",
-                    )
-                ]
-                if (nested := len(view.tree.nodes) - levels[0].end)
-                else []
-            ),
-            (
-                "Edges",
-                edges,
-                "Of this level"
-                if view.edge_count is not None
-                else "Instantiated before gviz attached: nodes are known from their records only",
-            ),
-            (
-                "Launches",
-                integer(view.launch_count),
-                f"{counted(recorded, 'launch', 'launches')} recorded with node times",
-            ),
-            *(
-                [
-                    (
-                        "Launch GPU time",
-                        duration(times.median_ns),
-                        f"Median of {counted(times.count, 'launch', 'launches')}; {times.method}",
-                    )
-                ]
-                if times.median_ns is not None
-                else []
-            ),
-            *(
-                [("Node time", duration(view.node_time_ns), NODE_TIME_METHOD)]
-                if view.node_time_ns is not None
-                else []
-            ),
-        ],
-        className="gv-facts gv-facts-line",
-    )
-
-
-def _how_measured(view: GraphView, measurements: Sequence[rows.Measurement]) -> Component:
-    """Return a popover: the collector, why, and what measuring cost and lost."""
-    run = view.run
-    recorded = view.timed_count
-    sentences = [
-        f"Node times: {counted(recorded, 'launch', 'launches')} of {integer(view.launch_count)} "
-        f"recorded by {run.collector or 'an unknown collector'}"
-        + (f" ({run.collector_reason})" if run.collector_reason else "")
-        + "."
-        if recorded
-        else _no_times(view),
-        f"Launch GPU time: {view.launch_times.method}.",
-        *([] if view.inflation is None else [f"{sentence(view.inflation.to_text())}."]),
-    ]
-    lines = [(measurement_name(m), measurement_text(m), m.method) for m in measurements]
-    return html.Details(
-        className="gv-how",
-        children=[
-            html.Summary("How measured"),
-            html.Div(
-                [
-                    *(html.P(s) for s in sentences),
-                    facts(lines, className="gv-facts gv-facts-wide") if lines else None,
-                ],
-                className="gv-how-body",
-            ),
-        ],
-    )
-
-
-def _no_times(view: GraphView) -> str:
-    if view.root.origin == "dot":
-        return "No times: a DOT dump carries none. Record a run with gviz run to see times."
-    if is_failed(view.root):
-        return f"No times: there is no executable of this graph ({view.root.origin})."
-    if view.run.state == "recording":
-        return "No launch of this graph has node times yet; they appear here by themselves."
-    if not view.launch_count:
-        return "No times: this graph was not launched while gviz watched."
-    launches = counted(view.launch_count, "launch", "launches")
-    return (
-        f"No node times: {launches} of this graph, none recorded node by node. Record again with "
-        "gviz run --node-launches all, or for longer."
-    )
-
-
-def _graph_choice(view: GraphView, graphs: Sequence[rows.Graph]) -> Component | None:
-    if len(graphs) < 2:
-        return None
-    return select(
-        "graph-choice", "Graph", _graph_options(graphs), str(view.graph.graph_id), width=230
     )
 
 
@@ -240,7 +113,7 @@ def _launch_choices(
     if shown.launch is not None and shown.launch not in offered:
         offered.append(shown.launch)
     launches = [
-        {"value": str(x.launch_id), "label": f"#{x.ordinal} · {_gpu_time(x)}"} for x in offered
+        {"value": str(x.launch_id), "label": f"#{x.ordinal} · {gpu_time(x)}"} for x in offered
     ]
     count = len(view.recorded_launches)
     if count > 1:
@@ -250,7 +123,7 @@ def _launch_choices(
             *launches,
         ]
     eager = [
-        {"value": str(x.launch_id), "label": f"pass {x.ordinal} · {_gpu_time(x)}"}
+        {"value": str(x.launch_id), "label": f"pass {x.ordinal} · {gpu_time(x)}"}
         for x in view.stream_launches[:OFFERED_LAUNCHES]
     ]
     return [
@@ -282,19 +155,8 @@ def _launch_choices(
     ]
 
 
-def _graph_options(graphs: Sequence[rows.Graph]) -> list[dict[str, str]]:
-    names = {g.graph_id: g.name for g in graphs}
-    doubled = {n for n in names.values() if list(names.values()).count(n) > 1}
-    return [
-        {
-            "value": str(g.graph_id),
-            "label": f"{g.name} (graph {g.graph_id})" if g.name in doubled else g.name,
-        }
-        for g in graphs
-    ]
-
-
-def _gpu_time(launch: TimedLaunch) -> str:
+def gpu_time(launch: TimedLaunch) -> str:
+    """Return how long a launch took on the GPU."""
     return "no times" if launch.gpu_ns is None else duration(launch.gpu_ns)
 
 
@@ -342,7 +204,7 @@ def _dag_source(
 
 def _dag(view: GraphView, source: str, look: dict[str, Any], query: Query) -> Component:
     if not view.nodes:
-        return _pane("Graph", html.P("This graph has no nodes.", className="gv-empty"), None)
+        return pane("Graph", html.P("This graph has no nodes.", className="gv-empty"), None)
     note = (
         None
         if view.edge_count is not None
@@ -357,7 +219,7 @@ def _dag(view: GraphView, source: str, look: dict[str, Any], query: Query) -> Co
     # Dash's components are false when they have no children.
     tools = [choice for choice in choices if choice is not None]
     canvas = Dag(id="dag", source=source, open=list(query.unfolded), buffer=query.buffer, **look)
-    return _pane("Graph", canvas, note, *tools)
+    return pane("Graph", canvas, note, *tools)
 
 
 def _beside(
@@ -377,38 +239,28 @@ def _beside(
     memory_source = addresses.memory_payload(
         edition, graph_id, None if shown.launch is None else shown.launch.launch_id
     )
-    timeline: Component = html.P(_no_times(view), className="gv-empty")
+    timeline: Component = html.P(no_times(view), className="gv-empty")
     choices: list[Component] = []
     if shown.launch is not None or stream is not None:
         timeline = Timeline(id="timeline", source=source, **look)
         choices = _launch_choices(view, shown, stream, query.panel)
-    at_memory = query.panel == "memory"
-    memory = render_memory(memory_source, look, at_once=at_memory)
-    panels = [
-        html.Div(timeline, id="timeline-box", className="gv-panel", hidden=at_memory),
-        html.Div(memory, id="memory-box", className="gv-panel", hidden=not at_memory),
-    ]
-    return html.Section(
-        className="gv-pane",
-        **aria(label="Timeline and memory"),
-        children=[
-            html.Div(
-                [panel_switch(query.panel), html.Div(className="gv-grow"), *choices],
-                className="gv-pane-head",
-            ),
-            html.Div(panels, className="gv-pane-body"),
-        ],
-    )
+    memory = render_memory(memory_source, look, at_once=query.panel == "memory")
+    return panel_pane(query.panel, timeline, memory, *choices)
 
 
-def _table(view: GraphView, source: str, shown: Table) -> Component:
-    search = dmc.TextInput(
+def search_field() -> Component:
+    """Return the field that searches the table of nodes."""
+    field: Component = dmc.TextInput(
         id="search",
         placeholder="Search nodes  ( / )",
         size="xs",
         className="gv-search",
         **aria(label="Search nodes"),
     )
+    return field
+
+
+def _table(view: GraphView, source: str, shown: Table) -> Component:
     note = None if view.is_timed else html.Span("no node times", className="gv-muted")
     save = html.Button(
         "CSV",
@@ -449,58 +301,4 @@ def _table(view: GraphView, source: str, shown: Table) -> Component:
         hidden=True,
         title="Only these nodes; click to show all",
     )
-    return _pane("Nodes", body, note, grouped, save, clear, search)
-
-
-def _pane(title: str, body: Component, note: Component | None, *tools: Component) -> Component:
-    return html.Section(
-        className="gv-pane",
-        **aria(label=title),
-        children=[
-            html.Div(
-                [html.H2(title), note, html.Div(className="gv-grow"), *tools],
-                className="gv-pane-head",
-            ),
-            html.Div(body, className="gv-pane-body"),
-        ],
-    )
-
-
-def _panes(
-    dag: Component, timeline: Component, inspector: Component, table: Component
-) -> Component:
-    inspector_pane = html.Section(
-        id="inspector",
-        className="gv-pane gv-inspector",
-        tabIndex="0",
-        **aria(label="Inspector"),
-        children=inspector,
-    )
-    return _split(
-        56,
-        "rows",
-        "canvases and details",
-        _split(50, "columns", "graph and timeline", dag, timeline),
-        _split(31, "columns", "inspector and table", inspector_pane, table),
-    )
-
-
-def _split(
-    share: int, direction: str, parts: str, first: Component, second: Component
-) -> Component:
-    """Return two panes with a bar to drag between them; ``share`` of the first in percent."""
-    bar = html.Div(
-        className="gv-split-bar",
-        role="separator",
-        tabIndex="0",
-        **aria(
-            label=f"Resize {parts}",
-            valuenow=str(share),
-            orientation="horizontal" if direction == "rows" else "vertical",
-        ),
-    )
-    return html.Div(
-        [first, bar, second],
-        className=f"gv-split gv-split-{direction}",
-        style={"--gv-share": f"{share}%"},
-    )
+    return pane("Nodes", body, note, grouped, save, clear, search_field())

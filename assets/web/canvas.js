@@ -104,15 +104,31 @@
     ctx.roundRect(x, y, w, h, Math.min(radius, w / 2, h / 2));
   }
 
-  /** A diagonal hatch in device pixels: stands for "no time known". */
-  function hatch(ctx, theme, ratio) {
+  /** Hatches of each pen, by their colours and the ratio. */
+  const hatches = new WeakMap();
+
+  /**
+   * A diagonal hatch: stands for "no time known".
+   * @param {CanvasRenderingContext2D|gviz.SvgPen} ctx
+   * @param {{untimed: string, hatch: string}} colours ground and lines
+   */
+  function hatch(ctx, colours, ratio) {
+    if (!hatches.has(ctx)) hatches.set(ctx, new Map());
+    const made = hatches.get(ctx);
+    const key = `${colours.untimed} ${colours.hatch} ${ratio}`;
+    if (!made.has(key)) made.set(key, ctx.vector ? ctx.hatch(colours) : tiled(ctx, colours, ratio));
+    return made.get(key);
+  }
+
+  /** A hatch in device pixels. */
+  function tiled(ctx, colours, ratio) {
     const size = Math.max(4, Math.round(6 * ratio));
     const tile = document.createElement("canvas");
     tile.width = tile.height = size;
     const pen = tile.getContext("2d");
-    pen.fillStyle = theme.untimed;
+    pen.fillStyle = colours.untimed;
     pen.fillRect(0, 0, size, size);
-    pen.strokeStyle = theme.hatch;
+    pen.strokeStyle = colours.hatch;
     pen.lineWidth = Math.max(1, ratio * 0.9);
     pen.beginPath();
     for (const shift of [-size, 0, size]) {
@@ -150,6 +166,6 @@
   }
 
   gviz.canvas = {
-    theme, fitToBox, scheduler, textWidth, fitText, font, roundRect, hatch, animate,
+    FONT, theme, fitToBox, scheduler, textWidth, fitText, font, roundRect, hatch, animate,
   };
 })();

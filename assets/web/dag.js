@@ -43,12 +43,16 @@
       this.buffers = new gviz.DagBuffers(this);
     }
 
-    label(payload) {
+    caption(payload) {
       const { graph_name: name } = payload.header;
       const nodes = gviz.format.counted(payload.x.length, "node");
       const edges = gviz.format.counted(payload.edge_from.length, "edge");
+      return `DAG of ${name}: ${nodes}, ${edges}.`;
+    }
+
+    label(payload) {
       const keys = "Arrow keys follow dependencies, n goes to the next node, question mark lists the keys.";
-      return `DAG of ${name}: ${nodes}, ${edges}. ${keys}`;
+      return `${this.caption(payload)} ${keys}`;
     }
 
     /** The selection, and the meaning of the colours, as sentences. */
@@ -79,21 +83,17 @@
       if (!this.scene.count) this.frame.say("This graph has no nodes.");
     }
 
-    style() {
-      const { frame } = this;
-      const key = `${frame.theme.name} ${frame.size.ratio}`;
-      if (key !== this.patternKey) {
-        this.patternKey = key;
-        this.pattern = gviz.canvas.hatch(frame.ctx, frame.theme, frame.size.ratio);
-      }
-      const overlay = this.scene.overlay(frame.props.colour);
-      return { transform: this.transform, theme: frame.theme, overlay, pattern: this.pattern };
+    style(ctx, size) {
+      const { theme, props } = this.frame;
+      const overlay = this.scene.overlay(props.colour);
+      const pattern = gviz.canvas.hatch(ctx, theme, size.ratio);
+      return { transform: this.transform, theme, overlay, pattern };
     }
 
     draw(ctx, size) {
       if (this.fitted) this.place(this.fitTransform());
       const { group } = this.frame;
-      const style = this.style();
+      const style = this.style(ctx, size);
       const marks = {
         selected: this.selectedItems(),
         hovered: this.scene.index.get(group.hovered) ?? -1,

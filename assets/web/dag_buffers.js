@@ -95,7 +95,7 @@
       if (!scene.uses) return false;
       const { ctx, size } = view.frame;
       const nothing = x === null || view.drawn.level === "far";
-      const e = nothing ? -1 : gviz.dagData.edgeAt(ctx, scene, view.style(), size, x, y);
+      const e = nothing ? -1 : gviz.dagData.edgeAt(ctx, scene, view.style(ctx, size), size, x, y);
       if (e !== this.hovered) view.frame.redraw();
       this.hovered = e;
       if (e < 0) return false;

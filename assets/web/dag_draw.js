@@ -2,7 +2,7 @@
 (function () {
   "use strict";
   const gviz = (window.gviz = window.gviz || {});
-  /** Below this height (CSS pixels) nodes go to the pixel buffer. */
+  /** Below this height (CSS pixels) nodes go to the pixel buffer, where there are pixels. */
   const FAR = 1.6;
   /** Edges are left out when rows are closer than this on screen. */
   const EDGE_ROW = 2.5;
@@ -85,7 +85,7 @@
     const view = viewOf(style.transform, size);
     const nodes = visibleNodes(scene, view, style.overlay.inOrder);
     const height = 2 * scene.halfH * k;
-    const far = height < FAR && nodes.length > 5000;
+    const far = height < FAR && nodes.length > 5000 && !ctx.vector;
     const veiled = marks.selected.length > 0 || marks.buffers.length > 0;
     let labels = 0;
     if (far) gviz.dagNodes.drawFar(ctx, scene, nodes, style, size);

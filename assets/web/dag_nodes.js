@@ -26,6 +26,15 @@
     return style.overlay.paint(i, style.theme) || { fill: null, ink: style.theme.muted };
   }
 
+  /** Of more nodes than this a file keeps no words: they would be most of it. */
+  const MOST_NAMED = 20000;
+
+  /** The words that a pen keeps with the shape of a node, where it does. */
+  function name(ctx, scene, i, style) {
+    if (!ctx.vector || style.unnamed || scene.count > MOST_NAMED) return;
+    ctx.about(`${scene.nameOf(i)} · ${scene.kindOf(i)} · ${timeOf(scene, i)}`);
+  }
+
   /** Blocks: one fillRect a node, at least a pixel. In coordinates of the screen. */
   function drawBlocks(ctx, scene, nodes, style) {
     const { transform: t } = style;
@@ -36,6 +45,7 @@
       const { fill } = paintOf(scene, i, style);
       const css = fill || (h < 5 ? style.theme.hatch : style.pattern);
       if (css !== last) ctx.fillStyle = last = css;
+      name(ctx, scene, i, style);
       ctx.fillRect(scene.x[i] * t.k + t.x - w / 2, scene.y[i] * t.k + t.y - h / 2, w, h);
     }
   }
@@ -91,6 +101,7 @@
       ctx.beginPath();
       outline(ctx, scene, i, 0);
       ctx.fillStyle = fill || style.pattern;
+      name(ctx, scene, i, style);
       ctx.fill();
       ctx.lineWidth = 1 / t.k;
       ctx.strokeStyle = fill ? theme.outline : theme.hatch;
@@ -163,9 +174,9 @@
       ctx.textAlign = "left";
       ctx.fillStyle = pen;
       const weight = two ? 600 : 500;
-      const name = gviz.canvas.fitText(ctx, titleOf(scene, i, room), px, room, weight);
+      const title = gviz.canvas.fitText(ctx, titleOf(scene, i, room), px, room, weight);
       ctx.font = gviz.canvas.font(px, weight);
-      ctx.fillText(name, left + pad, two ? middle - h * 0.17 : middle);
+      ctx.fillText(title, left + pad, two ? middle - h * 0.17 : middle);
       if (two) drawTime(ctx, scene, i, { x: left + pad, y: middle + h * 0.21, px, room }, style.overlay);
     }
   }
@@ -184,8 +195,8 @@
 
   /** "24 × 15 nodes" is cut to its numbers where there is no room for more. */
   function titleOf(scene, i, room) {
-    const name = shortName(scene, i);
-    return scene.isFold(i) && room < 110 ? name.replace(/ nodes$/, "") : name;
+    const title = shortName(scene, i);
+    return scene.isFold(i) && room < 110 ? title.replace(/ nodes$/, "") : title;
   }
 
   function drawTag(ctx, tag, right, middle, px, ink) {
@@ -245,5 +256,6 @@
 
   gviz.dagNodes = {
     BLOCK, TAGS, drawBlocks, drawFar, drawCards, drawTexts, drawRings, paintOf, shortName, spreadOf,
+    name,
   };
 })();

@@ -63,12 +63,16 @@
         const css = fill || style.pattern || theme.hatch;
         if (css !== last) ctx.fillStyle = last = css;
         const box = boxOf(scene, bar, t);
+        gviz.dagNodes.name(ctx, scene, scene.bars.item[bar], style);
         // A hair between neighbours, where there is room for one.
         ctx.fillRect(box.x, box.y, box.w > 4 ? box.w - 1 : box.w, box.h);
         if (box.w > OUTLINED) ctx.strokeRect(box.x + 0.5, box.y + 0.5, box.w - 2, box.h - 1);
       }
     }
-    for (const bar of marks) drawMark(ctx, scene, bar, style);
+    for (const bar of marks) {
+      gviz.dagNodes.name(ctx, scene, scene.bars.item[bar], style);
+      drawMark(ctx, scene, bar, style);
+    }
   }
 
   /** A node without a length: a diamond on its lane. */

@@ -46,5 +46,24 @@
     return `${value.toFixed(digits)} ${SIZES[unit]}`;
   }
 
-  gviz.format = { time, axisUnit, percent, counted, bytes };
+  /** Three significant digits, no exponent, thin spaces between groups: as gviz.app.quantity. */
+  function threeDigits(value) {
+    if (value === 0) return "0";
+    const rounded = Number(value.toPrecision(3));
+    const digits = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(rounded))));
+    if (digits > 0) return rounded.toFixed(digits);
+    return rounded.toLocaleString("en").replaceAll(",", "\u202f");
+  }
+
+  /** Cells of the table: "" without a value. @param {number|null} ns */
+  function microseconds(ns) {
+    return ns === null || ns === undefined ? "" : threeDigits(ns / 1e3);
+  }
+
+  /** @param {number|null} fraction */
+  function share(fraction) {
+    return fraction === null || fraction === undefined ? "" : `${threeDigits(fraction * 100)}\u202f%`;
+  }
+
+  gviz.format = { time, axisUnit, percent, counted, bytes, microseconds, share };
 })();

@@ -1,7 +1,8 @@
 /**
  * The frame around a view: its canvas, tooltip, message and buttons, its payload, its bus group.
  *
- * A view is an object made by gviz.views.<Name>(frame) with: label(payload), load(payload),
+ * A view is an object made by gviz.views.<Name>(frame) with: caption(payload) (what it shows),
+ * label(payload) (that, and how to use it, for screen readers), load(payload),
  * draw(ctx, size), gesture listeners (see gestures.js), key(event), show(nodeId), fit(),
  * zoomBy(factor), locate(nodeId), state(), words(nodeIds) of a selection. It may have legend()
  * (what its colours mean, in words), tools ({text, title, toggle}, with
@@ -44,11 +45,11 @@
       this.canvas.setAttribute("aria-describedby", this.legend.id);
       /** Where the tooltip hangs on that the keyboard has opened. @type {function(): Object|null} */
       this.pinned = null;
-      this.size = gviz.canvas.fitToBox(this.canvas);
       this.remark("");
       this.redraw = gviz.canvas.scheduler(() => this.paint());
       this.view = gviz.views[viewName](this);
-      this.addButtons(viewName);
+      this.buttons = this.addButtons(viewName);
+      this.size = this.measure();
       this.group = gviz.bus.group(props.group);
       this.ends = [
         gviz.bus.subscribe(props.group, () => this.hear()),
@@ -88,7 +89,14 @@
       add("+", "Zoom in (+)", () => this.view.zoomBy(1.5));
       add("−", "Zoom out (−)", () => this.view.zoomBy(1 / 1.5));
       add("Fit", "Show everything (f)", () => this.view.fit(true));
-      add("PNG", "Save as PNG (s)", () => gviz.picture.save(this));
+      add("PNG", "Save what is in view as PNG (s)", () => gviz.picture.save(this, "png"));
+      add("SVG", "Save what is in view as SVG (S)", () => gviz.picture.save(this, "svg"));
+      return bar;
+    }
+
+    /** The box of the canvas, and the room that the buttons take in it. */
+    measure() {
+      return { ...gviz.canvas.fitToBox(this.canvas), buttons: this.buttons.offsetWidth };
     }
 
     watchSize() {
@@ -146,7 +154,7 @@
         this.remark("");
         this.paintedMs = null;
         this.payload = payload;
-        this.size = gviz.canvas.fitToBox(this.canvas);
+        this.size = this.measure();
         this.view.load(payload);
         const { layout } = payload.header;
         if (layout && layout !== this.props.layout) this.tell({ layout });
@@ -181,7 +189,7 @@
     }
 
     paint() {
-      this.size = gviz.canvas.fitToBox(this.canvas);
+      this.size = this.measure();
       const { ratio, width, height } = this.size;
       if (!width || !height) return;
       this.box.dataset.theme = this.theme.name;
@@ -304,7 +312,8 @@
         "=": () => this.view.zoomBy(1.5),
         "-": () => this.view.zoomBy(1 / 1.5),
         f: () => this.view.fit(true),
-        s: () => gviz.picture.save(this),
+        s: () => gviz.picture.save(this, "png"),
+        S: () => gviz.picture.save(this, "svg"),
         z: () => (this.view.fitSelection ? this.view.fitSelection() : this.view.fit(true)),
       };
       const action = actions[event.key];

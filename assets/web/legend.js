@@ -9,8 +9,6 @@
   const SIZE = 11;
   /** A category's name is cut to this. */
   const MOST_NAME = 108;
-  /** Room that the buttons take at the right. */
-  const BUTTONS = 176;
 
   function panel(ctx, theme, x, y, w, h) {
     ctx.beginPath();
@@ -130,7 +128,7 @@
     const fill = (y) => {
       const strip = new Strip(ctx, style.theme, y);
       if (style.overlay.isRamp) values(strip, style);
-      else categories(strip, style, size.width - BUTTONS);
+      else categories(strip, style, size.width - size.buttons - MARGIN);
       return strip.x;
     };
     // Once to learn the width (far above the canvas), once over the panel.

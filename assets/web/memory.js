@@ -23,12 +23,16 @@
       this.current = -1;
     }
 
-    label(payload) {
+    caption(payload) {
       const { graph_name: name, note, axis } = payload.header;
       const along = axis === "time" ? "along the launch" : "in the order of the graph";
       if (note) return `Memory of ${name}. ${note}`;
-      const count = gviz.format.counted(payload.life_alloc.length, "allocation");
-      return `Memory of ${name} ${along}: ${count}. Up and down go from one to the next.`;
+      return `Memory of ${name} ${along}: ${gviz.format.counted(payload.life_alloc.length, "allocation")}.`;
+    }
+
+    label(payload) {
+      const keys = payload.header.note ? "" : " Up and down go from one to the next.";
+      return this.caption(payload) + keys;
     }
 
     load(payload) {
@@ -41,14 +45,9 @@
       this.fit(false);
     }
 
-    style() {
-      const { frame } = this;
-      const key = `${frame.theme.name} ${frame.size.ratio}`;
-      if (key !== this.patternKey) {
-        this.patternKey = key;
-        this.pattern = gviz.canvas.hatch(frame.ctx, frame.theme, frame.size.ratio);
-      }
-      return { transform: this.transform, theme: frame.theme, pattern: this.pattern };
+    style(ctx, size) {
+      const { theme } = this.frame;
+      return { transform: this.transform, theme, pattern: gviz.canvas.hatch(ctx, theme, size.ratio) };
     }
 
     /** Rows as they stand on screen; the boxes of bars by number. */
@@ -68,7 +67,7 @@
     draw(ctx, size) {
       gviz.sharedTimes.share(this, this.scene.header.launch_id);
       if (this.fitted) this.transform = this.fitTransform();
-      const style = this.style();
+      const style = this.style(ctx, size);
       this.arrange(size);
       if (this.scene.bars.length) gviz.memoryDraw.drawAxis(ctx, this.scene, style, size);
       ctx.save();

@@ -65,7 +65,7 @@
     ctx.font = gviz.canvas.font(11.5);
     ctx.fillStyle = theme.muted;
     // The first head shares its line with the buttons.
-    const right = size.width - (row.y < 40 ? 150 : 8);
+    const right = size.width - (row.y < 40 ? size.buttons + 14 : 8);
     for (const text of facts) {
       const w = gviz.canvas.textWidth(ctx, text, 11.5);
       if (x + w > right) break;
@@ -153,6 +153,7 @@
     // What lives is a block; what is only known to be given is a line with its uses.
     const foot = bar.life ? Math.min(USE, box.h / 2) : box.h - 1;
     ctx.fillStyle = bar.life ? fillOf(theme) : theme.host;
+    if (ctx.vector) ctx.about(`${gviz.format.bytes(bar.bytes)} at ${scene.addressOf(bar.allocation)}`);
     if (bar.life) ctx.fillRect(box.x, box.y, Math.max(LEAST, box.w - 0.75), Math.max(LEAST, box.h - 0.75));
     else ctx.fillRect(box.x, box.y + box.h / 2 - 1, box.w, 2);
     if (bar.life && bar.free === null) drawOpenEnd(ctx, scene, box, style, size);

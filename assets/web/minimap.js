@@ -41,7 +41,8 @@
       gviz.legend.panel(
         ctx, style.theme, at.x - INSET, at.y - INSET, w + 2 * INSET, h + 2 * INSET
       );
-      ctx.drawImage(this.picture(style, size.ratio), at.x, at.y, w, h);
+      if (ctx.vector) this.drawNodes(ctx, style, at);
+      else ctx.drawImage(this.picture(style, size.ratio), at.x, at.y, w, h);
       const x0 = at.x + Math.max(0, Math.min(w, view.left * k));
       const y0 = at.y + Math.max(0, Math.min(h, view.top * ky));
       const x1 = at.x + Math.max(0, Math.min(w, view.right * k));
@@ -61,13 +62,18 @@
       this.image.height = Math.ceil(this.h * ratio);
       const pen = this.image.getContext("2d");
       pen.scale(ratio, ratio);
-      const small = { ...style, transform: { k: this.ky, kx: this.k, x: 0, y: 0 } };
-      const nodes = this.scene.bodies.closed(style.overlay.inOrder);
-      const size = { width: this.w, height: this.h };
-      gviz.dagFrames.draw(pen, this.scene, this.scene.bodies.frames, small, size);
-      if (this.scene.along) gviz.dagTime.drawBars(pen, this.scene, gviz.dagTime.barsOf(this.scene, nodes), small);
-      else gviz.dagNodes.drawBlocks(pen, this.scene, nodes, small);
+      this.drawNodes(pen, style, { x: 0, y: 0 });
       return this.image;
+    }
+
+    drawNodes(ctx, style, { x, y }) {
+      const small = { ...style, transform: { k: this.ky, kx: this.k, x, y }, unnamed: true };
+      const { bodies } = this.scene;
+      const nodes = bodies.closed(style.overlay.inOrder);
+      gviz.dagFrames.draw(ctx, this.scene, bodies.frames, small, { width: x + this.w, height: y + this.h });
+      const bars = this.scene.along && gviz.dagTime.barsOf(this.scene, nodes);
+      if (bars) gviz.dagTime.drawBars(ctx, this.scene, bars, small);
+      else gviz.dagNodes.drawBlocks(ctx, this.scene, nodes, small);
     }
 
     /** The point of the plane under a point of the screen, or null outside. */

@@ -19,7 +19,9 @@
       names.get(row.name).push(row);
     }
     return Array.from(names, ([name, members]) => {
-      const times = members.map((row) => row.median_ns).filter((ns) => ns !== null).sort((a, b) => a - b);
+      // What is inside a node is told of the nodes there.
+      const timed = members.filter((row) => row.median_ns !== null);
+      const times = timed.map((row) => row.median_ns).sort((a, b) => a - b);
       const shares = members.map((row) => row.share).filter((share) => share !== null);
       const add = (values) => values.reduce((a, b) => a + b, 0);
       return {
@@ -29,7 +31,7 @@
         kernel: wordsOf(new Set(members.map((row) => row.kernel))),
         nodes: members.map((row) => row.key),
         count: members.length,
-        total_ns: times.length ? add(members.map((row) => row.launch_ns).filter((ns) => ns !== null)) : null,
+        total_ns: times.length ? add(timed.map((row) => row.launch_ns)) : null,
         share: shares.length ? add(shares) : null,
         median_ns: times.length ? median(times) : null,
         min_ns: times.length ? times[0] : null,

@@ -1,22 +1,10 @@
-// Numbers in the table of nodes, its search box, and the nodes that a view filters it to.
+// The table of nodes: its numbers, its search box, and the nodes that a view filters it to.
 (function () {
   "use strict";
 
-  function threeDigits(value) {
-    if (value === 0) {
-      return "0";
-    }
-    const rounded = Number(value.toPrecision(3));
-    const digits = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(rounded))));
-    return digits > 0
-      ? rounded.toFixed(digits)
-      : rounded.toLocaleString("en").replaceAll(",", "\u202f");
-  }
-
   const functions = (window.dashAgGridFunctions = window.dashAgGridFunctions || {});
-  functions.gvizMicroseconds = (ns) => (ns === null || ns === undefined ? "" : threeDigits(ns / 1e3));
-  functions.gvizPercent = (f) =>
-    f === null || f === undefined ? "" : threeDigits(f * 100) + "\u202f%";
+  functions.gvizMicroseconds = window.gviz.format.microseconds;
+  functions.gvizPercent = window.gviz.format.share;
 
   function showFilter(wanted, api) {
     const clear = document.getElementById("filter-clear");

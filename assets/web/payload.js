@@ -20,9 +20,14 @@
     const text = new TextDecoder().decode(new Uint8Array(buffer, 4, size));
     const header = JSON.parse(text);
     if (header.version !== 1) throw new Error(`payload version ${header.version}, expected 1`);
+    return arrange(header, buffer, 4 + size);
+  }
+
+  /** A payload of a header and the arrays it names, which begin at `start`. @returns {Payload} */
+  function arrange(header, buffer, start) {
     const payload = { header };
     for (const [name, a] of Object.entries(header.arrays)) {
-      payload[name] = new KINDS[a.dtype](buffer, 4 + size + a.offset, a.length);
+      payload[name] = new KINDS[a.dtype](buffer, start + a.offset, a.length);
     }
     return payload;
   }
@@ -46,6 +51,7 @@
 
   /** @param {string} source @param {AbortSignal} signal @returns {Promise<Payload>} */
   async function load(source, signal) {
+    if (gviz.payload.stored) return gviz.payload.stored(source);
     return decode(await (await ask(source, signal)).arrayBuffer());
   }
 
@@ -59,5 +65,6 @@
     return source.replace(/@[0-9a-f]+(?=\/)/, "");
   }
 
-  gviz.payload = { decode, load, loadJson, unversioned, Refusal };
+  /** `stored`: a saved file, which has its payloads with it, answers instead of a server. */
+  gviz.payload = { decode, arrange, load, loadJson, unversioned, Refusal, stored: null };
 })();

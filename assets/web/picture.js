@@ -1,4 +1,4 @@
-/** A view as a PNG file: drawn anew at twice the size or more, on its ground. */
+/** A view as a file: PNG, drawn anew at twice the size or more, or SVG, by the same drawing code. */
 (function () {
   "use strict";
   const gviz = (window.gviz = window.gviz || {});
@@ -29,25 +29,44 @@
     return picture;
   }
 
+  /** @param {gviz.Frame} frame @returns {string} an SVG document */
+  function write(frame) {
+    const size = { ...frame.size, ratio: 1 };
+    const pen = new gviz.SvgPen(size);
+    frame.view.draw(pen, size);
+    return pen.toString({
+      ground: frame.theme.ground,
+      title: `${frame.payload.header.graph_name} (${frame.payload.header.kind})`,
+      words: frame.view.caption(frame.payload),
+    });
+  }
+
   /** A file name of letters, digits and dashes. */
-  function nameOf(frame) {
+  function nameOf(frame, ending) {
     const { graph_name: graph, kind } = frame.payload.header;
     const plain = graph.replace(/[^A-Za-z0-9]+/g, "-").replace(/^-+|-+$/g, "");
-    return `${plain.slice(0, 80) || "graph"}-${kind}.png`;
+    return `${plain.slice(0, 80) || "graph"}-${kind}.${ending}`;
   }
 
-  /** Have the browser save the view. */
-  function save(frame) {
+  /** Have the browser save bytes. @param {Blob} blob @param {string} name of the file */
+  function download(blob, name) {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(blob);
+    link.download = name;
+    link.click();
+    // The browser has begun to read it by then.
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  }
+
+  /** Have the browser save what is in view. @param {"png"|"svg"} kind */
+  function save(frame, kind) {
     if (!frame.payload) return;
-    paint(frame).toBlob((blob) => {
-      const link = document.createElement("a");
-      link.href = URL.createObjectURL(blob);
-      link.download = nameOf(frame);
-      link.click();
-      // The browser has begun to read it by then.
-      setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-    }, "image/png");
+    const name = nameOf(frame, kind);
+    if (kind === "svg") download(new Blob([write(frame)], { type: "image/svg+xml" }), name);
+    else paint(frame).toBlob((blob) => download(blob, name), "image/png");
+    // The view tells what it drew last: on the screen.
+    frame.redraw();
   }
 
-  gviz.picture = { save };
+  gviz.picture = { save, download };
 })();

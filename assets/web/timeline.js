@@ -37,7 +37,7 @@
       return this.tools.find((tool) => tool.name === this.ranges.tool)?.text;
     }
 
-    label(payload) {
+    caption(payload) {
       const counts = this.scene.sides.map((s) =>
         gviz.format.counted(s.facts.count, s.name === "graph" ? "graph span" : "stream operation")
       );
@@ -50,6 +50,10 @@
       const mode = graph && shown[graph.facts.mode];
       if (mode) words.unshift(mode);
       return [`Timeline of ${payload.header.graph_name}.${what}`, ...words].join(" ");
+    }
+
+    label(payload) {
+      return this.caption(payload);
     }
 
     load(payload) {

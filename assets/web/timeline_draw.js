@@ -27,6 +27,11 @@
     return { fill: ramp.css[step], ink };
   }
 
+  /** The words that a pen keeps with the shape of a span, where it does. */
+  function name(ctx, scene, side, i) {
+    if (ctx.vector) ctx.about(`${scene.nameOf(side, i)} · ${gviz.format.time(side.slowest[i])}`);
+  }
+
   /**
    * Bars of one lane; those that share a pixel become one, coloured by the slowest.
    * @param {boolean} dim faded, names apart @param {Set<number>|null} only spans of these nodes
@@ -41,6 +46,7 @@
     const flush = () => {
       if (!held) return;
       ctx.fillStyle = fillOf(scene, side, held.item, style).fill;
+      name(ctx, scene, side, held.item);
       ctx.fillRect(held.x, row.y, held.w, row.h);
       held = null;
     };
@@ -69,6 +75,7 @@
       flush();
       const { fill, ink } = fillOf(scene, side, i, style);
       ctx.fillStyle = fill;
+      name(ctx, scene, side, i);
       if (w > 6) {
         ctx.beginPath();
         gviz.canvas.roundRect(ctx, x, row.y, w - 0.75, row.h, Math.min(rim, w / 5));
@@ -87,11 +94,11 @@
     ctx.textAlign = "left";
     ctx.textBaseline = "middle";
     for (const [i, left, right, ink] of texts) {
-      const name = gviz.canvas.fitText(ctx, scene.nameOf(side, i), px, right - left - 9, 500);
-      if (!name) continue;
+      const text = gviz.canvas.fitText(ctx, scene.nameOf(side, i), px, right - left - 9, 500);
+      if (!text) continue;
       ctx.font = gviz.canvas.font(px, 500);
       ctx.fillStyle = ink;
-      ctx.fillText(name, left + 5, row.y + row.h / 2 + 0.5);
+      ctx.fillText(text, left + 5, row.y + row.h / 2 + 0.5);
     }
   }
 
@@ -171,12 +178,8 @@
 
   /** A thin hatch on nothing, so that gaps are told from spans without a colour. */
   function idleHatch(ctx, style, size) {
-    const key = `${style.theme.name} ${size.ratio}`;
-    if (idleHatch.key !== key) {
-      const theme = { untimed: style.theme.grid, hatch: style.theme.idle };
-      Object.assign(idleHatch, { key, pattern: gviz.canvas.hatch(ctx, theme, size.ratio) });
-    }
-    return idleHatch.pattern;
+    const colours = { untimed: style.theme.grid, hatch: style.theme.idle };
+    return gviz.canvas.hatch(ctx, colours, size.ratio);
   }
 
   /** Hatched bands over a side's lanes where the GPU idles, when they are wide enough to matter. */
@@ -208,7 +211,7 @@
     for (const text of headFacts(scene, side)) {
       const w = gviz.canvas.textWidth(ctx, text, 11.5);
       // The first head shares its line with the buttons.
-      if (x + w > size.width - (row.side === "graph" ? 186 : 8)) break;
+      if (x + w > size.width - (row.side === "graph" ? size.buttons + 14 : 8)) break;
       ctx.fillText(text, x, y);
       x += w + 14;
     }

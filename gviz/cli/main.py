@@ -54,7 +54,7 @@ COMMANDS = {
         "gviz.cli.analyze", "say what bounds a graph's launches and what could be gained"
     ),
     "import": Command("gviz.cli.import_", "make a recording from a DOT dump of the driver"),
-    "export": Command("gviz.cli.export", "write a recording's graphs in another format"),
+    "export": Command("gviz.cli.export", "write a recording's graphs as DOT, or as one HTML file"),
     "bench": Command("gviz.cli.bench", "measure what CUDA graphs cost and save on this GPU"),
     "upgrade": Command("gviz.cli.upgrade", "bring recordings of older gviz versions up to date"),
     "doctor": Command("gviz.cli.doctor", "say whether profiling would work here, and why not"),

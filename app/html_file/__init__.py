@@ -1,0 +1,1 @@
+"""A graph page as one HTML file that opens without a server."""

@@ -1,0 +1,139 @@
+"""Writing graphs of a recording as one HTML file."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gviz import __version__
+from gviz.app.graph_view import GraphView
+from gviz.app.html_file.document import document
+from gviz.app.html_file.frame import render_frame
+from gviz.app.html_file.graph_data import Progress, Source, graph_blobs, read_view
+from gviz.app.html_file.launches import Asked, Chosen, check_asked, choose
+from gviz.app.html_file.parts import Parts
+from gviz.app.library import Library
+from gviz.errors import RecordingError
+from gviz.recording import rows
+from gviz.recording.output import check_output
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What was written.
+
+    Attributes
+    ----------
+    path
+        The file.
+    size_bytes
+        Its size.
+    graph_count, node_count
+        Levels of graphs in it, and their nodes.
+    launches
+        Of the first graph, in words.
+    """
+
+    path: Path
+    size_bytes: int
+    graph_count: int
+    node_count: int
+    launches: str
+
+
+def write_html(
+    recording: Path,
+    output: Path,
+    graph_ids: Sequence[int],
+    launches: Sequence[Asked] = (),
+    *,
+    overwrite: bool = False,
+    progress: Progress = lambda text: None,
+) -> Written:
+    """Write graphs as one HTML file that opens without a server.
+
+    Parameters
+    ----------
+    recording, output
+        From where to where.
+    graph_ids
+        Graphs, at least one; the bodies in them come with them.
+    launches
+        Those that the timeline shows; none: one of typical length. The median is always there.
+    overwrite
+        Replace an existing file.
+    progress
+        Told what is being done.
+
+    Raises
+    ------
+    RecordingError
+        If the recording, a graph or a launch is not there, or the file cannot be written.
+    """
+    check_output(output, overwrite=overwrite)
+    library = Library([recording])
+    (opened,) = library.files()
+    try:
+        # One version throughout, also where the file is replaced meanwhile.
+        with opened.at():
+            graphs = _with_bodies(opened.recording.fetch_graphs(), graph_ids)
+            source = Source(library, opened.key, graphs)
+            views = [read_view(source, graph.graph_id) for graph in graphs]
+            check_asked(opened.recording, views, launches)
+            chosen = [choose(view, launches) for view in views]
+            blobs = _blobs(source, views, chosen, progress)
+            size = _write(output, document(f"{graphs[0].name} – gviz", __version__, blobs))
+    finally:
+        library.close()
+    nodes = sum(len(view.nodes) for view in views)
+    return Written(output, size, len(graphs), nodes, chosen[0].to_text())
+
+
+def _with_bodies(graphs: Sequence[rows.Graph], wanted: Sequence[int]) -> list[rows.Graph]:
+    """Return graphs by their ids, each followed by what is nested in it."""
+    by_id = {graph.graph_id: graph for graph in graphs}
+    found: dict[int, rows.Graph] = {}
+    waiting = list(reversed(wanted))
+    while waiting:
+        graph = by_id.get(waiting.pop())
+        if graph is None or graph.graph_id in found:
+            continue
+        found[graph.graph_id] = graph
+        nested = [g.graph_id for g in graphs if g.parent_graph_id == graph.graph_id]
+        waiting += reversed(nested)
+    if not found:
+        raise RecordingError(f"there is no graph {wanted[0]}; 'gviz info' lists them")
+    return list(found.values())
+
+
+def _blobs(
+    source: Source, views: Sequence[GraphView], chosen: Sequence[Chosen], progress: Progress
+) -> Iterator[tuple[str, bytes]]:
+    parts = Parts()
+    frame = parts.add(render_frame(views[0].run.name))
+    graphs = [{"id": view.graph.graph_id, "name": view.graph.name} for view in views]
+    found = {"parts": parts.list, "frame": frame, "graphs": graphs}
+    yield "file", json.dumps(found, separators=(",", ":")).encode()
+    for view, launches in zip(views, chosen, strict=True):
+        yield from graph_blobs(source, view, launches, progress)
+
+
+def _write(output: Path, pieces: Iterator[str]) -> int:
+    """Write text aside and move it to its place when it is whole; return its size."""
+    part = output.with_name(output.name + ".part")
+    size = 0
+    try:
+        with part.open("wb") as file:
+            for piece in pieces:
+                size += file.write(piece.encode())
+        os.replace(part, output)
+    except OSError as error:
+        raise RecordingError(
+            f"cannot write {output}: {error.strerror}; choose another place"
+        ) from error
+    finally:
+        part.unlink(missing_ok=True)
+    return size

@@ -1,0 +1,223 @@
+"""All that a file holds of one graph level, as named blobs of bytes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from dash.development.base_component import Component
+
+from gviz import __version__
+from gviz.app import payload
+from gviz.app.address import Addresses, Launches
+from gviz.app.graph_level import GraphLevel, read_level
+from gviz.app.graph_tree import GraphTree, read_tree
+from gviz.app.graph_view import GraphView, graph_view, typical_launch
+from gviz.app.html_file.launches import Chosen
+from gviz.app.html_file.page import first_colour, render_graph
+from gviz.app.html_file.parts import Parts, node_list
+from gviz.app.html_file.pool import Pool
+from gviz.app.html_file.states import all_asked, level_folds, level_layouts
+from gviz.app.inspector import render_inspector
+from gviz.app.library import Library
+from gviz.app.memory_panel import render_memory_facts
+from gviz.app.table import table_columns, table_payload
+from gviz.app.wire import unpack
+from gviz.recording import rows
+from gviz.recording.reader import Recording
+
+_T = TypeVar("_T")
+
+#: Nodes whose facts are in one blob: enough to compress well, few to unpack for one of them.
+NODES_A_BLOB = 400
+
+#: Told what is being done, often.
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class LinksInFile(Addresses):
+    """Addresses inside a file: of graphs that are in it, and none of others."""
+
+    graph_ids: frozenset[int] = frozenset()
+
+    def graph(self, file: str, graph_id: int, node_ids: object = ()) -> str:
+        """Return the fragment that opens a graph of the file; empty for another."""
+        return f"#graph={graph_id}" if graph_id in self.graph_ids else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where the graphs of a file come from, and which they are."""
+
+    library: Library
+    file: str
+    graphs: Sequence[rows.Graph]
+
+    @property
+    def recording(self) -> Recording:
+        """The recording."""
+        return self.library.file(self.file).recording
+
+
+def graph_blobs(
+    source: Source, view: GraphView, chosen: Chosen, progress: Progress
+) -> Iterator[tuple[str, bytes]]:
+    """Yield the blobs of a graph level, by name.
+
+    ``graph-ID``: JSON, the page and its states; ``arrays-ID``: the arrays they share;
+    ``table-ID``: JSON, the table; ``facts-ID-N``: JSON, inspectors of :data:`NODES_A_BLOB` nodes;
+    ``copy-ID-N``: JSON, what "Copy JSON" copies of them.
+    """
+    graph_id = view.graph.graph_id
+    parts = Parts()
+    measurements = source.recording.fetch_measurements(view.run.run_id)
+    memory = render_memory_facts(source.library, source.file, view)
+    page = parts.add(render_graph(view, source.graphs, measurements, chosen, memory))
+    nothing = parts.add(_inspector(source, view, ()))
+    pool = Pool()
+    states = _views(source.recording, view, chosen, pool, progress)
+    found = {
+        "id": graph_id,
+        "name": view.graph.name,
+        "note": _note(
+            source, view, chosen, [f["together"] for f in states["folds"].values() if f["folds"]]
+        ),
+        "parts": parts.list,
+        "page": page,
+        "nothing": nothing,
+        "nodes_a_blob": NODES_A_BLOB,
+        "colour": first_colour(view),
+        "columns": table_columns(view),
+        **states,
+        "headers": pool.headers,
+        "strings": pool.strings,
+    }
+    yield f"graph-{graph_id}", _json(found)
+    yield f"arrays-{graph_id}", pool.data
+    yield f"table-{graph_id}", table_payload(view)
+    yield from _facts(source, view, progress)
+
+
+def _note(source: Source, view: GraphView, chosen: Chosen, together: Sequence[bool]) -> str:
+    """Return where the file comes from, and what it cannot show."""
+    name = source.library.file(source.file).path.name
+    held = chosen.to_text() + (", one eager pass" if view.stream_launches else "")
+    if together:
+        way = "what is of one depth together" if any(together) else "one fold or body at a time"
+        held += f", and opens {way}"
+    return (
+        f"This file holds {held}. The recording has the rest: gviz view {name}. "
+        f"Saved by gviz {__version__}."
+    )
+
+
+def _json(value: object) -> bytes:
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return text.encode()
+
+
+def _views(
+    recording: Recording, view: GraphView, chosen: Chosen, pool: Pool, progress: Progress
+) -> dict[str, Any]:
+    """Add the payloads of DAG and timeline; return where the page finds them."""
+    graph_id = view.graph.graph_id
+    keep = _keeper()
+    tree: GraphTree = keep(("tree", graph_id), lambda: read_tree(recording, graph_id))
+
+    def read(at: int) -> GraphLevel:
+        return keep(("level", graph_id, at), lambda: read_level(recording, tree, at))
+
+    launches = [launch.launch_id for launch in chosen.single]
+    header, plain = unpack(payload.dag_payload(recording, graph_id, None, keep))
+    carried = payload.dag_payload(recording, graph_id, payload.DagAsked(data=True), keep)
+    folds = level_folds(tree, read)
+    layouts = level_layouts(read(0), header["layout"], bool(launches))
+    states = list(all_asked(layouts, launches, folds)) if view.nodes else []
+    dag = {}
+    for done, (key, asked) in enumerate(states):
+        progress(f"{view.graph.name}: {done:,} of {len(states):,} layouts and folds")
+        dag[key] = pool.add(payload.dag_payload(recording, graph_id, asked, keep))
+    return {
+        "dag": dag,
+        "layout": header["layout"],
+        "folds": {folding: states.to_header() for folding, states in folds.items()},
+        "data_arrays": sorted(set(unpack(carried)[1]) - set(plain)),
+        "timeline": _timelines(recording, view, chosen, pool, keep),
+        "memory": _memories(recording, graph_id, launches, pool, keep),
+    }
+
+
+def _timelines(
+    recording: Recording, view: GraphView, chosen: Chosen, pool: Pool, keep: payload.Keep
+) -> dict[str, int]:
+    """Add the timelines; return the place of each by what ``launch=`` says."""
+    stream = typical_launch(view.stream_launches)
+    stream_id = None if stream is None else stream.launch_id
+    shown: dict[str, int | Launches | None] = {
+        str(launch.launch_id): launch.launch_id for launch in chosen.single
+    }
+    shown |= {name: name for name in chosen.several}
+    if not shown and stream is not None:
+        shown = {"": None}
+    return {
+        name: pool.add(
+            payload.timeline_payload(
+                recording, view.graph.graph_id, launch, stream_id, keep=keep, whole=True
+            )
+        )
+        for name, launch in shown.items()
+    }
+
+
+def _memories(
+    recording: Recording,
+    graph_id: int,
+    launches: Sequence[int],
+    pool: Pool,
+    keep: payload.Keep,
+) -> dict[str, int]:
+    """Add the memory along each launch; return the place of each, "" where there is none."""
+    shown: dict[str, int | None] = {str(launch): launch for launch in launches} or {"": None}
+    return {
+        name: pool.add(payload.level_memory_payload(recording, graph_id, launch, keep))
+        for name, launch in shown.items()
+    }
+
+
+def _inspector(source: Source, view: GraphView, selected: Sequence[int]) -> Component:
+    links = LinksInFile(graph_ids=frozenset(g.graph_id for g in source.graphs))
+    return render_inspector(source.library, source.file, view, selected, links, node_list)
+
+
+def _facts(source: Source, view: GraphView, progress: Progress) -> Iterator[tuple[str, bytes]]:
+    """Yield the inspectors of every node, nested ones too."""
+    node_ids = view.tree.key.tolist()
+    for blob, first in enumerate(range(0, len(node_ids), NODES_A_BLOB)):
+        parts = Parts()
+        places = []
+        for done, node_id in enumerate(node_ids[first : first + NODES_A_BLOB], start=first):
+            progress(f"{view.graph.name}: {done:,} of {len(node_ids):,} nodes")
+            places.append(parts.add(_inspector(source, view, [node_id])))
+        yield f"facts-{view.graph.graph_id}-{blob}", _json({"parts": parts.list, "nodes": places})
+        yield f"copy-{view.graph.graph_id}-{blob}", _json(parts.copied)
+
+
+def _keeper() -> payload.Keep:
+    """Return a memory of what was read of one graph."""
+    known: dict[tuple[object, ...], Any] = {}
+
+    def keep(key: tuple[object, ...], build: Callable[[], _T]) -> _T:
+        if key not in known:
+            known[key] = build()
+        found: _T = known[key]
+        return found
+
+    return keep
+
+
+def read_view(source: Source, graph_id: int) -> GraphView:
+    """Return the view of a graph of the recording."""
+    return graph_view(source.library, source.file, graph_id)

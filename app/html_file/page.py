@@ -1,0 +1,121 @@
+"""The page of one graph in a file: the panes of the application's page, without their server."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dash import html
+from dash.development.base_component import Component
+
+from gviz.app.choices import select
+from gviz.app.dag_choices import colour_choice, data_choice, fold_choice, layout_choice
+from gviz.app.graph_head import graph_head, no_times
+from gviz.app.graph_view import GraphView, typical_launch
+from gviz.app.html_file.launches import Chosen
+from gviz.app.life import why_no_edges
+from gviz.app.pages.graph import gpu_time, search_field
+from gviz.app.panes import pane, panel_pane, panes
+from gviz.recording import rows
+
+#: The scripts of the page put canvases into elements of this class.
+_CANVAS = "gviz-canvas-box"
+
+
+def render_graph(
+    view: GraphView,
+    graphs: Sequence[rows.Graph],
+    measurements: Sequence[rows.Measurement],
+    chosen: Chosen,
+    memory_facts: Component,
+) -> Component:
+    """Return the page of a graph level.
+
+    Parameters
+    ----------
+    view
+        The level.
+    graphs
+        All that the file holds.
+    measurements
+        Of the run.
+    chosen
+        Launches that the file holds.
+    memory_facts
+        What stands over the memory view.
+    """
+    beside = panel_pane(
+        "timeline", _timeline(view, chosen), _memory(memory_facts), *_tools(view, chosen)
+    )
+    inspector = html.Div(id="inspector-body")
+    return html.Div(
+        className="gv-graph-page",
+        children=[
+            graph_head(view, graphs, measurements),
+            panes(_dag(view), beside, inspector, _table(view)),
+        ],
+    )
+
+
+def first_colour(view: GraphView) -> str:
+    """Return what nodes are coloured by at first."""
+    return "duration" if view.is_timed else "kind"
+
+
+def _dag(view: GraphView) -> Component:
+    if not view.nodes:
+        return pane("Graph", html.P("This graph has no nodes.", className="gv-empty"), None)
+    note = None
+    if view.edge_count is None:
+        words = f"edges unknown: {why_no_edges(view.root)}"
+        note = html.Span(words, className="gv-muted")
+    choices = (
+        data_choice(view, data=False),
+        fold_choice(view, None),
+        layout_choice(view, None),
+        colour_choice(view, first_colour(view)),
+    )
+    tools = [choice for choice in choices if choice is not None]
+    return pane("Graph", html.Div(id="dag", className=_CANVAS), note, *tools)
+
+
+def _timeline(view: GraphView, chosen: Chosen) -> Component:
+    if not chosen.single and not view.stream_launches:
+        return html.P(no_times(view), className="gv-empty")
+    return html.Div(id="timeline", className=_CANVAS)
+
+
+def _tools(view: GraphView, chosen: Chosen) -> list[Component]:
+    """Return what says which launch and which eager pass are shown."""
+    found: list[Component] = []
+    stream = typical_launch(view.stream_launches)
+    if stream is not None:
+        words = f"eager pass {stream.ordinal} · {gpu_time(stream)}"
+        found.append(html.Span(words, id="eager-box", className="gv-muted"))
+    if chosen.single:
+        found.append(select("launch", "Launch", chosen.options(), chosen.names[0], width=148))
+    return found
+
+
+def _memory(facts: Component) -> Component:
+    canvas = html.Div(html.Div(id="memory", className=_CANVAS), className="gv-memory-canvas")
+    return html.Div([facts, canvas], className="gv-memory-view")
+
+
+def _table(view: GraphView) -> Component:
+    note = None if view.is_timed else html.Span("no node times", className="gv-muted")
+    count = html.Span(id="row-count", className="gv-muted", role="status")
+    save = html.Button(
+        "CSV",
+        type="button",
+        id="save-rows",
+        className="gv-button",
+        title="Save the rows shown as CSV",
+    )
+    clear = html.Button(
+        id="filter-clear",
+        className="gv-filter-clear",
+        hidden=True,
+        title="Only these nodes; click to show all",
+    )
+    body = html.Div(id="nodes", className="gv-rows")
+    return pane("Nodes", body, note, count, save, clear, search_field())

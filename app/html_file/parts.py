@@ -1,0 +1,138 @@
+"""Components as parts that a file shares: what two inspectors have in common is stored once.
+
+A part is ``[tag, attributes, child, ...]``; attributes are 0 where there are none, a child is a
+text or a number: how far back in the list its part stands. Tags in lower case are HTML's. Those
+that assets/web/file/parts.js makes something of: Select, SegmentedControl, Checkbox, TextInput,
+Histogram, Link (to a graph of the file).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from dash import html
+from dash.development.base_component import Component
+
+from gviz.app.inspector import LISTED
+from gviz.app.quantity import microseconds
+
+Part = list[Any]
+
+#: Properties of components, as HTML calls them.
+_HTML_NAMES = {"className": "class", "htmlFor": "for", "tabIndex": "tabindex"}
+#: What Dash keeps in a component beside its properties, and what is no attribute.
+_NO_ATTRIBUTES = {
+    "_prop_names",
+    "_valid_wildcard_attributes",
+    "available_properties",
+    "available_wildcard_properties",
+    "children",
+}
+#: What of a control of the application its counterpart in the file needs.
+_CONTROL = ("id", "data", "value", "disabled", "placeholder", "label", "aria-label")
+_NOT_HERE = "Not in this file: gviz view shows it."
+
+
+class Parts:
+    """A growing list of parts.
+
+    Attributes
+    ----------
+    list
+        The parts; children stand before their parents.
+    copied
+        Texts that buttons copy, taken off the components in the order in which they came.
+    unknown
+        Types of components that a file has no counterpart for: a sentence stands in their place.
+    """
+
+    def __init__(self) -> None:
+        self.list: list[Part] = []
+        self.copied: list[str] = []
+        self.unknown: set[str] = set()
+        self._index: dict[tuple[Any, ...], int] = {}
+
+    def add(self, component: Component) -> int:
+        """Add a component with all that is in it; return the place of its part."""
+        made = _CONVERTED.get(component._type)
+        if made is not None:
+            tag, attributes, children = made(component)
+        elif component._namespace == "dash_html_components":
+            tag, children = component._type.lower(), getattr(component, "children", None)
+            attributes = self._attributes(component)
+        else:
+            self.unknown.add(component._type)
+            tag, attributes, children = "p", {"class": "gv-muted"}, _NOT_HERE
+        return self._put(tag, attributes, self._children(children))
+
+    def _children(self, children: Any) -> list[int | str]:
+        """Return texts, and places of parts."""
+        if children is None:
+            return []
+        if isinstance(children, Component):
+            return [self.add(children)]
+        if isinstance(children, Sequence) and not isinstance(children, str):
+            return [found for child in children for found in self._children(child)]
+        return [str(children)]
+
+    def _attributes(self, component: Component) -> dict[str, Any]:
+        # A third of the time of to_plotly_json, of hundreds of thousands of components.
+        found = {
+            _HTML_NAMES.get(k, k): v
+            for k, v in vars(component).items()
+            if k not in _NO_ATTRIBUTES and v is not None
+        }
+        if "data-copy" in found:
+            self.copied.append(found["data-copy"])
+            found["data-copy"] = ""
+        return found
+
+    def _put(self, tag: str, attributes: dict[str, Any], children: list[int | str]) -> int:
+        key = (tag, repr(attributes), *children)
+        place = self._index.get(key)
+        if place is None:
+            place = self._index[key] = len(self.list)
+            near = [c if isinstance(c, str) else place - c for c in children]
+            self.list.append([tag, attributes or 0, *near])
+        return place
+
+
+def node_list(node_ids: Sequence[int], where: str) -> Component:
+    """Return a list of nodes to choose from: their names and times are in the file's table.
+
+    Stands in for :func:`gviz.app.inspector.pick_buttons`.
+    """
+    shown = list(node_ids[:LISTED])
+    return html.Ul(
+        className="gv-picks",
+        **{"data-nodes": json.dumps(shown), "data-more": str(len(node_ids) - len(shown))},
+    )
+
+
+def _control(component: Component) -> tuple[str, dict[str, Any], Any]:
+    props = component.to_plotly_json()["props"]
+    return component._type, {k: props[k] for k in _CONTROL if k in props}, None
+
+
+def _histogram(component: Component) -> tuple[str, dict[str, Any], Any]:
+    (data,) = component.figure["data"]
+    counts, edges = np.histogram(data["x"], bins=data["nbinsx"])
+    ends = [microseconds(1e3 * float(edges[i])) for i in (0, -1)]
+    return "Histogram", {"counts": counts.tolist(), "ends": ends}, None
+
+
+def _link(component: Component) -> tuple[str, dict[str, Any], Any]:
+    return "Link", {"href": component.href}, component.children
+
+
+_CONVERTED: dict[str, Callable[[Component], tuple[str, dict[str, Any], Any]]] = {
+    "Select": _control,
+    "SegmentedControl": _control,
+    "Checkbox": _control,
+    "TextInput": _control,
+    "Graph": _histogram,
+    "Link": _link,
+}

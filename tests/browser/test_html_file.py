@@ -1,0 +1,482 @@
+"""An exported HTML file in a browser without a network: opened from disk and clicked through."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from app_recordings import write_imported_recording
+from playwright.sync_api import Page, Route
+from recordings import (
+    FIRST_NODE_ID,
+    Shape,
+    Work,
+    transformer_shape,
+    write_loop_recording,
+    write_recording,
+)
+from svg_picture import Picture, save_view
+from waiting import eventually
+
+from gviz.app.html_file.file import write_html
+from gviz.app.html_file.launches import Asked
+
+pytestmark = pytest.mark.browser
+
+NODE = FIRST_NODE_ID + 4  # branch0_step0
+OTHER = FIRST_NODE_ID + 5
+LAYERS = 12
+LONG = transformer_shape(layers=LAYERS)
+HOSTILE = ["</script><script>document.title='bad'</script>", "<img src=x onerror=alert(1)>", "a&b"]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFile:
+    """A page that shows an exported file, and the addresses it has asked for."""
+
+    page: Page
+    asked: list[str]
+
+    def open(self, path: Path, fragment: str = "") -> None:
+        """Open a file and wait until what it shows is drawn."""
+        self.page.goto("about:blank")
+        self.page.goto(path.as_uri() + (f"#{fragment}" if fragment else ""))
+        self.wait()
+
+    def wait(self) -> None:
+        """Wait until the views are drawn."""
+        self.page.wait_for_selector("#nodes table")
+        for view in ("dag", "timeline"):
+            if self.page.locator(f"#{view}").count():
+                eventually(lambda v=view: self.state(v)["ready"], f"{view} drawn")
+
+    def state(self, view: str = "dag") -> dict[str, Any]:
+        """Return what a canvas says about itself."""
+        found: dict[str, Any] = self.page.evaluate(
+            "id => document.querySelector(`#${id} canvas`)?.gvizState() ?? {ready: false}", view
+        )
+        return found
+
+    def until(self, view: str = "dag", **wanted: Any) -> None:
+        """Wait until a canvas says this of itself."""
+
+        def holds() -> bool:
+            state = self.state(view)
+            return bool(state["ready"]) and all(state.get(k) == v for k, v in wanted.items())
+
+        eventually(holds, f"{view} with {wanted}")
+
+    def spot(self, view: str, node: int) -> dict[str, float]:
+        """Return where a canvas drew a node, once it is on screen."""
+        found: dict[str, float] = eventually(
+            lambda: self.page.evaluate(
+                "([id, node]) => document.querySelector(`#${id} canvas`).gvizLocate(node)",
+                [view, node],
+            ),
+            f"node {node} on screen in {view}",
+        )
+        return found
+
+    def click(self, view: str, node: int) -> None:
+        """Click a node where a canvas drew it."""
+        spot = self.spot(view, node)
+        self.page.mouse.click(spot["x"], spot["y"])
+
+    def selected_rows(self) -> list[int]:
+        """Return the node ids of the table's selected rows that are drawn."""
+        rows = self.page.locator("#nodes tr[aria-selected=true]").all()
+        return sorted(int(row.get_attribute("data-node") or 0) for row in rows)
+
+    def shown_rows(self) -> list[int]:
+        """Return the node ids of the rows that are drawn, in order."""
+        rows = self.page.locator("#nodes tr[data-node]").all()
+        return [int(row.get_attribute("data-node") or 0) for row in rows]
+
+    def inspected(self) -> str:
+        """Return the text of the inspector."""
+        return self.page.locator("#inspector").inner_text()
+
+    def expect_selected(self, node: int) -> None:
+        """Wait until all views show one node as selected, and none complains."""
+        eventually(
+            lambda: (
+                self.state("dag")["selected"] == [node]
+                and self.state("timeline")["selected"] == [node]
+                and self.selected_rows() == [node]
+                and f"node {node}" in self.inspected()
+                and f"node={node}" in self.page.url
+            ),
+            f"selection of {node} everywhere",
+        )
+        assert [self.state(view)["message"] for view in ("dag", "timeline")] == ["", ""]
+
+
+@pytest.fixture
+def opened(page: Page) -> Iterator[OpenFile]:
+    """A page without a network: whatever is asked for but files of this disk is refused."""
+    asked: list[str] = []
+
+    def refuse(route: Route) -> None:
+        route.continue_() if route.request.url.startswith("file:") else route.abort()
+
+    page.context.set_offline(True)
+    page.context.route("**/*", refuse)
+    page.on("request", lambda request: asked.append(request.url))
+    yield OpenFile(page, asked)
+    files = {url for url in asked if not url.startswith(("data:", "blob:", "about:"))}
+    assert all(url.startswith("file:") and ".html" in url for url in files), files
+
+
+def written(
+    recording: Path, graphs: tuple[int, ...] = (1,), launches: tuple[Asked, ...] = ()
+) -> Path:
+    output = recording.with_suffix(".html")
+    write_html(recording, output, graphs, launches)
+    return output
+
+
+@pytest.fixture(scope="module")
+def small(small_recording: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """47 nodes, launches #2 and #7, the median, and all of them stacked."""
+    output = tmp_path_factory.mktemp("file") / "small.html"
+    write_html(small_recording, output, [1], [2, 7, "all"])
+    return output
+
+
+@pytest.fixture(scope="module")
+def long(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A transformer of 12 layers, which fold."""
+    folder = tmp_path_factory.mktemp("file")
+    return written(write_recording(folder / "long.gviz", LONG, launches=2))
+
+
+def test_it_shows_graph_timeline_table_and_what_it_holds(opened: OpenFile, small: Path) -> None:
+    opened.open(small)
+    page = opened.page
+    assert page.title() == "fork-join 3x4 – gviz"
+    assert opened.state("dag")["nodeCount"] == 47
+    assert opened.state("timeline")["sides"]["graph"]["count"] == 45
+    assert opened.state("timeline")["sides"]["stream"]["count"] == 45
+    assert page.get_by_role("heading", level=1).inner_text() == "fork-join 3x4"
+    assert "This file holds launches #2, #7" in page.locator("#file-note").inner_text()
+    assert "Slowest nodes, by median" in opened.inspected()
+    assert opened.asked == ["about:blank", small.as_uri()] or opened.asked == [small.as_uri()]
+
+
+@pytest.mark.parametrize("layout", ["structure", "lanes", "time"])
+def test_layouts_keep_the_selection(opened: OpenFile, small: Path, layout: str) -> None:
+    opened.open(small, f"node={NODE}")
+    opened.page.locator("#layout label", has_text=layout.capitalize()).click()
+    opened.until(layout=layout, selected=[NODE])
+    assert opened.state("dag")["nodeCount"] == 47
+    assert f"layout={layout}" in opened.page.url
+
+
+@pytest.mark.parametrize("colour", ["slack", "kernel", "launch", "kind"])
+def test_overlays_are_chosen(opened: OpenFile, small: Path, colour: str) -> None:
+    opened.open(small)
+    opened.page.locator("#colour").select_option(colour)
+    opened.until(overlay=colour)
+    assert f"colour={colour}" in opened.page.url
+
+
+@pytest.mark.parametrize("view", ["dag", "timeline"])
+def test_node_clicked_in_a_canvas_is_selected_everywhere(
+    opened: OpenFile, small: Path, view: str
+) -> None:
+    opened.open(small)
+    opened.click(view, NODE)
+    opened.expect_selected(NODE)
+    assert "branch0_step0" in opened.inspected()
+    assert "Dependents (1)" in opened.inspected()
+
+
+def test_from_graph_to_table_to_inspector_and_back(opened: OpenFile, small: Path) -> None:
+    opened.open(small)
+    opened.click("dag", NODE)
+    opened.expect_selected(NODE)
+    row = opened.page.locator("#nodes tr[data-node]", has_text="branch0_step1").first
+    row.click()
+    opened.expect_selected(int(row.get_attribute("data-node") or 0))
+    pick = opened.page.locator("#inspector").get_by_role("button", name="branch0_step0").first
+    node = int(pick.get_attribute("data-node") or 0)
+    pick.click()
+    opened.expect_selected(node)
+    opened.page.locator("#dag canvas").press("Escape")
+    eventually(lambda: "No node selected" in opened.inspected(), "nothing selected")
+    assert opened.selected_rows() == []
+    assert "node=" not in opened.page.url
+
+
+def test_several_nodes_are_summed(opened: OpenFile, small: Path) -> None:
+    opened.open(small, f"node={NODE}")
+    opened.expect_selected(NODE)
+    opened.page.locator(f"#row-{OTHER}").click(modifiers=["Control"])
+    eventually(lambda: "2 nodes selected" in opened.inspected(), "sums")
+    assert opened.state("dag")["selected"] == [NODE, OTHER]
+    assert "2 of 2" in opened.inspected()
+    opened.page.locator("#nodes tr[data-node]").nth(12).click()
+    opened.page.locator("#nodes tr[data-node]").nth(14).click(modifiers=["Shift"])
+    eventually(lambda: "3 nodes selected" in opened.inspected(), "a stretch of rows")
+
+
+def test_hover_is_shared(opened: OpenFile, small: Path) -> None:
+    opened.open(small)
+    spot = opened.spot("dag", NODE)
+    opened.page.mouse.move(spot["x"], spot["y"])
+    opened.page.locator("#dag .gviz-canvas-tooltip").wait_for(state="visible")
+    assert opened.state("timeline")["hovered"] == NODE
+    row = opened.page.locator("#nodes tr[data-node]").nth(2)
+    row.hover()
+    node = int(row.get_attribute("data-node") or 0)
+    eventually(lambda: opened.state("dag")["hovered"] == node, "hover of a row")
+
+
+def test_launches_that_were_chosen_and_no_others(opened: OpenFile, small: Path) -> None:
+    opened.open(small)
+    options = opened.page.locator("#launch option").all_inner_texts()
+    assert options[:2] == ["median of 20", "all 20, stacked"]
+    assert [text.partition(" ")[0] for text in options[2:]] == ["#2", "#7"]
+    for value, mode, count in (("median", "median", 45), ("all", "all", 900)):
+        opened.page.locator("#launch").select_option(value)
+        eventually(
+            lambda m=mode: opened.state("timeline")["sides"]["graph"]["mode"] == m, f"{mode} shown"
+        )
+        assert opened.state("timeline")["sides"]["graph"]["count"] == count
+        assert f"launch={value}" in opened.page.url
+    assert opened.state("timeline")["detail"] is None
+
+
+def test_table_is_sorted_searched_and_saved(opened: OpenFile, small: Path, tmp_path: Path) -> None:
+    opened.open(small)
+    page = opened.page
+    head = page.get_by_role("columnheader", name="Median µs")
+    assert head.get_attribute("aria-sort") == "descending"
+    first = opened.shown_rows()[0]
+    head.get_by_role("button").click()
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert opened.shown_rows()[0] != first
+    page.get_by_role("columnheader", name="Id", exact=True).get_by_role("button").click()
+    assert opened.shown_rows()[:3] == [FIRST_NODE_ID, FIRST_NODE_ID + 1, FIRST_NODE_ID + 2]
+    page.keyboard.press("/")
+    page.keyboard.type("stage BRANCH2")
+    eventually(lambda: page.locator("#row-count").inner_text() == "9 of 47", "search")
+    assert len(opened.shown_rows()) == 9
+    with page.expect_download() as download:
+        page.locator("#save-rows").click()
+    assert download.value.suggested_filename == "fork-join-3x4.csv"
+    lines = list(csv.DictReader(download.value.path().read_text("utf-8-sig").splitlines()))
+    assert [int(line["node"]) for line in lines] == opened.shown_rows()
+    assert all("branch2" in line["name"] for line in lines)
+    page.keyboard.press("Escape")
+    page.locator("#search").fill("nothing of the kind")
+    page.get_by_text("No node matches.").wait_for()
+
+
+def test_brush_filters_table_and_graph(opened: OpenFile, small: Path) -> None:
+    opened.open(small)
+    page = opened.page
+    canvas = page.locator("#timeline canvas").bounding_box()
+    assert canvas is not None
+    y = opened.spot("timeline", NODE)["y"]
+    page.keyboard.down("Alt")
+    page.mouse.move(canvas["x"] + 112, y)
+    page.mouse.down()
+    page.mouse.move(canvas["x"] + 180, y, steps=4)
+    page.mouse.up()
+    page.keyboard.up("Alt")
+    filtered = eventually(lambda: opened.state("dag")["filtered"], "a filter")
+    assert 0 < len(filtered) < 47
+    assert set(opened.shown_rows()) == set(filtered)
+    page.locator("#filter-clear").click()
+    eventually(lambda: opened.state("dag")["filtered"] is None, "no filter")
+    eventually(lambda: len(opened.shown_rows()) > len(filtered), "all rows")
+    assert not page.locator("#filter-clear").is_visible()
+
+
+def test_only_rows_in_view_are_drawn_and_keys_reach_all(opened: OpenFile, tmp_path: Path) -> None:
+    shape = transformer_shape(layers=120)
+    path = written(write_recording(tmp_path / "large.gviz", shape, launches=1))
+    opened.open(path)
+    page = opened.page
+    table = page.get_by_role("grid", name="Nodes")
+    assert table.get_attribute("aria-rowcount") == str(len(shape.works) + 1)
+    assert len(opened.shown_rows()) < 60
+    page.get_by_role("columnheader", name="Id", exact=True).get_by_role("button").click()
+    table.focus()
+    table.press("ArrowDown")
+    opened.expect_selected(FIRST_NODE_ID)
+    table.press("ArrowDown")
+    opened.expect_selected(FIRST_NODE_ID + 1)
+    table.press("End")
+    last = FIRST_NODE_ID + len(shape.works) - 1
+    opened.expect_selected(last)
+    assert len(opened.shown_rows()) < 60
+    assert table.get_attribute("aria-activedescendant") == f"row-{last}"
+    table.press("PageUp")
+    eventually(lambda: opened.state("dag")["selected"] != [last], "a page up")
+    table.press("Home")
+    opened.expect_selected(FIRST_NODE_ID)
+
+
+def test_folds_open_one_at_a_time_and_close(opened: OpenFile, long: Path) -> None:
+    opened.open(long)
+    page = opened.page
+    page.locator("#folding").select_option("repeats")
+    eventually(lambda: opened.state("dag")["foldCount"] > 0, "folds")
+    folded = opened.state("dag")["nodeCount"]
+    assert folded < len(LONG.works) / LAYERS
+    inside = FIRST_NODE_ID + 2 + 15 * 5
+    for more in (LAYERS - 1, LAYERS - 1 + 14):
+        spot = opened.spot("dag", inside)
+        page.mouse.dblclick(spot["x"], spot["y"])
+        opened.until(nodeCount=folded + more)
+    # Another block: the first closes.
+    other = opened.spot("dag", FIRST_NODE_ID + 2 + 15 * 8)
+    page.mouse.dblclick(other["x"], other["y"])
+    eventually(lambda: len(opened.state("dag")["open"]) == 2, "another open fold")
+    opened.until(nodeCount=folded + LAYERS - 1 + 14)
+    assert "fold=repeats" in page.url
+    address = page.url
+    opened.open(long, address.partition("#")[2])
+    opened.until(nodeCount=folded + LAYERS - 1 + 14)
+    opened.click("dag", FIRST_NODE_ID + 2 + 15 * 8)
+    for more in (LAYERS - 1, 0):
+        page.locator("#dag canvas").press("x")
+        opened.until(nodeCount=folded + more)
+    page.locator("#folding").select_option("none")
+    opened.until(nodeCount=len(LONG.works))
+    assert "fold=" not in page.url
+
+
+def test_saved_svg_has_as_many_shapes_as_nodes_in_view(
+    opened: OpenFile, small: Path, tmp_path: Path
+) -> None:
+    opened.open(small, "layout=structure&colour=kernel")
+    picture = Picture.read(save_view(opened.page, "dag", "SVG", tmp_path))
+    assert len(picture.titles()) == opened.state("dag")["visible"] == 47
+    timeline = Picture.read(save_view(opened.page, "timeline", "SVG", tmp_path))
+    assert "Graph launch" in timeline.texts()
+    png = save_view(opened.page, "dag", "PNG", tmp_path)
+    assert png.read_bytes().startswith(b"\x89PNG")
+
+
+def test_address_reproduces_the_view(opened: OpenFile, small: Path) -> None:
+    fragment = f"node={OTHER}&launch=median&colour=p95&layout=lanes"
+    opened.open(small, fragment)
+    opened.expect_selected(OTHER)
+    opened.until(layout="lanes", overlay="p95")
+    assert opened.state("timeline")["sides"]["graph"]["mode"] == "median"
+    assert opened.page.locator("#launch").input_value() == "median"
+    assert opened.page.locator("#colour").input_value() == "p95"
+    assert opened.page.locator("#layout input:checked").get_attribute("value") == "lanes"
+    assert set(fragment.split("&")) < set(opened.page.url.partition("#")[2].split("&"))
+
+
+@pytest.mark.parametrize(
+    "fragment",
+    [
+        "graph=99&node=1,x,-3,99999999&launch=8&colour=<b>&layout=q&fold=repeats&open=a,b",
+        "%E0%A4%A&=&&node=",
+        "node=" + "9" * 400,
+    ],
+)
+def test_malformed_address_shows_the_graph(opened: OpenFile, small: Path, fragment: str) -> None:
+    opened.open(small, fragment)
+    assert opened.state("dag")["selected"] == []
+    assert opened.state("dag")["nodeCount"] > 0
+    assert opened.state("dag")["message"] == ""
+
+
+@pytest.mark.parametrize("page", [{"color_scheme": "dark"}], indirect=True)
+def test_theme_follows_the_system_and_the_switch(opened: OpenFile, small: Path) -> None:
+    opened.open(small)
+    assert opened.state("dag")["theme"] == "dark"
+    opened.page.get_by_label("Switch between dark and light").click()
+    opened.until(theme="light")
+    opened.until("timeline", theme="light")
+    ground = opened.page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert ground == "rgb(243, 245, 247)"
+
+
+def test_keys_are_listed_and_work(opened: OpenFile, small: Path) -> None:
+    opened.open(small, f"node={NODE}")
+    page = opened.page
+    page.keyboard.press("?")
+    dialog = page.locator("#key-help")
+    assert "along the critical path" in dialog.inner_text()
+    page.keyboard.press("Escape")
+    assert not dialog.is_visible()
+    page.locator("#dag canvas").press("ArrowDown")
+    opened.expect_selected(OTHER)
+
+
+def test_node_is_copied_as_json(opened: OpenFile, small: Path) -> None:
+    opened.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    opened.open(small, f"node={NODE}")
+    opened.expect_selected(NODE)
+    button = opened.page.get_by_role("button", name="Copy JSON")
+    eventually(lambda: button.get_attribute("data-copy"), "text to copy")
+    button.click()
+    opened.page.get_by_role("button", name="Copied").wait_for()
+    copied = json.loads(opened.page.evaluate("navigator.clipboard.readText()"))
+    assert copied["node"]["node_id"] == NODE
+
+
+def test_bodies_are_chosen_and_linked(opened: OpenFile, tmp_path: Path) -> None:
+    path = written(write_loop_recording(tmp_path / "loop.gviz"))
+    opened.open(path, "graph=1&node=1002")
+    page = opened.page
+    page.locator("#inspector").get_by_role("link", name="while loop body").click()
+    page.get_by_role("heading", level=1, name="while loop body").wait_for()
+    opened.wait()
+    opened.until(nodeCount=2)
+    assert page.title() == "while loop body – gviz"
+    assert page.locator("#graph-choice").input_value() == "2"
+    page.locator("#graph-choice").select_option("1")
+    opened.until(nodeCount=3)
+    page.go_back()
+    opened.until(nodeCount=2)
+
+
+def test_recording_without_times_or_timeline(opened: OpenFile, tmp_path: Path) -> None:
+    opened.open(written(write_imported_recording(tmp_path / "dump.gviz")))
+    assert opened.state("dag")["nodeCount"] > 0
+    assert opened.state("dag")["overlay"] == "kind"
+    assert "No times" in opened.page.locator("#timeline-box").inner_text()
+    node = opened.shown_rows()[0]
+    opened.page.locator(f"#row-{node}").click()
+    eventually(lambda: f"node {node}" in opened.inspected(), "inspector")
+
+
+def test_hostile_names_are_text(opened: OpenFile, tmp_path: Path) -> None:
+    works = tuple(Work(name, 3_000, (i - 1,) if i else ()) for i, name in enumerate(HOSTILE))
+    path = written(write_recording(tmp_path / "r.gviz", Shape(HOSTILE[0], works), launches=2))
+    opened.open(path, f"node={FIRST_NODE_ID + 1}")
+    opened.expect_selected(FIRST_NODE_ID + 1)
+    assert HOSTILE[1] in opened.inspected()
+    assert HOSTILE[2] in opened.page.locator("#nodes").inner_text()
+    assert opened.page.title() == f"{HOSTILE[0]} – gviz"
+    assert opened.page.locator("#nodes img, #inspector img").count() == 0
+
+
+def test_panes_are_resized_with_the_keyboard(opened: OpenFile, small: Path) -> None:
+    opened.open(small)
+    bar = opened.page.get_by_role("separator", name="graph and timeline")
+    before = int(bar.get_attribute("aria-valuenow") or 0)
+    bar.press("ArrowRight")
+    assert int(bar.get_attribute("aria-valuenow") or 0) > before
+
+
+def test_damaged_file_says_so(opened: OpenFile, small: Path, tmp_path: Path) -> None:
+    text = small.read_text()
+    path = tmp_path / "cut.html"
+    path.write_text(text.replace('id="blob-arrays-1"', 'id="blob-lost"'))
+    opened.page.goto(path.as_uri())
+    message = opened.page.locator("#dag .gviz-canvas-message")
+    eventually(lambda: "this file has no arrays-1" in message.inner_text(), "a sentence")

@@ -1,0 +1,147 @@
+"""``gviz export``: which graphs, where to, and what it refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from recordings import write_loop_recording
+from saved_file import SavedFile
+
+from gviz.cli.main import main
+from gviz.recording import rows
+from gviz.recording.reader import Recording
+from gviz.recording.writer import RecordingWriter
+
+
+@pytest.fixture
+def loop(tmp_path: Path) -> Path:
+    """A recording of graph 1, 'while loop', with its body, graph 2."""
+    return write_loop_recording(tmp_path / "loop.gviz")
+
+
+def write_graphs(path: Path, names: list[str]) -> Path:
+    """Write a recording of graphs of one node each."""
+    with RecordingWriter(path) as writer:
+        writer.insert(rows.Run(run_id=1, name="r", state="completed", source="import"))
+        for graph_id, name in enumerate(names, start=1):
+            writer.insert(rows.Graph(graph_id=graph_id, run_id=1, name=name, origin="capture"))
+            node = rows.Node(graph_id=graph_id, node_id=1, exec_node_id=1, type=0, name="k")
+            writer.insert(node)
+    return path
+
+
+def test_html_goes_beside_the_recording(loop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", str(loop), "--html"]) == 0
+    out, err = capsys.readouterr()
+    output = loop.with_suffix(".html")
+    assert out == ""
+    assert f"wrote {output}, " in err
+    assert "2 graphs, 5 nodes, the one recorded launch; open it in a browser" in err
+    assert SavedFile.read(output).title == "while loop – gviz"
+    assert [path.name for path in loop.parent.iterdir() if path.suffix == ".part"] == []
+
+
+def test_html_flag_is_a_format(loop: Path) -> None:
+    for arguments in (["--html"], ["--format", "html"]):
+        output = loop.with_name(f"{len(arguments)}.html")
+        assert main(["export", str(loop), *arguments, "-o", str(output)]) == 0
+    assert loop.with_name("1.html").read_bytes() == loop.with_name("2.html").read_bytes()
+
+
+@pytest.mark.parametrize("kind", ["dot", "html"])
+def test_existing_file_is_kept_unless_told_otherwise(
+    loop: Path, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    output = loop.with_name("there")
+    output.write_text("mine")
+    command = ["export", str(loop), "--format", kind, "-o", str(output)]
+    assert main(command) == 1
+    assert output.read_text() == "mine"
+    assert "exists; choose another name or give --overwrite" in capsys.readouterr().err
+    assert main([*command, "--overwrite"]) == 0
+    assert output.read_text() != "mine"
+
+
+@pytest.mark.parametrize(("wanted", "found"), [("2", [2]), ("while loop", [1, 2])])
+def test_graph_is_found_by_number_or_name(loop: Path, wanted: str, found: list[int]) -> None:
+    assert main(["export", str(loop), "--html", "--graph", wanted]) == 0
+    graphs = SavedFile.read(loop.with_suffix(".html")).json("file")["graphs"]
+    assert [graph["id"] for graph in graphs] == found
+
+
+def test_number_goes_before_a_name_that_is_one(tmp_path: Path) -> None:
+    path = write_graphs(tmp_path / "r.gviz", ["2", "x"])
+    assert main(["export", str(path), "--html", "--graph", "2"]) == 0
+    graphs = SavedFile.read(tmp_path / "r.html").json("file")["graphs"]
+    assert graphs == [{"id": 2, "name": "x"}]
+
+
+def test_several_graphs_are_written_once_each(tmp_path: Path) -> None:
+    path = write_graphs(tmp_path / "r.gviz", ["a", "b", "c"])
+    chosen = ["--graph", "c", "--graph", "1", "--graph", "3"]
+    assert main(["export", str(path), "--html", *chosen]) == 0
+    graphs = SavedFile.read(tmp_path / "r.html").json("file")["graphs"]
+    assert [graph["name"] for graph in graphs] == ["c", "a"]
+    assert main(["export", str(path), *chosen, "-o", str(tmp_path / "r.dot")]) == 0
+    assert (tmp_path / "r.dot").read_text().count("digraph") == 2
+
+
+def test_names_that_graphs_share_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_graphs(tmp_path / "r.gviz", ["a", "b", "a"])
+    assert main(["export", str(path), "--html", "--graph", "a"]) == 1
+    assert "graphs 1, 3 are called 'a'; give one of the numbers" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["--graph", "while"], 1, "there is no graph while; 'gviz info' lists them"),
+        (["--launch", "9"], 1, "there is no launch #9 with node times; there are #0"),
+        (["--launch", "first"], 2, "--launch first: give a launch's number, 'median' or 'all'"),
+        (["-o", "/nowhere/x.html"], 1, "there is no directory /nowhere; create it"),
+    ],
+)
+def test_html_refuses_with_a_sentence(
+    loop: Path,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    code: int,
+    words: str,
+) -> None:
+    assert main(["export", str(loop), "--html", *arguments]) == code
+    assert words in capsys.readouterr().err
+    assert not loop.with_suffix(".html").exists()
+
+
+def test_launch_is_nothing_for_dot(loop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", str(loop), "--launch", "0"]) == 2
+    assert "--launch chooses what the timeline of --html shows" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", ["dot", "html"])
+def test_recording_without_graphs_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    path = write_graphs(tmp_path / "r.gviz", [])
+    assert main(["export", str(path), "--format", kind]) == 1
+    assert "has no graph to export; 'gviz info' says why" in capsys.readouterr().err
+
+
+def test_what_is_no_recording_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "r.gviz").write_text("no")
+    assert main(["export", str(tmp_path / "r.gviz"), "--html"]) == 1
+    assert "r.gviz" in capsys.readouterr().err
+    assert not (tmp_path / "r.html").exists()
+
+
+def test_recording_is_only_read(loop: Path) -> None:
+    before = loop.read_bytes()
+    assert main(["export", str(loop), "--html"]) == 0
+    assert loop.read_bytes() == before
+    with Recording(loop) as recording:
+        assert len(recording.fetch_graphs()) == 2

@@ -1,0 +1,396 @@
+"""The HTML file of ``gviz export --html``: what is in it, that it asks for nothing, its size."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import pytest
+from app_recordings import write_detailed_recording, write_imported_recording
+from app_tree import texts
+from dash import dcc, html
+from life_recordings import write_life_recording
+from nested_recordings import NESTED, write_nested_recording
+from recordings import (
+    FIRST_NODE_ID,
+    Shape,
+    Work,
+    transformer_shape,
+    write_loop_recording,
+    write_recording,
+)
+from saved_file import SavedFile, part_text
+
+from gviz.app.address import Addresses
+from gviz.app.application import create_app
+from gviz.app.folding import FOLDINGS, fold_level
+from gviz.app.graph_level import read_level
+from gviz.app.graph_tree import read_tree
+from gviz.app.graph_view import graph_view
+from gviz.app.html_file.document import scripts
+from gviz.app.html_file.file import write_html
+from gviz.app.html_file.launches import check_asked, choose, parse_asked
+from gviz.app.html_file.parts import Parts, node_list
+from gviz.app.html_file.pool import Pool
+from gviz.app.html_file.states import all_asked, fold_states, level_folds, list_openings
+from gviz.app.inspector import render_inspector
+from gviz.app.library import Library
+from gviz.app.open_levels import open_id
+from gviz.app.payload import DagAsked, dag_payload, timeline_payload
+from gviz.app.security import Access
+from gviz.app.wire import unpack
+from gviz.errors import RecordingError, UsageError
+from gviz.recording.reader import Recording
+
+BUNDLED = sorted(Path(str(files("gviz.assets") / "recordings")).glob("*.gviz"))
+HOSTILE = ["</script><script>alert(1)</script>", "<!-- <script>", "]]>&amp;\"'", "\u2028 \x00 核"]
+
+
+@pytest.fixture(scope="module")
+def small(small_recording: Path, tmp_path_factory: pytest.TempPathFactory) -> SavedFile:
+    path = tmp_path_factory.mktemp("html") / "small.html"
+    write_html(small_recording, path, [1])
+    return SavedFile.read(path)
+
+
+# -- the document ----------------------------------------------------------------------
+
+
+def test_file_asks_for_nothing(small: SavedFile) -> None:
+    addresses = {
+        value
+        for _, attributes in small.tags
+        for name, value in attributes.items()
+        if name in ("src", "href", "action", "srcset", "poster", "data")
+    }
+    assert {address.partition(":")[0] for address in addresses} <= {"data"}
+    assert not [tag for tag, _ in small.tags if tag in ("iframe", "object", "embed", "base")]
+    words = "\n".join([*small.code, *(style.text for style in small.styles)])
+    # The name of SVG's vocabulary is no address.
+    assert set(re.findall(r"\w+://[^\s\"'`)]+", words)) <= {"http://www.w3.org/2000/svg"}
+    assert not re.search(r"@import|url\((?!#)", words.replace("url(#", ""))
+
+
+def test_policy_allows_the_files_own_scripts_and_no_connection(small: SavedFile) -> None:
+    policy = small.policy()
+    assert policy["default-src"] == "'none'"
+    assert "unsafe" not in " ".join(policy.values())
+    assert not {"connect-src", "frame-src", "font-src"} & set(policy)
+    for texts_, directive in (
+        (small.code, "script-src"),
+        ([style.text for style in small.styles], "style-src"),
+    ):
+        hashes = {
+            f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+            for text in texts_
+        }
+        assert set(policy[directive].split()) == hashes
+    assert len(small.code) == 2
+
+
+def test_drawing_scripts_are_the_applications_and_none_is_forgotten() -> None:
+    web = files("gviz.assets") / "web"
+    shared = {path.name for path in web.iterdir() if path.name.endswith(".js")}
+    own = {f"file/{path.name}" for path in (web / "file").iterdir() if path.name.endswith(".js")}
+    pages = {name for name in shared if name.startswith("page_")}
+    pages -= {"page_keys.js", "page_split.js"}
+    with_dash = {"component.js", "miniature.js", "runs_table.js"}
+    assert set(scripts()) == (shared - pages - with_dash) | own
+    assert len(scripts()) == len(set(scripts()))
+    for name in [*scripts(), "early/theme.js", "page.css", "canvas.css", "file/file.css"]:
+        text = (web / name).read_text(encoding="utf-8").lower()
+        assert not re.search(r"</script|</style|<!--", text), name
+
+
+def test_scripts_of_files_are_not_loaded_by_the_application(small_recording: Path) -> None:
+    client = create_app([small_recording], Access("token")).server.test_client()
+    headers = {"Host": "localhost"}
+    client.get("/?token=token", headers=headers)
+    page = client.get("/", headers=headers).get_data(as_text=True)
+    assert "assets/svg_pen" in page
+    assert "assets/file/" not in page
+
+
+def test_neither_dash_nor_plotly_nor_a_grid_is_in_it(small: SavedFile) -> None:
+    code = "\n".join(small.code)
+    assert len(code) < 500_000
+    assert "React.createElement" not in code
+    assert "Plotly.newPlot" not in code
+
+
+def test_hostile_names_end_no_element(tmp_path: Path) -> None:
+    works = tuple(Work(name, 3_000, (i - 1,) if i else ()) for i, name in enumerate(HOSTILE))
+    path = write_recording(tmp_path / "r.gviz", Shape(HOSTILE[0], works), launches=2)
+    write_html(path, tmp_path / "r.html", [1])
+    found = SavedFile.read(tmp_path / "r.html")
+    assert len(found.code) == 2
+    assert found.title == f"{HOSTILE[0]} – gviz"
+    assert HOSTILE[0] not in found.text
+    assert found.json("table-1")["name"] == HOSTILE
+
+
+def test_file_of_5000_nodes_is_under_5_mb(tmp_path: Path) -> None:
+    shape = transformer_shape(layers=333)
+    assert len(shape.works) > 5_000
+    path = write_recording(tmp_path / "r.gviz", shape, launches=20)
+    written = write_html(path, tmp_path / "r.html", [1])
+    assert written.node_count == len(shape.works)
+    assert written.size_bytes == (tmp_path / "r.html").stat().st_size < 5_000_000
+
+
+def test_bundled_recordings_are_under_1_kb_a_node(tmp_path: Path) -> None:
+    # Real arguments, addresses and stacks: more of them than a generated graph has.
+    path = next(path for path in BUNDLED if path.stem == "training_step")
+    written = write_html(path, tmp_path / "r.html", [1])
+    code = 300_000
+    assert written.size_bytes < code + 1_000 * written.node_count
+
+
+# -- parts -----------------------------------------------------------------------------
+
+
+def test_equal_components_are_one_part() -> None:
+    parts = Parts()
+
+    def fact(value: str) -> html.Div:
+        return html.Div([html.Dt("Grid"), html.Dd(value)], className="a")
+
+    first, second, other = (parts.add(fact(value)) for value in ("8", "8", "9"))
+    assert first == second != other
+    assert [part[0] for part in parts.list] == ["dt", "dd", "div", "dd", "div"]
+    assert part_text(parts.list, other) == "Grid 9"
+
+
+def test_parts_keep_attributes_and_nothing_of_dash() -> None:
+    parts = Parts()
+    parts.add(
+        html.Div(
+            [None, "text", [html.B("bold")], 3],
+            className="c",
+            hidden=True,
+            style={"--gv-share": "50%"},
+            tabIndex="0",
+            **{"aria-label": "L", "data-x": "1"},
+        )
+    )
+    tag, attributes, *children = parts.list[-1]
+    assert tag == "div"
+    assert attributes == {
+        "class": "c",
+        "hidden": True,
+        "style": {"--gv-share": "50%"},
+        "tabindex": "0",
+        "aria-label": "L",
+        "data-x": "1",
+    }
+    assert children == ["text", 1, "3"]
+
+
+def test_what_a_file_has_no_counterpart_for_is_said() -> None:
+    parts = Parts()
+    place = parts.add(html.Div([dcc.Dropdown(["a"])]))
+    assert parts.unknown == {"Dropdown"}
+    assert "gviz view shows it" in part_text(parts.list, place)
+
+
+def test_list_of_many_nodes_says_how_many_more() -> None:
+    found = node_list(list(range(40)), "before").to_plotly_json()["props"]
+    assert json.loads(found["data-nodes"]) == list(range(12))
+    assert found["data-more"] == "28"
+
+
+@pytest.mark.parametrize("path", BUNDLED, ids=lambda path: path.stem)
+def test_inspectors_of_real_nodes_have_a_counterpart_in_full(path: Path) -> None:
+    library = Library([path])
+    (opened,) = library.files()
+    view = graph_view(library, opened.key, 1)
+    parts = Parts()
+    for node_id in [*view.nodes][:: max(1, len(view.nodes) // 20)]:
+        shown = render_inspector(library, opened.key, view, [node_id], Addresses("/"), node_list)
+        found = part_text(parts.list, parts.add(shown)).split()
+        words = texts(shown).split()
+        assert found == words
+    assert parts.unknown == set()
+
+
+# -- payloads --------------------------------------------------------------------------
+
+
+def test_pooled_payloads_are_what_they_were(small_recording: Path) -> None:
+    pool = Pool()
+    with Recording(small_recording) as recording:
+        payloads = [
+            *(dag_payload(recording, 1, DagAsked(name, 1)) for name in ("structure", "time")),
+            timeline_payload(recording, 1, "median", None),
+            timeline_payload(recording, 1, 1, None),
+        ]
+    places = [pool.add(payload) for payload in payloads]
+    assert pool.add(payloads[0]) == places[0]
+    for place, payload in zip(places, payloads, strict=True):
+        header, arrays = unpack(payload)
+        stored = pool.headers[place]
+        assert pool.strings[stored["strings"]] == header["strings"]
+        for name, array in arrays.items():
+            about = stored["arrays"][name]
+            assert about["offset"] % 8 == 0
+            raw = np.frombuffer(
+                pool.data, "<" + about["dtype"], about["length"], offset=about["offset"]
+            )
+            assert np.array_equal(raw, array, equal_nan=array.dtype.kind == "f")
+    assert len(pool.data) < 0.8 * sum(map(len, payloads))
+
+
+@pytest.mark.parametrize("path", BUNDLED, ids=lambda path: path.stem)
+@pytest.mark.parametrize("most", [0, 10_000_000])
+def test_every_fold_can_be_opened_and_closed(path: Path, most: int) -> None:
+    with Recording(path) as recording:
+        tree = read_tree(recording, 1)
+        level = read_level(recording, tree)
+    for folding in FOLDINGS:
+        folds = fold_level(level, folding)
+        states = fold_states(*list_openings(tree, lambda at: level, folding), most)
+        assert states.together == (most == 0)
+        assert set(states.opened) == {fold.id for fold in folds.walk()}
+        assert states.sets()[0] == frozenset()
+        for name, opened in states.opened.items():
+            assert name in opened
+            # Nothing is open inside something closed.
+            assert {states.parent[o] for o in opened} - {None} <= set(opened)
+        header = states.to_header()
+        for name, (place, parent) in header["folds"].items():
+            assert header["sets"][place] == sorted(states.opened[name])
+            assert parent is None or name not in states.opened[parent] or most == 0
+
+
+@pytest.mark.parametrize("folding", [None, "repeats"])
+def test_every_body_can_be_opened_and_what_is_around_it_is_open(
+    tmp_path: Path, folding: str | None
+) -> None:
+    path = write_nested_recording(tmp_path / "nested.gviz", NESTED)
+    with Recording(path) as recording:
+        tree = read_tree(recording, 1)
+        openings, closed = list_openings(tree, lambda at: read_level(recording, tree, at), folding)
+        states = fold_states(openings, closed)
+        holders = [node for at in range(len(tree.levels)) for node in tree.holders_in(at)]
+        assert {open_id(int(tree.key[node])) for node in holders} <= set(states.opened)
+        inner = next(node for node in holders if tree.holder[node] >= 0)
+        around = open_id(int(tree.key[tree.holder[inner]]))
+        assert around in states.opened[open_id(int(tree.key[inner]))]
+        for opening in openings:
+            opened = states.opened[opening.id]
+            asked = DagAsked("structure", None, folding, frozenset(opened))
+            _, shown = unpack(dag_payload(recording, 1, asked))
+            # An open fold is gone, an open node stays as the frame around what is in it.
+            gained = sum(o.gained for o in openings if o.id in opened)
+            assert len(shown["node_id"]) == closed + gained
+
+
+def test_states_have_every_layout_launch_and_fold(small_recording: Path) -> None:
+    with Recording(small_recording) as recording:
+        tree = read_tree(recording, 1)
+        folds = level_folds(tree, lambda at: read_level(recording, tree, at))
+        asked = dict(all_asked(["structure", "time"], [3, 4], folds))
+        assert list(folds) == ["none", "repeats", "ranges"]
+        assert len(asked) == 2 * 2 * sum(len(states.sets()) for states in folds.values())
+        assert asked["time|4|ranges|0"] == DagAsked("time", 4, "ranges", frozenset(), data=True)
+        for wanted in asked.values():
+            assert dag_payload(recording, 1, wanted)
+
+
+# -- launches --------------------------------------------------------------------------
+
+
+def test_launches_are_chosen_by_their_number(small_recording: Path) -> None:
+    library = Library([small_recording])
+    view = graph_view(library, "small", 1)
+    typical = choose(view, [])
+    assert [len(typical.single), typical.several, typical.recorded] == [1, ("median",), 20]
+    some = choose(view, [7, 2, "all"])
+    assert [launch.ordinal for launch in some.single] == [2, 7]
+    assert some.several == ("median", "all")
+    assert [option["label"] for option in some.options()][:2] == ["median of 20", "all 20, stacked"]
+    assert some.to_text() == "launches #2, #7, the median of 20, stacked all 20"
+    recording = library.file("small").recording
+    check_asked(recording, [view], [0, 19, "all", "median"])
+    with pytest.raises(RecordingError, match=r"no launch #20 with node times; there are #0 to #19"):
+        check_asked(recording, [view], [20])
+
+
+@pytest.mark.parametrize("text", ["", "x", "-1", "1.5", "##1", "Median"])
+def test_malformed_launch_is_a_usage_error(text: str) -> None:
+    with pytest.raises(UsageError, match="give a launch's number"):
+        parse_asked(text)
+
+
+def test_stacking_too_many_spans_is_refused(
+    small_recording: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = Library([small_recording])
+    view = graph_view(library, "small", 1)
+    monkeypatch.setattr("gviz.app.html_file.launches.SENT_WHOLE", 100)
+    with pytest.raises(RecordingError, match="have 900 spans, and a file holds 100; name some"):
+        check_asked(library.file("small").recording, [view], ["all"])
+
+
+def test_timelines_are_whole_however_many_spans(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gviz.app.payload.SENT_WHOLE", 10)
+    path = write_recording(tmp_path / "r.gviz", transformer_shape(layers=4), launches=3)
+    with Recording(path) as recording:
+        thin, _ = unpack(timeline_payload(recording, 1, 1, None))
+        whole, _ = unpack(timeline_payload(recording, 1, 1, None, whole=True))
+    assert "detail" in thin
+    assert "detail" not in whole
+
+
+# -- what recordings may lack ----------------------------------------------------------
+
+
+def test_note_says_what_the_file_holds(small: SavedFile) -> None:
+    note = small.json("graph-1")["note"]
+    assert note.startswith("This file holds launch #")
+    assert ", the median of 20, one eager pass, and opens one fold or body at a time." in note
+    assert "gviz view small.gviz" in note
+
+
+def test_bodies_come_with_their_graph(tmp_path: Path) -> None:
+    path = write_loop_recording(tmp_path / "loop.gviz")
+    written = write_html(path, tmp_path / "loop.html", [1])
+    assert written.graph_count == 2
+    found = SavedFile.read(tmp_path / "loop.html")
+    assert [g["id"] for g in found.json("file")["graphs"]] == [1, 2]
+    facts = found.json("facts-1-0")
+    links = [part for part in facts["parts"] if part[0] == "Link"]
+    assert [part[1]["href"] for part in links] == ["#graph=2"]
+    write_html(path, tmp_path / "body.html", [2])
+    body = SavedFile.read(tmp_path / "body.html")
+    assert set(body.blobs()) >= {"graph-2", "arrays-2", "facts-2-0"}
+    assert "graph-1" not in body.blobs()
+
+
+@pytest.mark.parametrize(
+    "write", [write_imported_recording, write_detailed_recording, write_life_recording]
+)
+def test_any_recording_can_be_written(tmp_path: Path, write: object) -> None:
+    path = write(tmp_path / "r.gviz")  # type: ignore[operator]
+    with Recording(path) as recording:
+        graphs = [g.graph_id for g in recording.fetch_graphs() if g.parent_graph_id is None]
+    write_html(path, tmp_path / "r.html", graphs)
+    found = SavedFile.read(tmp_path / "r.html")
+    for graph_id in graphs:
+        about = found.json(f"graph-{graph_id}")
+        assert set(about["dag"].values()) | set(about["timeline"].values()) <= set(
+            range(len(about["headers"]))
+        )
+
+
+def test_json_to_copy_is_the_applications(small: SavedFile, small_recording: Path) -> None:
+    texts_ = small.json("copy-1-0")
+    assert len(texts_) == 47
+    assert json.loads(texts_[4])["node"]["node_id"] == FIRST_NODE_ID + 4
