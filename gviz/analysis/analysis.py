@@ -41,8 +41,8 @@ class GraphAnalysis:
     timed_launch_count: int = figure("measured", "launches with node times that are looked at")
     noise_ns: float | None = figure(
         "derived",
-        "half of the 95% interval of the median launch's length: gains below it cannot be told "
-        "from chance; null without node times",
+        "half of the 95% interval of the median launch's length, at least 160 ns and a thousandth "
+        "of it: gains below cannot be told from chance; null without node times",
     )
     critical_path: CriticalPathResult | NotComputed = figure("derived", "what bounds a launch")
     ledger: LedgerResult | NotComputed = figure("derived", "where the time of launches went")

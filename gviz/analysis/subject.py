@@ -288,10 +288,11 @@ class Subject:
 
     @cached_property
     def noise_ns(self) -> float:
-        """Half of the 95% interval of the median launch's length (derived).
+        """What gains must be above to be told from chance (derived).
 
-        Predicted gains below it could not be told from chance. With less than five launches
-        the spread between them; with one, the clock's 160 ns.
+        Half of the 95% interval of the median launch's length; with less than five launches
+        half of the spread between them. At least the clock's 160 ns and a thousandth of the
+        launch.
 
         References
         ----------
@@ -306,8 +307,11 @@ class Subject:
             low = max(0, int(np.floor(count / 2 - reach)))
             high = min(count - 1, int(np.ceil(count / 2 + reach)))
         spread = float(lengths[high] - lengths[low]) / 2 if count else 0.0
-        return max(spread, _CLOCK_NOISE_NS)
+        middle = float(np.median(lengths)) if count else 0.0
+        return max(spread, _CLOCK_NOISE_NS, _LEAST_SHARE * middle)
 
 
+#: Gains of a smaller share of the launch are not worth a line, however even launches are.
+_LEAST_SHARE = 0.001
 #: What clock readings of two queues differ by as a rule (measured on an H100, docs/limits.md).
 _CLOCK_NOISE_NS = 160.0

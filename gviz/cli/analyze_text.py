@@ -211,8 +211,9 @@ def _render_path(result: CriticalPathResult, width: int) -> Iterator[str]:
     for node in result.observed:
         by_name.setdefault(node.node.name, []).append(node.duration_ns)
     top = sorted(by_name.items(), key=lambda item: -sum(item[1]))[:_LISTED]
+    whole = result.observed_ns or 1
     rows = [
-        [name, f"{len(times):,}", format_ns(sum(times)), f"{sum(times) / result.observed_ns:.1%}"]
+        [name, f"{len(times):,}", format_ns(sum(times)), f"{sum(times) / whole:.1%}"]
         for name, times in top
     ]
     head = ["most of the path, by name", "nodes", "derived", "of launch"]

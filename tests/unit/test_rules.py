@@ -365,3 +365,16 @@ def test_graph_rebuilt_with_other_arguments_saves_what_an_update_does_not_cost(
         run = RunSubject(recording, recording.fetch_runs()[0])
         (found,) = advise_run(run).findings
     assert "launching an earlier one again" in found.reason
+
+
+def test_equal_fills_are_found_once(tmp_path: Path) -> None:
+    found = findings(CASES["duplicate-node"].bad(), tmp_path / "x.gviz")
+    assert "duplicate-node" in found
+    assert "overwritten-fill" not in found
+
+
+def test_noise_is_at_least_a_thousandth_of_the_launch(tmp_path: Path) -> None:
+    long = subject_of(chain(kernel(duration_ns=1_000_000)).write(tmp_path / "a.gviz"))
+    assert long.noise_ns == 1_000
+    short = subject_of(chain(kernel(duration_ns=10_000)).write(tmp_path / "b.gviz"))
+    assert short.noise_ns == 160

@@ -142,14 +142,20 @@ def _writes(row: NodeRow) -> bool:
 
 
 def _cover_of(level: _Level, fill: int) -> int | None:
-    """Return a later copy or memset over all of a fill, with nothing in between that may look."""
+    """Return a later copy or memset over all of a fill, with nothing in between that may look.
+
+    An equal memset is no cover: it is what :func:`duplicate_node` finds.
+    """
     row = level.nodes[fill]
     begin = row.destination_address or 0
     stop = begin + (row.bytes or 0)
+    same = _identity(level, fill, row)
     covers = [
         node
         for node in level.writers
-        if node != fill and _covers(level.nodes[node], begin, stop) and level.depends(fill, node)
+        if _covers(level.nodes[node], begin, stop)
+        and _identity(level, node, level.nodes[node]) != same
+        and level.depends(fill, node)
     ]
     # What comes first after the fill has least in between.
     for node in sorted(covers, key=lambda n: (int(level.row[n]), n))[:_NEAREST]:
