@@ -289,7 +289,13 @@ def plant_in_life(program: Program) -> set[str]:
     if kind == "rebuilt":
         program.plan["rebuilt"] = rng.randint(1, 20)
         return {"graph-rebuilt"}
-    program.plan |= {"stream_passes": 3, "stream_call_ns": rng.randint(5_000, 7_000)}
+    # Two launches cannot pay back more than a millisecond.
+    program.plan |= {
+        "stream_passes": 3,
+        "stream_call_ns": rng.randint(5_000, 7_000),
+        "launches": 2,
+        "plain_launches": 0,
+    }
     return {"below-break-even"}
 
 

@@ -199,9 +199,9 @@ def duplicate_node(subject: Subject) -> Iterator[Found]:
     vertices = np.array(_vertices(subject, found), np.int64)
     vertices = vertices[subject.held.timed[vertices]]
     names = sorted({level.nodes[n].name for n in found})
-    plural = "s" if len(found) > 1 else ""
+    verb = "s repeat equal ones" if len(found) > 1 else " repeats an equal one"
     yield Found(
-        reason=f"{len(found):,} node{plural} repeat equal ones: {', '.join(names[:3])}",
+        reason=f"{len(found):,} node{verb}: {', '.join(names[:3])}",
         vertices=vertices.tolist(),
         evidence=(
             Evidence("time of the repetitions", float(subject.model.duration_ns[vertices].sum()),
