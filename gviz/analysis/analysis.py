@@ -7,12 +7,14 @@ import types
 import typing
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gviz.analysis.advice import Advice, Ignored, advise_graph, advise_run
 from gviz.analysis.break_even import BreakEven, break_even
 from gviz.analysis.device_launch import DeviceLaunch, device_launch
 from gviz.analysis.executed_graph import bodies_by_parent
+from gviz.analysis.expected_cost import CostSource, ExpectedCost, cost_source, expected_cost
 from gviz.analysis.figure import NotComputed, fields_of, figure, to_json
 from gviz.analysis.graph_share import GraphShare, gpu_total_ns, graph_share
 from gviz.analysis.ledger_result import LedgerResult, ledger_result
@@ -53,6 +55,9 @@ class GraphAnalysis:
     break_even: BreakEven | NotComputed = figure(
         "derived", "after how many launches it has paid back what it cost"
     )
+    expected_cost: ExpectedCost | NotComputed = figure(
+        "estimated", "what its calls should cost by the run's launch_costs"
+    )
     findings: Advice = figure("estimated", "what rules found in it")
     device_launch: DeviceLaunch = figure("derived", "whether the device could launch it")
 
@@ -65,6 +70,9 @@ class RunAnalysis:
     name: str = figure("stated", "its name")
     graphs: tuple[GraphAnalysis, ...] = figure(
         "derived", "its top-level graphs, those first whose launches took longest together"
+    )
+    launch_costs: CostSource | NotComputed = figure(
+        "stated", "launch costs of a GPU (gviz bench) that were used"
     )
     left_out_count: int = figure("stated", "graphs that were not asked for")
     graph_share: GraphShare | NotComputed = figure("estimated", "how much of it lies in graphs")
@@ -86,6 +94,7 @@ def analyze(
     graph_id: int | None = None,
     most_graphs: int | None = None,
     ignored: Sequence[Ignored] = (),
+    costs_path: Path | None = None,
 ) -> Analysis:
     """Return everything that is said of a recording.
 
@@ -97,14 +106,21 @@ def analyze(
         Of each run, so many graphs, those first whose launches took longest together.
     ignored
         Findings that are not wanted.
+    costs_path
+        Recording of ``gviz bench`` whose launch costs are to be used; None: what fits each run's
+        GPU best among its own, those kept in the user's folder, and the bundled ones.
 
     Raises
     ------
+    GvizError
+        If ``costs_path`` holds no launch costs.
     RecordingError
         If there is no top-level graph of that id, or the file is damaged.
     """
     runs = tuple(
-        _analyze_run(RunSubject(recording, run), graph_id, most_graphs, ignored)
+        _analyze_run(
+            RunSubject(recording, run, costs_path=costs_path), graph_id, most_graphs, ignored
+        )
         for run in recording.fetch_runs()
     )
     if graph_id is not None:
@@ -132,15 +148,18 @@ def _analyze_run(
         run_id=run.run.run_id,
         name=run.run.name,
         graphs=tuple(
-            _analyze_graph(Subject(recording, g, bodies, devices), ignored) for g in chosen
+            _analyze_graph(Subject(recording, g, bodies, devices), run, ignored) for g in chosen
         ),
+        launch_costs=NotComputed("no recording holds any")
+        if run.costs is None
+        else cost_source(run.costs),
         left_out_count=len(run.graphs) - len(chosen),
         graph_share=graph_share(run),
         findings=advise_run(run, ignored),
     )
 
 
-def _analyze_graph(subject: Subject, ignored: Sequence[Ignored]) -> GraphAnalysis:
+def _analyze_graph(subject: Subject, run: RunSubject, ignored: Sequence[Ignored]) -> GraphAnalysis:
     row = subject.row
     count, _ = subject.recording.count_launches(row.graph_id)
     flags = subject.execs[0].flags if subject.execs else None
@@ -156,6 +175,7 @@ def _analyze_graph(subject: Subject, ignored: Sequence[Ignored]) -> GraphAnalysi
         parallelism=parallelism(subject),
         stream_comparison=subject.once(stream_result),
         break_even=subject.once(break_even),
+        expected_cost=expected_cost(subject, run.costs),
         findings=advise_graph(subject, ignored),
         device_launch=device_launch(subject.graph, flags),
     )

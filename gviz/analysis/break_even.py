@@ -84,7 +84,7 @@ def break_even(subject: Subject) -> BreakEven | NotComputed:
     compared = subject.once(stream_result)
     if isinstance(compared, NotComputed):
         return compared
-    setup = _setup(subject)
+    setup = setup_cost(subject)
     if setup is None:
         return NotComputed("the graph was instantiated before gviz attached: its cost is not known")
     elapsed = _pay_back(setup.total_ns, compared.saved)
@@ -105,13 +105,17 @@ def break_even(subject: Subject) -> BreakEven | NotComputed:
 def _pay_back(setup_ns: float, saved: Gain) -> PayBack:
     return PayBack(
         saved=saved,
-        launches=_launches(setup_ns, saved.mean_ns),
-        fewest=None if saved.interval.high is None else _launches(setup_ns, saved.interval.high),
-        most=None if saved.interval.low is None else _launches(setup_ns, saved.interval.low),
+        launches=launches_to_pay_back(setup_ns, saved.mean_ns),
+        fewest=None
+        if saved.interval.high is None
+        else launches_to_pay_back(setup_ns, saved.interval.high),
+        most=None
+        if saved.interval.low is None
+        else launches_to_pay_back(setup_ns, saved.interval.low),
     )
 
 
-def _launches(setup_ns: float, saved_ns: float) -> int | None:
+def launches_to_pay_back(setup_ns: float, saved_ns: float) -> int | None:
     """Return the smallest n with n x saved > setup; None: there is none."""
     return None if saved_ns <= 0 else math.floor(setup_ns / saved_ns) + 1
 
@@ -125,7 +129,7 @@ def _curve(setup_ns: float, stream_ns: float, graph_ns: float, most: int) -> Cur
     )
 
 
-def _setup(subject: Subject) -> SetupCost | None:
+def setup_cost(subject: Subject) -> SetupCost | None:
     """Return what an executable costs; None: no instantiation was seen."""
     row, execs = subject.row, subject.execs
     instantiated = [_between(e.instantiate_start_ns, e.instantiate_end_ns) for e in execs]

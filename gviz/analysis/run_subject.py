@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gviz.launch_cost.recorded import LaunchCosts, costs_for_run
 from gviz.life_summary import is_failed
 from gviz.recording import life_rows, rows
 
@@ -21,11 +23,21 @@ class RunSubject:
         Stays open as long as anything is asked.
     run
         The run.
+    costs_path
+        Recording whose launch costs are to be used; None: those that fit its GPU best.
     """
 
-    def __init__(self, recording: Recording, run: rows.Run) -> None:
+    def __init__(
+        self, recording: Recording, run: rows.Run, *, costs_path: Path | None = None
+    ) -> None:
         self.recording = recording
         self.run = run
+        self._costs_path = costs_path
+
+    @cached_property
+    def costs(self) -> LaunchCosts | None:
+        """Launch costs of its GPU; None: there are none at all."""
+        return costs_for_run(self.recording, self.run, named=self._costs_path)
 
     @cached_property
     def all_graphs(self) -> list[rows.Graph]:

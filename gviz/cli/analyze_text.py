@@ -15,6 +15,7 @@ from gviz.analysis.path_result import CriticalPathResult
 from gviz.analysis.rules.rule import Finding
 from gviz.analysis.subject import NodeRef
 from gviz.cli.analyze_compared import describe_share, render_break_even, render_comparison
+from gviz.cli.analyze_costs import render_expected_cost
 from gviz.cli.quantity import format_count, format_ns
 from gviz.cli.text_table import render_table, shorten
 from gviz.cli.wrapped import wrapped
@@ -49,6 +50,10 @@ def _render_run(run: RunAnalysis, path: str, width: int) -> Iterator[str]:
     yield f"{path}, run {run.run_id}: {run.name}"
     if not run.graphs:
         yield "  no graph was instantiated while gviz watched"
+    elif isinstance(run.launch_costs, NotComputed):
+        yield from wrapped(f"launch costs: {run.launch_costs.not_computed}", width, indent=2)
+    else:
+        yield from wrapped(f"{run.launch_costs.description} are used", width, indent=2)
     for graph in run.graphs:
         yield ""
         yield from _render_graph(graph, width)
@@ -85,6 +90,9 @@ def _render_graph(graph: GraphAnalysis, width: int) -> Iterator[str]:
     yield from _section("Against the same work by stream calls", compared, render_comparison, width)
     if not isinstance(compared, NotComputed):
         yield from _section("When it pays back", graph.break_even, render_break_even, width)
+    yield from _section(
+        "What its calls should cost", graph.expected_cost, render_expected_cost, width
+    )
     yield ""
     yield "  What to change"
     yield from _render_advice(graph.findings, width)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from planned_recordings import (
+    STARTED_NS,
     Plan,
     Planned,
     branch_and_join,
@@ -25,7 +27,9 @@ from gviz.analysis.rules.work_rules import is_elementwise
 from gviz.analysis.run_subject import RunSubject
 from gviz.assets import recordings as bundled
 from gviz.node_type import CopyKind, NodeType
+from gviz.recording import rows
 from gviz.recording.reader import Recording
+from gviz.recording.writer import RecordingWriter
 
 MEMSET, MEMCPY, HOST = NodeType.MEMSET, NodeType.MEMCPY, NodeType.HOST
 BUNDLED = Path(next(iter(bundled.__path__)))
@@ -358,9 +362,42 @@ def test_noise_of_a_run_keeps_small_gains_out(tmp_path: Path) -> None:
     assert "first-launch-without-upload" not in findings(plan, tmp_path / "x.gviz")
 
 
-def test_graph_rebuilt_with_other_arguments_saves_what_an_update_does_not_cost(
+class ChangedCapture(Plan):
+    """A second capture with another grid, instantiated where an update would have done."""
+
+    def _write_launches(self, writer: RecordingWriter) -> None:
+        super()._write_launches(writer)
+        start = STARTED_NS + 20_000_000
+        writer.insert(
+            rows.Graph(graph_id=2, run_id=1, name="again", origin="capture", topology_id=1),
+            dataclasses.replace(self._node(0, kernel(blocks=500)), graph_id=2),
+            rows.GraphExec(
+                graph_exec_id=9, run_id=1, graph_id=2, cuda_exec_id=9, flags=0,
+                instantiate_start_ns=start, instantiate_end_ns=start + 300_000,
+                could_update_graph_exec_id=1,
+            ),
+        )  # fmt: skip
+
+
+def test_graph_rebuilt_with_another_grid_saves_what_an_update_does_not_cost(
     tmp_path: Path,
 ) -> None:
+    plan = chain(kernel())
+    path = ChangedCapture(plan.nodes, plan.edges).write(tmp_path / "x.gviz")
+    with Recording(path) as recording:
+        run = RunSubject(recording, recording.fetch_runs()[0])
+        (found,) = advise_run(run).findings
+        assert run.costs is not None
+        line = run.costs.line("update", "host")
+    assert line is not None
+    # No update was recorded: the launch costs have what one of this length takes.
+    assert found.gain_ns == pytest.approx(300_000 - line.cost_ns(len(plan.nodes)))
+    assert "an update of an earlier one" in found.reason
+    (update,) = (e for e in found.evidence if e.name == "an update, mean")
+    assert update.how == "estimated"
+
+
+def test_graph_rebuilt_without_a_change_needs_no_update(tmp_path: Path) -> None:
     with Recording(chain(kernel(), rebuilt=2).write(tmp_path / "x.gviz")) as recording:
         run = RunSubject(recording, recording.fetch_runs()[0])
         (found,) = advise_run(run).findings
