@@ -16,6 +16,7 @@ from gviz.analysis.device_launch import DeviceLaunch, device_launch
 from gviz.analysis.executed_graph import bodies_by_parent
 from gviz.analysis.expected_cost import CostSource, ExpectedCost, cost_source, expected_cost
 from gviz.analysis.figure import NotComputed, fields_of, figure, to_json
+from gviz.analysis.forecast_result import RunForecast, run_forecast
 from gviz.analysis.graph_share import GraphShare, gpu_total_ns, graph_share
 from gviz.analysis.ledger_result import LedgerResult, ledger_result
 from gviz.analysis.parallelism import Parallelism, parallelism
@@ -76,6 +77,9 @@ class RunAnalysis:
     )
     left_out_count: int = figure("stated", "graphs that were not asked for")
     graph_share: GraphShare | NotComputed = figure("estimated", "how much of it lies in graphs")
+    forecast: RunForecast | NotComputed = figure(
+        "estimated", "what graphs of its passes by stream calls would take"
+    )
     findings: Advice = figure("estimated", "what rules found in the run as a whole")
 
 
@@ -155,6 +159,7 @@ def _analyze_run(
         else cost_source(run.costs),
         left_out_count=len(run.graphs) - len(chosen),
         graph_share=graph_share(run),
+        forecast=run_forecast(run),
         findings=advise_run(run, ignored),
     )
 

@@ -6,12 +6,15 @@ from collections.abc import Iterator
 
 from gviz.analysis.expected_cost import ExpectedCost, LengthTable
 from gviz.analysis.figure import NotComputed
-from gviz.cli.quantity import format_ns
+from gviz.analysis.forecast_result import PassForecast, RunForecast
+from gviz.cli.quantity import format_count, format_ns
 from gviz.cli.text_table import render_table
 from gviz.cli.wrapped import wrapped
 
 #: Lengths that the text shows: every other one.
 _STEP = 2
+#: Passes that the text shows.
+_LISTED = 8
 
 
 def render_expected_cost(result: ExpectedCost, width: int) -> Iterator[str]:
@@ -59,3 +62,39 @@ def _render_lengths(found: LengthTable, width: int) -> Iterator[str]:
         f"[estimated]: {', '.join(shown)}",
         width,
     )
+
+
+def render_forecast(found: RunForecast, width: int) -> Iterator[str]:
+    """Yield the lines about what graphs of passes by stream calls would take."""
+    body = [_forecast_row(one) for one in found.passes[:_LISTED]]
+    head = ["passes by stream calls", "operations", "measured", "as a graph", "gain", "then took"]
+    yield from render_table(head, body, width=width, elastic=0, indent=4).split("\n")
+    if len(found.passes) > _LISTED:
+        yield from wrapped(f"and {len(found.passes) - _LISTED:,} more kinds (--json)", width)
+    text = (
+        "median pass from its first operation to its last on the GPU [measured]; as a graph, gaps "
+        "closed to what lies between nodes by the launch costs [estimated]"
+    )
+    if any(one.error_fraction is not None for one in found.passes):
+        text += "; then took: the graph as it was recorded [measured], and the forecast's error"
+    yield from wrapped(text, width)
+    if found.left_over_count:
+        count = format_count(found.left_over_count, "operation")
+        yield from wrapped(f"{count} outside graphs are in no pass with a kernel", width)
+
+
+def _forecast_row(one: PassForecast) -> list[str]:
+    name = format_count(one.pass_count, "pass", "passes")
+    if one.graph_id is not None:
+        name += f" before graph {one.graph_id}"
+    if one.range is not None:
+        name += f", {one.range}"
+    elif one.graph_id is None:
+        name += f" of {format_count(one.block_count, 'block')}"
+    took = "-"
+    if one.measured_graph_ns is not None and one.error_fraction is not None:
+        took = f"{format_ns(one.measured_graph_ns)} ({one.error_fraction:+.0%})"
+    return [
+        name, f"{one.operation_count:,}", format_ns(one.stream_ns),
+        format_ns(one.graph_ns), f"{one.gain:.1f} x", took,
+    ]  # fmt: skip

@@ -15,7 +15,7 @@ from gviz.analysis.path_result import CriticalPathResult
 from gviz.analysis.rules.rule import Finding
 from gviz.analysis.subject import NodeRef
 from gviz.cli.analyze_compared import describe_share, render_break_even, render_comparison
-from gviz.cli.analyze_costs import render_expected_cost
+from gviz.cli.analyze_costs import render_expected_cost, render_forecast
 from gviz.cli.quantity import format_count, format_ns
 from gviz.cli.text_table import render_table, shorten
 from gviz.cli.wrapped import wrapped
@@ -60,6 +60,12 @@ def _render_run(run: RunAnalysis, path: str, width: int) -> Iterator[str]:
     if run.graphs:
         yield ""
         yield from wrapped(describe_share(run.graph_share), width, indent=0)
+    yield ""
+    yield "will a graph help"
+    if isinstance(run.forecast, NotComputed):
+        yield from wrapped(f"not computed: {run.forecast.not_computed}", width)
+    else:
+        yield from render_forecast(run.forecast, width)
     if run.findings.findings:
         yield ""
         yield "the run as a whole"
