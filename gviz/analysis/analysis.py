@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from gviz.analysis.advice import Advice, Ignored, advise_graph, advise_run
 from gviz.analysis.break_even import BreakEven, break_even
 from gviz.analysis.device_launch import DeviceLaunch, device_launch
+from gviz.analysis.dominance import Dominance, dominance
 from gviz.analysis.executed_graph import bodies_by_parent
 from gviz.analysis.expected_cost import CostSource, ExpectedCost, cost_source, expected_cost
 from gviz.analysis.figure import NotComputed, fields_of, figure, to_json
@@ -49,6 +50,7 @@ class GraphAnalysis:
     )
     critical_path: CriticalPathResult | NotComputed = figure("derived", "what bounds a launch")
     ledger: LedgerResult | NotComputed = figure("derived", "where the time of launches went")
+    dominance: Dominance | NotComputed = figure("derived", "what took most of it")
     parallelism: Parallelism | NotComputed = figure("derived", "what could run side by side")
     stream_comparison: StreamResult | NotComputed = figure(
         "derived", "the same work by stream calls"
@@ -177,6 +179,7 @@ def _analyze_graph(subject: Subject, run: RunSubject, ignored: Sequence[Ignored]
         noise_ns=None if subject.why_no_times else subject.noise_ns,
         critical_path=critical_path_result(subject),
         ledger=ledger_result(subject),
+        dominance=dominance(subject),
         parallelism=parallelism(subject),
         stream_comparison=subject.once(stream_result),
         break_even=subject.once(break_even),

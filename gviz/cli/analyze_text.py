@@ -16,6 +16,7 @@ from gviz.analysis.rules.rule import Finding
 from gviz.analysis.subject import NodeRef
 from gviz.cli.analyze_compared import describe_share, render_break_even, render_comparison
 from gviz.cli.analyze_costs import render_expected_cost, render_forecast
+from gviz.cli.analyze_dominance import render_dominance
 from gviz.cli.quantity import format_count, format_ns
 from gviz.cli.text_table import render_table, shorten
 from gviz.cli.wrapped import wrapped
@@ -89,6 +90,7 @@ def _render_graph(graph: GraphAnalysis, width: int) -> Iterator[str]:
     )
     yield from _section("Where a launch's time goes", graph.ledger, _render_ledger, width)
     yield from _section("What bounds it", graph.critical_path, _render_path, width)
+    yield from _section("What dominates", graph.dominance, render_dominance, width)
     yield from _section(
         "What could run side by side", graph.parallelism, _render_parallelism, width
     )
@@ -221,17 +223,6 @@ def _render_path(result: CriticalPathResult, width: int) -> Iterator[str]:
         f"as it ran: {format_count(len(result.observed), 'node')} on the path{waited} [derived]",
         width,
     )
-    by_name: dict[str, list[float]] = {}
-    for node in result.observed:
-        by_name.setdefault(node.node.name, []).append(node.duration_ns)
-    top = sorted(by_name.items(), key=lambda item: -sum(item[1]))[:_LISTED]
-    whole = result.observed_ns or 1
-    rows = [
-        [name, f"{len(times):,}", format_ns(sum(times)), f"{sum(times) / whole:.1%}"]
-        for name, times in top
-    ]
-    head = ["most of the path, by name", "nodes", "derived", "of launch"]
-    yield from _indented(render_table(head, rows, width=width, elastic=0, indent=4))
 
 
 # -- parallelism -----------------------------------------------------------------------
