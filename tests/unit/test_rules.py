@@ -253,7 +253,8 @@ def test_findings_that_are_not_wanted_are_counted(tmp_path: Path) -> None:
     rule = "memset-between-kernels"
     for ignored, left_out in (
         (Ignored(rule), 1), (Ignored(rule, "plan*"), 1), (Ignored(rule, "other"), 0),
-        (Ignored("device-copy"), 0),
+        (Ignored("device-copy"), 0), (Ignored("*"), 1), (Ignored("*", "other"), 0),
+        (Ignored(rule, kernels="*"), 1), (Ignored(rule, kernels="no-such-*"), 0),
     ):  # fmt: skip
         found = advise_graph(subject, [ignored])
         assert found.ignored_count == left_out
@@ -402,6 +403,15 @@ def test_graph_rebuilt_without_a_change_needs_no_update(tmp_path: Path) -> None:
         run = RunSubject(recording, recording.fetch_runs()[0])
         (found,) = advise_run(run).findings
     assert "launching an earlier one again" in found.reason
+
+
+def test_kernels_of_ignored_findings_must_all_match() -> None:
+    ignored = Ignored("fusable-chain", kernels="relu*")
+    assert ignored.matches("fusable-chain", "graph", {"relu", "relu_bias"})
+    assert not ignored.matches("fusable-chain", "graph", {"relu", "gemm"})
+    # What is about no node is no finding about these kernels.
+    assert not ignored.matches("fusable-chain", "graph", ())
+    assert not ignored.matches("device-copy", "graph", {"relu"})
 
 
 def test_equal_fills_are_found_once(tmp_path: Path) -> None:
