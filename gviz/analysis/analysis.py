@@ -23,6 +23,7 @@ from gviz.analysis.ledger_result import LedgerResult, ledger_result
 from gviz.analysis.parallelism import Parallelism, parallelism
 from gviz.analysis.path_result import CriticalPathResult, critical_path_result
 from gviz.analysis.run_subject import RunSubject
+from gviz.analysis.soundness import doubts_of
 from gviz.analysis.stream_result import StreamResult, stream_result
 from gviz.analysis.subject import Subject
 from gviz.errors import RecordingError
@@ -43,6 +44,9 @@ class GraphAnalysis:
     node_count: int = figure("measured", "nodes, those of bodies included")
     launch_count: int = figure("measured", "launches seen")
     timed_launch_count: int = figure("measured", "launches with node times that are looked at")
+    doubts: tuple[str, ...] = figure(
+        "stated", "what in its records contradicts itself or is missing, and what follows"
+    )
     noise_ns: float | None = figure(
         "derived",
         "half of the 95% interval of the median launch's length, at least 160 ns and a thousandth "
@@ -176,6 +180,7 @@ def _analyze_graph(subject: Subject, run: RunSubject, ignored: Sequence[Ignored]
         node_count=len(subject.graph.nodes),
         launch_count=count,
         timed_launch_count=len(subject.timed_launches),
+        doubts=doubts_of(subject),
         noise_ns=None if subject.why_no_times else subject.noise_ns,
         critical_path=critical_path_result(subject),
         ledger=ledger_result(subject),

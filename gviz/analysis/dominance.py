@@ -23,7 +23,6 @@ from gviz.analysis.subject import NodeRef, Subject
 from gviz.folding.durations import compare_repeats
 from gviz.folding.fold import Fold
 from gviz.folding.repeats import find_repeats
-from gviz.layout.ranks import rank_rows
 from gviz.node_type import NodeType, node_type_name
 
 #: Rows of a table, at most; the others are counted and summed.
@@ -210,10 +209,11 @@ def _by_ranges(
     subject: Subject, nodes: Sequence[NodeRow], each: _Totals
 ) -> tuple[TimeShares, TimeShares] | tuple[NotComputed, NotComputed]:
     """Return the tables by innermost range, and by ranges as they nest."""
-    if all(n.nvtx_path_id is None for n in nodes):
+    paths = subject.recording.fetch_nvtx_paths(subject.row.run_id)
+    ids = [n.nvtx_path_id if n.nvtx_path_id in paths else None for n in nodes]
+    if all(i is None for i in ids):
         missing = NotComputed("no node was made inside an NVTX range that gviz saw")
         return missing, missing
-    paths = subject.recording.fetch_nvtx_paths(subject.row.run_id)
     known: dict[int | None, tuple[str, ...]] = {None: ()}
 
     def nesting(path_id: int | None) -> tuple[str, ...]:
@@ -224,7 +224,6 @@ def _by_ranges(
             known[path_id] = (*outer, f"{outer[-1]}{_INSIDE}{text}" if outer else text)
         return known[path_id]
 
-    ids = [n.nvtx_path_id for n in nodes]
     innermost = each.by([(_OUTSIDE if i is None else paths[i].text,) for i in ids])
     return innermost, each.by([nesting(i) for i in ids], overlap=True)
 
@@ -239,7 +238,7 @@ def _layers(subject: Subject, duration: TimeArray) -> tuple[LayerTime, ...]:
     whole = float(duration.sum()) or 1.0
     found: list[LayerTime] = []
     for index, level in enumerate(graph.levels):
-        for fold in _repeats(graph, index):
+        for fold in _repeats(subject, index):
             times = compare_repeats(fold, total[level.nodes])
             if times.slowest is None:
                 continue
@@ -263,11 +262,11 @@ def _layers(subject: Subject, duration: TimeArray) -> tuple[LayerTime, ...]:
     return tuple(sorted(found, key=lambda x: -x.total_ns)[:_MOST_ROWS])
 
 
-def _repeats(graph: ExecutedGraph, index: int) -> tuple[Fold, ...]:
+def _repeats(subject: Subject, index: int) -> tuple[Fold, ...]:
+    graph = subject.graph
     level = graph.levels[index]
     tail, head, _ = graph.edges_of(level)
-    row = rank_rows(level.count, tail, head)
-    order = np.lexsort((np.arange(level.count), row))
+    order = np.lexsort((np.arange(level.count), subject.level_rows[index]))
     known: dict[object, int] = {}
     labels = [known.setdefault(_work_of(n), len(known)) for n in graph.nodes[level.nodes]]
     return find_repeats(tail, head, order, labels).folds

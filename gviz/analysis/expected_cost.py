@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 from statistics import median
 
-from gviz.analysis.break_even import SetupCost, launches_to_pay_back, setup_cost
+from gviz.analysis.break_even import NO_SETUP, SetupCost, launches_to_pay_back, setup_cost
 from gviz.analysis.figure import NotComputed, figure
 from gviz.analysis.first_launch import call_ns, first_launches
 from gviz.analysis.stream_result import StreamResult, stream_result
@@ -19,7 +19,6 @@ from gviz.analysis.subject import Subject
 from gviz.launch_cost.fit import CostLine
 from gviz.launch_cost.recorded import LaunchCosts
 from gviz.launch_cost.shape import FORK_JOIN, STRAIGHT_LINE
-from gviz.layout.ranks import rank_rows
 
 #: Lengths of the table, as shares of the graph's own.
 _LENGTHS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16)
@@ -179,9 +178,7 @@ class _Lines:
         """Return the break-even of other lengths."""
         setup = setup_cost(self._subject)
         if setup is None:
-            return NotComputed(
-                "the graph was instantiated before gviz attached: its cost is not known"
-            )
+            return NotComputed(NO_SETUP)
         launch, _ = _launch_call(self._subject)
         stream, again = self._launch("stream"), self._launch("relaunch")
         if launch is None:
@@ -251,11 +248,10 @@ def _launch_call(subject: Subject) -> tuple[float | None, bool]:
 
 def _parallelism(subject: Subject) -> float | None:
     """Return nodes over the longest chain's of the outermost level; None: edges are not known."""
-    level = subject.graph.levels[0]
-    if not level.edges_known or not level.count:
+    if subject.why_no_edges or not subject.graph.levels[0].count:
         return None
-    tail, head, _ = subject.graph.edges_of(level)
-    return level.count / (int(rank_rows(level.count, tail, head).max()) + 1)
+    row = subject.level_rows[0]
+    return len(row) / (int(row.max()) + 1)
 
 
 def _nearest_shape(parallelism: float, costs: LaunchCosts) -> tuple[str, int]:

@@ -14,6 +14,7 @@ import numpy as np
 from gviz.analysis.executed_graph import IntArray
 from gviz.analysis.figure import NotComputed, figure
 from gviz.analysis.run_subject import RunSubject
+from gviz.analysis.soundness import span_ns
 from gviz.analysis.stream_passes import (
     Operations,
     RangeNames,
@@ -163,9 +164,7 @@ def _forecast_one(operations: Operations, chosen: IntArray, costs: LaunchCosts) 
 
 def _measured_ns(run: RunSubject, graph_id: int) -> float | None:
     """Return the median length of a graph's launches with node times; None: there are none."""
-    lengths = [
-        x.gpu_end_ns - x.gpu_start_ns
-        for x in run.recording.fetch_launches(graph_id)
-        if x.span_count and x.gpu_start_ns is not None and x.gpu_end_ns is not None
-    ]
-    return float(np.median(lengths)) if lengths else None
+    launches = [x for x in run.recording.fetch_launches(graph_id) if x.span_count]
+    lengths = [span_ns(x.gpu_start_ns, x.gpu_end_ns) for x in launches]
+    known = [ns for ns in lengths if ns is not None]
+    return float(np.median(known)) if known else None

@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gviz.analysis.soundness import sound_launch, span_ns
 from gviz.launch_cost.recorded import LaunchCosts, costs_for_run
 from gviz.life_summary import is_failed
 from gviz.recording import life_rows, rows
@@ -60,7 +61,7 @@ class RunSubject:
     @cached_property
     def launches(self) -> list[rows.Launch]:
         """The graph launches that have a row, of all graphs, by when they were called."""
-        found = [x for g in self.graphs for x in self.recording.fetch_launches(g)]
+        found = [sound_launch(x) for g in self.graphs for x in self.recording.fetch_launches(g)]
         known = [x for x in found if x.host_start_ns is not None and x.host_end_ns is not None]
         return sorted(known, key=lambda x: x.host_start_ns or 0)
 
@@ -81,7 +82,5 @@ class RunSubject:
 
     @cached_property
     def duration_ns(self) -> int | None:
-        """How long the run was recorded; None: it did not end."""
-        if self.run.started_ns is None or self.run.ended_ns is None:
-            return None
-        return self.run.ended_ns - self.run.started_ns
+        """How long the run was recorded; None: it did not end, or before it began."""
+        return span_ns(self.run.started_ns, self.run.ended_ns)

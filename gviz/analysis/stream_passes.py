@@ -82,7 +82,9 @@ def read_operations(run: RunSubject) -> Operations:
     """Return the operations outside graphs of a run."""
     key = {"run_id": run.run.run_id}
     fetch = run.recording.fetch_columns
-    found = fetch(rows.StreamOperation, (*_COLUMNS, *_EQUAL), key, "operation_id")
+    fetched = fetch(rows.StreamOperation, (*_COLUMNS, *_EQUAL), key, "operation_id")
+    # What ends before it starts is no record of anything.
+    found = [row for row in fetched if row[_COLUMNS.index("duration_ns")] >= 0]
     numbers = np.array(
         [[UNKNOWN if v is None else v for v in row[: len(_COLUMNS)]] for row in found], np.int64
     ).reshape(-1, len(_COLUMNS))
@@ -94,7 +96,9 @@ def read_operations(run: RunSubject) -> Operations:
         int(np.prod([x or 1 for x in row[grid]])) if row[kind] == NodeType.KERNEL else 0
         for row in found
     ]
-    launch, start, duration, called, returned, thread = numbers.T
+    launch, start, duration, called, returned, thread = numbers.T.copy()
+    backward = returned < called
+    called[backward] = returned[backward] = UNKNOWN
     # Without times of calls: as they ran.
     order = np.lexsort((start, np.where(called < 0, start, called)))
     return Operations(

@@ -88,6 +88,8 @@ def _render_graph(graph: GraphAnalysis, width: int) -> Iterator[str]:
         width,
         indent=2,
     )
+    for doubt in graph.doubts:
+        yield from wrapped(f"doubt: {doubt}", width, indent=2)
     yield from _section("Where a launch's time goes", graph.ledger, _render_ledger, width)
     yield from _section("What bounds it", graph.critical_path, _render_path, width)
     yield from _section("What dominates", graph.dominance, render_dominance, width)

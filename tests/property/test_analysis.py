@@ -48,7 +48,10 @@ def plans(draw: st.DrawFn) -> Plan:
         nodes.append(node)
     pairs = st.tuples(st.integers(0, max(count - 1, 0)), st.integers(0, max(count - 1, 0)))
     drawn = draw(st.lists(pairs, max_size=14)) if count else []
-    edges = sorted({(min(p), max(p)) for p in drawn if p[0] != p[1]})
+    pairs_found = sorted({(min(p), max(p)) for p in drawn if p[0] != p[1]})
+    edges = [(*pair, draw(st.sampled_from((0, 0, 0, 1)))) for pair in pairs_found]
+    if count > 1 and draw(st.integers(0, 9)) == 0:
+        edges += [(b, a, 0) for a, b, _ in edges[:1]]  # a cycle, which no driver lets be made
     is_timed = any(n.duration_ns is not None for n in nodes)
     return Plan(
         nodes,
@@ -58,7 +61,10 @@ def plans(draw: st.DrawFn) -> Plan:
         stream_passes=draw(st.integers(0, 2)) if is_timed else 0,
         graph=draw(st.sampled_from(({}, {}, {"topology_id": None}))),
         launch=draw(st.sampled_from(({}, {}, {"host_start_ns": None, "host_end_ns": None},
-                                     {"event_duration_ns": None}, {"node_method": "events"}))),
+                                     {"event_duration_ns": None}, {"node_method": "events"},
+                                     {"host_end_ns": 5}, {"gpu_end_ns": 5}))),
+        graph_exec=draw(st.sampled_from(({}, {}, {"instantiate_end_ns": 5}))),
+        scales=draw(st.sampled_from(((), (1.0, 1.1, 0.9), (-1.0,)))),
         between_calls_ns=draw(st.sampled_from((None, 0))),
         rebuilt=draw(st.integers(0, 1)),
     )  # fmt: skip
@@ -75,6 +81,7 @@ def test_any_recording_is_analyzed_and_its_ledgers_add_up(plan: Plan) -> None:
     for width in (80, 120):
         assert max(map(len, render_analysis(found, width).splitlines()[1:])) <= width
     (graph,) = found.runs[0].graphs
+    assert not any("\n" in doubt for doubt in graph.doubts)
     if isinstance(graph.ledger, NotComputed):
         assert graph.ledger.not_computed
         return

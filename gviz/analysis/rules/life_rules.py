@@ -10,6 +10,7 @@ from gviz.analysis.figure import How, NotComputed
 from gviz.analysis.first_launch import call_ns, first_launches
 from gviz.analysis.rules.rule import Evidence, Found, rule, run_rule
 from gviz.analysis.run_subject import RunSubject
+from gviz.analysis.soundness import span_ns
 from gviz.analysis.subject import Subject
 from gviz.recording import rows
 
@@ -140,16 +141,12 @@ def _update_ns(run: RunSubject, again: list[rows.GraphExec]) -> tuple[float, How
 
 
 def _instantiate_ns(graph_exec: rows.GraphExec) -> int:
-    if graph_exec.instantiate_start_ns is None or graph_exec.instantiate_end_ns is None:
-        return 0
-    return graph_exec.instantiate_end_ns - graph_exec.instantiate_start_ns
+    return span_ns(graph_exec.instantiate_start_ns, graph_exec.instantiate_end_ns) or 0
 
 
 def _capture_ns(run: RunSubject, graph_exec: rows.GraphExec) -> int:
     graph = run.graphs.get(graph_exec.graph_id)
-    if graph is None or graph.capture_start_ns is None or graph.capture_end_ns is None:
-        return 0
-    return graph.capture_end_ns - graph.capture_start_ns
+    return 0 if graph is None else span_ns(graph.capture_start_ns, graph.capture_end_ns) or 0
 
 
 def _is_unchanged(run: RunSubject, graph_exec: rows.GraphExec) -> bool:
