@@ -30,7 +30,10 @@ def render_expected_cost(result: ExpectedCost, width: int) -> Iterator[str]:
         )
     head = ["host time", "measured", "estimated", "here"]
     yield from render_table(head, body, width=width, elastic=0, indent=4).split("\n")
-    notes = [f"by lines for {_shape(result)} of empty kernels, launched from native code"]
+    notes = [
+        f"by lines for {_shape(result)} of empty kernels, launched from native code; more here "
+        "is the framework's, the nodes' kinds and parameters, or the recording's own"
+    ]
     if any(call.with_node_times for call in result.calls):
         notes.append("* with node times on, which lengthen it")
     if any(call.is_extrapolated for call in result.calls):
@@ -52,13 +55,13 @@ def _shape(result: ExpectedCost) -> str:
 def _render_lengths(found: LengthTable, width: int) -> Iterator[str]:
     launches = found.elapsed_launches or found.host_launches
     shown = [
-        f"{count:,}: {'never' if needed is None else f'{needed:,}'}"
+        f"{'never' if needed is None else f'{needed:,}'} with {format_count(count, 'node')}"
         for count, needed in list(zip(found.node_count, launches, strict=True))[::_STEP]
     ]
     by = "elapsed" if found.elapsed_launches else "host"
     side = "" if found.stream_is_measured else ", against stream calls that cost what lines say"
     yield from wrapped(
-        f"launches that pay back a graph of so many of these nodes, by {by} time{side} "
+        f"a shorter or longer graph of such nodes pays back by {by} time{side} after launches "
         f"[estimated]: {', '.join(shown)}",
         width,
     )
@@ -66,9 +69,10 @@ def _render_lengths(found: LengthTable, width: int) -> Iterator[str]:
 
 def render_forecast(found: RunForecast, width: int) -> Iterator[str]:
     """Yield the lines about what graphs of passes by stream calls would take."""
-    body = [_forecast_row(one) for one in found.passes[:_LISTED]]
-    head = ["passes by stream calls", "operations", "measured", "as a graph", "gain", "then took"]
-    yield from render_table(head, body, width=width, elastic=0, indent=4).split("\n")
+    head = ["passes", "operations", "measured", "as a graph", "gain", "then took"]
+    columns = len(head) if any(one.measured_graph_ns for one in found.passes) else len(head) - 1
+    body = [_forecast_row(one)[:columns] for one in found.passes[:_LISTED]]
+    yield from render_table(head[:columns], body, width=width, elastic=0, indent=4).split("\n")
     if len(found.passes) > _LISTED:
         yield from wrapped(f"and {len(found.passes) - _LISTED:,} more kinds (--json)", width)
     text = (

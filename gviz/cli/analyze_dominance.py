@@ -84,7 +84,7 @@ def _describe_fullness(found: Fullness) -> str:
     if first.filled_fraction < 1:
         text += (
             f"; emptiest for longest: {format_count(first.executions, 'execution')} of "
-            f"{shorten(first.name, _NAME)}, {first.blocks:,} of {first.blocks_at_once:,} blocks "
-            f"at once ({first.waves:.2f} waves)"
+            f"{shorten(first.name, _NAME)}, {first.blocks:,} blocks where "
+            f"{first.blocks_at_once:,} fit at once ({first.waves:.2f} waves)"
         )
     return text

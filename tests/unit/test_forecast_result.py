@@ -29,7 +29,8 @@ BUNDLED = Path(next(iter(bundled.__path__)))
 class Step:
     """A pass of an eager program: kernels called one after the other.
 
-    The GPU does each ``wait_ns`` after its call returned. ``blocks`` are its batch.
+    The GPU does each ``wait_ns`` after its call returned, or when the one before has ended.
+    ``blocks`` are its batch.
     """
 
     blocks: int
@@ -43,7 +44,7 @@ class Step:
 
 def write_eager(path: Path, steps: Iterable[Step], *, calls_known: bool = True) -> Path:
     """Write a run of passes by stream calls, without any graph."""
-    clock, number = STARTED_NS, 0
+    clock, number, free = STARTED_NS, 0, 0
     texts: dict[str, int] = {}
     with RecordingWriter(path) as writer:
         writer.insert(
@@ -58,12 +59,14 @@ def write_eager(path: Path, steps: Iterable[Step], *, calls_known: bool = True) 
             for kernel in range(step.kernels):
                 number += 1
                 called, clock = clock, clock + step.call_ns
+                start = max(clock + step.wait_ns, free)
+                free = start + step.duration_ns
                 grid = {} if step.kind else {"grid_x": step.blocks, "grid_y": 1, "grid_z": 1}
                 calls = {"host_start_ns": called, "host_end_ns": clock} if calls_known else {}
                 writer.insert(
                     rows.StreamOperation(
                         operation_id=number, run_id=1, type=step.kind, name=f"kernel {kernel}",
-                        start_ns=clock + step.wait_ns, duration_ns=step.duration_ns, stream_id=7,
+                        start_ns=start, duration_ns=step.duration_ns, stream_id=7,
                         device_id=0, correlation_id=number, thread_id=1, **grid, **calls,
                     )
                 )  # fmt: skip
@@ -82,7 +85,7 @@ def write_eager(path: Path, steps: Iterable[Step], *, calls_known: bool = True) 
                         start_ns=begin - 10, end_ns=clock + 10,
                     )
                 )  # fmt: skip
-            clock += 50_000
+            clock = max(clock, free) + 50_000
     return path
 
 
@@ -105,13 +108,14 @@ def test_each_batch_size_has_a_forecast_of_its_own(tmp_path: Path) -> None:
     assert [p.block_count for p in found.passes] == [48, 192, 768]
     assert {(p.pass_count, p.operation_count, p.graph_id) for p in found.passes} == {(4, 6, None)}
     assert found.left_over_count == 0
-    # Kernels start every 5 us and take 2: the gaps close. At 16 us each there is nothing to gain.
+    # Kernels start every 5 us and take 2: the gaps close. Of 32 us each they leave none.
     small, _, large = found.passes
     assert small.stream_ns == 27_000
     assert small.busy_ns == 12_000
     assert small.graph_ns == pytest.approx(12_000 + 5 * small.gap_ns)
     assert small.stream_host_ns == 30_000
-    assert large.gain == pytest.approx(1.0)
+    assert large.stream_ns == large.busy_ns == 6 * 32_000
+    assert large.gain == 1.0
     gains = [p.gain for p in found.passes]
     assert gains == sorted(gains, reverse=True)
     assert {p.measured_graph_ns for p in found.passes} == {None}
