@@ -45,7 +45,9 @@ class ExpectedCall:
     name: str = figure(
         "stated", "capture, instantiation, upload, first launch call, or launch call"
     )
-    expected_ns: float = figure("estimated", "by the line, for as many nodes")
+    expected_ns: float = figure(
+        "estimated", "by the line, for as many nodes: of empty kernels, so the least"
+    )
     residual_fraction: float = figure(
         "derived", "how far the line is from what it was fitted to, root mean square"
     )

@@ -54,7 +54,7 @@ class PassForecast:
     )
     gap_ns: float = figure("estimated", "what lies between a graph's nodes by the launch costs")
     graph_host_ns: float | None = figure(
-        "estimated", "launch call of such a graph; null: the launch costs lack it"
+        "estimated", "launch call of such a graph, at least; null: the launch costs lack it"
     )
     gain: float = figure("estimated", "stream_ns over graph_ns: how many times as fast")
     measured_graph_ns: float | None = figure(

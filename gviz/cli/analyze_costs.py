@@ -28,11 +28,12 @@ def render_expected_cost(result: ExpectedCost, width: int) -> Iterator[str]:
         body.append(
             [f"{call.name}{marks}", format_ns(call.measured_ns), format_ns(call.expected_ns), times]
         )
-    head = ["host time", "measured", "estimated", "here"]
+    head = ["host time", "measured", "at least", "ratio"]
     yield from render_table(head, body, width=width, elastic=0, indent=4).split("\n")
     notes = [
-        f"by lines for {_shape(result)} of empty kernels, launched from native code; more here "
-        "is the framework's, the nodes' kinds and parameters, or the recording's own"
+        f"at least [estimated]: by lines for {_shape(result)} of empty kernels, launched from "
+        "native code; more is the framework's, the nodes' kinds and parameters, or the "
+        "recording's own"
     ]
     if any(call.with_node_times for call in result.calls):
         notes.append("* with node times on, which lengthen it")

@@ -101,7 +101,7 @@ def _render_graph(graph: GraphAnalysis, width: int) -> Iterator[str]:
     if not isinstance(compared, NotComputed):
         yield from _section("When it pays back", graph.break_even, render_break_even, width)
     yield from _section(
-        "What its calls should cost", graph.expected_cost, render_expected_cost, width
+        "What its calls cost at least", graph.expected_cost, render_expected_cost, width
     )
     yield ""
     yield "  What to change"
