@@ -6,12 +6,15 @@ import json
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from planned_recordings import Plan, Planned
 
 from gviz.analysis.analysis import analysis_to_json, analyze
+from gviz.analysis.dominance import Dominance
 from gviz.analysis.figure import NotComputed
+from gviz.analysis.forecast_result import RunForecast
 from gviz.cli.analyze_text import render_analysis
 from gviz.node_type import NodeType, not_timed_reason
 from gviz.recording.reader import Recording
@@ -82,6 +85,8 @@ def test_any_recording_is_analyzed_and_its_ledgers_add_up(plan: Plan) -> None:
         assert max(map(len, render_analysis(found, width).splitlines()[1:])) <= width
     (graph,) = found.runs[0].graphs
     assert not any("\n" in doubt for doubt in graph.doubts)
+    check_dominance(graph.dominance)
+    check_forecast(found.runs[0].forecast)
     if isinstance(graph.ledger, NotComputed):
         assert graph.ledger.not_computed
         return
@@ -92,3 +97,28 @@ def test_any_recording_is_analyzed_and_its_ledgers_add_up(plan: Plan) -> None:
         assert min(parts) >= 0
         assert sum(parts) == ledger.total_ns
     assert all(f.gain_ns > 0 for f in graph.findings.findings)
+
+
+def check_dominance(found: Dominance | NotComputed) -> None:
+    if isinstance(found, NotComputed):
+        return
+    for table in (found.by_name, found.by_kind):
+        assert sum(table.total_ns) == pytest.approx(found.node_ns)
+        assert list(table.total_ns) == sorted(table.total_ns, reverse=True)
+        if found.node_ns:
+            assert table.cumulative_fraction[-1] == pytest.approx(1)
+        for on_path, total in zip(table.path_ns or (), table.total_ns, strict=False):
+            assert 0 <= on_path <= total
+    if not isinstance(found.fullness, NotComputed):
+        assert 0 <= found.fullness.filled_fraction <= 1
+        assert found.fullness.tail_ns + found.fullness.below_one_wave_ns >= 0
+        assert found.fullness.tail_ns <= found.fullness.kernel_ns <= found.node_ns
+    if not isinstance(found.layers, NotComputed):
+        assert sum(x.total_ns for x in found.layers) <= found.node_ns + 1e-6
+
+
+def check_forecast(found: RunForecast | NotComputed) -> None:
+    if not isinstance(found, NotComputed):
+        for one in found.passes:
+            assert one.busy_ns <= one.graph_ns <= one.stream_ns
+            assert one.gain >= 1

@@ -144,6 +144,13 @@ def test_copies_alone_are_no_pass(tmp_path: Path) -> None:
     assert "no kernels among 30 operations" in found.not_computed
 
 
+def test_a_few_operations_that_repeat_by_chance_are_no_pass(tmp_path: Path) -> None:
+    found = forecast(write_eager(tmp_path / "x.gviz", [Step(8, kernels=2)] * 3))
+    assert isinstance(found, NotComputed)
+    found = forecast(write_eager(tmp_path / "y.gviz", [Step(8, kernels=2)] * 4))
+    assert isinstance(found, RunForecast)
+
+
 def test_what_does_not_repeat_is_told(tmp_path: Path) -> None:
     found = forecast(write_eager(tmp_path / "x.gviz", [Step(8)]))
     assert isinstance(found, NotComputed)
