@@ -67,6 +67,9 @@ class Plan:
         100 ns after the first node's end. 0: there is none.
     between_calls_ns
         From a call's return to the next call; None: the program waits for each launch.
+    scales
+        Of the launches with node times: all times in one are so many times as long; 1 for those
+        beyond the last.
     rebuilt
         Further executables that an update of the first would have given, never launched.
     """
@@ -85,6 +88,7 @@ class Plan:
     stream_without: int | None = None
     foreign_ns: int = 0
     between_calls_ns: int | None = None
+    scales: Sequence[float] = ()
     rebuilt: int = 0
     functions: dict[str, int] = field(default_factory=dict)
     allocations: Sequence[dict[str, Any]] = ()
@@ -260,16 +264,18 @@ class Plan:
             is_timed = ordinal < self.launches and bool(timed)
             call = self.first_call_ns if ordinal == 0 else self.call_ns
             gpu = max(clock + call + 1_000, ended + 3_000)
-            ended = gpu + length
+            scale = self.scales[ordinal] if ordinal < len(self.scales) else 1.0
+            took = round(length * scale)
+            ended = gpu + took
             writer.insert(
                 rows.Launch(
                     **{
                         "launch_id": ordinal + 1, "run_id": 1, "graph_id": 1, "graph_exec_id": 1,
                         "side": "graph", "ordinal": ordinal, "host_start_ns": clock,
                         "host_end_ns": clock + call, "stream_id": 7, "thread_id": 1,
-                        "node_level": int(is_timed), "event_duration_ns": length + call + 2_000,
+                        "node_level": int(is_timed), "event_duration_ns": took + call + 2_000,
                         "gpu_start_ns": gpu if is_timed else None,
-                        "gpu_end_ns": gpu + length if is_timed else None,
+                        "gpu_end_ns": gpu + took if is_timed else None,
                         "span_count": len(timed) if is_timed else 0, "node_method": "cupti",
                         **self.launch,
                     }
@@ -279,12 +285,19 @@ class Plan:
                 writer.insert_tuples(
                     rows.Span,
                     [
-                        (ordinal + 1, i, 0, n.start_ns - first, n.duration_ns, n.queue)
+                        (
+                            ordinal + 1,
+                            i,
+                            0,
+                            round((n.start_ns - first) * scale),
+                            round((n.duration_ns or 0) * scale),
+                            n.queue,
+                        )
                         for i, n in timed
                     ],
                 )
             waits = self.between_calls_ns is None
-            clock = gpu + length + 20_000 if waits else clock + call + (self.between_calls_ns or 0)
+            clock = gpu + took + 20_000 if waits else clock + call + (self.between_calls_ns or 0)
 
 
 def subject_of(path: Path) -> Subject:

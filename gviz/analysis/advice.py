@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from gviz.analysis.figure import figure
@@ -24,6 +24,8 @@ RULE_MODULES = (gap_rules, work_rules, memory_rules, branch_rules, life_rules)
 RUN_NOISE_NS = 20_000.0
 #: A gain that is only known not to be exceeded counts for half when findings are ranked.
 _AT_MOST_WEIGHT = 0.5
+#: Stands for every rule.
+ANY_RULE = "*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,21 +35,36 @@ class Ignored:
     Attributes
     ----------
     rule
-        Its id.
+        Its id; :data:`ANY_RULE`: all.
     graph
         Pattern of names of graphs (``*`` and ``?``); None: every graph, and the run.
+    kernels
+        Pattern of names of nodes: findings of which every node matches; None: all findings.
     """
 
     rule: str
     graph: str | None = None
+    kernels: str | None = None
 
-    def matches(self, rule: str, graph: str | None) -> bool:
-        """Return whether it leaves out findings of a rule in a graph (None: in the run)."""
-        if rule != self.rule:
+    def matches(self, rule: str, graph: str | None, nodes: Collection[str]) -> bool:
+        """Return whether it leaves out a finding.
+
+        Parameters
+        ----------
+        rule
+            The finding's.
+        graph
+            Name of the graph that it is about; None: the run.
+        nodes
+            Names of all nodes that it is about.
+        """
+        if self.rule not in (rule, ANY_RULE):
             return False
-        if self.graph is None:
+        if self.graph is not None and (graph is None or not fnmatch.fnmatchcase(graph, self.graph)):
+            return False
+        if self.kernels is None:
             return True
-        return graph is not None and fnmatch.fnmatchcase(graph, self.graph)
+        return bool(nodes) and all(fnmatch.fnmatchcase(name, self.kernels) for name in nodes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +80,9 @@ class Advice:
     not_checked: tuple[str, ...] = figure("stated", "what was not looked for, and why")
 
 
+_Named = tuple[Finding, frozenset[str]]
+
+
 def advise_graph(subject: Subject, ignored: Sequence[Ignored] = ()) -> Advice:
     """Return what the rules about graphs find in one."""
     missing = subject.why_no_edges or subject.why_no_times
@@ -72,7 +92,7 @@ def advise_graph(subject: Subject, ignored: Sequence[Ignored] = ()) -> Advice:
     if not missing and subject.reachability is None:
         skipped.append("rules about branches: too many nodes side by side")
     count, _ = subject.recording.count_launches(subject.row.graph_id)
-    found = []
+    found: list[_Named] = []
     for rule in RULES.values():
         if rule.find is None or (missing and rule.per == "launch"):
             continue
@@ -83,7 +103,7 @@ def advise_graph(subject: Subject, ignored: Sequence[Ignored] = ()) -> Advice:
 
 def advise_run(run: RunSubject, ignored: Sequence[Ignored] = ()) -> Advice:
     """Return what the rules about runs find in one."""
-    found = []
+    found: list[_Named] = []
     for rule in RULES.values():
         if rule.find_in_run is not None:
             found += list(_findings(rule, rule.find_in_run(run), RUN_NOISE_NS, None, 1))
@@ -92,14 +112,14 @@ def advise_run(run: RunSubject, ignored: Sequence[Ignored] = ()) -> Advice:
 
 def _findings(
     rule: Rule, found: Iterable[Found], noise_ns: float, subject: Subject | None, launches: int
-) -> Iterator[Finding]:
-    """Yield the findings whose gain is above noise."""
+) -> Iterator[_Named]:
+    """Yield the findings whose gain is above noise, with the names of all their nodes."""
     for one in found:
         if one.gain_ns <= noise_ns:
             continue
         vertices = list(one.vertices)
         times = launches if rule.per == "launch" else 1
-        yield Finding(
+        finding = Finding(
             rule=rule.id,
             graph_id=None if subject is None else subject.row.graph_id,
             reason=one.reason,
@@ -115,12 +135,14 @@ def _findings(
             fix=rule.fix,
             source=rule.source,
         )
+        names = () if subject is None else {subject.ref_of_vertex(v).name for v in vertices}
+        yield finding, frozenset(names)
 
 
 def _advice(
-    found: list[Finding], ignored: Sequence[Ignored], graph: str | None, skipped: list[str]
+    found: list[_Named], ignored: Sequence[Ignored], graph: str | None, skipped: list[str]
 ) -> Advice:
-    kept = [f for f in found if not any(i.matches(f.rule, graph) for i in ignored)]
+    kept = [f for f, names in found if not any(i.matches(f.rule, graph, names) for i in ignored)]
     ranked = sorted(kept, key=lambda f: -f.run_gain_ns * _weight(f))
     return Advice(tuple(ranked), len(found) - len(kept), tuple(skipped))
 

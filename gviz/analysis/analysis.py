@@ -7,18 +7,23 @@ import types
 import typing
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gviz.analysis.advice import Advice, Ignored, advise_graph, advise_run
 from gviz.analysis.break_even import BreakEven, break_even
 from gviz.analysis.device_launch import DeviceLaunch, device_launch
+from gviz.analysis.dominance import Dominance, dominance
 from gviz.analysis.executed_graph import bodies_by_parent
+from gviz.analysis.expected_cost import CostSource, ExpectedCost, cost_source, expected_cost
 from gviz.analysis.figure import NotComputed, fields_of, figure, to_json
+from gviz.analysis.forecast_result import RunForecast, run_forecast
 from gviz.analysis.graph_share import GraphShare, gpu_total_ns, graph_share
 from gviz.analysis.ledger_result import LedgerResult, ledger_result
 from gviz.analysis.parallelism import Parallelism, parallelism
 from gviz.analysis.path_result import CriticalPathResult, critical_path_result
 from gviz.analysis.run_subject import RunSubject
+from gviz.analysis.soundness import doubts_of
 from gviz.analysis.stream_result import StreamResult, stream_result
 from gviz.analysis.subject import Subject
 from gviz.errors import RecordingError
@@ -39,19 +44,26 @@ class GraphAnalysis:
     node_count: int = figure("measured", "nodes, those of bodies included")
     launch_count: int = figure("measured", "launches seen")
     timed_launch_count: int = figure("measured", "launches with node times that are looked at")
+    doubts: tuple[str, ...] = figure(
+        "stated", "what in its records contradicts itself or is missing, and what follows"
+    )
     noise_ns: float | None = figure(
         "derived",
-        "half of the 95% interval of the median launch's length: gains below it cannot be told "
-        "from chance; null without node times",
+        "half of the 95% interval of the median launch's length, at least 160 ns and a thousandth "
+        "of it: gains below cannot be told from chance; null without node times",
     )
     critical_path: CriticalPathResult | NotComputed = figure("derived", "what bounds a launch")
     ledger: LedgerResult | NotComputed = figure("derived", "where the time of launches went")
+    dominance: Dominance | NotComputed = figure("derived", "what took most of it")
     parallelism: Parallelism | NotComputed = figure("derived", "what could run side by side")
     stream_comparison: StreamResult | NotComputed = figure(
         "derived", "the same work by stream calls"
     )
     break_even: BreakEven | NotComputed = figure(
         "derived", "after how many launches it has paid back what it cost"
+    )
+    expected_cost: ExpectedCost | NotComputed = figure(
+        "estimated", "what its calls should cost by the run's launch_costs"
     )
     findings: Advice = figure("estimated", "what rules found in it")
     device_launch: DeviceLaunch = figure("derived", "whether the device could launch it")
@@ -66,8 +78,14 @@ class RunAnalysis:
     graphs: tuple[GraphAnalysis, ...] = figure(
         "derived", "its top-level graphs, those first whose launches took longest together"
     )
+    launch_costs: CostSource | NotComputed = figure(
+        "stated", "launch costs of a GPU (gviz bench) that were used"
+    )
     left_out_count: int = figure("stated", "graphs that were not asked for")
     graph_share: GraphShare | NotComputed = figure("estimated", "how much of it lies in graphs")
+    forecast: RunForecast | NotComputed = figure(
+        "estimated", "what graphs of its passes by stream calls would take"
+    )
     findings: Advice = figure("estimated", "what rules found in the run as a whole")
 
 
@@ -86,6 +104,7 @@ def analyze(
     graph_id: int | None = None,
     most_graphs: int | None = None,
     ignored: Sequence[Ignored] = (),
+    costs_path: Path | None = None,
 ) -> Analysis:
     """Return everything that is said of a recording.
 
@@ -97,14 +116,21 @@ def analyze(
         Of each run, so many graphs, those first whose launches took longest together.
     ignored
         Findings that are not wanted.
+    costs_path
+        Recording of ``gviz bench`` whose launch costs are to be used; None: what fits each run's
+        GPU best among its own, those kept in the user's folder, and the bundled ones.
 
     Raises
     ------
+    GvizError
+        If ``costs_path`` holds no launch costs.
     RecordingError
         If there is no top-level graph of that id, or the file is damaged.
     """
     runs = tuple(
-        _analyze_run(RunSubject(recording, run), graph_id, most_graphs, ignored)
+        _analyze_run(
+            RunSubject(recording, run, costs_path=costs_path), graph_id, most_graphs, ignored
+        )
         for run in recording.fetch_runs()
     )
     if graph_id is not None:
@@ -132,15 +158,19 @@ def _analyze_run(
         run_id=run.run.run_id,
         name=run.run.name,
         graphs=tuple(
-            _analyze_graph(Subject(recording, g, bodies, devices), ignored) for g in chosen
+            _analyze_graph(Subject(recording, g, bodies, devices), run, ignored) for g in chosen
         ),
+        launch_costs=NotComputed("no recording holds any")
+        if run.costs is None
+        else cost_source(run.costs),
         left_out_count=len(run.graphs) - len(chosen),
         graph_share=graph_share(run),
+        forecast=run_forecast(run),
         findings=advise_run(run, ignored),
     )
 
 
-def _analyze_graph(subject: Subject, ignored: Sequence[Ignored]) -> GraphAnalysis:
+def _analyze_graph(subject: Subject, run: RunSubject, ignored: Sequence[Ignored]) -> GraphAnalysis:
     row = subject.row
     count, _ = subject.recording.count_launches(row.graph_id)
     flags = subject.execs[0].flags if subject.execs else None
@@ -150,12 +180,15 @@ def _analyze_graph(subject: Subject, ignored: Sequence[Ignored]) -> GraphAnalysi
         node_count=len(subject.graph.nodes),
         launch_count=count,
         timed_launch_count=len(subject.timed_launches),
+        doubts=doubts_of(subject),
         noise_ns=None if subject.why_no_times else subject.noise_ns,
         critical_path=critical_path_result(subject),
         ledger=ledger_result(subject),
+        dominance=dominance(subject),
         parallelism=parallelism(subject),
         stream_comparison=subject.once(stream_result),
         break_even=subject.once(break_even),
+        expected_cost=expected_cost(subject, run.costs),
         findings=advise_graph(subject, ignored),
         device_launch=device_launch(subject.graph, flags),
     )

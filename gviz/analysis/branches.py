@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gviz.analysis.executed_graph import ExecutedGraph, IntArray
+from gviz.analysis.executed_graph import BoolArray, ExecutedGraph, IntArray
 from gviz.analysis.launch_model import LaunchModel
 from gviz.analysis.reachability import Reachability
 from gviz.analysis.usual_gaps import UsualGaps
@@ -94,6 +94,7 @@ def _lesser_branches(model: LaunchModel, reachability: Reachability) -> list[Int
     between = (entering == 1) & (leaving == 1)
     chosen = np.flatnonzero(between)
     chosen = chosen[(leaving[fork[chosen]] > 1) & (entering[join[chosen]] > 1)]
+    chosen = chosen[_have_company(reachability, chosen)]
     members = series.members()
     work = np.bincount(series.of, model.duration_ns, minlength=series.count).tolist()
     by_ends: dict[tuple[int, int], list[int]] = {}
@@ -105,6 +106,26 @@ def _lesser_branches(model: LaunchModel, reachability: Reachability) -> list[Int
         most = max(beside, key=work.__getitem__)
         stays = most if len(beside) == leaving[start] else -1
         found += [members[s] for s in beside if s != stays]
+    return found
+
+
+def _have_company(reachability: Reachability, chosen: IntArray) -> BoolArray:
+    """Return which series have an independent one beside them before the same join.
+
+    Beside an edge from the fork to the join, which is redundant then, there is none.
+    """
+    series = reachability.series
+    first = np.array([m[0] for m in series.members()], np.int64)
+    join = np.full(series.count, -1, np.int64)
+    join[series.tail] = series.head
+    order = np.argsort(series.head, kind="stable")
+    cuts = np.searchsorted(series.head[order], np.arange(series.count + 1))
+    found = np.zeros(len(chosen), bool)
+    for at, number in enumerate(chosen.tolist()):
+        others = series.tail[order[cuts[join[number]] : cuts[join[number] + 1]]]
+        others = first[others[others != number]]
+        mine = np.full(len(others), first[number])
+        found[at] = bool(reachability.are_independent(mine, others).any())
     return found
 
 

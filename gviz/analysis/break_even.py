@@ -15,9 +15,15 @@ import numpy as np
 
 from gviz.analysis.figure import NotComputed, figure
 from gviz.analysis.first_launch import first_launches
+from gviz.analysis.soundness import span_ns
 from gviz.analysis.stream_result import Gain, stream_result
 from gviz.analysis.subject import Subject
 
+#: Why there is no setup cost.
+NO_SETUP = (
+    "no instantiation has a time: the graph was instantiated before gviz attached, or the clock "
+    "stepped back"
+)
 #: Points of the curve.
 _POINTS = 25
 
@@ -84,9 +90,9 @@ def break_even(subject: Subject) -> BreakEven | NotComputed:
     compared = subject.once(stream_result)
     if isinstance(compared, NotComputed):
         return compared
-    setup = _setup(subject)
+    setup = setup_cost(subject)
     if setup is None:
-        return NotComputed("the graph was instantiated before gviz attached: its cost is not known")
+        return NotComputed(NO_SETUP)
     elapsed = _pay_back(setup.total_ns, compared.saved)
     return BreakEven(
         setup=setup,
@@ -105,13 +111,17 @@ def break_even(subject: Subject) -> BreakEven | NotComputed:
 def _pay_back(setup_ns: float, saved: Gain) -> PayBack:
     return PayBack(
         saved=saved,
-        launches=_launches(setup_ns, saved.mean_ns),
-        fewest=None if saved.interval.high is None else _launches(setup_ns, saved.interval.high),
-        most=None if saved.interval.low is None else _launches(setup_ns, saved.interval.low),
+        launches=launches_to_pay_back(setup_ns, saved.mean_ns),
+        fewest=None
+        if saved.interval.high is None
+        else launches_to_pay_back(setup_ns, saved.interval.high),
+        most=None
+        if saved.interval.low is None
+        else launches_to_pay_back(setup_ns, saved.interval.low),
     )
 
 
-def _launches(setup_ns: float, saved_ns: float) -> int | None:
+def launches_to_pay_back(setup_ns: float, saved_ns: float) -> int | None:
     """Return the smallest n with n x saved > setup; None: there is none."""
     return None if saved_ns <= 0 else math.floor(setup_ns / saved_ns) + 1
 
@@ -125,17 +135,17 @@ def _curve(setup_ns: float, stream_ns: float, graph_ns: float, most: int) -> Cur
     )
 
 
-def _setup(subject: Subject) -> SetupCost | None:
+def setup_cost(subject: Subject) -> SetupCost | None:
     """Return what an executable costs; None: no instantiation was seen."""
     row, execs = subject.row, subject.execs
-    instantiated = [_between(e.instantiate_start_ns, e.instantiate_end_ns) for e in execs]
-    uploaded = [_between(e.upload_start_ns, e.upload_end_ns) for e in execs]
+    instantiated = [span_ns(e.instantiate_start_ns, e.instantiate_end_ns) for e in execs]
+    uploaded = [span_ns(e.upload_start_ns, e.upload_end_ns) for e in execs]
     known = [ns for ns in instantiated if ns is not None]
     if not known:
         return None
     uploads = [ns for ns in uploaded if ns is not None]
     surplus = [found.surplus_ns for found in first_launches(subject)]
-    capture = _between(row.capture_start_ns, row.capture_end_ns)
+    capture = span_ns(row.capture_start_ns, row.capture_end_ns)
     upload = float(median(uploads)) if uploads else None
     first = float(median(surplus)) if surplus else 0.0
     return SetupCost(
@@ -146,7 +156,3 @@ def _setup(subject: Subject) -> SetupCost | None:
         total_ns=(capture or 0) + float(median(known)) + (upload or 0.0) + first,
         executable_count=len(known),
     )
-
-
-def _between(start_ns: int | None, end_ns: int | None) -> int | None:
-    return None if start_ns is None or end_ns is None else end_ns - start_ns

@@ -51,6 +51,7 @@ class NodeRow(NamedTuple):
     block_z: int | None
     shared_mem_bytes: int | None
     max_blocks_per_multiprocessor: int | None
+    occupancy_fraction: float | None
     priority: int | None
     copy_kind: int | None
     bytes: int | None
@@ -59,6 +60,7 @@ class NodeRow(NamedTuple):
     memset_value: int | None
     memset_element_bytes: int | None
     capture_stream_id: int | None
+    nvtx_path_id: int | None
     not_timed_reason: str | None
     conditional_type: str | None
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
 
+from gviz.analysis.soundness import span_ns
 from gviz.analysis.subject import Subject
 from gviz.recording import rows
 
@@ -51,6 +52,4 @@ def first_launches(subject: Subject) -> Iterator[FirstLaunch]:
 
 def call_ns(launch: rows.Launch) -> int | None:
     """Return the host time of a launch call; None: not known."""
-    if launch.host_start_ns is None or launch.host_end_ns is None:
-        return None
-    return launch.host_end_ns - launch.host_start_ns
+    return span_ns(launch.host_start_ns, launch.host_end_ns)

@@ -50,7 +50,10 @@ def graph_share(run: RunSubject) -> GraphShare | NotComputed:
     """Return how much of a run lies in graphs."""
     whole = run.duration_ns
     if not whole:
-        return NotComputed("when the run ended is not known: the process was aborted")
+        why = "when the run ended is not known: the process was aborted"
+        if run.run.ended_ns is not None:
+            why = "the run ends no later than it begins: the clock stepped back"
+        return NotComputed(why)
     if not run.graphs:
         return NotComputed("the run has no graph")
     gpu = sum(gpu_total_ns(run, g) for g in run.graphs)

@@ -37,6 +37,8 @@ class HeldLaunch:
         bool: it has a span. Of others start and end are when all that they depend on had ended.
     start_ns, end_ns
         From the launch's first span's start.
+    duration_ns
+        Of each vertex; 0 of those without a time.
     queue
         int64: hardware queue; -1: none or not known.
     dependency
@@ -60,6 +62,7 @@ class HeldLaunch:
     timed: BoolArray
     start_ns: TimeArray
     end_ns: TimeArray
+    duration_ns: TimeArray
     queue: IntArray
     dependency: IntArray
     via: IntArray
@@ -67,11 +70,6 @@ class HeldLaunch:
     queue_before: IntArray
     held_by: IntArray
     gap_ns: TimeArray
-
-    @property
-    def duration_ns(self) -> TimeArray:
-        """Of each vertex; 0 of those without a time."""
-        return self.end_ns - self.start_ns
 
     @property
     def length_ns(self) -> float:
@@ -118,6 +116,7 @@ def hold_launch(unrolled: Unrolled, vertex: IntArray, spans: LaunchSpans) -> Hel
         timed=timed,
         start_ns=start,
         end_ns=end,
+        duration_ns=end - start,
         queue=queue,
         dependency=dependency,
         via=via,

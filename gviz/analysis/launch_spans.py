@@ -49,6 +49,11 @@ class LaunchSpans:
         return len(self.node)
 
     @property
+    def steps_back(self) -> bool:
+        """Whether any span ends before it starts."""
+        return bool((self.end_ns < self.start_ns).any())
+
+    @property
     def length_ns(self) -> float:
         """From the first start to the last end; 0 without spans."""
         if not len(self):

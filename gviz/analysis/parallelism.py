@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.analysis.chains import cover_by_chains
 from gviz.analysis.executed_graph import NOT_WORKING, BoolArray, ExecutedGraph, Level
 from gviz.analysis.figure import NotComputed, figure
 from gviz.analysis.path_result import structural_path_of
@@ -224,7 +223,7 @@ def level_shape(subject: Subject, level: Level) -> LevelShape:
         width=width.least,
         width_at_most=width.most,
         widest=tuple(subject.ref(level.first + n) for n in width.antichain[:NAMED].tolist()),
-        lane_count=int(cover_by_chains(row, tail, head).max(initial=-1)) + 1,
+        lane_count=width.lane_count,
         redundant_edge_count=None if redundant is None else len(redundant),
         redundant_edges=tuple(
             (subject.ref(level.first + int(tail[e])), subject.ref(level.first + int(head[e])))

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gviz.analysis.soundness import sound_launch, span_ns
+from gviz.launch_cost.recorded import LaunchCosts, costs_for_run
 from gviz.life_summary import is_failed
 from gviz.recording import life_rows, rows
 
@@ -21,11 +24,21 @@ class RunSubject:
         Stays open as long as anything is asked.
     run
         The run.
+    costs_path
+        Recording whose launch costs are to be used; None: those that fit its GPU best.
     """
 
-    def __init__(self, recording: Recording, run: rows.Run) -> None:
+    def __init__(
+        self, recording: Recording, run: rows.Run, *, costs_path: Path | None = None
+    ) -> None:
         self.recording = recording
         self.run = run
+        self._costs_path = costs_path
+
+    @cached_property
+    def costs(self) -> LaunchCosts | None:
+        """Launch costs of its GPU; None: there are none at all."""
+        return costs_for_run(self.recording, self.run, named=self._costs_path)
 
     @cached_property
     def all_graphs(self) -> list[rows.Graph]:
@@ -48,7 +61,7 @@ class RunSubject:
     @cached_property
     def launches(self) -> list[rows.Launch]:
         """The graph launches that have a row, of all graphs, by when they were called."""
-        found = [x for g in self.graphs for x in self.recording.fetch_launches(g)]
+        found = [sound_launch(x) for g in self.graphs for x in self.recording.fetch_launches(g)]
         known = [x for x in found if x.host_start_ns is not None and x.host_end_ns is not None]
         return sorted(known, key=lambda x: x.host_start_ns or 0)
 
@@ -69,7 +82,5 @@ class RunSubject:
 
     @cached_property
     def duration_ns(self) -> int | None:
-        """How long the run was recorded; None: it did not end."""
-        if self.run.started_ns is None or self.run.ended_ns is None:
-            return None
-        return self.run.ended_ns - self.run.started_ns
+        """How long the run was recorded; None: it did not end, or before it began."""
+        return span_ns(self.run.started_ns, self.run.ended_ns)

@@ -103,7 +103,7 @@ def stream_result(subject: Subject) -> StreamResult | NotComputed:
     """Return how a graph compares with the same work by stream calls."""
     if subject.why_no_times:
         return NotComputed(subject.why_no_times)
-    passes = subject.recording.fetch_launches(subject.row.graph_id, "stream")
+    passes = subject.stream_rows
     if not passes:
         return NotComputed(
             "no pass over the graph's work by stream calls was recorded; gviz.compare_stream "
@@ -111,7 +111,9 @@ def stream_result(subject: Subject) -> StreamResult | NotComputed:
         )
     stream = _StreamSide(subject, passes)
     if not stream.chosen:
-        return NotComputed("the passes by stream calls have no operations with times")
+        return NotComputed(
+            "no pass by stream calls has operations with times, and those of its calls"
+        )
     graph = _GraphSide(subject, stream.common)
     if not graph.passes:
         return NotComputed("no graph launch with node times has the time of its call")
@@ -180,14 +182,16 @@ class _StreamSide:
         self._subject = subject
         timed = [n for n in subject.graph.nodes if n.not_timed_reason is None]
         self._operations = _fetch_operations(subject)
-        later = [p for p in passes if p.ordinal > 0] or passes
+        known = [p for p in passes if self._called(p) is not None]
+        later = [p for p in known if p.ordinal > 0] or known
         complete = max((len(self._of(p)[0]) for p in later), default=0)
         self.chosen = [p for p in later if complete and len(self._of(p)[0]) == complete]
         ids = [set(self._operations.node[self._of(p)[0]].tolist()) for p in self.chosen]
         #: Node ids of the outermost level that every chosen pass has.
         self.common = set.intersection(*ids) if ids else set()
         self.coverage = len(self.common) / len(timed) if timed else 0.0
-        self.measured = [self._measure(p) for p in self.chosen]
+        calls = [(p, c) for p in self.chosen if (c := self._called(p)) is not None]
+        self.measured = [self._measure(p, c) for p, c in calls]
 
     def _of(self, launch: rows.Launch) -> tuple[IntArray, IntArray]:
         """Return the operations of a pass, and those of nothing that ran meanwhile."""
@@ -199,20 +203,27 @@ class _StreamSide:
         inside = (found.start >= begin) & (found.start < end) & (found.launch == _NONE)
         return mine, np.flatnonzero(inside)
 
-    def _measure(self, launch: rows.Launch) -> Pass:
+    def _called(self, launch: rows.Launch) -> tuple[int, int] | None:
+        """Return the first call's entry and the last one's return; None: not known."""
+        if launch.host_start_ns is not None and launch.host_end_ns is not None:
+            return launch.host_start_ns, launch.host_end_ns
+        mine, _ = self._of(launch)
+        called, returned = self._operations.called[mine], self._operations.returned[mine]
+        if not len(mine) or not (called > 0).all() or not (returned >= called).all():
+            return None
+        return int(called.min()), int(returned.max())
+
+    def _measure(self, launch: rows.Launch, calls: tuple[int, int]) -> Pass:
         mine, others = self._of(launch)
         chosen = np.concatenate((mine, others))
         found = self._operations
         start = found.start[chosen]
-        first_call = found.called[mine][found.called[mine] > 0]
-        begin = launch.host_start_ns
-        if begin is None:
-            begin = int(first_call.min()) if len(first_call) else int(start.min())
-        host = float((launch.host_end_ns or begin) - begin)
         is_common = np.isin(found.node[chosen], list(self.common))
         is_common[len(mine) :] = False
         spans = PassSpans(start, start + found.duration[chosen], found.returned[chosen], is_common)
-        return measure_pass(spans, begin, host)
+        # Clocks of host and GPU: a pass does not begin after its first node.
+        begin = min(calls[0], int(start.min()))
+        return measure_pass(spans, begin, float(calls[1] - calls[0]))
 
     def only(self) -> tuple[OneSided, ...]:
         """Return what ran meanwhile that the graph does not have, summed by name."""
@@ -242,7 +253,9 @@ def _fetch_operations(subject: Subject) -> _Operations:
     names = ("launch_id", "node_id", "start_ns", "duration_ns", "host_start_ns", "host_end_ns",
              "name")  # fmt: skip
     key = {"run_id": subject.row.run_id}
-    found = subject.recording.fetch_columns(rows.StreamOperation, names, key, "start_ns")
+    fetched = subject.recording.fetch_columns(rows.StreamOperation, names, key, "start_ns")
+    # What ends before it starts is no record of anything.
+    found = [row for row in fetched if row[3] >= 0]
     columns = list(zip(*found, strict=True)) or [()] * len(names)
     missing = (_NONE, _NONE, 0, 0, 0, 0)
     arrays = [

@@ -20,9 +20,12 @@ from gviz.analysis.launch_spans import LaunchSpans, launch_spans, median_spans
 from gviz.analysis.node_memory import MOST_NODES, NodeMemory, read_node_memory
 from gviz.analysis.observed_path import observed_path
 from gviz.analysis.reachability import Reachability
+from gviz.analysis.soundness import sound_launch
 from gviz.analysis.unrolled import Unrolled, Unroller
 from gviz.analysis.usual_gaps import UsualGaps, usual_gaps
 from gviz.analysis.waits import WaitGroup, find_waits, group_waits
+from gviz.errors import CycleError
+from gviz.layout.ranks import rank_rows
 from gviz.recording import rows
 
 if TYPE_CHECKING:
@@ -92,11 +95,26 @@ class Subject:
     @cached_property
     def launch_rows(self) -> list[rows.Launch]:
         """The launches that have a row, in time order."""
-        return self.recording.fetch_launches(self.row.graph_id)
+        return [sound_launch(x) for x in self.recording.fetch_launches(self.row.graph_id)]
+
+    @cached_property
+    def stream_rows(self) -> list[rows.Launch]:
+        """The passes over its work by stream calls, in time order."""
+        found = self.recording.fetch_launches(self.row.graph_id, "stream")
+        return [sound_launch(x) for x in found]
 
     @cached_property
     def timed_launches(self) -> list[TimedLaunch]:
-        """The launches whose nodes were timed, all by the same method."""
+        """The launches whose nodes were timed, all by the same method, with times that can be."""
+        return [x for x in self._launches_with_spans if not x.spans.steps_back]
+
+    @cached_property
+    def backward_launches(self) -> list[TimedLaunch]:
+        """The launches in which a node ends before it starts."""
+        return [x for x in self._launches_with_spans if x.spans.steps_back]
+
+    @cached_property
+    def _launches_with_spans(self) -> list[TimedLaunch]:
         timed = [x for x in self.launch_rows if x.node_level and x.span_count]
         by_copy = [x for x in timed if x.node_method == "events"]
         chosen = by_copy if len(by_copy) == len(timed) else [x for x in timed if x not in by_copy]
@@ -122,7 +140,13 @@ class Subject:
         """Why nothing can be said of when nodes ran; None: it can."""
         if not self.launch_rows:
             return "the graph was not launched while gviz recorded"
-        if not any(len(x.spans) for x in self.timed_launches):
+        if not self.timed_launches and self.backward_launches:
+            return (
+                "in every launch with node times a node ends before it starts: no clock does that"
+            )
+        if self.timed_launches and not any(len(x.spans) for x in self.timed_launches):
+            return "launches were recorded with node times, but the records of their nodes are lost"
+        if not self.timed_launches:
             return "no launch has node times; they are recorded in windows (docs/limits.md)"
         if self.is_timed_by_copy:
             return (
@@ -134,9 +158,25 @@ class Subject:
     @cached_property
     def why_no_edges(self) -> str | None:
         """Why nothing can be said of dependencies; None: it can."""
-        if self.graph.edges_known:
-            return None
-        return "edges are not known: the graph, or a body in it, was made before gviz attached"
+        if not self.graph.edges_known:
+            return "edges are not known: the graph, or a body in it, was made before gviz attached"
+        try:
+            self.level_rows  # noqa: B018
+        except CycleError as error:
+            return str(error)
+        return None
+
+    @cached_property
+    def level_rows(self) -> tuple[IntArray, ...]:
+        """Row of each node of each level: the longest chain before it, in edges.
+
+        Raises
+        ------
+        CycleError
+            If the edges form a cycle.
+        """
+        edges = [(level.count, *self.graph.edges_of(level)[:2]) for level in self.graph.levels]
+        return tuple(rank_rows(count, tail, head) for count, tail, head in edges)
 
     # -- the median launch -------------------------------------------------------------
 
@@ -288,10 +328,11 @@ class Subject:
 
     @cached_property
     def noise_ns(self) -> float:
-        """Half of the 95% interval of the median launch's length (derived).
+        """What gains must be above to be told from chance (derived).
 
-        Predicted gains below it could not be told from chance. With less than five launches
-        the spread between them; with one, the clock's 160 ns.
+        Half of the 95% interval of the median launch's length; with less than five launches
+        half of the spread between them. At least the clock's 160 ns and a thousandth of the
+        launch.
 
         References
         ----------
@@ -306,8 +347,11 @@ class Subject:
             low = max(0, int(np.floor(count / 2 - reach)))
             high = min(count - 1, int(np.ceil(count / 2 + reach)))
         spread = float(lengths[high] - lengths[low]) / 2 if count else 0.0
-        return max(spread, _CLOCK_NOISE_NS)
+        middle = float(np.median(lengths)) if count else 0.0
+        return max(spread, _CLOCK_NOISE_NS, _LEAST_SHARE * middle)
 
 
+#: Gains of a smaller share of the launch are not worth a line, however even launches are.
+_LEAST_SHARE = 0.001
 #: What clock readings of two queues differ by as a rule (measured on an H100, docs/limits.md).
 _CLOCK_NOISE_NS = 160.0

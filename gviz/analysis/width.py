@@ -38,11 +38,14 @@ class Width:
         The width lies between them; equal when it is known.
     antichain
         int64: ``least`` nodes of which none depends on another.
+    lane_count
+        Chains of the greedy cover of all nodes that the search began with.
     """
 
     least: int
     most: int
     antichain: IntArray
+    lane_count: int
 
     @property
     def is_exact(self) -> bool:
@@ -83,8 +86,8 @@ def graph_width(
         flow.run()
     if flow.is_done:
         found = flow.antichain()
-        return Width(len(found), len(found), first[found])
-    return Width(len(level), flow.chain_count, first[level])
+        return Width(len(found), len(found), first[found], flow.lane_count)
+    return Width(len(level), flow.chain_count, first[level], flow.lane_count)
 
 
 def _largest_level(row: IntArray, counted: BoolArray) -> IntArray:
@@ -124,6 +127,7 @@ class _Flow:
     def _take_chains(self, series: SeriesGraph) -> None:
         """Begin with a greedy cover: of neighbours in a chain the first sends to the second."""
         chain = cover_by_chains(series.row, series.tail, series.head)
+        self.lane_count = int(chain.max(initial=-1)) + 1
         order = np.lexsort((series.row, chain))
         counted = order[np.array(self._counted, bool)[order]]
         follows = chain[counted][1:] == chain[counted][:-1]

@@ -48,6 +48,13 @@ def add_parser(subparsers: Subparsers) -> None:
         help=f"findings to leave out (default: {DEFAULT_NAME} here); docs/analysis.md has the form",
     )
     parser.add_argument(
+        "--costs",
+        type=Path,
+        metavar="FILE",
+        help="launch costs to use, a recording of 'gviz bench' (default: what fits the GPU best "
+        "among those in the recording, those that 'gviz bench' kept, and an H100's)",
+    )
+    parser.add_argument(
         "--json", action="store_true", help="print JSON; docs/analysis.md has the keys"
     )
 
@@ -62,6 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
             graph_id=arguments.graph,
             most_graphs=MOST_GRAPHS if few else None,
             ignored=ignored,
+            costs_path=arguments.costs,
         )
     if arguments.json:
         print(json.dumps(analysis_to_json(found)))

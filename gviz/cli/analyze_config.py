@@ -3,14 +3,16 @@
 [[ignore]]
 rule = "below-one-wave"
 graph = "decode*"        # only in graphs of such a name; without it everywhere
+kernels = "flash_*"      # only findings all of whose nodes have such names
 """
 
 from __future__ import annotations
 
+import difflib
 import tomllib
 from pathlib import Path
 
-from gviz.analysis.advice import Ignored
+from gviz.analysis.advice import ANY_RULE, Ignored
 from gviz.analysis.rules.rule import RULES
 from gviz.errors import GvizError
 
@@ -36,18 +38,38 @@ def read_ignored(path: Path | None) -> tuple[Ignored, ...]:
         raise GvizError(f"cannot read {path}: {error.strerror}; check the name") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise GvizError(f"{path} is no TOML: {error}; docs/analysis.md has an example") from error
+    unknown = sorted(set(content) - {"ignore"})
+    if unknown:
+        raise GvizError(
+            f"{path}: {unknown[0]!r} is not known; there are only [[ignore]] tables, and "
+            "docs/analysis.md has an example"
+        )
     entries = content.get("ignore", [])
     if not isinstance(entries, list):
         raise GvizError(f"{path}: 'ignore' must be [[ignore]] tables; docs/analysis.md has one")
-    return tuple(_entry(path, entry) for entry in entries)
+    return tuple(_entry(path, number, entry) for number, entry in enumerate(entries, start=1))
 
 
-def _entry(path: Path, entry: object) -> Ignored:
-    if not isinstance(entry, dict) or not set(entry) <= {"rule", "graph"}:
-        raise GvizError(f"{path}: an [[ignore]] table has rule and graph, not {entry}; mend it")
-    rule, graph = entry.get("rule"), entry.get("graph")
-    if rule not in RULES:
-        raise GvizError(f"{path}: there is no rule {rule!r}; there are {', '.join(RULES)}")
-    if graph is not None and not isinstance(graph, str):
-        raise GvizError(f"{path}: graph must be a pattern of names, not {graph!r}; mend it")
-    return Ignored(str(rule), graph)
+def _entry(path: Path, number: int, entry: object) -> Ignored:
+    where = f"{path}, [[ignore]] table {number}"
+    if not isinstance(entry, dict):
+        raise GvizError(f"{where}: it must be a table, not {entry!r}; docs/analysis.md has one")
+    unknown = sorted(set(entry) - {"rule", "graph", "kernels"})
+    if unknown:
+        raise GvizError(f"{where}: it has rule, graph and kernels, not {unknown[0]!r}; mend it")
+    rule = entry.get("rule")
+    if not isinstance(rule, str) or (rule not in RULES and rule != ANY_RULE):
+        near = difflib.get_close_matches(str(rule), RULES, n=1)
+        meant = f" (did you mean {near[0]!r}?)" if near else ""
+        raise GvizError(
+            f"{where}: there is no rule {rule!r}{meant}; there are {', '.join(RULES)}, and "
+            f"{ANY_RULE!r} for all"
+        )
+    return Ignored(rule, _pattern(where, entry, "graph"), _pattern(where, entry, "kernels"))
+
+
+def _pattern(where: str, entry: dict[str, object], key: str) -> str | None:
+    found = entry.get(key)
+    if found is None or (isinstance(found, str) and found):
+        return found
+    raise GvizError(f"{where}: {key} must be a pattern of names, not {found!r}; mend it")

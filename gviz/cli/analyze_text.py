@@ -15,6 +15,8 @@ from gviz.analysis.path_result import CriticalPathResult
 from gviz.analysis.rules.rule import Finding
 from gviz.analysis.subject import NodeRef
 from gviz.cli.analyze_compared import describe_share, render_break_even, render_comparison
+from gviz.cli.analyze_costs import render_expected_cost, render_forecast
+from gviz.cli.analyze_dominance import render_dominance
 from gviz.cli.quantity import format_count, format_ns
 from gviz.cli.text_table import render_table, shorten
 from gviz.cli.wrapped import wrapped
@@ -49,12 +51,22 @@ def _render_run(run: RunAnalysis, path: str, width: int) -> Iterator[str]:
     yield f"{path}, run {run.run_id}: {run.name}"
     if not run.graphs:
         yield "  no graph was instantiated while gviz watched"
+    elif isinstance(run.launch_costs, NotComputed):
+        yield from wrapped(f"launch costs: {run.launch_costs.not_computed}", width, indent=2)
+    else:
+        yield from wrapped(f"{run.launch_costs.description} are used", width, indent=2)
     for graph in run.graphs:
         yield ""
         yield from _render_graph(graph, width)
     if run.graphs:
         yield ""
         yield from wrapped(describe_share(run.graph_share), width, indent=0)
+    yield ""
+    yield "will a graph help"
+    if isinstance(run.forecast, NotComputed):
+        yield from wrapped(f"not computed: {run.forecast.not_computed}", width)
+    else:
+        yield from render_forecast(run.forecast, width)
     if run.findings.findings:
         yield ""
         yield "the run as a whole"
@@ -76,8 +88,11 @@ def _render_graph(graph: GraphAnalysis, width: int) -> Iterator[str]:
         width,
         indent=2,
     )
+    for doubt in graph.doubts:
+        yield from wrapped(f"doubt: {doubt}", width, indent=2)
     yield from _section("Where a launch's time goes", graph.ledger, _render_ledger, width)
     yield from _section("What bounds it", graph.critical_path, _render_path, width)
+    yield from _section("What dominates", graph.dominance, render_dominance, width)
     yield from _section(
         "What could run side by side", graph.parallelism, _render_parallelism, width
     )
@@ -85,6 +100,9 @@ def _render_graph(graph: GraphAnalysis, width: int) -> Iterator[str]:
     yield from _section("Against the same work by stream calls", compared, render_comparison, width)
     if not isinstance(compared, NotComputed):
         yield from _section("When it pays back", graph.break_even, render_break_even, width)
+    yield from _section(
+        "What its calls cost at least", graph.expected_cost, render_expected_cost, width
+    )
     yield ""
     yield "  What to change"
     yield from _render_advice(graph.findings, width)
@@ -207,16 +225,6 @@ def _render_path(result: CriticalPathResult, width: int) -> Iterator[str]:
         f"as it ran: {format_count(len(result.observed), 'node')} on the path{waited} [derived]",
         width,
     )
-    by_name: dict[str, list[float]] = {}
-    for node in result.observed:
-        by_name.setdefault(node.node.name, []).append(node.duration_ns)
-    top = sorted(by_name.items(), key=lambda item: -sum(item[1]))[:_LISTED]
-    rows = [
-        [name, f"{len(times):,}", format_ns(sum(times)), f"{sum(times) / result.observed_ns:.1%}"]
-        for name, times in top
-    ]
-    head = ["most of the path, by name", "nodes", "derived", "of launch"]
-    yield from _indented(render_table(head, rows, width=width, elastic=0, indent=4))
 
 
 # -- parallelism -----------------------------------------------------------------------

@@ -48,6 +48,26 @@ class CostLine:
         """Return the fitted cost of a graph of so many nodes, in nanoseconds."""
         return self.fixed_ns + self.per_node_ns * node_count
 
+    def covers(self, node_count: int) -> bool:
+        """Return whether graphs of so many nodes lie among the fitted ones."""
+        return self.smallest_node_count <= node_count <= self.largest_node_count
+
+    def rescale_ns(self, measured_ns: float, node_count: int, other_count: float) -> float:
+        """Return what a measured cost would be with more or fewer nodes of the same kind.
+
+        The fixed part stays, at most all that was measured; the rest grows with the nodes, so
+        that what nodes take beyond the line's empty kernels grows with them.
+
+        Parameters
+        ----------
+        measured_ns
+            With ``node_count`` nodes, at least 1.
+        other_count
+            Nodes asked for.
+        """
+        fixed = min(max(self.fixed_ns, 0.0), measured_ns)
+        return fixed + (measured_ns - fixed) * other_count / node_count
+
 
 def fit_lines(figures: Iterable[Figure]) -> list[CostLine]:
     """Fit a line to each subject, quantity, topology and width that has two lengths or more.

@@ -37,6 +37,8 @@ class LaunchCosts:
     fits
         How well they fit a run asked for: ``same`` (GPU and driver), ``same GPU, another
         driver``, or ``another GPU``.
+    origin
+        Whose recording that is: ``given``, ``kept`` in the user's folder, or ``bundled``.
     """
 
     gpu: str
@@ -44,6 +46,7 @@ class LaunchCosts:
     path: Path
     lines: tuple[CostLine, ...]
     fits: str
+    origin: str = "given"
 
     def line(
         self, subject: str, quantity: str, topology: str = "straight line", width: int = 1
@@ -57,10 +60,19 @@ class LaunchCosts:
                 return line
         return None
 
+    def topologies(self, subject: str, quantity: str) -> list[tuple[str, int]]:
+        """Return the shapes, topology and width, that a subject and quantity have lines of."""
+        return [
+            (line.topology, line.width)
+            for line in self.lines
+            if (line.subject, line.quantity) == (subject, quantity)
+        ]
+
     def describe(self) -> str:
         """Return in words where the costs are from."""
         driver = f", driver {self.driver_version}" if self.driver_version else ""
-        text = f"launch costs of an {self.gpu}{driver} ({self.path.name})"
+        where = "bundled with gviz" if self.origin == "bundled" else self.path.name
+        text = f"launch costs of the GPU {self.gpu}{driver} ({where})"
         return text if self.fits == "same" else f"{text}: {self.fits}"
 
 
@@ -179,15 +191,15 @@ def find_costs(
     """
     kept = sorted(kept_folder().glob(f"*{SUFFIX}"), key=lambda p: -p.stat().st_mtime)
     best: LaunchCosts | None = None
-    for path, must in [
-        *((p, True) for p in given),
-        *((p, False) for p in kept),
-        (bundled_costs(), False),
+    for path, origin in [
+        *((p, "given") for p in given),
+        *((p, "kept") for p in kept),
+        (bundled_costs(), "bundled"),
     ]:
         try:
-            found = _costs_of(path, gpu, driver_version)
+            found = _costs_of(path, gpu, driver_version, origin)
         except (GvizError, OSError):
-            if must:
+            if origin == "given":
                 raise
             continue  # an old or broken file of the user's folder must not stop an analysis
         if found and (best is None or _FITS.index(found.fits) < _FITS.index(best.fits)):
@@ -195,7 +207,34 @@ def find_costs(
     return best
 
 
-def _costs_of(path: Path, gpu: str | None, driver_version: str | None) -> LaunchCosts | None:
+def costs_for_run(
+    recording: Recording, run: rows.Run, *, named: Path | None = None
+) -> LaunchCosts | None:
+    """Return the launch costs to use for a run, or None where no recording has any.
+
+    Those of a named file, whatever GPU it is of; else what fits best among the recording's own,
+    those of the user's folder and the bundled ones, as in :func:`find_costs`.
+
+    Raises
+    ------
+    GvizError
+        If the named file cannot be read or holds no launch costs.
+    """
+    devices = recording.fetch_devices(run.run_id)
+    gpu = devices[0].name if devices else None
+    if named is None:
+        return find_costs(gpu, run.driver_version, given=[recording.path])
+    found = _costs_of(named, gpu, run.driver_version, "given")
+    if found is None:
+        raise GvizError(
+            f"{named} holds no launch costs; 'gviz bench -o FILE' measures them on this GPU"
+        )
+    return found
+
+
+def _costs_of(
+    path: Path, gpu: str | None, driver_version: str | None, origin: str
+) -> LaunchCosts | None:
     with Recording(path) as recording:
         for run in recording.fetch_runs():
             lines = read_lines(recording, run.run_id)
@@ -208,5 +247,7 @@ def _costs_of(path: Path, gpu: str | None, driver_version: str | None) -> Launch
                 fits = _FITS[1]
             else:
                 fits = _FITS[0]
-            return LaunchCosts(devices[0].name, run.driver_version, path, tuple(lines), fits)
+            return LaunchCosts(
+                devices[0].name, run.driver_version, path, tuple(lines), fits, origin
+            )
     return None

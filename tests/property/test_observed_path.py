@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 from executed_graphs import Played, played_launches
-from hypothesis import given
+from hypothesis import given, settings
 
 from gviz.analysis.critical_path import structural_path
 from gviz.analysis.gap_ledger import gap_ledger, path_steps
@@ -56,6 +56,7 @@ def direct_holds(played: Played, node: int) -> list[tuple[int, int, Hold]]:
     return found
 
 
+@settings(deadline=None)
 @given(played_launches())
 def test_every_step_leads_to_what_ended_last(played: Played) -> None:
     held = played.held
@@ -75,6 +76,7 @@ def test_every_step_leads_to_what_ended_last(played: Played) -> None:
             assert until + held.gap_ns[at] == held.start_ns[at]
 
 
+@settings(deadline=None)
 @given(played_launches())
 def test_ledger_adds_up_to_the_nanosecond(played: Played) -> None:
     held = played.held
@@ -97,6 +99,7 @@ def test_ledger_adds_up_to_the_nanosecond(played: Played) -> None:
     assert ledger.node_ns + ledger.hidden_ns == nodes
 
 
+@settings(deadline=None)
 @given(played_launches())
 def test_gaps_in_which_nothing_ran_are_idle_time(played: Played) -> None:
     held = played.held
@@ -108,6 +111,7 @@ def test_gaps_in_which_nothing_ran_are_idle_time(played: Played) -> None:
     assert ledger.submitting_gap_ns == gaps - ledger.busy_gap_ns
 
 
+@settings(deadline=None)
 @given(played_launches())
 def test_model_gives_the_times_it_was_made_of(played: Played) -> None:
     held = played.held
@@ -118,6 +122,7 @@ def test_model_gives_the_times_it_was_made_of(played: Played) -> None:
     assert start[held.timed].tolist() == held.start_ns[held.timed].tolist()
 
 
+@settings(deadline=None)
 @given(played_launches())
 def test_slack_is_zero_on_the_path_and_what_a_node_may_take_longer(played: Played) -> None:
     held = played.held
@@ -136,12 +141,14 @@ def test_slack_is_zero_on_the_path_and_what_a_node_may_take_longer(played: Playe
             assert model.length_ns(duration_ns=longer) == held.length_ns + 1
 
 
+@settings(deadline=None)
 @given(played_launches(skew=False))
 def test_structural_path_is_no_longer_than_the_launch(played: Played) -> None:
     held = played.held
     assert structural(held) <= held.length_ns
 
 
+@settings(deadline=None)
 @given(played_launches())
 def test_clock_skew_is_all_that_can_make_the_structural_path_longer(played: Played) -> None:
     held = played.held

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gviz.analysis.bootstrap import MOST_RESAMPLED, interval_of, mean_interval, spread
@@ -33,6 +33,7 @@ def measured(found: PassSpans) -> Pass:
     return measure_pass(found, 40, 70.0)
 
 
+@settings(deadline=None)
 @given(spans())
 def test_parts_of_a_pass_add_up_to_its_time(found: PassSpans) -> None:
     result = measured(found)
@@ -45,6 +46,7 @@ def test_parts_of_a_pass_add_up_to_its_time(found: PassSpans) -> None:
     assert 0 <= result.idle_fraction <= 1
 
 
+@settings(deadline=None)
 @given(spans())
 def test_idle_time_is_the_hosts_until_the_call_of_what_runs_next_returns(found: PassSpans) -> None:
     late = PassSpans(found.start_ns, found.end_ns, found.start_ns, found.is_common)
@@ -54,6 +56,7 @@ def test_idle_time_is_the_hosts_until_the_call_of_what_runs_next_returns(found: 
     assert measured(found).host_idle_ns <= measured(late).host_idle_ns
 
 
+@settings(deadline=None)
 @given(st.lists(spans(), min_size=1, max_size=4), st.lists(spans(), min_size=1, max_size=4))
 def test_parts_of_the_gain_add_up_to_the_gain(
     stream: Sequence[PassSpans], graph: Sequence[PassSpans]
@@ -68,6 +71,7 @@ def test_parts_of_the_gain_add_up_to_the_gain(
     assert total == pytest.approx(gain("total_ns"), abs=1e-6)
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(0, 1e9), min_size=2, max_size=30))
 def test_interval_lies_within_the_values_and_is_the_same_every_time(values: list[float]) -> None:
     found = mean_interval(values)

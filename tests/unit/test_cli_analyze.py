@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from cost_recordings import write as write_costs
 from recordings import fork_join_shape, write_loop_recording, write_recording
 
 from gviz.analysis.analysis import analyze
@@ -45,7 +46,7 @@ def test_text_fits_the_terminal_and_says_how_numbers_came_about(path: Path, widt
         text = render_analysis(analyze(recording), width)
     lines = text.splitlines()
     assert max(map(len, lines[1:])) <= width  # the first one is the path
-    assert len(lines) < (90 if width > 80 else 105)
+    assert len(lines) < (120 if width > 80 else 135)
     for word in ("[derived", "[measured", "derived"):
         assert word in text
 
@@ -84,7 +85,13 @@ def test_configuration_leaves_findings_out(
     ("text", "said"),
     [
         ('[[ignore]]\nrule = "no-such-rule"\n', "memset-between-kernels"),
-        ('[[ignore]]\nrules = "device-copy"\n', "rule and graph"),
+        ('[[ignore]]\nrules = "device-copy"\n', "rule, graph and kernels, not 'rules'"),
+        ('[[ignore]]\nrule = "device-copi"\n', "did you mean 'device-copy'?"),
+        ('[[ignore]]\nrule = ["device-copy"]\n', "there is no rule ['device-copy']"),
+        ('[[ignore]]\ngraph = "x"\n', "no rule None"),
+        ('[[ignore]]\nrule = "*"\n[[ignore]]\nrule = "*"\nkernels = ""\n', "table 2"),
+        ('ignore = ["device-copy"]\n', "must be a table"),
+        ('[[ignored]]\nrule = "device-copy"\n', "'ignored' is not known"),
         ('[[ignore]]\nrule = "device-copy"\ngraph = 3\n', "pattern"),
         ("ignore = 3\n", "[[ignore]]"),
         ("not toml", "no TOML"),
@@ -98,6 +105,27 @@ def test_bad_configuration_is_an_error_that_says_what_is_right(
     if text is not None:
         path.write_text(text)
     done = gviz("analyze", "--config", path, small_recording)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("gviz: ")
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_launch_costs_that_are_used_are_named(gviz: Gviz, tmp_path: Path) -> None:
+    text = gviz("analyze", BUNDLED[0]).stdout
+    assert "launch costs of the GPU NVIDIA H100 80GB HBM3, driver 13.0" in text
+    assert "What its calls cost at least" in text
+    done = gviz("analyze", "--costs", write_costs(tmp_path / "c.gviz"), BUNDLED[0])
+    assert "launch costs of the GPU GPU A, driver 13.0 (c.gviz): another GPU" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("cupy_pipeline.gviz", "gviz bench"), ("none.gviz", "none.gviz")]
+)
+def test_bad_launch_costs_are_an_error_with_the_next_step(
+    gviz: Gviz, small_recording: Path, name: str, said: str
+) -> None:
+    done = gviz("analyze", "--costs", BUNDLED[0].with_name(name), small_recording)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("gviz: ")
     assert said in done.stderr

@@ -13,10 +13,7 @@ from hypothesis import strategies as st
 from gviz.launch_cost.fit import CostLine
 from gviz.launch_cost.forecast import forecast_pass
 from gviz.launch_cost.passes import Passes, find_passes
-from gviz.launch_cost.recorded import LaunchCosts, bundled_costs, find_costs
-from gviz.recording.reader import Recording
-
-RECORDINGS = Path(__file__).resolve().parents[2] / "assets" / "recordings"
+from gviz.launch_cost.recorded import LaunchCosts
 
 
 def tokens(*names: object) -> np.ndarray:
@@ -82,22 +79,3 @@ def test_overlap_stays_as_it_was() -> None:
 def test_without_a_cost_line_there_is_no_forecast() -> None:
     assert forecast_pass(tokens(0), tokens(1), dataclasses.replace(COSTS, lines=(HOST,))) is None
     assert forecast_pass(tokens(), tokens(), COSTS) is None
-
-
-@pytest.mark.parametrize("name", ["cupy_pipeline", "decode_step", "training_step"])
-def test_forecasts_of_what_was_then_captured(name: str) -> None:
-    """The bundled programs ran as streams first: docs/bench.md has the table."""
-    costs = find_costs("NVIDIA H100 80GB HBM3", "13.0", given=[bundled_costs()])
-    assert costs is not None
-    with Recording(RECORDINGS / f"{name}.gviz") as recording:
-        launches = recording.fetch_launches(1)
-        measured = np.median(
-            [(x.gpu_end_ns or 0) - (x.gpu_start_ns or 0) for x in launches if x.span_count]
-        )
-        last = recording.fetch_launches(1, "stream")[-1]
-        operations = recording.fetch_stream_operations(last.launch_id)
-    start = np.array([o.start_ns for o in operations])
-    found = forecast_pass(start, np.array([o.duration_ns for o in operations]), costs)
-    assert found is not None
-    assert found.graph_ns == pytest.approx(measured, rel=0.1)
-    assert found.stream_ns > measured

@@ -177,3 +177,15 @@ def test_width_of_model_and_fork_join(tmp_path: Path) -> None:
     assert (model.levels[0].width, model.levels[0].lane_count) == (3, 3)
     forks = found(write_recording(tmp_path / "f.gviz", fork_join_shape(), launches=3))
     assert forks.levels[0].width == 4
+
+
+def test_node_between_a_fork_and_its_join_alone_is_no_branch(tmp_path: Path) -> None:
+    # Beside the edge from fork to join nothing runs: there is no fork to give up.
+    nodes = [
+        Planned("fork", 0, 5_000),
+        Planned("between", 6_300, 1_000, queue=8),
+        Planned("join", 10_300, 2_000),
+        Planned("after", 12_700, 2_000),
+    ]
+    plan = Plan(nodes, [(0, 1), (1, 2), (0, 2), (2, 3)])
+    assert found(plan.write(tmp_path / "x.gviz")).small_branches is None

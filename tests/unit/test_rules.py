@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from planned_recordings import (
+    STARTED_NS,
     Plan,
     Planned,
     branch_and_join,
@@ -25,7 +27,9 @@ from gviz.analysis.rules.work_rules import is_elementwise
 from gviz.analysis.run_subject import RunSubject
 from gviz.assets import recordings as bundled
 from gviz.node_type import CopyKind, NodeType
+from gviz.recording import rows
 from gviz.recording.reader import Recording
+from gviz.recording.writer import RecordingWriter
 
 MEMSET, MEMCPY, HOST = NodeType.MEMSET, NodeType.MEMCPY, NodeType.HOST
 BUNDLED = Path(next(iter(bundled.__path__)))
@@ -249,7 +253,8 @@ def test_findings_that_are_not_wanted_are_counted(tmp_path: Path) -> None:
     rule = "memset-between-kernels"
     for ignored, left_out in (
         (Ignored(rule), 1), (Ignored(rule, "plan*"), 1), (Ignored(rule, "other"), 0),
-        (Ignored("device-copy"), 0),
+        (Ignored("device-copy"), 0), (Ignored("*"), 1), (Ignored("*", "other"), 0),
+        (Ignored(rule, kernels="*"), 1), (Ignored(rule, kernels="no-such-*"), 0),
     ):  # fmt: skip
         found = advise_graph(subject, [ignored])
         assert found.ignored_count == left_out
@@ -358,10 +363,65 @@ def test_noise_of_a_run_keeps_small_gains_out(tmp_path: Path) -> None:
     assert "first-launch-without-upload" not in findings(plan, tmp_path / "x.gviz")
 
 
-def test_graph_rebuilt_with_other_arguments_saves_what_an_update_does_not_cost(
+class ChangedCapture(Plan):
+    """A second capture with another grid, instantiated where an update would have done."""
+
+    def _write_launches(self, writer: RecordingWriter) -> None:
+        super()._write_launches(writer)
+        start = STARTED_NS + 20_000_000
+        writer.insert(
+            rows.Graph(graph_id=2, run_id=1, name="again", origin="capture", topology_id=1),
+            dataclasses.replace(self._node(0, kernel(blocks=500)), graph_id=2),
+            rows.GraphExec(
+                graph_exec_id=9, run_id=1, graph_id=2, cuda_exec_id=9, flags=0,
+                instantiate_start_ns=start, instantiate_end_ns=start + 300_000,
+                could_update_graph_exec_id=1,
+            ),
+        )  # fmt: skip
+
+
+def test_graph_rebuilt_with_another_grid_saves_what_an_update_does_not_cost(
     tmp_path: Path,
 ) -> None:
+    plan = chain(kernel())
+    path = ChangedCapture(plan.nodes, plan.edges).write(tmp_path / "x.gviz")
+    with Recording(path) as recording:
+        run = RunSubject(recording, recording.fetch_runs()[0])
+        (found,) = advise_run(run).findings
+        assert run.costs is not None
+        line = run.costs.line("update", "host")
+    assert line is not None
+    # No update was recorded: the launch costs have what one of this length takes.
+    assert found.gain_ns == pytest.approx(300_000 - line.cost_ns(len(plan.nodes)))
+    assert "an update of an earlier one" in found.reason
+    (update,) = (e for e in found.evidence if e.name == "an update, mean")
+    assert update.how == "estimated"
+
+
+def test_graph_rebuilt_without_a_change_needs_no_update(tmp_path: Path) -> None:
     with Recording(chain(kernel(), rebuilt=2).write(tmp_path / "x.gviz")) as recording:
         run = RunSubject(recording, recording.fetch_runs()[0])
         (found,) = advise_run(run).findings
     assert "launching an earlier one again" in found.reason
+
+
+def test_kernels_of_ignored_findings_must_all_match() -> None:
+    ignored = Ignored("fusable-chain", kernels="relu*")
+    assert ignored.matches("fusable-chain", "graph", {"relu", "relu_bias"})
+    assert not ignored.matches("fusable-chain", "graph", {"relu", "gemm"})
+    # What is about no node is no finding about these kernels.
+    assert not ignored.matches("fusable-chain", "graph", ())
+    assert not ignored.matches("device-copy", "graph", {"relu"})
+
+
+def test_equal_fills_are_found_once(tmp_path: Path) -> None:
+    found = findings(CASES["duplicate-node"].bad(), tmp_path / "x.gviz")
+    assert "duplicate-node" in found
+    assert "overwritten-fill" not in found
+
+
+def test_noise_is_at_least_a_thousandth_of_the_launch(tmp_path: Path) -> None:
+    long = subject_of(chain(kernel(duration_ns=1_000_000)).write(tmp_path / "a.gviz"))
+    assert long.noise_ns == 1_000
+    short = subject_of(chain(kernel(duration_ns=10_000)).write(tmp_path / "b.gviz"))
+    assert short.noise_ns == 160

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from statistics import median
 
 from gviz.analysis.break_even import break_even
-from gviz.analysis.figure import NotComputed
+from gviz.analysis.figure import How, NotComputed
 from gviz.analysis.first_launch import call_ns, first_launches
 from gviz.analysis.rules.rule import Evidence, Found, rule, run_rule
 from gviz.analysis.run_subject import RunSubject
+from gviz.analysis.soundness import span_ns
 from gviz.analysis.subject import Subject
 from gviz.recording import rows
 
@@ -96,7 +97,8 @@ def below_break_even(subject: Subject) -> Iterator[Found]:
     "cuGraphExecUpdate (or set the parameters of single nodes).",
     source="topologies and calls in this recording; what an update may change: cuda.h (CUDA "
     "13.0), cuGraphExecUpdate",
-    assumes="an update takes as long as those in this recording, or nothing where there are none",
+    assumes="an update takes as long as those in this recording; where there are none, as the "
+    "launch costs of the GPU have it",
     bound="at most",
 )
 def graph_rebuilt(run: RunSubject) -> Iterator[Found]:
@@ -105,9 +107,7 @@ def graph_rebuilt(run: RunSubject) -> Iterator[Found]:
     if not again:
         return
     instantiated = sum(_instantiate_ns(e) for e in again)
-    updates = [u for u in run.updates if u.kind == "graph" and u.result == 0]
-    calls = sum(u.count for u in updates)
-    update_ns = sum(u.total_ns for u in updates) / calls if calls else 0.0
+    update_ns, how = _update_ns(run, again)
     # Where nothing changed the capture was for nothing too, and no update is needed.
     is_same = all(_is_unchanged(run, e) for e in again[:_COMPARED])
     captured = sum(_capture_ns(run, e) for e in again) if is_same else 0
@@ -121,23 +121,32 @@ def graph_rebuilt(run: RunSubject) -> Iterator[Found]:
             Evidence("instantiations", len(again), "", "measured"),
             Evidence("their host time", instantiated, "ns", "measured"),
             Evidence("of captures that changed nothing", captured, "ns", "measured"),
-            Evidence("an update in this recording", update_ns, "ns", "measured"),
+            Evidence("an update, mean", update_ns, "ns", how),
         ),
         gain_ns=saved,
     )
 
 
+def _update_ns(run: RunSubject, again: list[rows.GraphExec]) -> tuple[float, How]:
+    """Return the mean time of an update: of those in the run, else by the launch costs."""
+    updates = [u for u in run.updates if u.kind == "graph" and u.result == 0]
+    calls = sum(u.count for u in updates)
+    if calls:
+        return sum(u.total_ns for u in updates) / calls, "measured"
+    line = None if run.costs is None else run.costs.line("update", "host")
+    if line is None:
+        return 0.0, "estimated"
+    each = [max(line.cost_ns(run.node_counts.get(e.graph_id, 0)), 0.0) for e in again]
+    return sum(each) / len(each), "estimated"
+
+
 def _instantiate_ns(graph_exec: rows.GraphExec) -> int:
-    if graph_exec.instantiate_start_ns is None or graph_exec.instantiate_end_ns is None:
-        return 0
-    return graph_exec.instantiate_end_ns - graph_exec.instantiate_start_ns
+    return span_ns(graph_exec.instantiate_start_ns, graph_exec.instantiate_end_ns) or 0
 
 
 def _capture_ns(run: RunSubject, graph_exec: rows.GraphExec) -> int:
     graph = run.graphs.get(graph_exec.graph_id)
-    if graph is None or graph.capture_start_ns is None or graph.capture_end_ns is None:
-        return 0
-    return graph.capture_end_ns - graph.capture_start_ns
+    return 0 if graph is None else span_ns(graph.capture_start_ns, graph.capture_end_ns) or 0
 
 
 def _is_unchanged(run: RunSubject, graph_exec: rows.GraphExec) -> bool:

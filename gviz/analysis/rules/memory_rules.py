@@ -142,14 +142,20 @@ def _writes(row: NodeRow) -> bool:
 
 
 def _cover_of(level: _Level, fill: int) -> int | None:
-    """Return a later copy or memset over all of a fill, with nothing in between that may look."""
+    """Return a later copy or memset over all of a fill, with nothing in between that may look.
+
+    An equal memset is no cover: it is what :func:`duplicate_node` finds.
+    """
     row = level.nodes[fill]
     begin = row.destination_address or 0
     stop = begin + (row.bytes or 0)
+    same = _identity(level, fill, row)
     covers = [
         node
         for node in level.writers
-        if node != fill and _covers(level.nodes[node], begin, stop) and level.depends(fill, node)
+        if _covers(level.nodes[node], begin, stop)
+        and _identity(level, node, level.nodes[node]) != same
+        and level.depends(fill, node)
     ]
     # What comes first after the fill has least in between.
     for node in sorted(covers, key=lambda n: (int(level.row[n]), n))[:_NEAREST]:
@@ -193,9 +199,9 @@ def duplicate_node(subject: Subject) -> Iterator[Found]:
     vertices = np.array(_vertices(subject, found), np.int64)
     vertices = vertices[subject.held.timed[vertices]]
     names = sorted({level.nodes[n].name for n in found})
-    plural = "s" if len(found) > 1 else ""
+    verb = "s repeat equal ones" if len(found) > 1 else " repeats an equal one"
     yield Found(
-        reason=f"{len(found):,} node{plural} repeat equal ones: {', '.join(names[:3])}",
+        reason=f"{len(found):,} node{verb}: {', '.join(names[:3])}",
         vertices=vertices.tolist(),
         evidence=(
             Evidence("time of the repetitions", float(subject.model.duration_ns[vertices].sum()),

@@ -1,0 +1,334 @@
+"""What dominates a launch: node time by name, kind, NVTX range and layer, and how full the GPU was.
+
+All of the median launch. Shares are of the time of all nodes, whether or not they overlapped.
+
+References
+----------
+Waves and the tail: NVIDIA, "CUDA Pro Tip: Minimize the Tail Effect" (2014), and Matrix
+Multiplication Background User's Guide, Wave Quantization. A wave is as many blocks as the GPU
+holds at once; a last wave that is not full leaves the rest of the GPU empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gviz.analysis.executed_graph import ExecutedGraph, IntArray, NodeRow
+from gviz.analysis.figure import NotComputed, figure
+from gviz.analysis.launch_spans import TimeArray
+from gviz.analysis.subject import NodeRef, Subject
+from gviz.folding.durations import compare_repeats
+from gviz.folding.fold import Fold
+from gviz.folding.repeats import find_repeats
+from gviz.node_type import NodeType, node_type_name
+
+#: Rows of a table, at most; the others are counted and summed.
+_MOST_ROWS = 100
+#: Kernels that are named as leaving the GPU empty.
+_NAMED = 8
+#: Ranges are written as they nest.
+_INSIDE = " › "
+#: Stands for the range of nodes that were made in none.
+_OUTSIDE = "(no range)"
+
+
+@dataclass(frozen=True, slots=True)
+class TimeShares:
+    """Node time by something, the largest first; columns of one length."""
+
+    name: tuple[str, ...] = figure("stated", "what the nodes have in common")
+    executions: tuple[int, ...] = figure("measured", "executions of such nodes in a launch")
+    total_ns: tuple[float, ...] = figure("derived", "their time, summed")
+    fraction: tuple[float, ...] = figure("derived", "of the time of all nodes, 0 to 1")
+    cumulative_fraction: tuple[float, ...] = figure(
+        "derived", "this one and all above it together: the Pareto curve; null where rows overlap"
+    )
+    path_ns: tuple[float, ...] | None = figure(
+        "derived", "of total_ns on the observed critical path; null: there is none"
+    )
+    left_out_count: int = figure("stated", f"rows beyond the first {_MOST_ROWS}")
+
+
+@dataclass(frozen=True, slots=True)
+class LayerTime:
+    """Equal blocks of nodes that follow each other, such as the layers of a model."""
+
+    graph_id: int = figure("stated", "graph or body")
+    repeats: int = figure("derived", "blocks")
+    period: int = figure("derived", "nodes of a block")
+    first: NodeRef = figure("stated", "first node of the first block")
+    longest_name: str = figure("derived", "name with the most time in a block")
+    total_ns: float = figure("derived", "time of all blocks")
+    fraction: float = figure("derived", "of the time of all nodes, 0 to 1")
+    median_ns: float = figure("derived", "time of a block, median")
+    least_ns: float = figure("derived", "of the shortest block")
+    most_ns: float = figure("derived", "of the longest block")
+    slowest: int | None = figure("derived", "which block that is, from 0")
+
+
+@dataclass(frozen=True, slots=True)
+class KernelWaves:
+    """Kernels of one name and launch shape."""
+
+    name: str = figure("stated", "kernel")
+    executions: int = figure("measured", "of them in a launch")
+    total_ns: float = figure("derived", "their time")
+    blocks: int = figure("measured", "blocks of the grid")
+    blocks_at_once: int = figure(
+        "derived", "blocks that the GPU holds: multiprocessors times blocks that fit on one"
+    )
+    waves: float = figure("derived", "blocks over blocks_at_once")
+    filled_fraction: float = figure("derived", "waves over the next whole number of waves")
+
+
+@dataclass(frozen=True, slots=True)
+class Fullness:
+    """How full kernels' blocks made the GPU, each taken alone; no roofline, no counters."""
+
+    kernel_ns: float = figure("derived", "time of the kernels of which it is known")
+    known_fraction: float = figure("derived", "that, of the time of all kernels, 0 to 1")
+    occupancy_fraction: float | None = figure(
+        "derived",
+        "theoretical occupancy, mean by time: threads that a multiprocessor holds over those it "
+        "could; null: not recorded",
+    )
+    filled_fraction: float = figure(
+        "derived",
+        "blocks over the blocks that their waves could hold, mean by time, 0 to 1: what grid "
+        "sizes and resources make of the GPU",
+    )
+    below_one_wave_ns: float = figure("derived", "time of kernels of less than a wave")
+    tail_ns: float = figure(
+        "estimated",
+        "of kernels of a wave or more: the empty share of their waves times their time; all "
+        "blocks of a kernel taken to last equally long",
+    )
+    kernels: tuple[KernelWaves, ...] = figure(
+        "derived", f"by kernel and launch shape, those first whose empty share times time is "
+        f"largest, {_NAMED} at most",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Dominance:
+    """What dominates a launch."""
+
+    node_ns: float = figure("derived", "time of all nodes of the median launch")
+    by_name: TimeShares = figure("derived", "by kernel name, or kind of copy")
+    by_kind: TimeShares = figure("derived", "by node type")
+    by_range: TimeShares | NotComputed = figure(
+        "derived",
+        "by text of the innermost NVTX range in which nodes were made, wherever it nests: the "
+        "same range of all layers is one row",
+    )
+    by_nesting: TimeShares | NotComputed = figure(
+        "derived",
+        "by NVTX range as it nests, what is inside counted too: rows overlap, and there is no "
+        "cumulative share",
+    )
+    layers: tuple[LayerTime, ...] | NotComputed = figure(
+        "derived", "outermost repeats of equal blocks, in each level, the longest first"
+    )
+    fullness: Fullness | NotComputed = figure("derived", "how full kernels made the GPU")
+
+
+def dominance(subject: Subject) -> Dominance | NotComputed:
+    """Return what dominates a graph's median launch."""
+    if subject.why_no_times and not subject.is_timed_by_copy:
+        return NotComputed(subject.why_no_times)
+    spans, graph = subject.spans, subject.graph
+    duration = np.asarray(spans.end_ns - spans.start_ns, np.float64)
+    path = _path_share(subject, duration)
+    nodes = [graph.nodes[n] for n in spans.node.tolist()]
+    each = _Totals(duration, path)
+    by_range, by_nesting = _by_ranges(subject, nodes, each)
+    return Dominance(
+        node_ns=float(duration.sum()),
+        by_name=each.by([(n.name,) for n in nodes]),
+        by_kind=each.by([(node_type_name(n.type),) for n in nodes]),
+        by_range=by_range,
+        by_nesting=by_nesting,
+        layers=NotComputed(subject.why_no_edges)
+        if subject.why_no_edges
+        else _layers(subject, duration),
+        fullness=_fullness(subject, nodes, duration),
+    )
+
+
+def _path_share(subject: Subject, duration: TimeArray) -> TimeArray | None:
+    """Return of each span its time if it is on the observed path, else 0; None: no path."""
+    if subject.why_no_edges or subject.why_no_times:
+        return None
+    on_path = np.zeros(len(subject.unrolled), bool)
+    on_path[subject.path] = True
+    spans = subject.spans
+    vertex = subject.unrolled.vertex_of(subject.graph, spans.node, spans.iteration)
+    found: TimeArray = np.where((vertex >= 0) & on_path[vertex], duration, 0.0)
+    return found
+
+
+class _Totals:
+    """Sums over spans that have something in common."""
+
+    def __init__(self, duration: TimeArray, path: TimeArray | None) -> None:
+        self._duration, self._path = duration, path
+
+    def by(self, keys: Sequence[Sequence[str]], *, overlap: bool = False) -> TimeShares:
+        """Return the table of spans by their keys; with several each, they overlap."""
+        known: dict[str, int] = {}
+        pairs = [(i, known.setdefault(k, len(known))) for i, ks in enumerate(keys) for k in ks]
+        span, group = np.array(pairs, np.int64).reshape(-1, 2).T
+        size = len(known)
+        total = np.bincount(group, self._duration[span], minlength=size)
+        count = np.bincount(group, minlength=size)
+        whole = float(self._duration.sum()) or 1.0
+        order = np.argsort(-total, kind="stable")
+        rows = order[:_MOST_ROWS]
+        names = list(known)
+        cumulative = np.cumsum(total[order])[:_MOST_ROWS] / whole
+        path = None
+        if self._path is not None:
+            path = tuple(np.bincount(group, self._path[span], minlength=size)[rows].tolist())
+        return TimeShares(
+            name=tuple(names[i] for i in rows.tolist()),
+            executions=tuple(count[rows].tolist()),
+            total_ns=tuple(total[rows].tolist()),
+            fraction=tuple((total[rows] / whole).tolist()),
+            cumulative_fraction=tuple(
+                np.full(len(rows), np.nan).tolist() if overlap else cumulative.tolist()
+            ),
+            path_ns=path,
+            left_out_count=size - len(rows),
+        )
+
+
+def _by_ranges(
+    subject: Subject, nodes: Sequence[NodeRow], each: _Totals
+) -> tuple[TimeShares, TimeShares] | tuple[NotComputed, NotComputed]:
+    """Return the tables by innermost range, and by ranges as they nest."""
+    paths = subject.recording.fetch_nvtx_paths(subject.row.run_id)
+    ids = [n.nvtx_path_id if n.nvtx_path_id in paths else None for n in nodes]
+    if all(i is None for i in ids):
+        missing = NotComputed("no node was made inside an NVTX range that gviz saw")
+        return missing, missing
+    known: dict[int | None, tuple[str, ...]] = {None: ()}
+
+    def nesting(path_id: int | None) -> tuple[str, ...]:
+        """Return a range and all around it, outermost first, each as it nests."""
+        if path_id is not None and path_id not in known:
+            outer = nesting(paths[path_id].parent_id)
+            text = paths[path_id].text
+            known[path_id] = (*outer, f"{outer[-1]}{_INSIDE}{text}" if outer else text)
+        return known[path_id]
+
+    innermost = each.by([(_OUTSIDE if i is None else paths[i].text,) for i in ids])
+    return innermost, each.by([nesting(i) for i in ids], overlap=True)
+
+
+def _layers(subject: Subject, duration: TimeArray) -> tuple[LayerTime, ...]:
+    graph = subject.graph
+    total = np.zeros(len(graph.nodes))
+    np.add.at(total, subject.spans.node, duration)
+    timed = np.zeros(len(graph.nodes), bool)
+    timed[subject.spans.node] = True
+    total[~timed] = np.nan
+    whole = float(duration.sum()) or 1.0
+    found: list[LayerTime] = []
+    for index, level in enumerate(graph.levels):
+        for fold in _repeats(subject, index):
+            times = compare_repeats(fold, total[level.nodes])
+            if times.slowest is None:
+                continue
+            block = level.first + fold.blocks
+            spent = float(np.nansum(times.total_ns))
+            found.append(
+                LayerTime(
+                    graph_id=level.graph_id,
+                    repeats=fold.repeats,
+                    period=fold.period,
+                    first=subject.ref(int(block[0, 0])),
+                    longest_name=_longest_name(graph, block, total),
+                    total_ns=spent,
+                    fraction=spent / whole,
+                    median_ns=times.median_ns,
+                    least_ns=times.least_ns,
+                    most_ns=times.most_ns,
+                    slowest=times.slowest,
+                )
+            )
+    return tuple(sorted(found, key=lambda x: -x.total_ns)[:_MOST_ROWS])
+
+
+def _repeats(subject: Subject, index: int) -> tuple[Fold, ...]:
+    graph = subject.graph
+    level = graph.levels[index]
+    tail, head, _ = graph.edges_of(level)
+    order = np.lexsort((np.arange(level.count), subject.level_rows[index]))
+    known: dict[object, int] = {}
+    labels = [known.setdefault(_work_of(n), len(known)) for n in graph.nodes[level.nodes]]
+    return find_repeats(tail, head, order, labels).folds
+
+
+def _work_of(node: NodeRow) -> object:
+    """Return what equal nodes have alike: kind, name, launch shape, size."""
+    grid, block = (
+        (node.grid_x, node.grid_y, node.grid_z),
+        (node.block_x, node.block_y, node.block_z),
+    )
+    return (node.type, node.name, grid, block, node.bytes)
+
+
+def _longest_name(graph: ExecutedGraph, blocks: IntArray, total_ns: TimeArray) -> str:
+    by_name: dict[str, float] = {}
+    for node in blocks.ravel().tolist():
+        time = 0.0 if np.isnan(total_ns[node]) else float(total_ns[node])
+        by_name[graph.nodes[node].name] = by_name.get(graph.nodes[node].name, 0.0) + time
+    return max(by_name, key=lambda name: by_name[name])
+
+
+# -- how full the GPU was ----------------------------------------------------------------
+
+
+def _fullness(
+    subject: Subject, nodes: Sequence[NodeRow], duration: TimeArray
+) -> Fullness | NotComputed:
+    kernels = [(n, t) for n, t in zip(nodes, duration.tolist(), strict=True) if _is_kernel(n)]
+    spent = sum(t for _, t in kernels)
+    groups: dict[tuple[str, int, int], list[float]] = {}
+    occupied, occupied_ns = 0.0, 0.0
+    for node, time in kernels:
+        blocks, room = node.block_count, subject.multiprocessors(node.device_id)
+        fit = node.max_blocks_per_multiprocessor
+        if not blocks or not room or not fit:
+            continue
+        groups.setdefault((node.name, blocks, room * fit), []).append(time)
+        if node.occupancy_fraction is not None:
+            occupied += node.occupancy_fraction * time
+            occupied_ns += time
+    if not groups:
+        return NotComputed(
+            "no kernel has a time, a launch shape and the blocks that fit on a multiprocessor"
+        )
+    rows = [
+        KernelWaves(name, len(times), sum(times), blocks, at_once, blocks / at_once,
+                    blocks / at_once / -(-blocks // at_once))
+        for (name, blocks, at_once), times in groups.items()
+    ]  # fmt: skip
+    known = sum(r.total_ns for r in rows)
+    empty = sorted(rows, key=lambda r: -r.total_ns * (1 - r.filled_fraction))
+    return Fullness(
+        kernel_ns=known,
+        known_fraction=known / spent if spent else 1.0,
+        occupancy_fraction=occupied / occupied_ns if occupied_ns else None,
+        filled_fraction=sum(r.filled_fraction * r.total_ns for r in rows) / known if known else 0.0,
+        below_one_wave_ns=sum(r.total_ns for r in rows if r.waves < 1),
+        tail_ns=sum(r.total_ns * (1 - r.filled_fraction) for r in rows if r.waves >= 1),
+        kernels=tuple(empty[:_NAMED]),
+    )
+
+
+def _is_kernel(node: NodeRow) -> bool:
+    return node.type == NodeType.KERNEL

@@ -1,0 +1,265 @@
+"""What a graph's calls should cost by this GPU's launch costs, beside what they took here.
+
+The launch costs are lines that ``gviz bench`` fitted: cost = fixed + per node x nodes, of empty
+kernels driven from native code. What a program takes more is its framework's, its nodes'
+parameters', or the recording's own.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import median
+
+from gviz.analysis.break_even import NO_SETUP, SetupCost, launches_to_pay_back, setup_cost
+from gviz.analysis.figure import NotComputed, figure
+from gviz.analysis.first_launch import call_ns, first_launches
+from gviz.analysis.stream_result import StreamResult, stream_result
+from gviz.analysis.subject import Subject
+from gviz.launch_cost.fit import CostLine
+from gviz.launch_cost.recorded import LaunchCosts
+from gviz.launch_cost.shape import FORK_JOIN, STRAIGHT_LINE
+
+#: Lengths of the table, as shares of the graph's own.
+_LENGTHS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16)
+
+
+@dataclass(frozen=True, slots=True)
+class CostSource:
+    """Which launch costs were used."""
+
+    gpu: str = figure("stated", "the GPU that they were measured on")
+    driver_version: str | None = figure("stated", "version of CUDA of its driver")
+    path: str = figure("stated", "recording that holds them")
+    origin: str = figure(
+        "stated", "given (named, or in this recording), kept in the user's folder, or bundled"
+    )
+    fits: str = figure("stated", "same (GPU and driver), same GPU, another driver, or another GPU")
+    description: str = figure("stated", "the same in words")
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedCall:
+    """Host time of one call, as the launch costs have it and as it was."""
+
+    name: str = figure(
+        "stated", "capture, instantiation, upload, first launch call, or launch call"
+    )
+    expected_ns: float = figure(
+        "estimated", "by the line, for as many nodes: of empty kernels, so the least"
+    )
+    residual_fraction: float = figure(
+        "derived", "how far the line is from what it was fitted to, root mean square"
+    )
+    is_extrapolated: bool = figure("stated", "the line was fitted to smaller or larger graphs only")
+    measured_ns: float | None = figure("measured", "median here; null: not seen")
+    with_node_times: bool = figure(
+        "stated", "all measured calls were made with node times on, which lengthens them"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LengthTable:
+    """Break-even of shorter and longer graphs of the same nodes; columns of one length."""
+
+    node_count: tuple[int, ...] = figure("stated", "nodes; the graph's own number is among them")
+    setup_ns: tuple[float, ...] = figure("estimated", "what making such a graph would cost")
+    host_saved_ns: tuple[float, ...] = figure("estimated", "host time that a launch would save")
+    host_launches: tuple[int | None, ...] = figure(
+        "estimated", "launches that pay back the setup by host time; null: none do"
+    )
+    elapsed_saved_ns: tuple[float, ...] | None = figure(
+        "estimated", "time that a launch would save; null: no stream side was recorded"
+    )
+    elapsed_launches: tuple[int | None, ...] | None = figure(
+        "estimated", "launches that pay back the setup by elapsed time; null as above"
+    )
+    stream_is_measured: bool = figure(
+        "stated",
+        "the stream side's host time is this recording's; else the line's, of empty kernels "
+        "launched from native code: at least so much",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedCost:
+    """What a graph's calls should cost on this GPU."""
+
+    topology: str = figure("stated", "shape of the lines for launches, the nearest measured")
+    width: int = figure("stated", "branches side by side in that shape")
+    parallelism: float | None = figure(
+        "derived", "nodes over the longest chain's, by which the shape was chosen; null: unknown"
+    )
+    calls: tuple[ExpectedCall, ...] = figure("estimated", "call by call")
+    by_length: LengthTable | NotComputed = figure(
+        "estimated", "break-even of shorter and longer graphs of the same nodes"
+    )
+
+
+def cost_source(costs: LaunchCosts) -> CostSource:
+    """Return which launch costs these are."""
+    return CostSource(
+        gpu=costs.gpu,
+        driver_version=costs.driver_version,
+        path=str(costs.path),
+        origin=costs.origin,
+        fits=costs.fits,
+        description=costs.describe(),
+    )
+
+
+def expected_cost(subject: Subject, costs: LaunchCosts | None) -> ExpectedCost | NotComputed:
+    """Return what a graph's calls should cost."""
+    if costs is None:
+        return NotComputed("there are no launch costs; 'gviz bench' measures them on this GPU")
+    if not subject.graph.nodes:
+        return NotComputed("the graph has no nodes")
+    lines = _Lines(subject, costs)
+    calls = tuple(lines.calls())
+    if not calls:
+        return NotComputed(f"{costs.describe()} lack host times of graphs: the bench was cut short")
+    return ExpectedCost(
+        topology=lines.topology,
+        width=lines.width,
+        parallelism=lines.parallelism,
+        calls=calls,
+        by_length=lines.by_length(),
+    )
+
+
+class _Lines:
+    """The lines that fit one graph."""
+
+    def __init__(self, subject: Subject, costs: LaunchCosts) -> None:
+        self._subject, self._costs = subject, costs
+        self.count = len(subject.graph.nodes)
+        self.parallelism = _parallelism(subject)
+        self.topology, self.width = _nearest_shape(self.parallelism or 1.0, costs)
+
+    def _launch(self, who: str, quantity: str = "host") -> CostLine | None:
+        return self._costs.line(who, quantity, self.topology, self.width)
+
+    def _life(self, who: str) -> CostLine | None:
+        return self._costs.line(who, "host")
+
+    def calls(self) -> list[ExpectedCall]:
+        """Return the calls of which the costs have a line."""
+        subject = self._subject
+        setup = setup_cost(subject)
+        made: tuple[float | None, ...] = (None, None, None)
+        if setup is not None:
+            made = (setup.capture_ns, setup.instantiate_ns, setup.upload_ns)
+        firsts = list(first_launches(subject))
+        uploaded = any(e.upload_start_ns is not None for e in subject.execs)
+        first = self._life("first launch after upload") if uploaded else self._launch("first")
+        launch, with_times = _launch_call(subject)
+        first_ns = median(x.first_ns for x in firsts) if firsts else None
+        # The first launches of a run lie in a window of node times.
+        first_timed = any(x.node_level for x in subject.launch_rows[:1])
+        found = (
+            ("capture", self._life("capture"), made[0], False),
+            ("instantiation", self._life("instantiate"), made[1], False),
+            ("upload", self._life("upload"), made[2], False),
+            ("first launch call", first, first_ns, first_timed),
+            ("launch call", self._launch("relaunch"), launch, with_times),
+        )
+        return [
+            ExpectedCall(
+                name=name,
+                expected_ns=max(line.cost_ns(self.count), 0.0),
+                residual_fraction=line.residual_fraction,
+                is_extrapolated=not line.covers(self.count),
+                measured_ns=None if measured is None else float(measured),
+                with_node_times=with_node_times and measured is not None,
+            )
+            for name, line, measured, with_node_times in found
+            if line is not None
+        ]
+
+    def by_length(self) -> LengthTable | NotComputed:
+        """Return the break-even of other lengths."""
+        setup = setup_cost(self._subject)
+        if setup is None:
+            return NotComputed(NO_SETUP)
+        launch, _ = _launch_call(self._subject)
+        stream, again = self._launch("stream"), self._launch("relaunch")
+        if launch is None:
+            return NotComputed("no launch call of the graph was timed")
+        if stream is None or again is None:
+            return NotComputed("the launch costs lack launches by stream, or of graphs")
+        compared = self._subject.once(stream_result)
+        by_stream = None if isinstance(compared, NotComputed) else compared
+        counts = sorted({max(1, round(self.count * share)) for share in _LENGTHS})
+        setups = [self._setup_ns(setup, n) for n in counts]
+        saved = [
+            self._stream_host_ns(stream, by_stream, n) - again.rescale_ns(launch, self.count, n)
+            for n in counts
+        ]
+        elapsed = self._elapsed(by_stream, counts)
+        return LengthTable(
+            node_count=tuple(counts),
+            setup_ns=tuple(setups),
+            host_saved_ns=tuple(saved),
+            host_launches=tuple(map(launches_to_pay_back, setups, saved)),
+            elapsed_saved_ns=elapsed,
+            elapsed_launches=None
+            if elapsed is None
+            else tuple(map(launches_to_pay_back, setups, elapsed)),
+            stream_is_measured=by_stream is not None,
+        )
+
+    def _setup_ns(self, setup: SetupCost, count: int) -> float:
+        """Return what was measured, part by part as its line grows; in proportion without one."""
+        parts = (
+            (setup.capture_ns, self._life("capture")),
+            (setup.instantiate_ns, self._life("instantiate")),
+            (setup.upload_ns, self._life("upload")),
+            (setup.first_launch_ns, self._launch("first")),
+        )
+        return sum(
+            ns * count / self.count if line is None else line.rescale_ns(ns, self.count, count)
+            for ns, line in parts
+            if ns is not None
+        )
+
+    def _stream_host_ns(self, line: CostLine, found: StreamResult | None, count: int) -> float:
+        if found is None:
+            return max(line.cost_ns(count), 0.0)
+        return line.rescale_ns(found.stream.host_ns.mean, self.count, count)
+
+    def _elapsed(self, found: StreamResult | None, counts: list[int]) -> tuple[float, ...] | None:
+        stream, again = self._launch("stream", "finish"), self._launch("relaunch", "finish")
+        if found is None or stream is None or again is None:
+            return None
+        sides = ((stream, found.stream.total_ns.mean), (again, found.graph.total_ns.mean))
+        a, b = ([x.rescale_ns(ns, self.count, n) for n in counts] for x, ns in sides)
+        return tuple(x - y for x, y in zip(a, b, strict=True))
+
+
+def _launch_call(subject: Subject) -> tuple[float | None, bool]:
+    """Return the median later launch call, and whether node times were on for all of them."""
+    plain = subject.recording.fetch_weighted_durations(
+        subject.row.graph_id, "graph", "host", undisturbed=True
+    ).median_ns()
+    if plain is not None:
+        return plain, False
+    calls = [ns for x in subject.launch_rows if (ns := call_ns(x)) is not None]
+    timed = all(x.node_level for x in subject.launch_rows)
+    return (float(median(calls[1:] or calls)), timed) if calls else (None, False)
+
+
+def _parallelism(subject: Subject) -> float | None:
+    """Return nodes over the longest chain's of the outermost level; None: edges are not known."""
+    if subject.why_no_edges or not subject.graph.levels[0].count:
+        return None
+    row = subject.level_rows[0]
+    return len(row) / (int(row.max()) + 1)
+
+
+def _nearest_shape(parallelism: float, costs: LaunchCosts) -> tuple[str, int]:
+    """Return the topology and width measured that come nearest, by ratio; rather one that joins."""
+    shapes = [s for s in costs.topologies("relaunch", "host") if s[1] > 1 or s[0] == STRAIGHT_LINE]
+    if not shapes:
+        return STRAIGHT_LINE, 1
+    # A capture must join its streams, so of equal widths the shape with joins is nearer.
+    return min(shapes, key=lambda s: (abs(math.log(s[1] / parallelism)), s[0] != FORK_JOIN))

@@ -1,0 +1,170 @@
+"""Will a graph help? What graphs of the passes by stream calls would take, from launch costs.
+
+Passes that were captured later have both sides: their forecast stands beside what the graph
+took, which says how far forecasts of this program can be trusted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from gviz.analysis.executed_graph import IntArray
+from gviz.analysis.figure import NotComputed, figure
+from gviz.analysis.run_subject import RunSubject
+from gviz.analysis.soundness import span_ns
+from gviz.analysis.stream_passes import (
+    Operations,
+    RangeNames,
+    RepeatedPasses,
+    captured_passes,
+    free_passes,
+    read_operations,
+)
+from gviz.launch_cost.forecast import Forecast, forecast_pass
+from gviz.launch_cost.recorded import LaunchCosts
+
+
+@dataclass(frozen=True, slots=True)
+class PassForecast:
+    """Passes of equal operations by stream calls, and what a graph of one would take."""
+
+    range: str | None = figure(
+        "stated", "innermost NVTX range around every pass, such as a batch size; null: none"
+    )
+    graph_id: int | None = figure(
+        "stated", "the graph that was captured of this work; null: none was"
+    )
+    pass_count: int = figure("measured", "passes, the first, which is left out, included")
+    operation_count: int = figure("measured", "operations of a pass")
+    block_count: int = figure(
+        "measured", "thread blocks of a pass's kernels; they grow with the batch"
+    )
+    stream_ns: float = figure(
+        "measured", "first operation's start to last one's end on the GPU, median over passes"
+    )
+    busy_ns: float = figure("derived", "of it, time in which anything ran, median")
+    stream_host_ns: float | None = figure(
+        "measured", "first call's entry to last one's return, median; null: not known"
+    )
+    graph_ns: float = figure(
+        "estimated", "the same as a graph: busy time, and every gap closed to gap_ns, median"
+    )
+    gap_ns: float = figure("estimated", "what lies between a graph's nodes by the launch costs")
+    graph_host_ns: float | None = figure(
+        "estimated", "launch call of such a graph, at least; null: the launch costs lack it"
+    )
+    gain: float = figure("estimated", "stream_ns over graph_ns: how many times as fast")
+    measured_graph_ns: float | None = figure(
+        "measured",
+        "first node's start to last node's end of the graph, median launch with node times; null: "
+        "none was captured",
+    )
+    error_fraction: float | None = figure(
+        "derived", "graph_ns over measured_graph_ns, less 1: below 0 the forecast is too low"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RunForecast:
+    """What graphs of a run's passes by stream calls would take."""
+
+    passes: tuple[PassForecast, ...] = figure(
+        "estimated", "by graph, then in time order; of one range several sizes one after the other"
+    )
+    operation_count: int = figure("measured", "operations outside graphs that were recorded")
+    left_over_count: int = figure(
+        "derived",
+        "of these, operations that are no graph's work and in no pass that has a kernel",
+    )
+
+
+def run_forecast(run: RunSubject) -> RunForecast | NotComputed:
+    """Return what graphs of the passes by stream calls would take."""
+    if run.costs is None:
+        return NotComputed("there are no launch costs; 'gviz bench' measures them on this GPU")
+    operations = read_operations(run)
+    if not len(operations):
+        return NotComputed("no operation outside graphs was recorded")
+    found: list[tuple[int | None, RepeatedPasses]] = []
+    for graph_id in run.graphs:
+        passes = captured_passes(operations, run.recording.fetch_launches(graph_id, "stream"))
+        if passes is not None:
+            found.append((graph_id, passes))
+    free = free_passes(operations)
+    found += [(None, passes) for passes in free]
+    if not found:
+        return NotComputed(
+            f"no kernels among {len(operations):,} operations outside graphs repeat in the same "
+            "order: there is no pass to capture"
+        )
+    if run.costs.line("relaunch", "device") is None:
+        return NotComputed(f"{run.costs.describe()} lack the device time of graphs")
+    ranges = RangeNames(run)
+    made = [_forecast(run, run.costs, operations, ranges, g, p) for g, p in found]
+    in_passes = sum(len(p) for x in free for p in x.passes)
+    matched = int((operations.launch >= 0).sum())
+    return RunForecast(
+        passes=tuple(made),
+        operation_count=len(operations),
+        left_over_count=len(operations) - matched - in_passes,
+    )
+
+
+def _forecast(
+    run: RunSubject,
+    costs: LaunchCosts,
+    operations: Operations,
+    ranges: RangeNames,
+    graph_id: int | None,
+    passes: RepeatedPasses,
+) -> PassForecast:
+    settled = passes.settled
+    each = [f for p in settled if (f := _forecast_one(operations, p, costs)) is not None]
+    names = {ranges.of(operations, p) for p in settled}
+    measured = None if graph_id is None else _measured_ns(run, graph_id)
+    graph_ns = _median(each, lambda f: f.graph_ns)
+    stream_ns = _median(each, lambda f: f.stream_ns)
+    host = [f.stream_host_ns for f in each if f.stream_host_ns is not None]
+    return PassForecast(
+        range=names.pop() if len(names) == 1 else None,
+        graph_id=graph_id,
+        pass_count=len(passes.passes),
+        operation_count=len(settled[0]),
+        block_count=int(operations.blocks[settled[0]].sum()),
+        stream_ns=stream_ns,
+        busy_ns=_median(each, lambda f: f.busy_ns),
+        stream_host_ns=float(np.median(host)) if host else None,
+        graph_ns=graph_ns,
+        gap_ns=each[0].gap_ns,
+        graph_host_ns=each[0].graph_host_ns,
+        gain=stream_ns / graph_ns if graph_ns else 1.0,
+        measured_graph_ns=measured,
+        error_fraction=graph_ns / measured - 1 if measured else None,
+    )
+
+
+def _median(each: list[Forecast], value: Callable[[Forecast], float]) -> float:
+    return float(np.median([value(f) for f in each]))
+
+
+def _forecast_one(operations: Operations, chosen: IntArray, costs: LaunchCosts) -> Forecast | None:
+    chosen = chosen[np.argsort(operations.start_ns[chosen], kind="stable")]
+    called, returned = operations.called_ns[chosen], operations.returned_ns[chosen]
+    known = bool(called.min() >= 0 and returned.min() >= 0)
+    return forecast_pass(
+        operations.start_ns[chosen],
+        operations.duration_ns[chosen],
+        costs,
+        host_ns=(int(called.min()), int(returned.max())) if known else None,
+    )
+
+
+def _measured_ns(run: RunSubject, graph_id: int) -> float | None:
+    """Return the median length of a graph's launches with node times; None: there are none."""
+    launches = [x for x in run.recording.fetch_launches(graph_id) if x.span_count]
+    lengths = [span_ns(x.gpu_start_ns, x.gpu_end_ns) for x in launches]
+    known = [ns for ns in lengths if ns is not None]
+    return float(np.median(known)) if known else None

@@ -1,0 +1,130 @@
+"""What of a recording cannot be so: clocks that step back, records that are missing.
+
+Times that contradict themselves are taken as not known, so that nothing is computed from them,
+and what was taken so is told.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gviz.node_type import EdgeType, NodeType
+from gviz.recording import rows
+
+if TYPE_CHECKING:
+    from gviz.analysis.subject import Subject
+
+#: Nodes that are named.
+_NAMED = 3
+
+
+def steps_back(start_ns: int | None, end_ns: int | None) -> bool:
+    """Return whether an end lies before its start."""
+    return start_ns is not None and end_ns is not None and end_ns < start_ns
+
+
+def span_ns(start_ns: int | None, end_ns: int | None) -> int | None:
+    """Return what lies between two times; None: one is not known, or they step back."""
+    if start_ns is None or end_ns is None or end_ns < start_ns:
+        return None
+    return end_ns - start_ns
+
+
+def sound_launch(row: rows.Launch) -> rows.Launch:
+    """Return a launch without times that step back."""
+    if steps_back(row.host_start_ns, row.host_end_ns):
+        row = dataclasses.replace(row, host_start_ns=None, host_end_ns=None)
+    if steps_back(row.gpu_start_ns, row.gpu_end_ns):
+        row = dataclasses.replace(row, gpu_start_ns=None, gpu_end_ns=None)
+    return row
+
+
+def doubts_of(subject: Subject) -> tuple[str, ...]:
+    """Return what of a graph's records contradicts itself or is missing, in sentences."""
+    found = [*_clock_doubts(subject), *_record_doubts(subject)]
+    programmatic = int((subject.graph.edge_type == EdgeType.PROGRAMMATIC).sum())
+    if programmatic:
+        found.append(
+            f"{programmatic:,} of {len(subject.graph.edge_type):,} edges are programmatic: when "
+            "they let go is not recorded, and the structural path takes that to be at once"
+        )
+    return tuple(found)
+
+
+def _clock_doubts(subject: Subject) -> list[str]:
+    found = []
+    given = subject.recording.fetch_launches(subject.row.graph_id)
+    calls = sum(steps_back(x.host_start_ns, x.host_end_ns) for x in given)
+    spans = sum(steps_back(x.gpu_start_ns, x.gpu_end_ns) for x in given)
+    early = sum(
+        x.host_start_ns is not None and steps_back(x.host_start_ns, x.gpu_start_ns)
+        for x in subject.launch_rows
+    )
+    for count, what in (
+        (calls, "the call returns before it was entered"),
+        (spans, "the last node ends before the first one starts"),
+        (len(subject.backward_launches), "a node ends before it starts"),
+    ):
+        if count:
+            found.append(
+                f"in {count:,} of {len(given):,} launches {what}: the clock stepped back; these "
+                "times are not used"
+            )
+    if early:
+        found.append(
+            f"in {early:,} of {len(given):,} launches the first node starts before the call was "
+            "entered: the clocks of host and GPU differ, or one stepped back; times from a call "
+            "to its first node are wrong by at least that"
+        )
+    execs = subject.execs
+    made = sum(
+        steps_back(x.instantiate_start_ns, x.instantiate_end_ns)
+        or steps_back(x.upload_start_ns, x.upload_end_ns)
+        for x in execs
+    )
+    if made or steps_back(subject.row.capture_start_ns, subject.row.capture_end_ns):
+        found.append(
+            "a capture, instantiation or upload ends before it begins: the clock stepped back; "
+            "its time is not used"
+        )
+    return found
+
+
+def _record_doubts(subject: Subject) -> list[str]:
+    launches, graph = subject.timed_launches, subject.graph
+    found = []
+    stray = max((x.spans.stray_count for x in launches), default=0)
+    if stray:
+        found.append(
+            f"node times of nodes that the graph lacks: up to {stray:,} a launch, left out"
+        )
+    expected = _expected(subject)
+    if not len(expected) or subject.is_timed_by_copy:
+        return found
+    seen = [np.isin(expected, x.spans.node) for x in launches]
+    lacking = [~x for x in seen if not x.all()]
+    if lacking:
+        never = np.flatnonzero(~np.any(seen, axis=0))
+        names = ", ".join(
+            f"{graph.nodes[n].node_id} {graph.nodes[n].name}"
+            for n in expected[never[:_NAMED]].tolist()
+        )
+        more = ", ..." if len(never) > _NAMED else ""
+        text = f"{len(lacking):,} of {len(launches):,} launches lack times of nodes"
+        found.append(f"{text}, in all of them {names}{more}" if names else text)
+    return found
+
+
+def _expected(subject: Subject) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Return the nodes that every launch runs and CUPTI times; none where that depends."""
+    types: Sequence[int] = subject.graph.types.tolist()
+    if any(t == NodeType.CONDITIONAL for t in types) or any(
+        level.holder < 0 for level in subject.graph.levels[1:]
+    ):
+        return np.zeros(0, np.int64)
+    timed = [i for i, n in enumerate(subject.graph.nodes) if n.not_timed_reason is None]
+    return np.array(timed, np.int64)

@@ -1,0 +1,189 @@
+"""Operations outside graphs that repeat as passes: those of captured work, and those of none.
+
+Operations are taken in the order of their calls, over all threads: a framework's backward pass
+runs on a thread of its own. Equal ones have kind, name, launch shape and size alike, so passes
+over batches of different sizes are different passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from gviz.analysis.executed_graph import BoolArray, IntArray
+from gviz.analysis.run_subject import RunSubject
+from gviz.launch_cost.passes import find_passes
+from gviz.node_type import NodeType
+from gviz.recording import rows
+
+#: Stands for a value that is not known.
+UNKNOWN = -1
+#: Kinds of passes that are looked for in a run, at most.
+_MOST_KINDS = 16
+#: A single operation again and again is no pass.
+_FEWEST_OPERATIONS = 2
+#: Passes of fewer operations together repeat by chance: among 200,000 of 50 kinds one pair of
+#: pairs does, and no pair of four in a row.
+_FEWEST_TOGETHER = 8
+_COLUMNS = ("launch_id", "start_ns", "duration_ns", "host_start_ns", "host_end_ns", "thread_id")
+_EQUAL = ("type", "name", "grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z",
+          "shared_mem_bytes", "bytes", "copy_kind")  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Operations:
+    """Operations outside graphs in order of their calls; int64 arrays of one length.
+
+    Attributes
+    ----------
+    launch
+        The pass of a graph's work that each was matched into; -1: none.
+    start_ns, duration_ns
+        On the GPU.
+    called_ns, returned_ns, thread
+        Of the call; -1 where it is not known.
+    token
+        Equal numbers are equal operations.
+    blocks
+        Thread blocks of a kernel; 0 for others.
+    """
+
+    launch: IntArray
+    start_ns: IntArray
+    duration_ns: IntArray
+    called_ns: IntArray
+    returned_ns: IntArray
+    thread: IntArray
+    token: IntArray
+    blocks: IntArray
+
+    def __len__(self) -> int:
+        return len(self.launch)
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedPasses:
+    """Passes of equal operations.
+
+    Attributes
+    ----------
+    passes
+        int64 indices into the operations, one array a pass, in time order.
+    """
+
+    passes: tuple[IntArray, ...]
+
+    @property
+    def settled(self) -> tuple[IntArray, ...]:
+        """The passes without the first, which loads modules, where there are others."""
+        return self.passes[1:] or self.passes
+
+
+def read_operations(run: RunSubject) -> Operations:
+    """Return the operations outside graphs of a run."""
+    key = {"run_id": run.run.run_id}
+    fetch = run.recording.fetch_columns
+    fetched = fetch(rows.StreamOperation, (*_COLUMNS, *_EQUAL), key, "operation_id")
+    # What ends before it starts is no record of anything.
+    found = [row for row in fetched if row[_COLUMNS.index("duration_ns")] >= 0]
+    numbers = np.array(
+        [[UNKNOWN if v is None else v for v in row[: len(_COLUMNS)]] for row in found], np.int64
+    ).reshape(-1, len(_COLUMNS))
+    known: dict[tuple[object, ...], int] = {}
+    token = [known.setdefault(row[len(_COLUMNS) :], len(known)) for row in found]
+    grid = slice(len(_COLUMNS) + 2, len(_COLUMNS) + 5)
+    kind = len(_COLUMNS)
+    blocks = [
+        int(np.prod([x or 1 for x in row[grid]])) if row[kind] == NodeType.KERNEL else 0
+        for row in found
+    ]
+    launch, start, duration, called, returned, thread = numbers.T.copy()
+    backward = returned < called
+    called[backward] = returned[backward] = UNKNOWN
+    # Without times of calls: as they ran.
+    order = np.lexsort((start, np.where(called < 0, start, called)))
+    return Operations(
+        launch=launch[order],
+        start_ns=start[order],
+        duration_ns=duration[order],
+        called_ns=called[order],
+        returned_ns=returned[order],
+        thread=thread[order],
+        token=np.array(token, np.int64)[order],
+        blocks=np.array(blocks, np.int64)[order],
+    )
+
+
+def captured_passes(operations: Operations, launches: list[rows.Launch]) -> RepeatedPasses | None:
+    """Return the complete passes over a graph's work; None: there are none.
+
+    Parameters
+    ----------
+    launches
+        The graph's stream side, in time order.
+    """
+    found = [np.flatnonzero(operations.launch == x.launch_id) for x in launches]
+    most = max(map(len, found), default=0)
+    complete = [x for x in found if len(x) == most]
+    return RepeatedPasses(tuple(complete)) if most else None
+
+
+def free_passes(operations: Operations) -> list[RepeatedPasses]:
+    """Return the passes among operations that are no graph's, in time order.
+
+    What was matched into a graph's passes parts the rest: no pass reaches across. Passes without
+    a kernel, such as the loading of weights, are left out.
+    """
+    free = operations.launch == UNKNOWN
+    waiting = [(a, b) for a, b in _stretches(free) if b - a >= _FEWEST_TOGETHER]
+    found: list[tuple[int, RepeatedPasses]] = []
+    while waiting and len(found) < _MOST_KINDS:
+        begin, end = waiting.pop(0)
+        passes = find_passes(operations.token[begin:end])
+        if passes is None or passes.period < _FEWEST_OPERATIONS:
+            continue
+        if passes.period * passes.count < _FEWEST_TOGETHER:
+            continue
+        first = begin + passes.first
+        bounds = [passes.bounds(n) for n in range(passes.count)]
+        each = tuple(np.arange(begin + a, begin + b) for a, b in bounds)
+        if operations.blocks[each[0]].any():
+            found.append((first, RepeatedPasses(each)))
+        last = begin + bounds[-1][1]
+        waiting += [(a, b) for a, b in ((begin, first), (last, end)) if b - a >= _FEWEST_TOGETHER]
+    return [passes for _, passes in sorted(found, key=lambda x: x[0])]
+
+
+def _stretches(free: BoolArray) -> Iterator[tuple[int, int]]:
+    """Yield where runs of True begin and end."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], free.view(np.int8), [0]))))
+    yield from zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
+
+
+class RangeNames:
+    """NVTX ranges of a run, by the time and thread of calls."""
+
+    def __init__(self, run: RunSubject) -> None:
+        self._paths = run.recording.fetch_nvtx_paths(run.run.run_id)
+        found = [r for r in run.recording.fetch_nvtx_ranges(run.run.run_id) if r.end_ns is not None]
+        self._path = [r.nvtx_path_id for r in found]
+        self._start = np.array([r.start_ns for r in found], np.int64)
+        self._end = np.array([r.end_ns for r in found], np.int64)
+        self._thread = np.array([r.thread_id for r in found], np.int64)
+
+    def of(self, operations: Operations, chosen: IntArray) -> str | None:
+        """Return the text of the innermost range around all calls of a pass; None: there is none.
+
+        It is of the thread that made the first call: others may help within.
+        """
+        called, returned = operations.called_ns[chosen], operations.returned_ns[chosen]
+        if not len(chosen) or called.min() < 0:
+            return None
+        inside = (self._start <= called.min()) & (self._end >= returned.max())
+        at = np.flatnonzero(inside & (self._thread == operations.thread[chosen[0]]))
+        if not len(at):
+            return None
+        innermost = int(at[np.argmin((self._end - self._start)[at])])
+        return self._paths[self._path[innermost]].text
