@@ -12,14 +12,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gviz.analysis.advice import RULES
-from gviz.analysis.analysis import result_classes
-from gviz.analysis.figure import fields_of
+from gviz.analysis.analysis import Analysis
+from gviz.analysis.figure import fields_of, result_classes
 from gviz.cli.main import COMMANDS, build_parser
+from gviz.comparison.diff_result import Diff
+from gviz.comparison.trend_result import Trend
 from gviz.recording.schema import to_markdown
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 #: What stands above this line in docs/recording.md is written by hand.
 MARK = "<!-- Below: generated from gviz/recording/rows.py by 'make docs'. -->"
+#: The same for docs/comparing.md.
+COMPARING_MARK = "<!-- Below: generated from gviz/comparison by 'make docs'. -->"
 #: The same for docs/analysis.md.
 ANALYSIS_MARK = "<!-- Below: generated from gviz/analysis by 'make docs'. -->"
 
@@ -53,8 +57,21 @@ def render_analysis(current: str) -> str:
     prose, mark, _ = current.partition(ANALYSIS_MARK)
     if not mark:
         sys.exit(f"docs/analysis.md lacks the line {ANALYSIS_MARK}")
-    parts = [f"{prose}{ANALYSIS_MARK}", _render_rules(), *map(_render_results, result_classes())]
+    parts = [
+        f"{prose}{ANALYSIS_MARK}",
+        _render_rules(),
+        *map(_render_results, result_classes(Analysis)),
+    ]
     return "\n\n".join(parts) + "\n"
+
+
+def render_comparing(current: str) -> str:
+    """Return docs/comparing.md: its hand-written part and a table for each class of results."""
+    prose, mark, _ = current.partition(COMPARING_MARK)
+    if not mark:
+        sys.exit(f"docs/comparing.md lacks the line {COMPARING_MARK}")
+    classes = dict.fromkeys(cls for root in (Diff, Trend) for cls in result_classes(root))
+    return "\n\n".join([f"{prose}{COMPARING_MARK}", *map(_render_results, classes)]) + "\n"
 
 
 def _render_rules() -> str:
@@ -104,9 +121,11 @@ def _render_arguments(command: argparse.ArgumentParser) -> Iterator[str]:
 def main(arguments: list[str]) -> int:
     """Write or check the files."""
     recording, analysis = DOCS / "recording.md", DOCS / "analysis.md"
+    comparing = DOCS / "comparing.md"
     wanted = {
         recording: render_recording(recording.read_text(encoding="utf-8")),
         analysis: render_analysis(analysis.read_text(encoding="utf-8")),
+        comparing: render_comparing(comparing.read_text(encoding="utf-8")),
         DOCS / "cli.md": render_cli(),
     }
     stale = [p for p, text in wanted.items() if not p.exists() or p.read_text("utf-8") != text]

@@ -243,7 +243,7 @@ def overlap(subject: Subject) -> Overlap:
     launches = [x.spans for x in subject.timed_launches]
     total = float(np.median([(x.end_ns - x.start_ns).sum() for x in launches]))
     busy = float(np.median([union(x.start_ns, x.end_ns).total_ns for x in launches]))
-    longest = structural_path_of(subject).length_ns
+    longest = structural_path_of(subject.held).length_ns
     return Overlap(
         node_ns=total,
         busy_ns=busy,

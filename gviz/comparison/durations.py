@@ -9,9 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from gviz.analysis.critical_path import structural_path
-from gviz.comparison.compared_graph import ComparedGraph
-from gviz.launch_time import launch_times
 from gviz.recording import rows
 from gviz.span_owners import Owner, span_owners
 
@@ -82,43 +79,6 @@ def read_durations(recording: Recording, graph_id: int) -> NodeDurations:
         typical=_typical(recording, outermost.graph_id, owners, launches),
         methods=frozenset(method or "cupti" for side, method in ways if side == "graph"),
     )
-
-
-def read_launches(recording: Recording, graph_id: int) -> NodeDurations:
-    """Return how long the launches of a top-level graph took as a whole, as one column.
-
-    From the least disturbing measurement there is (:func:`gviz.launch_time.launch_times`), which is
-    their method.
-    """
-    times = launch_times(recording, graph_id)
-    events = recording.fetch_launch_durations(graph_id, "graph", "event", undisturbed=True)
-    if not len(events):
-        events = recording.fetch_launch_durations(graph_id, "graph", "event")
-    if not len(events):
-        events = recording.fetch_launch_durations(graph_id, "graph", "gpu")
-    typical = np.nan if times.median_ns is None else times.median_ns
-    launches = events.astype(np.float64).reshape(-1, 1)
-    return NodeDurations(launches, np.array([typical]), frozenset({times.method}))
-
-
-def path_lengths(graph: ComparedGraph, durations: NodeDurations) -> NodeDurations:
-    """Return the length of the structural critical path in each launch, as one column.
-
-    A bound by dependencies alone (:mod:`gviz.analysis.critical_path`). ``typical`` is that of
-    the nodes' typical durations.
-
-    Raises
-    ------
-    RecordingError
-        If the edges form a cycle.
-    """
-
-    def length(weights: FloatArray) -> float:
-        edges = (graph.source, graph.target, graph.edge_type)
-        return structural_path(len(graph), *edges, weights).length_ns
-
-    launches = np.array([[length(row)] for row in durations.launches]).reshape(-1, 1)
-    return NodeDurations(launches, np.array([length(durations.typical)]), durations.methods)
 
 
 def _by_launch(

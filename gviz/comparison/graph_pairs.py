@@ -19,7 +19,7 @@ LEAST_LIKENESS = 0.5
 #: Where a name was made from a line of code: the line's number changes with any edit above it.
 _LINE = re.compile(r":\d+")
 
-How = Literal["shape", "name", "work"]
+How = Literal["shape", "name", "work", "asked"]
 
 
 class GraphPair(NamedTuple):
@@ -31,7 +31,7 @@ class GraphPair(NamedTuple):
         Their graph_id.
     how
         ``shape``: equal node types, kernels and edges; ``name``: called the same, with work in
-        common; ``work``: most of their work in common.
+        common; ``work``: most of their work in common; ``asked``: because somebody says so.
     likeness
         Share of their work that they have in common, 0..1.
     """
@@ -89,36 +89,36 @@ def pair_graphs(first: Sequence[GraphWork], second: Sequence[GraphWork]) -> list
     equal in all this, the first is paired with the first: programs capture in one order.
     """
     candidates = [
-        (rank, -likeness, abs(i - j), i, j, how)
+        (rank, -alike, abs(i - j), i, j, how)
         for i, one in enumerate(first)
         for j, two in enumerate(second)
-        for rank, how, likeness in _judge(one, two)
+        for rank, how, alike in _judge(one, two)
     ]
     taken: tuple[set[int], set[int]] = (set(), set())
     found = []
-    for _, likeness, _, i, j, how in sorted(candidates):
+    for _, alike, _, i, j, how in sorted(candidates):
         if i not in taken[0] and j not in taken[1]:
             taken[0].add(i)
             taken[1].add(j)
-            found.append(GraphPair(first[i].graph_id, second[j].graph_id, how, -likeness))
+            found.append(GraphPair(first[i].graph_id, second[j].graph_id, how, -alike))
     return sorted(found)
 
 
 def _judge(one: GraphWork, two: GraphWork) -> list[tuple[int, How, float]]:
     """Return how two graphs could be the same: rank (0 is best), how, likeness."""
-    likeness = _likeness(one.work, two.work)
+    alike = likeness(one, two)
     named = _plain(one.name) == _plain(two.name)
     if one.shape is not None and one.shape == two.shape:
-        return [(0 if named else 1, "shape", likeness)]
-    if named and likeness > 0:
-        return [(2, "name", likeness)]
-    return [(3, "work", likeness)] if likeness >= LEAST_LIKENESS else []
+        return [(0 if named else 1, "shape", alike)]
+    if named and alike > 0:
+        return [(2, "name", alike)]
+    return [(3, "work", alike)] if alike >= LEAST_LIKENESS else []
 
 
-def _likeness(one: Counter[tuple[object, ...]], two: Counter[tuple[object, ...]]) -> float:
+def likeness(one: GraphWork, two: GraphWork) -> float:
     """Return the share of nodes in common (Sørensen and Dice)."""
-    total = one.total() + two.total()
-    return 2 * (one & two).total() / total if total else 1.0
+    total = one.work.total() + two.work.total()
+    return 2 * (one.work & two.work).total() / total if total else 1.0
 
 
 def _plain(name: str) -> str:

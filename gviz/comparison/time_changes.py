@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -77,6 +78,14 @@ def compare_durations(
         sides = before.launches[:, first], after.launches[:, second]
         probability = change_probability(*sides, least)
     return TimeChanges(*typical, probability, adjusted(probability), *counts, untested)
+
+
+def adjust_together(families: Sequence[TimeChanges]) -> list[TimeChanges]:
+    """Return changes whose rates take in the tests of all of them, such as of several graphs."""
+    rates = adjusted(np.concatenate([np.zeros(0), *(f.probability for f in families)]))
+    ends = np.cumsum([len(f.probability) for f in families])
+    parts = np.split(rates, ends[:-1]) if families else []
+    return [replace(f, rate=rate) for f, rate in zip(families, parts, strict=True)]
 
 
 def _why_not(before: NodeDurations, after: NodeDurations, counts: tuple[int, int]) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from planned_recordings import subject_of
 from recordings import (
     Shape,
     fork_join_shape,
@@ -25,14 +26,15 @@ from gviz.comparison.comparison import (
     compare_groups,
     pair_bodies,
 )
-from gviz.comparison.durations import (
-    NodeDurations,
-    path_lengths,
-    read_durations,
-    read_launches,
-)
+from gviz.comparison.durations import NodeDurations, read_durations
 from gviz.comparison.graph_pairs import GraphPair, GraphWork, pair_graphs, read_graph_works
 from gviz.comparison.groups import by_name, by_range
+from gviz.comparison.launch_totals import (
+    critical_paths,
+    first_to_last,
+    host_times,
+    launch_lengths,
+)
 from gviz.comparison.time_changes import compare_durations
 from gviz.errors import RecordingError
 from gviz.launch_time import launch_times
@@ -167,32 +169,44 @@ def test_groups_are_summed_launch_by_launch(write: Write) -> None:
     assert by_kernel.significant[gemv]
 
 
+def totals(path: Path) -> tuple[NodeDurations, NodeDurations, NodeDurations]:
+    subject = subject_of(path)
+    lengths = launch_lengths(subject.recording, 1)
+    return lengths, critical_paths(subject), first_to_last(subject)
+
+
 def test_launches_and_critical_paths_are_compared(write: Write) -> None:
     first, second = write(SHAPE), write(transformer_shape(layers=4))
-    found = compare(first, second)
     one = np.zeros(1, np.int64)
     with Recording(first) as before, Recording(second) as after:
-        launches = [read_launches(recording, 1) for recording in (before, after)]
         medians = [launch_times(recording, 1).median_ns for recording in (before, after)]
-    times = compare_durations(*launches, one, one)
-    assert [times.before_ns[0], times.after_ns[0]] == medians
-    assert times.significant.all()
-    paths = [
-        path_lengths(graph, durations)
-        for graph, durations in ((found.first, found.before), (found.second, found.after))
-    ]
-    assert (paths[0].launches < np.nansum(found.before.launches, axis=1)[:, None]).all()
-    assert compare_durations(*paths, one, one).significant.all()
-    same = compare(first, write(SHAPE))
-    again = [path_lengths(g, d) for g, d in ((same.first, same.before), (same.second, same.after))]
-    assert not compare_durations(*again, one, one).significant.any()
+    launches, paths, spans = (
+        compare_durations(x, y, one, one)
+        for x, y in zip(totals(first), totals(second), strict=True)
+    )
+    assert [launches.before_ns[0], launches.after_ns[0]] == medians
+    for times in (launches, paths, spans):
+        assert times.significant.all()
+        assert times.change_ns[0] > 0
+    assert paths.before_ns[0] < spans.before_ns[0]
+    for x, y in zip(totals(first), totals(write(SHAPE)), strict=True):
+        assert not compare_durations(x, y, one, one).significant.any()
+
+
+def test_host_times_are_those_of_calls(write: Write) -> None:
+    path = write(SHAPE)
+    with Recording(path) as recording:
+        found = host_times(recording, 1)
+        wanted = recording.fetch_launch_durations(1, "graph", "host", undisturbed=True)
+    assert found.launches[:, 0].tolist() == wanted.tolist()
+    assert found.typical[0] == np.median(wanted)
 
 
 def test_launches_that_were_not_timed_are_none(write: Write) -> None:
     with Recording(write(SHAPE, launches=0)) as recording:
-        found = read_launches(recording, 1)
-    assert found.launches.shape == (0, 1)
-    assert np.isnan(found.typical).all()
+        for found in (launch_lengths(recording, 1), host_times(recording, 1)):
+            assert found.launches.shape == (0, 1)
+            assert np.isnan(found.typical).all()
 
 
 def test_unknown_graph_is_refused(write: Write) -> None:
