@@ -224,13 +224,20 @@ def level_shape(subject: Subject, level: Level) -> LevelShape:
         width=width.least,
         width_at_most=width.most,
         widest=tuple(subject.ref(level.first + n) for n in width.antichain[:NAMED].tolist()),
-        lane_count=int(cover_by_chains(row, tail, head).max(initial=-1)) + 1,
+        lane_count=lane_count(subject, level),
         redundant_edge_count=None if redundant is None else len(redundant),
         redundant_edges=tuple(
             (subject.ref(level.first + int(tail[e])), subject.ref(level.first + int(head[e])))
             for e in pairs
         ),
     )
+
+
+def lane_count(subject: Subject, level: Level) -> int:
+    """Return how many lanes show a level: the chains of a greedy cover."""
+    tail, head, _ = subject.graph.edges_of(level)
+    row = rank_rows(level.count, tail, head)
+    return int(cover_by_chains(row, tail, head).max(initial=-1)) + 1
 
 
 def _counted(graph: ExecutedGraph, level: Level) -> BoolArray:

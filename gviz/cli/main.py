@@ -57,6 +57,7 @@ COMMANDS = {
     "trend": Command(
         "gviz.cli.trend", "show the launch times of graphs through any number of runs"
     ),
+    "check": Command("gviz.cli.check", "fail if a recording exceeds limits or its baseline"),
     "import": Command("gviz.cli.import_", "make a recording from a DOT dump of the driver"),
     "export": Command("gviz.cli.export", "write a recording's graphs as DOT, or as one HTML file"),
     "bench": Command("gviz.cli.bench", "measure what CUDA graphs cost and save on this GPU"),

@@ -22,6 +22,7 @@ based on rank tests (1963).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import combinations
 from math import comb, erfc, sqrt
 from statistics import NormalDist
@@ -69,14 +70,22 @@ def change_probability(before: FloatArray, after: FloatArray, least: FloatArray)
     numpy.ndarray
         float64, 0..1; NaN where a side has fewer than :data:`LEAST_LAUNCHES` durations.
     """
-    nodes = before.shape[1]
-    found = np.full(nodes, np.nan)
-    width = max(1, _CHUNK // max(1, len(before) + len(after)))
-    for start in range(0, nodes, width):
-        at = slice(start, start + width)
+    found = np.full(before.shape[1], np.nan)
+    for at in _chunks(before, after):
         slower = _larger(before[:, at] + least[at], after[:, at])
         faster = _larger(after[:, at] + least[at], before[:, at])
         found[at] = np.minimum(1.0, 2 * np.minimum(slower, faster))
+    return found
+
+
+def growth_probability(before: FloatArray, after: FloatArray, least: FloatArray) -> FloatArray:
+    """Return for each node the p value of "it takes at most ``least`` longer"; one-sided.
+
+    Parameters and result are those of :func:`change_probability`.
+    """
+    found = np.full(before.shape[1], np.nan)
+    for at in _chunks(before, after):
+        found[at] = _larger(before[:, at] + least[at], after[:, at])
     return found
 
 
@@ -114,6 +123,13 @@ def shift_interval(
     spread = NormalDist().inv_cdf((1 + level) / 2) * np.sqrt(n * m * (n + m + 1) / 12)
     low = int(np.clip(np.floor(n * m / 2 - spread), 0, n * m - 1))
     return float(differences[low]), float(differences[n * m - 1 - low])
+
+
+def _chunks(before: FloatArray, after: FloatArray) -> Iterator[slice]:
+    """Yield the columns to be ranked at once."""
+    width = max(1, _CHUNK // max(1, len(before) + len(after)))
+    for start in range(0, before.shape[1], width):
+        yield slice(start, start + width)
 
 
 def _spaced(values: FloatArray) -> FloatArray:

@@ -1,0 +1,32 @@
+"""The configuration file ``gviz.toml``: which one, and its tables; commands read theirs."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from gviz.errors import GvizError
+
+#: Read where it is there, unless another file is named.
+DEFAULT_NAME = "gviz.toml"
+
+
+def read_config(path: Path | None) -> tuple[Path, dict[str, Any]]:
+    """Return the file that is read and its content; empty if none is named and none is here.
+
+    Raises
+    ------
+    GvizError
+        If the file cannot be read or is no TOML.
+    """
+    if path is None:
+        path = Path(DEFAULT_NAME)
+        if not path.exists():
+            return path, {}
+    try:
+        return path, tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise GvizError(f"cannot read {path}: {error.strerror}; check the name") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise GvizError(f"{path} is no TOML: {error}; docs/analysis.md has an example") from error
