@@ -2,7 +2,8 @@
 
 Matching: random edits with known truth (tests/edited_graphs.py) on graphs of programs. "strict"
 counts a pair as wrong where equal layers or lanes cannot be told apart; see there. Noise:
-durations of nodes that did not change, with steps of 32 ns, outliers and slow launches.
+durations of nodes that did not change, with steps of 32 ns, outliers and slow launches. Then the
+whole of gviz diff, and how often gviz check fails.
 Run: python -P bench/comparison.py [--seeds N] [--repeat R] [--quality-only | --time-only]
 """
 
@@ -16,17 +17,28 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 import numpy as np
 from edited_graphs import EditableGraph, Edits, from_recording, from_shape, judge, streams_graph
-from recordings import fork_join_shape, transformer_shape, wide_shape
+from recordings import (
+    Shape,
+    fork_join_shape,
+    transformer_shape,
+    wide_shape,
+    write_recording,
+)
 
+from gviz.checks.check import check_recording
+from gviz.checks.limits import parse_limits
+from gviz.comparison.diff import compare_recordings
 from gviz.comparison.node_pairs import pair_nodes
 from gviz.comparison.significance import adjusted, change_probability, least_change_ns
 from gviz.dot.importer import import_dot
+from gviz.recording.reader import Recording
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDINGS = ROOT / "assets" / "recordings"
@@ -181,6 +193,52 @@ def measure_noise(experiments: int) -> dict[str, list[float]]:
     return found
 
 
+def measure_diff(repeat: int) -> dict[str, float]:
+    found: dict[str, float] = {}
+    print(f"\n{'gviz diff, a layer more':30}{'processor seconds':>20}")
+    with tempfile.TemporaryDirectory() as folder:
+        for layers in (333, 1_333):
+            paths = [
+                write_recording(
+                    Path(folder) / f"{n}.gviz", transformer_shape(n), launches=24, eager=False
+                )
+                for n in (layers, layers + 1)
+            ]
+            times = []
+            for _ in range(repeat):
+                with Recording(paths[0]) as before, Recording(paths[1]) as after:
+                    start = time.process_time()
+                    (run,) = compare_recordings(before, after).runs
+                    times.append(time.process_time() - start)
+            nodes = run.graphs[0].levels[0].node_count_before
+            found[f"{nodes:,} nodes"] = statistics.median(times)
+            print(f"{nodes:,} nodes, 24 launches".ljust(30) + f"{found[f'{nodes:,} nodes']:20.2f}")
+    return found
+
+
+def measure_gate(pairs: int) -> dict[str, float]:
+    """Return how often ``gviz check`` fails, by how much longer all nodes take; 5% are allowed."""
+    limits = parse_limits({"regression": {"launch": "5%", "critical_path": "5%", "node": "20%"}})
+    shape = transformer_shape(3)
+    found: dict[str, float] = {}
+    print(f"\n{'gviz check, 5% allowed, 12 launches a side':45}{'fails':>10}")
+    with tempfile.TemporaryDirectory() as folder:
+        base, changed = Path(folder) / "base.gviz", Path(folder) / "changed.gviz"
+        for factor in (1.0, 1.03, 1.06, 1.1):
+            works = (replace(w, duration_ns=round(factor * w.duration_ns)) for w in shape.works)
+            slower = Shape(shape.name, tuple(works))
+            failed = 0
+            for seed in range(pairs):
+                for path, one, offset in ((base, shape, 0), (changed, slower, 1)):
+                    write_recording(path, one, launches=12, eager=False, seed=2 * seed + offset,
+                                    overwrite=True)  # fmt: skip
+                with Recording(base) as before, Recording(changed) as after:
+                    failed += not check_recording(after, before, limits).passed
+            found[f"{factor:.0%}"] = failed / pairs
+            print(f"nodes take {factor:.0%}".ljust(45) + f"{failed / pairs:10.2f}")
+    return found
+
+
 def main() -> None:
     """Measure, print tables and a JSON line."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -195,10 +253,12 @@ def main() -> None:
         worst = measure_quality(arguments.seeds)
         result["worst"] = min(worst.items(), key=lambda item: item[1])
         result["noise"] = measure_noise(20)
+        result["gate"] = measure_gate(60)
     if not arguments.quality_only:
         result["processor_seconds"] = {
             k: round(v, 3) for k, v in measure_time(arguments.repeat).items()
         }
+        result["diff"] = measure_diff(arguments.repeat)
     print(json.dumps(result))
 
 
