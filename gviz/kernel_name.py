@@ -1,6 +1,6 @@
 """Names of kernels: symbols demangled, and the short form a person recognises.
 
-Neither function fails: what cannot be understood comes back as it was given.
+No function fails: what cannot be understood comes back as it was given.
 """
 
 from __future__ import annotations
@@ -86,6 +86,40 @@ def demangle(mangled: str) -> str:
         return mangled
     function = _demangler()
     return mangled if function is None else function(mangled) or mangled
+
+
+@lru_cache(maxsize=_CACHE_SIZE)
+def parameter_types(name: str) -> tuple[str, ...] | None:
+    """Return the types of a kernel's parameters as its name spells them; None: it does not.
+
+    Parameters
+    ----------
+    name
+        A demangled name or a symbol.
+
+    Examples
+    --------
+    >>> parameter_types("void scale<float>(float*, int, (lambda at main.cu:3))")
+    ('float*', 'int', '(lambda at main.cu:3)')
+    >>> parameter_types("triton_poi_fused_add_0") is None
+    True
+    """
+    text = _hide_operators(demangle(name))
+    found, at = None, 0
+    try:
+        while at < len(text):
+            if text[at] in "<{[(":
+                end = _close(text, at)
+                if text[at] == "(":
+                    found = text[at + 1 : end]
+                at = end
+            at += 1
+        if found is None:
+            return None
+        types = tuple(part.translate(_SHOW) for part in _split(found))
+    except _NotAName:
+        return None
+    return () if types == ("void",) else types
 
 
 @lru_cache(maxsize=_CACHE_SIZE)

@@ -12,14 +12,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gviz.analysis.advice import RULES
-from gviz.analysis.analysis import result_classes
-from gviz.analysis.figure import fields_of
+from gviz.analysis.analysis import Analysis
+from gviz.analysis.figure import fields_of, result_classes
+from gviz.checks.check_result import CheckReport
 from gviz.cli.main import COMMANDS, build_parser
+from gviz.comparison.diff_result import Diff
+from gviz.comparison.trend_result import Trend
 from gviz.recording.schema import to_markdown
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 #: What stands above this line in docs/recording.md is written by hand.
 MARK = "<!-- Below: generated from gviz/recording/rows.py by 'make docs'. -->"
+#: The same for docs/comparing.md.
+COMPARING_MARK = "<!-- Below: generated from gviz/comparison by 'make docs'. -->"
+#: The same for docs/check.md.
+CHECK_MARK = "<!-- Below: generated from gviz/checks by 'make docs'. -->"
 #: The same for docs/analysis.md.
 ANALYSIS_MARK = "<!-- Below: generated from gviz/analysis by 'make docs'. -->"
 
@@ -53,8 +60,21 @@ def render_analysis(current: str) -> str:
     prose, mark, _ = current.partition(ANALYSIS_MARK)
     if not mark:
         sys.exit(f"docs/analysis.md lacks the line {ANALYSIS_MARK}")
-    parts = [f"{prose}{ANALYSIS_MARK}", _render_rules(), *map(_render_results, result_classes())]
+    parts = [
+        f"{prose}{ANALYSIS_MARK}",
+        _render_rules(),
+        *map(_render_results, result_classes(Analysis)),
+    ]
     return "\n\n".join(parts) + "\n"
+
+
+def render_results(name: str, mark: str, current: str, *roots: type) -> str:
+    """Return a document: its hand-written part and a table for each class of results."""
+    prose, found, _ = current.partition(mark)
+    if not found:
+        sys.exit(f"docs/{name} lacks the line {mark}")
+    classes = dict.fromkeys(cls for root in roots for cls in result_classes(root))
+    return "\n\n".join([f"{prose}{mark}", *map(_render_results, classes)]) + "\n"
 
 
 def _render_rules() -> str:
@@ -104,9 +124,14 @@ def _render_arguments(command: argparse.ArgumentParser) -> Iterator[str]:
 def main(arguments: list[str]) -> int:
     """Write or check the files."""
     recording, analysis = DOCS / "recording.md", DOCS / "analysis.md"
+    comparing, check = DOCS / "comparing.md", DOCS / "check.md"
     wanted = {
         recording: render_recording(recording.read_text(encoding="utf-8")),
         analysis: render_analysis(analysis.read_text(encoding="utf-8")),
+        comparing: render_results(
+            comparing.name, COMPARING_MARK, comparing.read_text(encoding="utf-8"), Diff, Trend
+        ),
+        check: render_results(check.name, CHECK_MARK, check.read_text("utf-8"), CheckReport),
         DOCS / "cli.md": render_cli(),
     }
     stale = [p for p, text in wanted.items() if not p.exists() or p.read_text("utf-8") != text]

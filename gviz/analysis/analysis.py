@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-import types
-import typing
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +13,7 @@ from gviz.analysis.device_launch import DeviceLaunch, device_launch
 from gviz.analysis.dominance import Dominance, dominance
 from gviz.analysis.executed_graph import bodies_by_parent
 from gviz.analysis.expected_cost import CostSource, ExpectedCost, cost_source, expected_cost
-from gviz.analysis.figure import NotComputed, fields_of, figure, to_json
+from gviz.analysis.figure import NotComputed, figure, to_document
 from gviz.analysis.forecast_result import RunForecast, run_forecast
 from gviz.analysis.graph_share import GraphShare, gpu_total_ns, graph_share
 from gviz.analysis.ledger_result import LedgerResult, ledger_result
@@ -196,31 +193,4 @@ def _analyze_graph(subject: Subject, run: RunSubject, ignored: Sequence[Ignored]
 
 def analysis_to_json(analysis: Analysis) -> dict[str, Any]:
     """Return an analysis as JSON values, with how each number came about under ``how``."""
-    found: dict[str, Any] = to_json(analysis)
-    found["how"] = {
-        cls.__name__: {name: how for name, how, _ in fields_of(cls)} for cls in result_classes()
-    }
-    return found
-
-
-def result_classes() -> Iterator[type]:
-    """Yield the classes of results, each before those of its fields."""
-    seen: set[type] = set()
-    waiting: list[type] = [Analysis]
-    while waiting:
-        cls = waiting.pop(0)
-        if cls in seen:
-            continue
-        seen.add(cls)
-        if cls is not NotComputed:
-            yield cls
-        for hint in typing.get_type_hints(cls).values():
-            waiting += _classes_in(hint)
-
-
-def _classes_in(hint: Any) -> list[type]:
-    if isinstance(hint, type) and dataclasses.is_dataclass(hint):
-        return [hint]
-    if isinstance(hint, types.UnionType) or typing.get_origin(hint) is not None:
-        return [cls for inner in typing.get_args(hint) for cls in _classes_in(inner)]
-    return []
+    return to_document(analysis)

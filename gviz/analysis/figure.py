@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import types
+import typing
 from collections.abc import Iterator
 from enum import Enum
 from typing import Any, Literal, get_args
@@ -67,3 +69,34 @@ def fields_of(cls: type) -> Iterator[tuple[str, How, str]]:
     """Yield name, how and meaning of the fields of a result class."""
     for found in dataclasses.fields(cls):
         yield found.name, found.metadata["how"], found.metadata["doc"]
+
+
+def to_document(root: Any) -> dict[str, Any]:
+    """Return a result as JSON values, with how each number came about under ``how``, by class."""
+    found: dict[str, Any] = to_json(root)
+    classes = result_classes(type(root))
+    found["how"] = {cls.__name__: {name: how for name, how, _ in fields_of(cls)} for cls in classes}
+    return found
+
+
+def result_classes(root: type) -> Iterator[type]:
+    """Yield the classes of a result, each before those of its fields."""
+    seen: set[type] = set()
+    waiting: list[type] = [root]
+    while waiting:
+        cls = waiting.pop(0)
+        if cls in seen:
+            continue
+        seen.add(cls)
+        if cls is not NotComputed:
+            yield cls
+        for hint in typing.get_type_hints(cls).values():
+            waiting += _classes_in(hint)
+
+
+def _classes_in(hint: Any) -> list[type]:
+    if isinstance(hint, type) and dataclasses.is_dataclass(hint):
+        return [hint]
+    if isinstance(hint, types.UnionType) or typing.get_origin(hint) is not None:
+        return [cls for inner in typing.get_args(hint) for cls in _classes_in(inner)]
+    return []

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gviz.analysis.chains import cover_by_chains
 from gviz.analysis.executed_graph import NOT_WORKING, BoolArray, ExecutedGraph, Level
 from gviz.analysis.figure import NotComputed, figure
 from gviz.analysis.path_result import structural_path_of
@@ -232,6 +233,13 @@ def level_shape(subject: Subject, level: Level) -> LevelShape:
     )
 
 
+def lane_count(subject: Subject, level: Level) -> int:
+    """Return how many lanes show a level: the chains of a greedy cover."""
+    tail, head, _ = subject.graph.edges_of(level)
+    row = rank_rows(level.count, tail, head)
+    return int(cover_by_chains(row, tail, head).max(initial=-1)) + 1
+
+
 def _counted(graph: ExecutedGraph, level: Level) -> BoolArray:
     """Return which nodes of a level do something, themselves or in a body."""
     return ~np.isin(graph.types[level.nodes], list(NOT_WORKING))
@@ -242,7 +250,7 @@ def overlap(subject: Subject) -> Overlap:
     launches = [x.spans for x in subject.timed_launches]
     total = float(np.median([(x.end_ns - x.start_ns).sum() for x in launches]))
     busy = float(np.median([union(x.start_ns, x.end_ns).total_ns for x in launches]))
-    longest = structural_path_of(subject).length_ns
+    longest = structural_path_of(subject.held).length_ns
     return Overlap(
         node_ns=total,
         busy_ns=busy,

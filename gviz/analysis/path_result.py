@@ -9,7 +9,7 @@ import numpy as np
 from gviz.analysis.critical_path import CriticalPath, structural_path
 from gviz.analysis.executed_graph import IntArray
 from gviz.analysis.figure import NotComputed, figure
-from gviz.analysis.holds import Hold
+from gviz.analysis.holds import HeldLaunch, Hold
 from gviz.analysis.launch_spans import TimeArray
 from gviz.analysis.subject import NodeRef, Subject
 
@@ -95,7 +95,7 @@ def critical_path_result(subject: Subject) -> CriticalPathResult | NotComputed:
     if subject.why_no_times and not subject.is_timed_by_copy:
         return NotComputed(subject.why_no_times)
     held, unrolled = subject.held, subject.unrolled
-    structural = structural_path_of(subject)
+    structural = structural_path_of(subject.held)
     observed = subject.why_no_times is None
     timed = np.flatnonzero(held.timed)
     timed = timed[np.lexsort((timed, held.start_ns[timed]))]
@@ -123,15 +123,15 @@ def critical_path_result(subject: Subject) -> CriticalPathResult | NotComputed:
     )
 
 
-def structural_path_of(subject: Subject) -> CriticalPath:
-    """Return the structural path of the median launch, by vertices of its unrolled form."""
-    unrolled = subject.unrolled
+def structural_path_of(held: HeldLaunch) -> CriticalPath:
+    """Return the structural path of a launch, by vertices of its unrolled form."""
+    unrolled = held.unrolled
     return structural_path(
         len(unrolled),
         unrolled.tail,
         unrolled.head,
         unrolled.programmatic.astype(np.int64),
-        subject.held.duration_ns,
+        held.duration_ns,
     )
 
 

@@ -1,4 +1,4 @@
-"""What ``gviz analyze`` leaves out: a configuration file in TOML.
+"""What ``gviz analyze`` and ``gviz check`` leave out: [[ignore]] of a configuration file.
 
 [[ignore]]
 rule = "below-one-wave"
@@ -9,15 +9,12 @@ kernels = "flash_*"      # only findings all of whose nodes have such names
 from __future__ import annotations
 
 import difflib
-import tomllib
 from pathlib import Path
 
 from gviz.analysis.advice import ANY_RULE, Ignored
 from gviz.analysis.rules.rule import RULES
+from gviz.cli.config_file import read_config
 from gviz.errors import GvizError
-
-#: Read where it is there, unless another file is named.
-DEFAULT_NAME = "gviz.toml"
 
 
 def read_ignored(path: Path | None) -> tuple[Ignored, ...]:
@@ -28,22 +25,7 @@ def read_ignored(path: Path | None) -> tuple[Ignored, ...]:
     GvizError
         If the file cannot be read or says something else than it may.
     """
-    if path is None:
-        path = Path(DEFAULT_NAME)
-        if not path.exists():
-            return ()
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise GvizError(f"cannot read {path}: {error.strerror}; check the name") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise GvizError(f"{path} is no TOML: {error}; docs/analysis.md has an example") from error
-    unknown = sorted(set(content) - {"ignore"})
-    if unknown:
-        raise GvizError(
-            f"{path}: {unknown[0]!r} is not known; there are only [[ignore]] tables, and "
-            "docs/analysis.md has an example"
-        )
+    path, content = read_config(path)
     entries = content.get("ignore", [])
     if not isinstance(entries, list):
         raise GvizError(f"{path}: 'ignore' must be [[ignore]] tables; docs/analysis.md has one")

@@ -53,6 +53,11 @@ COMMANDS = {
     "analyze": Command(
         "gviz.cli.analyze", "say what bounds a graph's launches and what could be gained"
     ),
+    "diff": Command("gviz.cli.diff", "say what changed from one recording to another"),
+    "trend": Command(
+        "gviz.cli.trend", "show the launch times of graphs through any number of runs"
+    ),
+    "check": Command("gviz.cli.check", "fail if a recording exceeds limits or its baseline"),
     "import": Command("gviz.cli.import_", "make a recording from a DOT dump of the driver"),
     "export": Command("gviz.cli.export", "write a recording's graphs as DOT, or as one HTML file"),
     "bench": Command("gviz.cli.bench", "measure what CUDA graphs cost and save on this GPU"),

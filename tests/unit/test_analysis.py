@@ -11,13 +11,13 @@ from recordings import fork_join_shape, write_loop_recording, write_recording
 
 from gviz.analysis.analysis import (
     ANALYSIS_VERSION,
+    Analysis,
     GraphAnalysis,
     analysis_to_json,
     analyze,
-    result_classes,
 )
 from gviz.analysis.critical_path import structural_path
-from gviz.analysis.figure import NotComputed, fields_of, figure
+from gviz.analysis.figure import NotComputed, fields_of, figure, result_classes
 from gviz.analysis.ledger_result import LedgerResult, ledger_result
 from gviz.analysis.path_result import CriticalPathResult, critical_path_result
 from gviz.assets import recordings as bundled
@@ -193,7 +193,7 @@ def test_loops_and_forks_are_written_as_json_with_how_each_number_came_about(
 
 
 def test_every_field_of_a_result_says_how_it_came_about() -> None:
-    classes = list(result_classes())
+    classes = list(result_classes(Analysis))
     assert len(classes) > 15
     for cls in classes:
         assert cls.__doc__

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from gviz import kernel_name
-from gviz.kernel_name import demangle, short_name
+from gviz.kernel_name import demangle, parameter_types, short_name
 
 _COPY = (
     "at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#3}::operator()() "
@@ -233,3 +233,24 @@ def test_libraries_are_tried_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_short_name_of_a_long_list_shows_three_arguments() -> None:
     assert short_name("k<A, B, C, D, E>(int)") == "k<A, B, C, …>"
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("scale(float*, int)", ("float*", "int")),
+        ("void ns::k<4, F<int, float>, std::array<char*, 2ul> >(int, F<int, float>, bool const*)",
+         ("int", "F<int, float>", "bool const*")),
+        ("void k(int, f(int)::{lambda(float)#1})", ("int", "f(int)::{lambda(float)#1}")),
+        ("void k<(anonymous namespace)::A>((anonymous namespace)::A)", ("A",)),
+        ("k()", ()),
+        ("k(void)", ()),
+        ("triton_poi_fused_add_0", None),
+        ("k<(", None),
+        ("", None),
+    ],
+)  # fmt: skip
+def test_parameter_types_are_those_the_name_spells(
+    name: str, expected: tuple[str, ...] | None
+) -> None:
+    assert parameter_types(name) == expected

@@ -1,0 +1,1 @@
+"""A recording held against limits and against a baseline, for continuous integration."""

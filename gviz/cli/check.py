@@ -1,0 +1,148 @@
+"""``gviz check``: a gate for continuous integration; exit code 1 when a limit is exceeded."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gviz.analysis.advice import Ignored
+from gviz.checks.check import check_recording, report_to_json
+from gviz.checks.check_result import PASSED, CheckReport
+from gviz.checks.junit import to_junit
+from gviz.checks.limits import DEFAULT_REGRESSION, Limits, parse_limits
+from gviz.checks.markdown import to_markdown
+from gviz.checks.words import describe, format_value, place
+from gviz.cli.analyze_config import read_ignored
+from gviz.cli.config_file import DEFAULT_NAME, read_config
+from gviz.cli.quantity import format_count
+from gviz.cli.recording_path import find_recording
+from gviz.cli.text_table import render_table
+from gviz.cli.wrapped import wrapped
+from gviz.errors import GvizError, UsageError
+from gviz.recording.reader import Recording
+
+if TYPE_CHECKING:
+    from gviz.cli.main import Subparsers
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the parser of ``gviz check``."""
+    parser = subparsers.add_parser(
+        "check",
+        help="fail if a recording exceeds limits or its baseline",
+        description="Hold a recording against limits and against a baseline. The exit code is 0 "
+        "when all is within them, 1 when something is not or could not be judged, 2 when the "
+        "command, a file or the configuration is wrong. Needs no GPU.",
+    )
+    parser.add_argument("recording", type=Path, help="a .gviz file, or a left-over spool")
+    parser.add_argument(
+        "--baseline",
+        type=Path,
+        metavar="FILE",
+        help="a recording of the same program to compare with, on the same kind of GPU",
+    )
+    parser.add_argument(
+        "--config",
+        type=Path,
+        metavar="FILE",
+        help=f"limits, in its table [check] (default: {DEFAULT_NAME} here); docs/check.md has "
+        "the form",
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print JSON; docs/check.md has the keys"
+    )
+    parser.add_argument(
+        "--junit", type=Path, metavar="FILE", help="also write JUnit XML, for CI servers"
+    )
+    parser.add_argument(
+        "--markdown",
+        type=Path,
+        metavar="FILE",
+        help="also append Markdown, such as to $GITHUB_STEP_SUMMARY",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print what is within limits and what is not; return 0 or 1."""
+    try:
+        report = _check(arguments)
+        if arguments.junit is not None:
+            _write(arguments.junit, "w", to_junit(report))
+        if arguments.markdown is not None:
+            _write(arguments.markdown, "a", to_markdown(report))
+    except GvizError as error:
+        # 1 says that a limit is exceeded; a file that cannot be read says nothing of limits.
+        raise UsageError(str(error)) from error
+    if arguments.json:
+        print(json.dumps(report_to_json(report)))
+    else:
+        print(render_report(report, shutil.get_terminal_size((100, 24)).columns))
+    return 0 if report.passed else 1
+
+
+def _check(arguments: argparse.Namespace) -> CheckReport:
+    limits, ignored = _read_limits(arguments.config, arguments.baseline is not None)
+    with ExitStack() as stack:
+        recording = stack.enter_context(Recording(find_recording(arguments.recording)))
+        baseline = None
+        if arguments.baseline is not None:
+            baseline = stack.enter_context(Recording(find_recording(arguments.baseline)))
+        return check_recording(recording, baseline, limits, ignored)
+
+
+def _read_limits(path: Path | None, has_baseline: bool) -> tuple[Limits, Sequence[Ignored]]:
+    """Return the limits and the findings that do not count; UsageError where nothing is checked."""
+    file, content = read_config(path)
+    try:
+        limits = parse_limits(content.get("check", {}))
+    except UsageError as error:
+        raise UsageError(f"{file}: {error}") from error
+    if has_baseline and not limits.has_regression:
+        limits = replace(limits, every=replace(limits.every, regression=DEFAULT_REGRESSION))
+    if not has_baseline and not limits.has_limits:
+        missing = f"{file} sets no limits in a table [check]" if content else f"there is no {file}"
+        raise UsageError(
+            f"nothing to check: {missing}, and no --baseline is given; docs/check.md has examples"
+        )
+    return limits, read_ignored(path)
+
+
+def _write(path: Path, mode: str, text: str) -> None:
+    try:
+        with path.open(mode, encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise GvizError(f"cannot write {path}: {error.strerror}; name another file") from error
+
+
+def render_report(report: CheckReport, width: int) -> str:
+    """Return a report as text."""
+    return "\n".join(_render(report, width))
+
+
+def _render(report: CheckReport, width: int) -> Iterator[str]:
+    against = "" if report.baseline is None else f" against {report.baseline}"
+    yield f"{report.path}{against}"
+    rows = [
+        [check.status, place(check), check.what]
+        + [format_value(v, check.unit) for v in (check.value, check.limit, check.baseline)]
+        for check in report.checks
+    ]
+    if rows:
+        head = ["", "graph", "check", "value", "at most", "baseline"]
+        yield from render_table(
+            head, rows, width=width, elastic=1, left=frozenset({0, 2}), indent=2
+        ).split("\n")
+    bad = report.failures()
+    for check in report.checks:
+        # Of what passed, only that a regression was not beyond noise is worth a line.
+        if check.status == PASSED and not (check.reason and check.baseline is not None):
+            continue
+        yield from wrapped(f"{check.status}: {check.what}: {describe(check)}", width, indent=2)
+    yield f"{len(bad):,} of {format_count(len(report.checks), 'check')} failed"

@@ -1,0 +1,130 @@
+"""``gviz trend``: the launch times of one graph through any number of runs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gviz.cli.change import format_shift
+from gviz.cli.quantity import format_count, format_ns
+from gviz.cli.recording_path import find_recording
+from gviz.cli.text_table import render_table
+from gviz.cli.wrapped import wrapped
+from gviz.comparison.trend import build_trend, trend_to_json
+from gviz.comparison.trend_result import Trend, TrendPoint, TrendRun, TrendSeries
+from gviz.recording.reader import Recording
+
+if TYPE_CHECKING:
+    from gviz.cli.main import Subparsers
+
+#: Series that the text shows unless asked otherwise.
+MOST_SERIES = 5
+#: Hexadecimal digits of a commit that are shown.
+_COMMIT = 10
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the parser of ``gviz trend``."""
+    parser = subparsers.add_parser(
+        "trend",
+        help="show the launch times of graphs through any number of runs",
+        description="Show how the launch time of each graph went on through any number of runs, "
+        "with the commit of each and whether the change from the run before is more than noise.",
+    )
+    parser.add_argument(
+        "recordings", type=Path, nargs="+", metavar="recording", help=".gviz files, in any order"
+    )
+    parser.add_argument(
+        "--all", action="store_true", help=f"all graphs (default: {MOST_SERIES}; with --json all)"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print JSON; docs/comparing.md has the keys"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the trend; return 0."""
+    with ExitStack() as stack:
+        opened = [
+            stack.enter_context(Recording(find_recording(path))) for path in arguments.recordings
+        ]
+        found = build_trend(opened)
+    if arguments.json:
+        print(json.dumps(trend_to_json(found)))
+    else:
+        width = shutil.get_terminal_size((100, 24)).columns
+        print(render_trend(found, width, None if arguments.all else MOST_SERIES))
+    return 0
+
+
+def render_trend(trend: Trend, width: int, most_series: int | None) -> str:
+    """Return a trend as text; ``most_series`` None: all graphs."""
+    order = "by when they were recorded" if trend.order == "recorded" else "as given"
+    lines = [f"{format_count(len(trend.runs), 'run')}, {order}"]
+    for series in trend.series[:most_series]:
+        lines += ["", *_render_series(series, trend.runs, width)]
+    left = len(trend.series) - len(trend.series[:most_series])
+    if left:
+        lines += ["", f"and {format_count(left, 'more graph')} (--all)"]
+    if not trend.series:
+        lines.append("none of them has a graph that was instantiated while gviz watched")
+    return "\n".join(lines)
+
+
+def _render_series(series: TrendSeries, runs: tuple[TrendRun, ...], width: int) -> Iterator[str]:
+    yield series.name
+    before = (None, *series.points)
+    rows = [_row(p, q, runs[p.run]) for p, q in zip(series.points, before, strict=False)]
+    head = ["file:graph", "recorded", "commit", "nodes", "launch", "host", "change", ""]
+    yield from render_table(
+        head, rows, width=width, elastic=0, left=frozenset({1, 2, 7}), indent=2
+    ).split("\n")
+    methods = dict.fromkeys(point.method for point in series.points)
+    yield from wrapped(f"launch: {'; '.join(methods)}", width, indent=2)
+    gpus = dict.fromkeys(runs[point.run].gpus or "not known" for point in series.points)
+    yield from wrapped(f"GPU: {', then '.join(gpus)}", width, indent=2)
+
+
+def _row(point: TrendPoint, before: TrendPoint | None, run: TrendRun) -> list[str]:
+    ref = run.run
+    commit = (ref.git_revision or "-")[:_COMMIT] + ("+" if ref.git_dirty else "")
+    change = ""
+    if point.change_ns is not None and point.launch_ns is not None:
+        change = format_shift(point.change_ns, point.launch_ns - point.change_ns)
+    return [
+        f"{Path(ref.path).stem}:{point.graph_id}",
+        _date(ref.started_ns),
+        commit,
+        f"{point.node_count:,}",
+        format_ns(point.launch_ns),
+        format_ns(point.host_ns),
+        change,
+        _remark(point, before),
+    ]
+
+
+def _remark(point: TrendPoint, before: TrendPoint | None) -> str:
+    if before is None:
+        return ""
+    remarks = []
+    if point.rate is None:
+        remarks.append("not tested")
+    elif not point.significant:
+        remarks.append("noise")
+    if point.topology_hash != before.topology_hash:
+        remarks.append("other shape")
+    if not point.same_gpu:
+        remarks.append("other GPU")
+    return ", ".join(remarks)
+
+
+def _date(started_ns: int | None) -> str:
+    if started_ns is None:
+        return "-"
+    return datetime.fromtimestamp(started_ns // 1_000_000_000, UTC).strftime("%Y-%m-%d %H:%M")

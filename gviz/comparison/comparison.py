@@ -1,0 +1,164 @@
+"""Two graph levels compared: partners, what changed in them, edges, lanes, times."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from gviz.comparison.compared_graph import ComparedGraph, IntArray, read_graph
+from gviz.comparison.durations import NodeDurations, add_up, read_durations
+from gviz.comparison.edge_changes import EdgeChanges, compare_edges
+from gviz.comparison.lane_changes import moved_lanes
+from gviz.comparison.node_changes import Difference, compare_details, read_details
+from gviz.comparison.node_pairs import pair_nodes
+from gviz.comparison.time_changes import TimeChanges, compare_durations
+
+if TYPE_CHECKING:
+    from gviz.recording import rows
+    from gviz.recording.reader import Recording
+
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class GraphComparison:
+    """What became of a graph level.
+
+    Attributes
+    ----------
+    first, second
+        The level before and after.
+    pairs
+        int64 of shape (k, 2): indices of partners in the first and the second, ascending in the
+        first.
+    removed, added
+        int64 indices of nodes without a partner: in the first, in the second.
+    differences
+        One tuple a pair: what differs in the two nodes.
+    moved
+        bool, one a pair: in another lane (:func:`gviz.comparison.lane_changes.moved_lanes`).
+    edges
+        What became of the dependencies.
+    before, after
+        Durations of the nodes of the first and of the second.
+    times
+        What became of them, one value a pair.
+    """
+
+    first: ComparedGraph
+    second: ComparedGraph
+    pairs: IntArray
+    removed: IntArray
+    added: IntArray
+    differences: tuple[tuple[Difference, ...], ...]
+    moved: BoolArray
+    edges: EdgeChanges
+    before: NodeDurations
+    after: NodeDurations
+    times: TimeChanges
+
+    @property
+    def changed(self) -> BoolArray:
+        """Which pairs ask for something else than before, not only at other addresses."""
+        return np.array([any(d.kind == "value" for d in found) for found in self.differences], bool)
+
+    @property
+    def only_addresses(self) -> BoolArray:
+        """Which pairs differ in addresses, or in bytes that may be padding, and in nothing else."""
+        return np.array([bool(found) for found in self.differences], bool) & ~self.changed
+
+    @property
+    def common_fraction(self) -> float:
+        """Share of all nodes, 0..1, whose partner has the same kind and name.
+
+        Where it is low, the graphs are not two versions of one.
+        """
+        one, two = self.pairs[:, 0], self.pairs[:, 1]
+        same = self.first.type[one] == self.second.type[two]
+        names = (self.first.title[a] == self.second.title[b] for a, b in self.pairs.tolist())
+        same &= np.fromiter(names, bool, len(one))
+        total = len(self.first) + len(self.second)
+        return 2 * int(same.sum()) / total if total else 1.0
+
+
+def compare_graphs(
+    first: Recording, first_graph_id: int, second: Recording, second_graph_id: int
+) -> GraphComparison:
+    """Compare a graph level before and after, of one recording or two.
+
+    Raises
+    ------
+    RecordingError
+        If there is no such graph, or its edges form a cycle.
+    """
+    before, after = read_graph(first, first_graph_id), read_graph(second, second_graph_id)
+    partner = pair_nodes(before, after)
+    one = np.flatnonzero(partner >= 0)
+    two = partner[one]
+    pairs = np.column_stack([one, two])
+    differences = compare_details(
+        read_details(first, first_graph_id), read_details(second, second_graph_id), pairs.tolist()
+    )
+    one_side, other = (
+        read_durations(first, first_graph_id),
+        read_durations(second, second_graph_id),
+    )
+    return GraphComparison(
+        first=before,
+        second=after,
+        pairs=pairs,
+        removed=np.flatnonzero(partner < 0),
+        added=np.setdiff1d(np.arange(len(after)), two),
+        differences=tuple(differences),
+        moved=moved_lanes(before, after, partner)[one],
+        edges=compare_edges(before, after, partner),
+        before=one_side,
+        after=other,
+        times=compare_durations(one_side, other, one, two),
+    )
+
+
+def compare_groups(
+    comparison: GraphComparison, before: Sequence[IntArray], after: Sequence[IntArray]
+) -> TimeChanges:
+    """Return how the summed durations of groups of nodes changed, one value a group.
+
+    Parameters
+    ----------
+    comparison
+        Of the levels.
+    before, after
+        For each group its node indices in the first and in the second, int64: the nodes of an
+        NVTX range, of a kernel name, or partners only.
+    """
+    groups = np.arange(len(before))
+    sides = add_up(comparison.before, before), add_up(comparison.after, after)
+    return compare_durations(*sides, groups, groups)
+
+
+def pair_bodies(
+    comparison: GraphComparison, first: Sequence[rows.Graph], second: Sequence[rows.Graph]
+) -> list[tuple[int, int]]:
+    """Return the graph_ids of bodies that partners hold, branch by branch.
+
+    Parameters
+    ----------
+    comparison
+        Of the levels that hold them.
+    first, second
+        The bodies whose ``parent_graph_id`` is the level before, and the level after.
+    """
+    held = {(g.parent_node_id, g.branch): g.graph_id for g in second}
+    one, two = comparison.pairs[:, 0], comparison.pairs[:, 1]
+    ids = comparison.first.node_id[one].tolist(), comparison.second.node_id[two].tolist()
+    partner = dict(zip(*ids, strict=True))
+    found = []
+    for body in first:
+        other = held.get((partner.get(body.parent_node_id or 0), body.branch))
+        if other is not None:
+            found.append((body.graph_id, other))
+    return found

@@ -1,0 +1,166 @@
+"""Two recordings compared: what ``gviz diff`` prints and writes as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gviz.analysis.figure import to_document
+from gviz.comparison.circumstances import circumstances, pair_runs, run_ref
+from gviz.comparison.diff_result import Diff, GraphRef, RunDiff
+from gviz.comparison.graph_diff import (
+    ComparedPair,
+    Side,
+    compare_pair,
+    graph_diff,
+    judge_pairs,
+    read_side,
+)
+from gviz.comparison.graph_pairs import (
+    GraphPair,
+    GraphWork,
+    likeness,
+    pair_graphs,
+    read_graph_works,
+)
+from gviz.errors import RecordingError
+from gviz.recording import rows
+
+if TYPE_CHECKING:
+    from gviz.recording.reader import Recording
+
+#: Raised when a key of the JSON goes away or changes its meaning; new keys do not raise it.
+DIFF_VERSION = 1
+
+
+class Asked(NamedTuple):
+    """The one graph to compare.
+
+    Attributes
+    ----------
+    before
+        Its graph_id before.
+    after
+        Its graph_id after; None: the one that is found.
+    """
+
+    before: int
+    after: int | None
+
+
+def compare_recordings(first: Recording, second: Recording, asked: Asked | None = None) -> Diff:
+    """Return what became of the graphs of a recording in another.
+
+    Graphs come in order of the first recording. Noise is judged over all graphs of all runs.
+
+    Raises
+    ------
+    RecordingError
+        If a graph that is asked for is not there or has no counterpart, edges form a cycle, or
+        a file is damaged.
+    """
+    runs = first.fetch_runs(), second.fetch_runs()
+    pairs = pair_runs(*runs)
+    works = {
+        (side, run.run_id): read_graph_works(recording, run.run_id)
+        for side, recording in enumerate((first, second))
+        for run in runs[side]
+    }
+    if asked is None:
+        chosen = [pair_graphs(works[0, a.run_id], works[1, b.run_id]) for a, b in pairs]
+    else:
+        pairs, chosen = _asked(first, second, asked, works, pairs)
+    sides = [(read_side(first, a), read_side(second, b)) for a, b in pairs]
+    compared = [
+        [compare_pair(before, after, pair) for pair in graphs]
+        for (before, after), graphs in zip(sides, chosen, strict=True)
+    ]
+    judged = iter(judge_pairs([found for run in compared for found in run]))
+    kept = {id(run) for pair in pairs for run in pair}
+    left = [(r, run) for r, side in zip((first, second), runs, strict=True) for run in side]
+    return Diff(
+        diff_version=DIFF_VERSION,
+        runs=tuple(
+            _run_diff(
+                before,
+                after,
+                [next(judged) for _ in graphs],
+                (works[0, before.run.run_id], works[1, after.run.run_id])
+                if not asked
+                else ((), ()),
+            )
+            for (before, after), graphs in zip(sides, compared, strict=True)
+        ),
+        unpaired=tuple(run_ref(r, run) for r, run in left if id(run) not in kept and not asked),
+    )
+
+
+def _run_diff(
+    before: Side,
+    after: Side,
+    found: Sequence[ComparedPair],
+    works: tuple[Sequence[GraphWork], Sequence[GraphWork]],
+) -> RunDiff:
+    known = {x.pair.first for x in found}, {x.pair.second for x in found}
+    removed, added = (
+        tuple(GraphRef(w.graph_id, w.name) for w in side if w.graph_id not in paired)
+        for side, paired in zip(works, known, strict=True)
+    )
+    return RunDiff(
+        before=run_ref(before.recording, before.run),
+        after=run_ref(after.recording, after.run),
+        circumstances=circumstances(before.recording, before.run, after.recording, after.run),
+        graphs=tuple(graph_diff(x) for x in found),
+        removed=removed,
+        added=added,
+    )
+
+
+def _asked(
+    first: Recording,
+    second: Recording,
+    asked: Asked,
+    works: dict[tuple[int, int], list[GraphWork]],
+    pairs: list[tuple[rows.Run, rows.Run]],
+) -> tuple[list[tuple[rows.Run, rows.Run]], list[list[GraphPair]]]:
+    """Return the runs and the pair of graphs that are asked for."""
+    run_before, one = _find(first, 0, asked.before, works)
+    if asked.after is None:
+        partner = next((b for a, b in pairs if a.run_id == run_before), None)
+        graphs = (
+            [] if partner is None else pair_graphs(works[0, run_before], works[1, partner.run_id])
+        )
+        pair = next((p for p in graphs if p.first == asked.before), None)
+        if pair is None or partner is None:
+            raise RecordingError(
+                f"{second.path} has no graph like graph {asked.before} of {first.path}; name one "
+                f"with --graph {asked.before}:ID ('gviz info' lists them)"
+            )
+        run_after = partner.run_id
+    else:
+        run_after, two = _find(second, 1, asked.after, works)
+        pair = GraphPair(asked.before, asked.after, "asked", likeness(one, two))
+    runs = _run(first, run_before), _run(second, run_after)
+    return [runs], [[pair]]
+
+
+def _find(
+    recording: Recording, side: int, graph_id: int, works: dict[tuple[int, int], list[GraphWork]]
+) -> tuple[int, GraphWork]:
+    for (where, run_id), graphs in works.items():
+        for work in graphs:
+            if (where, work.graph_id) == (side, graph_id):
+                return run_id, work
+    raise RecordingError(
+        f"{recording.path} has no graph {graph_id} that was instantiated; 'gviz info' lists the "
+        "graphs"
+    )
+
+
+def _run(recording: Recording, run_id: int) -> rows.Run:
+    return next(run for run in recording.fetch_runs() if run.run_id == run_id)
+
+
+def diff_to_json(diff: Diff) -> dict[str, Any]:
+    """Return a comparison as JSON values, with how each number came about under ``how``."""
+    return to_document(diff)

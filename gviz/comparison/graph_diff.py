@@ -1,0 +1,189 @@
+"""One graph before and after, with all bodies in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from gviz.analysis.executed_graph import bodies_by_parent
+from gviz.analysis.figure import NotComputed
+from gviz.analysis.subject import Subject
+from gviz.comparison.comparison import pair_bodies
+from gviz.comparison.diff_result import GraphDiff, TimeChange, Waterfall
+from gviz.comparison.graph_pairs import GraphPair
+from gviz.comparison.launch_totals import (
+    critical_paths,
+    first_to_last,
+    host_times,
+    launch_lengths,
+)
+from gviz.comparison.level_diff import ComparedLevel, compare_level, level_diff
+from gviz.comparison.timed_pairs import TimedPairs, judge_together, pair_all
+from gviz.comparison.waterfall import NodeKey, Partners, build_waterfall
+from gviz.recording import rows
+
+if TYPE_CHECKING:
+    from gviz.recording.reader import Recording
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A run with what is asked of it again for each of its graphs."""
+
+    recording: Recording
+    run: rows.Run
+    graphs: Mapping[int, rows.Graph]
+    bodies: Mapping[int, Sequence[rows.Graph]]
+    devices: Sequence[rows.Device]
+
+    def subject(self, graph_id: int) -> Subject:
+        """Return one of its graphs for the analysis."""
+        return Subject(self.recording, self.graphs[graph_id], self.bodies, self.devices)
+
+
+def read_side(recording: Recording, run: rows.Run) -> Side:
+    """Return a run of a recording, which stays open as long as anything is asked."""
+    graphs = recording.fetch_graphs(run.run_id)
+    return Side(
+        recording=recording,
+        run=run,
+        graphs={g.graph_id: g for g in graphs},
+        bodies=bodies_by_parent(graphs),
+        devices=recording.fetch_devices(run.run_id),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedPair:
+    """A graph compared, before noise is judged over all graphs.
+
+    Attributes
+    ----------
+    totals
+        launch and host; then first_to_last and critical_path where node times are known.
+    why_no_totals
+        Why the last two are not there.
+    """
+
+    pair: GraphPair
+    names: tuple[str, str]
+    totals: tuple[TimedPairs, ...]
+    why_no_totals: str
+    waterfall: Waterfall | NotComputed
+    levels: tuple[ComparedLevel, ...]
+
+
+def compare_pair(before: Side, after: Side, pair: GraphPair) -> ComparedPair:
+    """Compare one graph of two runs, with the bodies that partners hold.
+
+    Raises
+    ------
+    RecordingError
+        If edges form a cycle.
+    """
+    levels = tuple(_compare_levels(before, after, (pair.first, pair.second)))
+    subjects = before.subject(pair.first), after.subject(pair.second)
+    totals = [
+        pair_all(*(read(s.recording, s.row.graph_id) for s in subjects))
+        for read in (launch_lengths, host_times)
+    ]
+    why_not = _why_no_totals(*subjects)
+    if not why_not:
+        totals += [pair_all(*map(read, subjects)) for read in (first_to_last, critical_paths)]
+    launch = totals[0].changes
+    launch_ns = float(launch.before_ns[0]), float(launch.after_ns[0])
+    return ComparedPair(
+        pair=pair,
+        names=(before.graphs[pair.first].name, after.graphs[pair.second].name),
+        totals=tuple(totals),
+        why_no_totals=why_not,
+        waterfall=build_waterfall(*subjects, _partners(levels, subjects), launch_ns),
+        levels=levels,
+    )
+
+
+def _why_no_totals(before: Subject, after: Subject) -> str:
+    for side, subject in (("before", before), ("after", after)):
+        if subject.why_no_edges:
+            return f"{side}: {subject.why_no_edges}"
+        if not any(len(x.spans) for x in subject.timed_launches):
+            return f"{side}: {subject.why_no_times}"
+    return ""
+
+
+def _compare_levels(before: Side, after: Side, graph_ids: tuple[int, int]) -> list[ComparedLevel]:
+    found = []
+    waiting = [graph_ids]
+    while waiting:
+        a, b = waiting.pop(0)
+        level = compare_level(before.recording, a, after.recording, b)
+        found.append(level)
+        held = before.bodies.get(a, ()), after.bodies.get(b, ())
+        waiting += pair_bodies(level.comparison, *held)
+    return found
+
+
+def _partners(levels: Sequence[ComparedLevel], subjects: tuple[Subject, Subject]) -> Partners:
+    after: dict[NodeKey, NodeKey] = {}
+    changed: set[NodeKey] = set()
+    contexts: tuple[dict[NodeKey, str], dict[NodeKey, str]] = ({}, {})
+    for level in levels:
+        after |= level.partners()
+        changed |= level.changed()
+        for known, more in zip(contexts, level.contexts(), strict=True):
+            known |= more
+    for known, subject in zip(contexts, subjects, strict=True):
+        _fill_contexts(known, subject)
+    return Partners(after, changed, contexts)
+
+
+def _fill_contexts(known: dict[NodeKey, str], subject: Subject) -> None:
+    """Give nodes of bodies without a counterpart, or without ranges, those of their holder."""
+    graph = subject.graph
+    for level in graph.levels[1:]:
+        if level.holder < 0:
+            continue
+        holder = subject.ref(level.holder)
+        outer = known.get((holder.graph_id, holder.node_id), "")
+        for node in graph.nodes[level.nodes]:
+            key = (level.graph_id, node.node_id)
+            known[key] = known.get(key) or outer
+
+
+def judge_pairs(found: Sequence[ComparedPair]) -> list[ComparedPair]:
+    """Return graphs whose noise is judged over all of them: totals, nodes, ranges, names."""
+    totals = iter(judge_together([total for pair in found for total in pair.totals]))
+    found = [replace(pair, totals=tuple(next(totals) for _ in pair.totals)) for pair in found]
+    families = zip(*(level.families() for pair in found for level in pair.levels), strict=True)
+    judged = [iter(judge_together(family)) for family in families]
+    return [
+        replace(
+            pair,
+            levels=tuple(
+                level.with_families(*(next(family) for family in judged)) for level in pair.levels
+            ),
+        )
+        for pair in found
+    ]
+
+
+def graph_diff(found: ComparedPair) -> GraphDiff:
+    """Return a graph as a result."""
+    times: list[TimeChange | NotComputed] = [total.at(0) for total in found.totals]
+    times += [NotComputed(found.why_no_totals)] * (4 - len(times))
+    launch, host = (total.at(0) for total in found.totals[:2])
+    return GraphDiff(
+        before_graph_id=found.pair.first,
+        after_graph_id=found.pair.second,
+        before_name=found.names[0],
+        after_name=found.names[1],
+        how=found.pair.how,
+        likeness_fraction=found.pair.likeness,
+        launch=launch,
+        host=host,
+        first_to_last=times[2],
+        critical_path=times[3],
+        waterfall=found.waterfall,
+        levels=tuple(level_diff(level) for level in found.levels),
+    )

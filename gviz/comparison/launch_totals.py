@@ -1,0 +1,82 @@
+"""How long launches took as a whole: one column of durations, to be compared as a node's are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from gviz.analysis.path_result import structural_path_of
+from gviz.analysis.subject import Subject
+from gviz.comparison.durations import NodeDurations
+from gviz.launch_time import launch_times
+
+if TYPE_CHECKING:
+    from gviz.recording.all_launches import Measure
+    from gviz.recording.reader import Recording
+
+
+def launch_lengths(recording: Recording, graph_id: int) -> NodeDurations:
+    """Return how long the launches of a top-level graph took on the GPU.
+
+    From the least disturbing measurement there is (:func:`gviz.launch_time.launch_times`), which is
+    their method.
+    """
+    times = launch_times(recording, graph_id)
+    launches, _ = _least_disturbed(recording, graph_id, "event")
+    if not len(launches):
+        launches = recording.fetch_launch_durations(graph_id, "graph", "gpu")
+    return _column(launches, times.median_ns, times.method)
+
+
+def host_times(recording: Recording, graph_id: int) -> NodeDurations:
+    """Return how long the launch calls of a top-level graph took on the host.
+
+    Calls of launches without node times, the first left out; all where there are no others.
+    """
+    launches, undisturbed = _least_disturbed(recording, graph_id, "host")
+    found = recording.fetch_weighted_durations(graph_id, "graph", "host", undisturbed=undisturbed)
+    taken = "no node times taken" if undisturbed else "while node times were taken"
+    return _column(launches, found.median_ns(), f"measured: the launch call, {taken}")
+
+
+def first_to_last(subject: Subject) -> NodeDurations:
+    """Return the time from the first node's start to the last node's end (derived)."""
+    lengths = [launch.spans.length_ns for launch in subject.timed_launches]
+    return _of_timed(subject, lengths, subject.held.length_ns)
+
+
+def critical_paths(subject: Subject) -> NodeDurations:
+    """Return the length of the structural critical path of each launch with node times (derived).
+
+    Raises
+    ------
+    RecordingError
+        If the edges form a cycle.
+    """
+    held = [subject.hold(launch.spans) for launch in subject.timed_launches]
+    lengths = [structural_path_of(launch).length_ns for launch in held]
+    return _of_timed(subject, lengths, structural_path_of(subject.held).length_ns)
+
+
+def _of_timed(subject: Subject, lengths: list[float], typical: float) -> NodeDurations:
+    way = "events" if subject.is_timed_by_copy else "cupti"
+    return _column(np.array(lengths), typical if lengths else None, way)
+
+
+def _least_disturbed(
+    recording: Recording, graph_id: int, measure: Measure
+) -> tuple[npt.NDArray[np.int64], bool]:
+    found = recording.fetch_launch_durations(graph_id, "graph", measure, undisturbed=True)
+    if len(found):
+        return found, True
+    return recording.fetch_launch_durations(graph_id, "graph", measure), False
+
+
+def _column(
+    launches: npt.NDArray[np.int64] | npt.NDArray[np.float64], typical: float | None, method: str
+) -> NodeDurations:
+    column = launches.astype(np.float64).reshape(-1, 1)
+    median = np.nan if typical is None else typical
+    return NodeDurations(column, np.array([median]), frozenset({method}))

@@ -1,0 +1,232 @@
+"""What changed in nodes that are partners: kind, kernel, launch shape, sizes, arguments."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from gviz.comparison.arguments import (
+    Argument,
+    ArgumentChange,
+    ArgumentPair,
+    Kind,
+    compare_arguments,
+)
+from gviz.node_type import CopyKind, node_type_name
+from gviz.recording import nesting_rows, rows
+
+if TYPE_CHECKING:
+    from gviz.recording.reader import Recording
+
+
+class Difference(NamedTuple):
+    """One thing that differs between partners.
+
+    Attributes
+    ----------
+    what
+        Such as ``kernel``, ``grid``, ``argument 2``.
+    before, after
+        As text.
+    kind
+        ``value``: the graph asks for something else. ``address``: for the same at another
+        place. ``unknown``: bytes of a class passed by value that may be padding.
+    """
+
+    what: str
+    before: str
+    after: str
+    kind: Kind = "value"
+
+
+@dataclass(frozen=True, slots=True)
+class LevelDetails:
+    """The nodes of a graph level with all that they are told to do.
+
+    Attributes
+    ----------
+    nodes
+        In order of node id.
+    functions
+        Kernels by function_id.
+    arguments
+        By node_id, in order of position.
+    parameters
+        By node_id: what nodes are told that are no kernels, copies or memsets.
+    """
+
+    nodes: Sequence[rows.Node]
+    functions: Mapping[int, rows.KernelFunction]
+    arguments: Mapping[int, Sequence[Argument]]
+    parameters: Mapping[int, Sequence[nesting_rows.NodeParameter]]
+
+    def function(self, node: rows.Node) -> rows.KernelFunction | None:
+        """Return the kernel of a node."""
+        return None if node.function_id is None else self.functions.get(node.function_id)
+
+
+def read_details(recording: Recording, graph_id: int) -> LevelDetails:
+    """Return the details of a graph level; RecordingError if there is no such graph."""
+    graph = recording.fetch_graph(graph_id)
+    key = {"graph_id": graph_id}
+    arguments: dict[int, list[Argument]] = defaultdict(list)
+    for values in recording.fetch_columns(rows.Argument, Argument._fields, key, "position"):
+        argument = Argument._make(values)
+        arguments[argument.node_id].append(argument)
+    nodes = recording.fetch_nodes(graph_id)
+    told = [n.node_id for n in nodes if n.function_id is None]
+    parameters = {n: recording.fetch_node_parameters(graph_id, n) for n in told}
+    return LevelDetails(nodes, recording.fetch_functions(graph.run_id), arguments, parameters)
+
+
+def compare_details(
+    first: LevelDetails, second: LevelDetails, pairs: Sequence[tuple[int, int]]
+) -> list[tuple[Difference, ...]]:
+    """Return for each pair what differs.
+
+    Parameters
+    ----------
+    first, second
+        The graph levels.
+    pairs
+        Node indices in the first and in the second.
+    """
+    found = [list(_compare_nodes(first, second, *pair)) for pair in pairs]
+    for change in compare_arguments(_argument_pairs(first, second, pairs)):
+        found[change.pair].append(_difference(change))
+    return [tuple(differences) for differences in found]
+
+
+def _difference(change: ArgumentChange) -> Difference:
+    where = "" if change.offset is None else f", byte {change.offset}"
+    what = f"argument {change.position}{where}"
+    return Difference(what, change.before, change.after, change.kind)
+
+
+def _argument_pairs(
+    first: LevelDetails, second: LevelDetails, pairs: Sequence[tuple[int, int]]
+) -> Iterator[ArgumentPair]:
+    """Yield the arguments of pairs that run one kernel and give it equally many."""
+    for index, (a, b) in enumerate(pairs):
+        one, two = first.nodes[a], second.nodes[b]
+        before, after = first.function(one), second.function(two)
+        if before is None or after is None or before.mangled_name != after.mangled_name:
+            continue
+        given = first.arguments.get(one.node_id, ()), second.arguments.get(two.node_id, ())
+        shape = _launch_shape(one), _launch_shape(two)
+        if len(given[0]) == len(given[1]):
+            for x, y in zip(*given, strict=True):
+                yield ArgumentPair(index, before.name, shape, x, y)
+
+
+def _compare_nodes(
+    first: LevelDetails, second: LevelDetails, a: int, b: int
+) -> Iterator[Difference]:
+    one, two = first.nodes[a], second.nodes[b]
+    if one.type != two.type:
+        yield Difference("kind", node_type_name(one.type), node_type_name(two.type))
+        return
+    before, after = first.function(one), second.function(two)
+    yield from _compare_kernels(one, two, before, after)
+    for what, text in _FIELDS:
+        known = text(one), text(two)
+        if known[0] != known[1] and None not in known:
+            yield Difference(what, str(known[0]), str(known[1]))
+    for what, column in _ADDRESSES:
+        places = getattr(one, column), getattr(two, column)
+        if places[0] != places[1] and None not in places:
+            yield Difference(what, hex(places[0]), hex(places[1]), "address")
+    told = first.parameters.get(one.node_id, ()), second.parameters.get(two.node_id, ())
+    yield from _compare_parameters(*told)
+    counts = [len(level.arguments.get(n.node_id, ())) for level, n in ((first, one), (second, two))]
+    if counts[0] != counts[1] and 0 not in counts:
+        yield Difference("number of arguments", str(counts[0]), str(counts[1]))
+
+
+def _compare_kernels(
+    one: rows.Node,
+    two: rows.Node,
+    before: rows.KernelFunction | None,
+    after: rows.KernelFunction | None,
+) -> Iterator[Difference]:
+    """Yield what differs between kernels: the name, or what was compiled under one name."""
+    if before is None or after is None:
+        if one.name != two.name:
+            yield Difference("name", one.name, two.name)
+        return
+    if before.mangled_name != after.mangled_name:
+        if one.name != two.name:
+            yield Difference("kernel", one.name, two.name)
+        else:
+            yield Difference("kernel version", before.name, after.name)
+        return
+    for what, column in _RESOURCES:
+        known = getattr(before, column), getattr(after, column)
+        if known[0] != known[1] and None not in known:
+            yield Difference(what, str(known[0]), str(known[1]))
+
+
+def _compare_parameters(
+    one: Sequence[nesting_rows.NodeParameter], two: Sequence[nesting_rows.NodeParameter]
+) -> Iterator[Difference]:
+    after = {p.name: p.value for p in two}
+    for parameter in one:
+        value = after.get(parameter.name, parameter.value)
+        if value != parameter.value:
+            both = parameter.value.startswith("0x") and value.startswith("0x")
+            kind: Kind = "address" if both else "value"
+            yield Difference(parameter.name, parameter.value, value, kind)
+
+
+def _launch_shape(node: rows.Node) -> tuple[int | None, ...]:
+    return (node.grid_x, node.grid_y, node.grid_z, node.block_x, node.block_y, node.block_z)
+
+
+def _shape(*columns: str) -> Callable[[rows.Node], str | None]:
+    def text(node: rows.Node) -> str | None:
+        sizes = [getattr(node, column) for column in columns]
+        return None if sizes[0] is None else " × ".join(str(s or 1) for s in sizes)
+
+    return text
+
+
+def _column(name: str) -> Callable[[rows.Node], str | None]:
+    def text(node: rows.Node) -> str | None:
+        value = getattr(node, name)
+        return None if value is None else str(value)
+
+    return text
+
+
+def _copy_kind(node: rows.Node) -> str | None:
+    if node.copy_kind is None:
+        return None
+    try:
+        return CopyKind(node.copy_kind).name
+    except ValueError:
+        return f"kind {node.copy_kind}"
+
+
+#: What is compared of nodes of one kind, and how it is written.
+_FIELDS: tuple[tuple[str, Callable[[rows.Node], str | None]], ...] = (
+    ("grid", _shape("grid_x", "grid_y", "grid_z")),
+    ("block", _shape("block_x", "block_y", "block_z")),
+    ("dynamic shared memory", _column("shared_mem_bytes")),
+    ("size", _column("bytes")),
+    ("direction", _copy_kind),
+    ("value", _column("memset_value")),
+    ("element size", _column("memset_element_bytes")),
+    ("device", _column("device_id")),
+    ("priority", _column("priority")),
+    ("cooperative launch", _column("cooperative")),
+    ("conditional", _column("conditional_type")),
+)
+_ADDRESSES = (("source", "source_address"), ("destination", "destination_address"))
+#: What tells two compilations of one kernel apart.
+_RESOURCES = (
+    ("registers", "registers"),
+    ("static shared memory", "static_shared_mem_bytes"),
+    ("local memory", "local_mem_bytes"),
+)

@@ -1,0 +1,156 @@
+"""One graph through any number of runs: its launch time, run by run, with what is noise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gviz.analysis.figure import to_document
+from gviz.comparison.circumstances import devices_text, run_ref
+from gviz.comparison.durations import NodeDurations
+from gviz.comparison.graph_pairs import GraphWork, How, pair_graphs, read_graph_works
+from gviz.comparison.launch_totals import host_times, launch_lengths
+from gviz.comparison.timed_pairs import TimedPairs, judge_together, pair_all
+from gviz.comparison.trend_result import Trend, TrendPoint, TrendRun, TrendSeries
+from gviz.launch_time import launch_times
+from gviz.recording import rows
+
+if TYPE_CHECKING:
+    from gviz.recording.reader import Recording
+
+#: Raised when a key of the JSON goes away or changes its meaning; new keys do not raise it.
+TREND_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """A graph of one run with its launches."""
+
+    run: int
+    work: GraphWork
+    how: How | None
+    launches: NodeDurations
+    host_ns: float
+    count: int
+    method: str
+
+
+@dataclass(slots=True)
+class _Series:
+    points: list[_Measured] = field(default_factory=list)
+
+    @property
+    def last(self) -> GraphWork:
+        return self.points[-1].work
+
+
+def build_trend(recordings: Sequence[Recording]) -> Trend:
+    """Return how the graphs of several runs went on.
+
+    A graph goes on in a run that has one of its shape, its name, or most of its work
+    (:func:`gviz.comparison.graph_pairs.pair_graphs`), taken from the last run that had it.
+
+    Parameters
+    ----------
+    recordings
+        Open; each may hold several runs. Runs are ordered by when they were recorded; if one
+        does not say when, in the order given.
+
+    Raises
+    ------
+    RecordingError
+        If a file is damaged.
+    """
+    runs = [(recording, run) for recording in recordings for run in recording.fetch_runs()]
+    dated = all(run.started_ns is not None for _, run in runs)
+    if dated:
+        runs.sort(key=lambda item: item[1].started_ns or 0)
+    series = _follow(runs)
+    gpus = [devices_text(recording, run.run_id) for recording, run in runs]
+    steps = [
+        pair_all(before.launches, after.launches)
+        for one in series
+        for before, after in zip(one.points, one.points[1:], strict=False)
+    ]
+    judged = iter(judge_together(steps))
+    told = [
+        TrendSeries(
+            one.last.name,
+            tuple(
+                _point(point, one.points[i - 1] if i else None, next(judged) if i else None, gpus)
+                for i, point in enumerate(one.points)
+            ),
+        )
+        for one in series
+    ]
+    told.sort(key=lambda s: (-len(s.points), -max(p.launch_ns or 0.0 for p in s.points)))
+    return Trend(
+        trend_version=TREND_VERSION,
+        order="recorded" if dated else "given",
+        runs=tuple(
+            TrendRun(run_ref(recording, run), text)
+            for (recording, run), text in zip(runs, gpus, strict=True)
+        ),
+        series=tuple(told),
+    )
+
+
+def _follow(runs: Sequence[tuple[Recording, rows.Run]]) -> list[_Series]:
+    series: list[_Series] = []
+    for at, (recording, run) in enumerate(runs):
+        works = {work.graph_id: work for work in read_graph_works(recording, run.run_id)}
+        # Ids of two files may be equal: series are told apart by their place.
+        known = [
+            GraphWork(place, one.last.name, one.last.shape, one.last.work)
+            for place, one in enumerate(series)
+        ]
+        for pair in pair_graphs(known, list(works.values())):
+            work = works.pop(pair.second)
+            series[pair.first].points.append(_measure(recording, at, work, pair.how))
+        series += [_Series([_measure(recording, at, work, None)]) for work in works.values()]
+    return series
+
+
+def _measure(recording: Recording, run: int, work: GraphWork, how: How | None) -> _Measured:
+    times = launch_times(recording, work.graph_id)
+    host = host_times(recording, work.graph_id)
+    return _Measured(
+        run=run,
+        work=work,
+        how=how,
+        launches=launch_lengths(recording, work.graph_id),
+        host_ns=float(host.typical[0]),
+        count=times.count,
+        method=times.method,
+    )
+
+
+def _point(
+    found: _Measured, before: _Measured | None, step: TimedPairs | None, gpus: Sequence[str]
+) -> TrendPoint:
+    change = None if step is None else step.at(0)
+    launch_ns = float(found.launches.typical[0])
+    return TrendPoint(
+        run=found.run,
+        graph_id=found.work.graph_id,
+        name=found.work.name,
+        topology_hash=found.work.shape,
+        how=found.how,
+        node_count=found.work.work.total(),
+        launch_ns=None if np.isnan(launch_ns) else launch_ns,
+        launch_count=found.count,
+        method=found.method,
+        host_ns=None if np.isnan(found.host_ns) else found.host_ns,
+        change_ns=None if change is None else change.change_ns,
+        rate=None if change is None else change.rate,
+        significant=change is not None and change.significant,
+        same_gpu=before is None or gpus[before.run] == gpus[found.run],
+    )
+
+
+def trend_to_json(trend: Trend) -> dict[str, Any]:
+    """Return a trend as JSON values, with how each number came about under ``how``."""
+    return to_document(trend)

@@ -1,0 +1,127 @@
+"""``gviz diff`` and ``gviz trend`` as a user starts them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from recordings import fork_join_shape, transformer_shape, write_loop_recording, write_recording
+
+from gviz.assets import recordings as bundled
+from gviz.cli.diff_text import render_diff
+from gviz.comparison.diff import compare_recordings
+from gviz.recording.reader import Recording
+from gviz.spool.fold import fold, read_contents
+
+Gviz = Callable[..., "subprocess.CompletedProcess[str]"]
+BUNDLED = Path(next(iter(bundled.__path__)))
+RECAPTURES = Path(__file__).resolve().parents[1] / "golden" / "recaptures"
+
+
+@pytest.fixture(scope="module")
+def recaptures(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    folder = tmp_path_factory.mktemp("recaptures")
+    found = []
+    for name in ("decode_step_again", "decode_step_fused"):
+        spool, output = folder / f"{name}.gviz-spool", folder / f"{name}.gviz"
+        with tarfile.open(RECAPTURES / f"{name}.spool.tar.xz") as tar:
+            tar.extractall(spool, filter="data")
+        fold(read_contents(spool), spool, output)
+        found.append(output)
+    return found[0], found[1]
+
+
+def test_diff_of_a_real_program_before_and_after(gviz: Gviz, recaptures: tuple[Path, Path]) -> None:
+    done = gviz("diff", *recaptures)
+    assert (done.returncode, done.stderr) == (0, "")
+    for said in (
+        "nodes: 320 -> 272: 48 removed, 0 added, 16 changed, 256 the same",
+        "nodes removed (48)",
+        "16 × softmax_warp_forward<Half, float>",
+        "-109 us -10.4%",
+        "edges: 349 kept, 64 removed, 16 added; between nodes that stay 0 removed and 16 added",
+    ):
+        assert said in done.stdout
+    value = json.loads(gviz("diff", "--json", *recaptures).stdout)
+    (graph,) = value["runs"][0]["graphs"]
+    assert len(graph["levels"][0]["removed"]) == 48
+    assert graph["launch"]["change_ns"] == -109_088
+
+
+@pytest.mark.parametrize("width", [80, 100, 120])
+def test_text_fits_the_terminal(recaptures: tuple[Path, Path], tmp_path: Path, width: int) -> None:
+    loops = [write_loop_recording(tmp_path / f"{n}.gviz", iterations=n) for n in (3, 5)]
+    untimed = write_recording(tmp_path / "untimed.gviz", fork_join_shape(), launches=0)
+    pairs = [
+        recaptures,
+        (BUNDLED / "decode_step.gviz", recaptures[0]),
+        (BUNDLED / "training_step.gviz", BUNDLED / "training_step.gviz"),
+        (loops[0], loops[1]),
+        (untimed, untimed),
+    ]
+    for first, second in pairs:
+        with Recording(first) as before, Recording(second) as after:
+            text = render_diff(compare_recordings(before, after), width, None)
+        lines = text.splitlines()
+        assert max(map(len, lines[2:])) <= width  # the first two are paths
+        assert len(lines) < 80
+
+
+def test_diff_of_unrelated_recordings_says_so(gviz: Gviz) -> None:
+    done = gviz("diff", BUNDLED / "cupy_pipeline.gviz", BUNDLED / "training_step.gviz")
+    assert done.returncode == 0
+    assert "no graph of one is a graph of the other" in done.stdout
+    assert "only before: 1 cupy_pipeline.py" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("{one}",), 2, "after"),
+        (("{one}", "{one}", "{one}"), 2, "gviz trend"),
+        (("{one}", "{one}", "--graph", "x"), 2, "1:4"),
+        (("{one}", "{one}", "--graph", "7"), 1, "gviz info"),
+        (("{one}", "absent.gviz"), 1, "absent.gviz"),
+        (("{one}", "{text}"), 1, "{text}"),
+    ],
+)
+def test_misuse_names_the_next_step(
+    gviz: Gviz,
+    small_recording: Path,
+    tmp_path: Path,
+    arguments: tuple[str, ...],
+    code: int,
+    said: str,
+) -> None:
+    text = tmp_path / "text.gviz"
+    text.write_text("no recording")
+    names = {"one": str(small_recording), "text": str(text)}
+    done = gviz("diff", *(a.format(**names) for a in arguments))
+    assert (done.returncode, done.stdout) == (code, "")
+    assert said.format(**names) in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_trend_has_a_line_a_run(gviz: Gviz, tmp_path: Path) -> None:
+    for n, layers in enumerate((3, 3, 4)):
+        write_recording(tmp_path / f"run{n}.gviz", transformer_shape(layers), launches=9, seed=n)
+    paths = sorted(tmp_path.glob("*.gviz"))
+    done = gviz("trend", *paths)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert lines[0] == "3 runs, by when they were recorded"
+    rows = [line for line in lines if line.strip().startswith("run")]
+    assert ["noise" in row for row in rows] == [False, True, False]
+    assert ["other shape" in row for row in rows] == [False, False, True]
+    value = json.loads(gviz("trend", "--json", *paths).stdout)
+    assert [len(series["points"]) for series in value["series"]] == [3]
+
+
+def test_trend_of_nothing_to_show_says_so(gviz: Gviz, tmp_path: Path) -> None:
+    done = gviz("trend", tmp_path / "absent.gviz")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "absent.gviz" in done.stderr
