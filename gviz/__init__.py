@@ -9,13 +9,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["GvizError", "__version__", "compare_stream", "profile", "start", "stop", "watch"]
+__all__ = [
+    "GvizError",
+    "__version__",
+    "compare_stream",
+    "open",
+    "profile",
+    "start",
+    "stop",
+    "watch",
+]
 
 if TYPE_CHECKING:
     from gviz.collectors.compare import compare_stream
     from gviz.collectors.profiler import profile, start, stop
     from gviz.collectors.watch import watch
     from gviz.errors import GvizError
+    from gviz.opened import open_recording as open
 
 _LAZY = {
     "compare_stream": "gviz.collectors.compare",
@@ -24,7 +34,10 @@ _LAZY = {
     "stop": "gviz.collectors.profiler",
     "watch": "gviz.collectors.watch",
     "GvizError": "gviz.errors",
+    "open": "gviz.opened",
 }
+#: Names that are others where they are made.
+_NAMED_THERE = {"open": "open_recording"}
 
 
 def __getattr__(name: str) -> Any:
@@ -33,7 +46,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'gviz' has no attribute {name!r}")
     import importlib
 
-    return getattr(importlib.import_module(module), name)
+    return getattr(importlib.import_module(module), _NAMED_THERE.get(name, name))
 
 
 def __dir__() -> list[str]:

@@ -337,8 +337,8 @@ class Recording:
         known = {c.name for c in table_of(row).columns}
         if not {*names, *key, order} <= known:
             raise KeyError(f"no such column in {table_of(row).name}: {names}, {key}, {order}")
-        where = " AND ".join(f"{name}=?" for name in key)
-        sql = f"SELECT {', '.join(names)} FROM {table_of(row).name} WHERE {where} ORDER BY {order}"
+        where = f"WHERE {' AND '.join(f'{name}=?' for name in key)} " if key else ""
+        sql = f"SELECT {', '.join(names)} FROM {table_of(row).name} {where}ORDER BY {order}"
         return self._execute(sql, *key.values())
 
     # -- arrays ----------------------------------------------------------------------

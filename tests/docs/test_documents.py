@@ -149,3 +149,21 @@ def test_contributing_tree_names_existing_paths() -> None:
     paths = _paths_of_tree((ROOT / "CONTRIBUTING.md").read_text().split("\n## ")[0])
     assert len(paths) > 15
     assert [str(path.relative_to(ROOT)) for path in paths if not path.exists()] == []
+
+
+def test_examples_of_the_python_document_run(tmp_path: Path) -> None:
+    code = "\n".join(
+        re.findall(r"```python\n(.*?)```", (DOCS / "python.md").read_text(), re.DOTALL)
+    )
+    recording = ROOT / "assets" / "recordings" / "decode_step.gviz"
+    (tmp_path / recording.name).symlink_to(recording)
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "320 nodes" in done.stdout
+    assert "nvjet" in done.stdout

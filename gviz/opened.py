@@ -1,0 +1,382 @@
+"""``gviz.open``: a recording as objects of Python, for scripts and notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from fnmatch import fnmatchcase
+from functools import cached_property
+from html import escape
+from os import PathLike
+from types import TracebackType
+from typing import TYPE_CHECKING, cast
+
+from gviz.analysis.analysis import GraphAnalysis, analyze
+from gviz.comparison.diff import compare_recordings
+from gviz.comparison.diff_result import Diff
+from gviz.errors import GvizError
+from gviz.frame import Frame, Kind, from_rows, without
+from gviz.launch_time import LaunchTimes, launch_times
+from gviz.life_summary import is_failed
+from gviz.node_type import node_type_name
+from gviz.nvtx_paths import nvtx_texts
+from gviz.recording import rows
+from gviz.recording.all_launches import LaunchArrays
+from gviz.recording.reader import EdgeArrays, Recording, SpanArrays
+from gviz.recording.table import all_tables, table_of
+
+if TYPE_CHECKING:
+    import networkx
+    import pandas
+    import polars
+
+_STATISTICS: Mapping[str, Kind] = {
+    "count": "INTEGER", "median_ns": "REAL", "p5_ns": "REAL", "p95_ns": "REAL",
+    "min_ns": "INTEGER", "max_ns": "INTEGER", "total_ns": "INTEGER",
+}  # fmt: skip
+
+
+def open_recording(path: str | PathLike[str]) -> Opened:
+    """Open a recording for reading.
+
+    Parameters
+    ----------
+    path
+        A ``.gviz`` file.
+
+    Returns
+    -------
+    Opened
+        Its runs and graphs; close it, or use it in a ``with`` statement.
+
+    Raises
+    ------
+    RecordingError
+        If it cannot be read, or was written by another version of gviz; the message says what to
+        do.
+    """
+    return Opened(Recording(str(path)))
+
+
+class Opened:
+    """A recording that stays open until :meth:`close`.
+
+    Parameters
+    ----------
+    recording
+        The gate to the file, for what is not offered here.
+    """
+
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
+
+    def __enter__(self) -> Opened:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; nothing can be read after that."""
+        self.recording.close()
+
+    @cached_property
+    def runs(self) -> tuple[OpenedRun, ...]:
+        """The runs, in order of run_id."""
+        return tuple(OpenedRun(self.recording, run) for run in self.recording.fetch_runs())
+
+    @property
+    def graphs(self) -> tuple[OpenedGraph, ...]:
+        """The graphs of all runs that could be launched, bodies of others left out."""
+        return tuple(graph for run in self.runs for graph in run.graphs)
+
+    def graph(self, which: int | str) -> OpenedGraph:
+        """Return the one graph of an id, or of a name or pattern of names (``*`` and ``?``).
+
+        Raises
+        ------
+        GvizError
+            If there is none, or more than one.
+        """
+        found = [graph for graph in self.graphs if _is(graph, which)]
+        if len(found) != 1:
+            known = ", ".join(f"{g.row.graph_id} {g.name!r}" for g in found or self.graphs)
+            raise GvizError(
+                f"{self.recording.path}: {len(found)} graphs are {which!r}; there are: "
+                f"{known or 'none'}"
+            )
+        return found[0]
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The names of all tables of a recording (docs/recording.md)."""
+        return tuple(table.name for table in all_tables())
+
+    def frame(self, table: str) -> Frame:
+        """Return a whole table of the file; GvizError if there is none of that name."""
+        for known in all_tables():
+            if known.name == table:
+                kinds = _kinds(known.row)
+                order = known.columns[0].name
+                found = self.recording.fetch_columns(known.row, tuple(kinds), {}, order)
+                return from_rows(kinds, found)
+        raise GvizError(f"there is no table {table!r}; there are {', '.join(self.tables)}")
+
+    def to_pandas(self, table: str) -> pandas.DataFrame:
+        """Return a whole table of the file as a pandas DataFrame."""
+        return self.frame(table).to_pandas()
+
+    def to_polars(self, table: str) -> polars.DataFrame:
+        """Return a whole table of the file as a polars DataFrame."""
+        return self.frame(table).to_polars()
+
+    def diff(self, after: Opened) -> Diff:
+        """Return what became of this recording's graphs in another, as ``gviz diff`` tells it."""
+        return compare_recordings(self.recording, after.recording)
+
+    def __repr__(self) -> str:
+        lines = [f"<gviz recording {self.recording.path}"]
+        for run in self.runs:
+            lines.append(f"  {run!r}")
+            lines += [f"    {graph!r}" for graph in run.graphs]
+        return "\n".join(lines) + ">"
+
+    def _repr_html_(self) -> str:
+        """Return the summary that notebooks show."""
+        head = "".join(f"<th>{x}</th>" for x in ("run", "graph", "nodes", "launches", "launch"))
+        body = "".join(f"<tr>{cells}</tr>" for cells in self._html_rows())
+        path = escape(str(self.recording.path))
+        return f"<table><caption>{path}</caption><tr>{head}</tr>{body}</table>"
+
+    def _html_rows(self) -> Iterator[str]:
+        for run in self.runs:
+            for graph in run.graphs:
+                median = graph.launch_times.median_ns
+                cells = (
+                    run.row.name,
+                    graph.name,
+                    f"{len(graph.nodes):,}",
+                    f"{graph.launch_count:,}",
+                    "" if median is None else f"{median / 1e3:,.1f} us",
+                )
+                yield "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+
+
+class OpenedRun:
+    """One run of a recording.
+
+    Attributes
+    ----------
+    row
+        What is recorded of it.
+    """
+
+    def __init__(self, recording: Recording, row: rows.Run) -> None:
+        self._recording = recording
+        self.row = row
+
+    @cached_property
+    def graphs(self) -> tuple[OpenedGraph, ...]:
+        """Its graphs that could be launched, in order of graph_id."""
+        found = self._recording.fetch_graphs(self.row.run_id)
+        return tuple(
+            OpenedGraph(self._recording, graph)
+            for graph in found
+            if graph.parent_graph_id is None and not is_failed(graph)
+        )
+
+    @property
+    def devices(self) -> list[rows.Device]:
+        """The GPUs it used."""
+        return self._recording.fetch_devices(self.row.run_id)
+
+    def __repr__(self) -> str:
+        return f"<run {self.row.run_id}: {self.row.name}>"
+
+
+class OpenedGraph:
+    """A graph, or the body of a node.
+
+    Attributes
+    ----------
+    row
+        What is recorded of it.
+    """
+
+    def __init__(self, recording: Recording, row: rows.Graph) -> None:
+        self._recording = recording
+        self.row = row
+
+    @property
+    def name(self) -> str:
+        """The name shown."""
+        return self.row.name
+
+    @cached_property
+    def nodes(self) -> list[rows.Node]:
+        """Its nodes, in order of creation."""
+        return self._recording.fetch_nodes(self.row.graph_id)
+
+    @cached_property
+    def edges(self) -> EdgeArrays | None:
+        """Its dependencies as arrays; None: not known."""
+        if self.row.topology_id is None:
+            return None
+        return self._recording.fetch_edges(self.row.topology_id)
+
+    @cached_property
+    def bodies(self) -> tuple[OpenedGraph, ...]:
+        """The bodies that its nodes hold."""
+        return tuple(
+            OpenedGraph(self._recording, graph)
+            for graph in self._recording.fetch_graphs(self.row.run_id)
+            if graph.parent_graph_id == self.row.graph_id
+        )
+
+    @cached_property
+    def launches(self) -> LaunchArrays:
+        """Its launches that are known one by one, as arrays."""
+        return self._recording.fetch_launch_arrays(self.row.graph_id)
+
+    @property
+    def launch_count(self) -> int:
+        """Its launches, recorded one by one or not."""
+        return self._recording.count_launches(self.row.graph_id)[0]
+
+    @property
+    def launch_times(self) -> LaunchTimes:
+        """The median GPU time of its launches, and how it was measured."""
+        return launch_times(self._recording, self.row.graph_id)
+
+    @cached_property
+    def spans(self) -> SpanArrays:
+        """The spans of all its recorded launches, as arrays; also those of nodes in bodies."""
+        return self._recording.fetch_graph_spans(self.row.graph_id)
+
+    def analyze(self) -> GraphAnalysis:
+        """Return what ``gviz analyze`` says of it."""
+        (run,) = analyze(self._recording, graph_id=self.row.graph_id).runs
+        return run.graphs[0]
+
+    # -- tables and graphs of other libraries -------------------------------------------
+
+    def frame(self, what: str) -> Frame:
+        """Return one of its tables: ``nodes``, ``edges``, ``launches`` or ``spans``.
+
+        Raises
+        ------
+        GvizError
+            If there is none of that name.
+        """
+        if what not in _FRAMES:
+            raise GvizError(
+                f"there is no table {what!r} of a graph; there are {', '.join(_FRAMES)}"
+            )
+        return _FRAMES[what](self)
+
+    def to_pandas(self, what: str = "nodes") -> pandas.DataFrame:
+        """Return one of its tables as a pandas DataFrame; see :meth:`frame`."""
+        return self.frame(what).to_pandas()
+
+    def to_polars(self, what: str = "nodes") -> polars.DataFrame:
+        """Return one of its tables as a polars DataFrame; see :meth:`frame`."""
+        return self.frame(what).to_polars()
+
+    def to_networkx(self) -> networkx.MultiDiGraph[int]:
+        """Return nodes and edges as a networkx graph.
+
+        Nodes are node ids, with the columns of ``frame("nodes")`` that are known as attributes;
+        edges have type, from_port and to_port. Without known edges there are none.
+        """
+        import networkx
+
+        found: networkx.MultiDiGraph[int] = networkx.MultiDiGraph(name=self.name)
+        frame = self.frame("nodes")
+        for values in zip(*frame.values.values(), strict=True):
+            known = dict(zip(frame.kinds, values, strict=True))
+            node = known.pop("node_id")
+            found.add_node(node, **{k: v for k, v in known.items() if v is not None})
+        edges = self.frame("edges").values
+        for tail, head, kind, out, into in zip(*edges.values(), strict=True):
+            attributes = {"type": int(kind), "from_port": int(out), "to_port": int(into)}
+            found.add_edge(int(tail), int(head), **attributes)
+        return found
+
+    def _nodes(self) -> Frame:
+        kinds = _kinds(rows.Node)
+        functions = self._recording.fetch_functions(self.row.run_id)
+        paths = nvtx_texts(self._recording.fetch_nvtx_paths(self.row.run_id))
+        outermost = self.row
+        while outermost.parent_graph_id is not None:
+            outermost = self._recording.fetch_graph(outermost.parent_graph_id)
+        times = {t.node_id: t for t in self._recording.fetch_statistics(outermost.graph_id)}
+        found = []
+        for node in self.nodes:
+            function = functions.get(node.function_id or 0)
+            time = times.get(-1 if node.exec_node_id is None else node.exec_node_id)
+            found.append(
+                (
+                    *(getattr(node, name) for name in kinds),
+                    node_type_name(node.type),
+                    None if function is None else function.name,
+                    paths.get(node.nvtx_path_id or 0),
+                    *(None if time is None else getattr(time, name) for name in _STATISTICS),
+                )
+            )
+        more: dict[str, Kind] = {"kind": "TEXT", "kernel": "TEXT", "nvtx_path": "TEXT"}
+        return from_rows({**kinds, **more, **_STATISTICS}, found)
+
+    def _edges(self) -> Frame:
+        names = ("from_node", "to_node", "type", "from_port", "to_port")
+        edges = self.edges
+        columns = {name: () if edges is None else getattr(edges, name) for name in names}
+        return Frame(dict.fromkeys(names, "INTEGER"), columns)
+
+    def _launches(self) -> Frame:
+        found = self.launches
+        names = tuple(LaunchArrays.__dataclass_fields__)
+        return Frame(
+            dict.fromkeys(names, "INTEGER"),
+            {name: without(getattr(found, name), -1) for name in names},
+        )
+
+    def _spans(self) -> Frame:
+        found = self.spans
+        # Spans carry the id in the executable, which differs from node_id in bodies.
+        names = {
+            n: "exec_node_id" if n == "node_id" else n for n in SpanArrays.__dataclass_fields__
+        }
+        return Frame(
+            dict.fromkeys(names.values(), "INTEGER"),
+            {column: getattr(found, name) for name, column in names.items()},
+        )
+
+    def __repr__(self) -> str:
+        median = self.launch_times.median_ns
+        time = "" if median is None else f", launch {median / 1e3:,.1f} us"
+        return (
+            f"<graph {self.row.graph_id}: {self.name}, {len(self.nodes):,} nodes, "
+            f"{self.launch_count:,} launches{time}>"
+        )
+
+
+_FRAMES: Mapping[str, Callable[[OpenedGraph], Frame]] = {
+    "nodes": OpenedGraph._nodes,
+    "edges": OpenedGraph._edges,
+    "launches": OpenedGraph._launches,
+    "spans": OpenedGraph._spans,
+}
+
+
+def _is(graph: OpenedGraph, which: int | str) -> bool:
+    if isinstance(which, int):
+        return graph.row.graph_id == which
+    return graph.name == which or fnmatchcase(graph.name, which)
+
+
+def _kinds(row: type) -> dict[str, Kind]:
+    return {column.name: cast(Kind, column.sql_type) for column in table_of(row).columns}

@@ -1,0 +1,218 @@
+"""``gviz.open``: objects, tables for pandas and polars, graphs for networkx."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import networkx as nx
+import pandas
+import pytest
+from recordings import fork_join_shape, write_loop_recording, write_recording
+
+import gviz
+from gviz.errors import GvizError, RecordingError
+from gviz.frame import Frame, from_rows
+from gviz.opened import Opened, OpenedGraph
+from gviz.recording.table import all_tables
+
+SHAPE = fork_join_shape()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A recording with 12 launches."""
+    return write_recording(tmp_path / "x.gviz", SHAPE, launches=12)
+
+
+@pytest.fixture
+def opened(path: Path) -> Iterator[Opened]:
+    with gviz.open(path) as recording:
+        yield recording
+
+
+@pytest.fixture
+def graph(opened: Opened) -> OpenedGraph:
+    return opened.graph(1)
+
+
+def test_runs_and_graphs(opened: Opened) -> None:
+    (run,) = opened.runs
+    (graph,) = run.graphs
+    assert opened.graphs == (graph,)
+    assert run.devices[0].name
+    assert len(graph.nodes) == len(SHAPE.works)
+    assert graph.launch_count == len(graph.launches)
+    assert set(graph.spans.launch_id.tolist()) <= set(graph.launches.launch_id.tolist())
+    assert graph.analyze().node_count == len(SHAPE.works)
+
+
+def test_graph_is_found_by_id_name_or_pattern(opened: Opened, graph: OpenedGraph) -> None:
+    for which in (1, graph.name, f"{graph.name[:4]}*"):
+        assert opened.graph(which) is graph
+    for which in (7, "absent"):
+        with pytest.raises(GvizError, match=r"0 graphs are .* there are: 1"):
+            opened.graph(which)
+
+
+def test_bodies_are_graphs(tmp_path: Path) -> None:
+    with gviz.open(str(write_loop_recording(tmp_path / "loop.gviz", iterations=3))) as opened:
+        graph = opened.graph(1)
+        (body,) = graph.bodies
+        assert len(opened.graphs) == 1
+        times = body.to_pandas().median_ns
+        assert times.notna().any()
+        assert body.row.parent_graph_id == 1
+
+
+def test_what_is_no_recording_is_refused(tmp_path: Path) -> None:
+    text = tmp_path / "text.gviz"
+    text.write_text("no recording")
+    for path in (text, tmp_path / "absent.gviz"):
+        with pytest.raises(RecordingError, match=path.name):
+            gviz.open(path)
+
+
+def test_closed_recording_reads_nothing(path: Path) -> None:
+    opened = gviz.open(path)
+    opened.close()
+    with pytest.raises(GvizError):
+        _ = opened.runs
+
+
+# -- tables -------------------------------------------------------------------------------
+
+
+def test_nodes_have_times_kernels_and_ranges(opened: Opened, graph: OpenedGraph) -> None:
+    pandas_frame, polars_frame = graph.to_pandas(), graph.to_polars()
+    assert pandas_frame.node_id.tolist() == [node.node_id for node in graph.nodes]
+    assert polars_frame["node_id"].to_list() == pandas_frame.node_id.tolist()
+    statistics = {t.node_id: t for t in opened.recording.fetch_statistics(1)}
+    for node, median in zip(graph.nodes, polars_frame["median_ns"].to_list(), strict=True):
+        time = statistics.get(-1 if node.exec_node_id is None else node.exec_node_id)
+        assert median == (None if time is None else time.median_ns)
+    assert set(pandas_frame.kind) >= {"KERNEL"}
+    assert pandas_frame.kernel.notna().sum() == (pandas_frame.kind == "KERNEL").sum()
+
+
+@pytest.mark.parametrize("what", ["nodes", "edges", "launches", "spans"])
+def test_pandas_and_polars_hold_the_same(graph: OpenedGraph, what: str) -> None:
+    frame = graph.frame(what)
+    one, two = graph.to_pandas(what), graph.to_polars(what)
+    assert len(one) == len(two) == len(frame) > 0
+    assert list(one.columns) == two.columns == list(frame.kinds)
+    for name in frame.kinds:
+        known = [None if value is pandas.NA else value for value in one[name].tolist()]
+        assert known == two[name].to_list(), name
+
+
+def test_spans_join_nodes_on_their_id_in_the_executable(graph: OpenedGraph) -> None:
+    nodes, spans = graph.to_pandas("nodes"), graph.to_pandas("spans")
+    joined = spans.merge(nodes, on="exec_node_id")
+    assert len(joined) == len(spans)
+    medians = joined.groupby("node_id").duration_ns.median()
+    assert medians.tolist() == nodes.set_index("node_id").median_ns.dropna().tolist()
+
+
+def test_missing_integers_stay_integers(path: Path) -> None:
+    database = sqlite3.connect(path)
+    with database:
+        database.execute("UPDATE launch SET event_duration_ns=NULL WHERE ordinal=3")
+    database.close()
+    with gviz.open(path) as opened:
+        graph = opened.graph(1)
+        column = graph.to_pandas("launches").event_duration_ns
+        assert (str(column.dtype), int(column.isna().sum())) == ("Int64", 1)
+        found = graph.to_polars("launches")["event_duration_ns"]
+        assert (str(found.dtype), found.null_count()) == ("Int64", 1)
+        assert found[3] is None
+
+
+def test_every_table_of_the_file_is_a_frame(opened: Opened) -> None:
+    for table in all_tables():
+        one, two = opened.to_pandas(table.name), opened.to_polars(table.name)
+        assert list(one.columns) == two.columns == [c.name for c in table.columns]
+        assert len(one) == len(two)
+    assert len(opened.to_pandas("span")) == len(opened.graph(1).spans)
+    assert opened.tables[0] == "run"
+
+
+def test_absent_tables_name_those_that_are_there(opened: Opened, graph: OpenedGraph) -> None:
+    with pytest.raises(GvizError, match="there are nodes, edges, launches, spans"):
+        graph.to_pandas("node")
+    with pytest.raises(GvizError, match="there are run, "):
+        opened.to_polars("nodes")
+
+
+def test_columns_without_a_value_keep_their_type() -> None:
+    frame = from_rows({"a": "INTEGER", "b": "REAL", "c": "TEXT"}, [(None, None, None)])
+    assert [str(t) for t in frame.to_pandas().dtypes] == ["Int64", "Float64", "string"]
+    assert [str(t) for t in frame.to_polars().dtypes] == ["Int64", "Float64", "String"]
+    empty: Frame = from_rows({"a": "INTEGER"}, [])
+    assert (len(empty), len(empty.to_pandas()), len(empty.to_polars())) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_missing_library_is_named(
+    graph: OpenedGraph, monkeypatch: pytest.MonkeyPatch, library: str
+) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(GvizError, match=f"pip install {library}"):
+        getattr(graph, f"to_{library}")()
+
+
+# -- graphs -------------------------------------------------------------------------------
+
+
+def test_networkx_graph_has_nodes_edges_and_attributes(graph: OpenedGraph) -> None:
+    found = graph.to_networkx()
+    assert list(found.nodes) == [node.node_id for node in graph.nodes]
+    assert graph.edges is not None
+    wanted = list(zip(graph.edges.from_node.tolist(), graph.edges.to_node.tolist(), strict=True))
+    assert sorted(found.edges()) == sorted(wanted)
+    assert nx.is_directed_acyclic_graph(found)
+    first = graph.nodes[0]
+    assert found.nodes[first.node_id]["name"] == first.name
+    assert found.nodes[first.node_id]["median_ns"] > 0
+    assert "memset_value" not in found.nodes[first.node_id]
+
+
+def test_unknown_edges_are_none(path: Path) -> None:
+    database = sqlite3.connect(path)
+    with database:
+        database.execute("UPDATE graph SET topology_id=NULL")
+    database.close()
+    with gviz.open(path) as opened:
+        graph = opened.graph(1)
+        assert graph.edges is None
+        assert len(graph.to_pandas("edges")) == 0
+        assert graph.to_networkx().number_of_edges() == 0
+
+
+# -- words --------------------------------------------------------------------------------
+
+
+def test_repr_says_what_is_in_it(opened: Opened) -> None:
+    text = repr(opened)
+    assert "x.gviz" in text
+    assert f"{len(SHAPE.works)} nodes, " in text
+    assert "launches, launch " in text
+
+
+def test_html_of_names_is_escaped(path: Path) -> None:
+    database = sqlite3.connect(path)
+    with database:
+        database.execute("UPDATE graph SET name='<script>alert(1)</script>'")
+    database.close()
+    with gviz.open(path) as opened:
+        html = opened._repr_html_()
+    assert "<script>" not in html
+    assert "&lt;script&gt;" in html
+
+
+def test_diff_is_that_of_the_command(path: Path, opened: Opened) -> None:
+    with gviz.open(path) as other:
+        (run,) = opened.diff(other).runs
+    assert [graph.how for graph in run.graphs] == ["shape"]
