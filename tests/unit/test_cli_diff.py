@@ -6,6 +6,7 @@ import json
 import subprocess
 import tarfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,24 @@ def test_text_fits_the_terminal(recaptures: tuple[Path, Path], tmp_path: Path, w
         lines = text.splitlines()
         assert max(map(len, lines[2:])) <= width  # the first two are paths
         assert len(lines) < 80
+
+
+def test_graphs_beyond_the_largest_changes_have_a_line_each(recaptures: tuple[Path, Path]) -> None:
+    with Recording(recaptures[0]) as before, Recording(recaptures[1]) as after:
+        changed = compare_recordings(before, after)
+        same = compare_recordings(before, before)
+    graphs = [
+        replace(graph, before_graph_id=at)
+        for at, found in enumerate((same, changed, same, changed, same), start=1)
+        for graph in found.runs[0].graphs
+    ]
+    many = replace(changed, runs=(replace(changed.runs[0], graphs=tuple(graphs)),))
+    lines = render_diff(many, 100, 2).splitlines()
+    assert [x.split(" ")[1] for x in lines if x.startswith("graph ")] == ["2", "4"]
+    rest = lines[lines.index("other graphs (--all, or --graph 1)") + 2 :]
+    assert [row.split()[0] for row in rest] == ["1", "3", "5"]
+    assert all(row.endswith("noise") for row in rest)
+    assert max(map(len, rest)) <= 100
 
 
 def test_diff_of_unrelated_recordings_says_so(gviz: Gviz) -> None:
