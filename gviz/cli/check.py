@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -129,15 +130,16 @@ def render_report(report: CheckReport, width: int) -> str:
 def _render(report: CheckReport, width: int) -> Iterator[str]:
     against = "" if report.baseline is None else f" against {report.baseline}"
     yield f"{report.path}{against}"
-    rows = [
-        [check.status, place(check), check.what]
-        + [format_value(v, check.unit) for v in (check.value, check.limit, check.baseline)]
-        for check in report.checks
-    ]
-    if rows:
-        head = ["", "graph", "check", "value", "at most", "baseline"]
+    for where, checks in groupby(report.checks, key=place):
+        yield f"  {where}"
+        rows = [
+            [check.status, check.what]
+            + [format_value(v, check.unit) for v in (check.value, check.limit, check.baseline)]
+            for check in checks
+        ]
+        head = ["", "check", "value", "at most", "baseline"]
         yield from render_table(
-            head, rows, width=width, elastic=1, left=frozenset({0, 2}), indent=2
+            head, rows, width=width, elastic=1, left=frozenset({0}), indent=4
         ).split("\n")
     bad = report.failures()
     for check in report.checks:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
@@ -67,8 +67,9 @@ def render_trend(trend: Trend, width: int, most_series: int | None) -> str:
     """Return a trend as text; ``most_series`` None: all graphs."""
     order = "by when they were recorded" if trend.order == "recorded" else "as given"
     lines = [f"{format_count(len(trend.runs), 'run')}, {order}"]
+    lines += _render_runs(trend.runs, width)
     for series in trend.series[:most_series]:
-        lines += ["", *_render_series(series, trend.runs, width)]
+        lines += ["", *_render_series(series, width)]
     left = len(trend.series) - len(trend.series[:most_series])
     if left:
         lines += ["", f"and {format_count(left, 'more graph')} (--all)"]
@@ -77,30 +78,42 @@ def render_trend(trend: Trend, width: int, most_series: int | None) -> str:
     return "\n".join(lines)
 
 
-def _render_series(series: TrendSeries, runs: tuple[TrendRun, ...], width: int) -> Iterator[str]:
+def _render_runs(runs: Sequence[TrendRun], width: int) -> Iterator[str]:
+    rows = [
+        [
+            f"{number}",
+            Path(run.run.path).name,
+            _date(run.run.started_ns),
+            (run.run.git_revision or "-")[:_COMMIT] + ("+" if run.run.git_dirty else ""),
+            run.gpus or "-",
+        ]
+        for number, run in enumerate(runs, start=1)
+    ]
+    yield from render_table(
+        ["run", "file", "recorded", "commit", "GPU"], rows, width=width, elastic=1,
+        left=frozenset({2, 3, 4}), indent=2,
+    ).split("\n")  # fmt: skip
+
+
+def _render_series(series: TrendSeries, width: int) -> Iterator[str]:
     yield series.name
     before = (None, *series.points)
-    rows = [_row(p, q, runs[p.run]) for p, q in zip(series.points, before, strict=False)]
-    head = ["file:graph", "recorded", "commit", "nodes", "launch", "host", "change", ""]
+    rows = [_row(*pair) for pair in zip(series.points, before, strict=False)]
+    head = ["run", "graph", "nodes", "launch", "host", "change", ""]
     yield from render_table(
-        head, rows, width=width, elastic=0, left=frozenset({1, 2, 7}), indent=2
+        head, rows, width=width, elastic=6, left=frozenset({6}), indent=2
     ).split("\n")
     methods = dict.fromkeys(point.method for point in series.points)
     yield from wrapped(f"launch: {'; '.join(methods)}", width, indent=2)
-    gpus = dict.fromkeys(runs[point.run].gpus or "not known" for point in series.points)
-    yield from wrapped(f"GPU: {', then '.join(gpus)}", width, indent=2)
 
 
-def _row(point: TrendPoint, before: TrendPoint | None, run: TrendRun) -> list[str]:
-    ref = run.run
-    commit = (ref.git_revision or "-")[:_COMMIT] + ("+" if ref.git_dirty else "")
+def _row(point: TrendPoint, before: TrendPoint | None) -> list[str]:
     change = ""
     if point.change_ns is not None and point.launch_ns is not None:
         change = format_shift(point.change_ns, point.launch_ns - point.change_ns)
     return [
-        f"{Path(ref.path).stem}:{point.graph_id}",
-        _date(ref.started_ns),
-        commit,
+        f"{point.run + 1}",
+        f"{point.graph_id}",
         f"{point.node_count:,}",
         format_ns(point.launch_ns),
         format_ns(point.host_ns),

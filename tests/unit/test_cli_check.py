@@ -14,8 +14,11 @@ from xml.etree import ElementTree
 import pytest
 from recordings import transformer_shape, write_recording
 
+from gviz.checks.check import check_recording
 from gviz.checks.limits import MOST_KEYS, REGRESSION_KEYS, RUN_KEYS, parse_limits
+from gviz.cli.check import render_report
 from gviz.cli.main import build_parser
+from gviz.recording.reader import Recording
 
 Gviz = Callable[..., "subprocess.CompletedProcess[str]"]
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -44,6 +47,18 @@ def test_exit_codes(gviz: Gviz, pair: tuple[Path, Path]) -> None:
     assert worse.stdout.endswith("2 of 2 checks failed\n")
     assert better.stdout.endswith("0 of 2 checks failed\n")
     assert (worse.stderr, better.stderr) == ("", "")
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_text_fits_the_terminal(pair: tuple[Path, Path], width: int) -> None:
+    table = {"launch": "1 us", "idle": "0%", "findings": {"any": 0}, "exec_memory": "1 B",
+             "regression": {"launch": "1%", "node": "1%", "nodes": 0}}  # fmt: skip
+    with Recording(pair[0]) as recording, Recording(pair[1]) as baseline:
+        report = check_recording(recording, baseline, parse_limits(table))
+    lines = render_report(report, width).splitlines()
+    assert max(map(len, lines[1:])) <= width  # the first one is the path
+    assert lines[1].startswith("  graph 1: ")
+    assert sum(line.startswith("    ") for line in lines) > len(report.checks)
 
 
 def test_all_forms_say_the_same(gviz: Gviz, tmp_path: Path, pair: tuple[Path, Path]) -> None:

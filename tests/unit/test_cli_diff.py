@@ -133,7 +133,11 @@ def test_trend_has_a_line_a_run(gviz: Gviz, tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert lines[0] == "3 runs, by when they were recorded"
-    rows = [line for line in lines if line.strip().startswith("run")]
+    assert [line.split()[:2] for line in lines[2:5]] == [
+        [f"{n + 1}", f"run{n}.gviz"] for n in range(3)
+    ]
+    rows = [line for line in lines[5:] if line[:5].strip().isdigit()]
+    assert max(map(len, lines)) <= 100
     assert ["noise" in row for row in rows] == [False, True, False]
     assert ["other shape" in row for row in rows] == [False, False, True]
     value = json.loads(gviz("trend", "--json", *paths).stdout)
