@@ -67,7 +67,9 @@ def holder_arrays(levels: Sequence[OpenLevel], strings: Strings) -> Arrays:
     """
     tree = levels[0].level.tree
     number = {level.level.at: at for at, level in enumerate(levels)}
-    nodes, items, words = [], [], []
+    nodes: list[int] = []
+    items: list[int] = []
+    words: list[int] = []
     bodies: list[tuple[int, int, int, int]] = []
     for level in levels:
         for node in tree.holders_in(level.level.at):
@@ -81,14 +83,14 @@ def holder_arrays(levels: Sequence[OpenLevel], strings: Strings) -> Arrays:
             nodes.append(node)
             items.append(level.first + item)
             words.append(strings.add(holder_words(tree, node)))
-    times, at = tree.times.bodies, np.array(nodes, np.int64)
+    times, held = tree.times.bodies, np.array(nodes, np.int64)
     table = np.array(bodies, np.int64).reshape(-1, 4)
     return {
         "holder_item": np.array(items, np.uint32),
         "holder_words": np.array(words, np.uint32),
-        "holder_launches": times.launches[at].astype(np.uint32),
-        "holder_p5_ns": times.p5_ns[at].astype(np.float32),
-        "holder_p95_ns": times.p95_ns[at].astype(np.float32),
+        "holder_launches": times.launches[held].astype(np.uint32),
+        "holder_p5_ns": times.p5_ns[held].astype(np.float32),
+        "holder_p95_ns": times.p95_ns[held].astype(np.float32),
         "body_holder": table[:, 0].astype(np.uint32),
         "body_label": table[:, 1].astype(np.uint32),
         "body_words": table[:, 2].astype(np.uint32),

@@ -109,8 +109,8 @@ def list_openings(
             for body in tree.bodies(holder):
                 around[body] = name
     gained: Counter[str] = Counter()
-    for name, count in zip(around, closed, strict=True):
-        gained[name or ""] += count
+    for outside, count in zip(around, closed, strict=True):
+        gained[outside or ""] += count
     return [replace(o, gained=o.gained or gained[o.id]) for o in found], closed[0]
 
 
