@@ -144,7 +144,7 @@ def _tooltip(page: Page) -> None:
 def _no_match(page: Page) -> None:
     page.keyboard.press("/")
     page.keyboard.type("no such node")
-    page.get_by_text("No node matches.").wait_for()
+    page.get_by_role("grid").get_by_text("No node matches.").wait_for()
 
 
 def _column_filter(page: Page) -> None:
