@@ -152,7 +152,10 @@ class Driver:
     def load_kernels(self, names: Sequence[bytes]) -> None:
         """Load empty kernels of these names; launch them by the names decoded as Latin-1."""
         entries = b"".join(b".visible .entry %s()\n{\n    ret;\n}\n" % name for name in names)
-        ptx = b".version 7.0\n.target sm_50\n.address_size 64\n" + entries
+        self.load_module(b".version 7.0\n.target sm_50\n.address_size 64\n" + entries, names)
+
+    def load_module(self, ptx: bytes, names: Sequence[bytes]) -> None:
+        """Load PTX that has kernels of these names; launch them by the names as Latin-1."""
         module = self._out("cuModuleLoadData", ctypes.c_char_p(ptx))
         for name in names:
             handle = self._out("cuModuleGetFunction", c_void_p(module), ctypes.c_char_p(name))
@@ -264,6 +267,18 @@ class Driver:
             c_void_p(stream),
         )
 
+    def copy_on_device(
+        self, destination: int, source: int, size_bytes: int, stream: Handle
+    ) -> None:
+        """Copy from device to device memory."""
+        self.call(
+            "cuMemcpyDtoDAsync_v2",
+            c_ulonglong(destination),
+            c_ulonglong(source),
+            c_size_t(size_bytes),
+            c_void_p(stream),
+        )
+
     def set32(self, address: int, value: int, count: int, stream: Handle) -> None:
         """Fill with 32-bit values."""
         self.call(
@@ -302,6 +317,10 @@ class Driver:
     def instantiate(self, graph: Handle, flags: int = 0) -> Handle:
         """Return an executable of a graph."""
         return self._out("cuGraphInstantiateWithFlags", c_void_p(graph), c_ulonglong(flags))
+
+    def upload(self, graph_exec: Handle, stream: Handle) -> None:
+        """Upload an executable."""
+        self.call("cuGraphUpload", c_void_p(graph_exec), c_void_p(stream))
 
     def launch_graph(self, graph_exec: Handle, stream: Handle) -> None:
         """Launch an executable."""
