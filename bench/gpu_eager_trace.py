@@ -83,7 +83,7 @@ def trace(program: str, folder: Path) -> None:
         activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA],
         schedule=schedule(wait=1, warmup=1, active=1),
         on_trace_ready=lambda p: p.export_chrome_trace(str(folder / f"{program}.json.gz")),
-        experimental_config=torch._C._profiler._ExperimentalConfig(enable_cuda_sync_events=True),
+        experimental_config=torch.profiler._ExperimentalConfig(enable_cuda_sync_events=True),
     ) as profiler:
         for _ in range(3):
             step()

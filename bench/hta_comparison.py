@@ -7,9 +7,9 @@ path, with the same gap?), the steps that lead from the CPU to the GPU (does gvi
 waited for the host there?), and what each says bounds the pass. With a recording of the same
 program (bench/gpu_eager_trace.py), what gviz measured itself stands beside it.
 
-HTA is no dependency of gviz: install HolisticTraceAnalysis (0.5.0) and pandas below 3, which it
-needs, elsewhere. The trace must have CUDA's synchronisation records
-(torch.profiler's _ExperimentalConfig(enable_cuda_sync_events=True)). ::
+HTA is no dependency of gviz: install HolisticTraceAnalysis and pandas elsewhere (0.5.0 needs
+pandas below 3; from 0.6.0 on HTA knows cuLaunchKernelEx). The trace must have CUDA's
+synchronisation records (torch.profiler's _ExperimentalConfig(enable_cuda_sync_events=True)). ::
 
     python -P bench/hta_comparison.py TRACE.json.gz [--recording FILE.gviz]
         [--annotation ProfilerStep] [--instance 0]
