@@ -12,7 +12,7 @@ from gviz.app.dag_places import LAYOUTS
 from gviz.app.folding import FOLDINGS
 from gviz.app.overlays import NAMES
 
-RUNS, RUN, GRAPH, BENCH = "/", "/run", "/graph", "/bench"
+RUNS, RUN, GRAPH, REPORT, BENCH = "/", "/run", "/graph", "/report", "/bench"
 PAYLOAD = "/payload"
 
 #: SQLite's integers have up to 19.
@@ -136,10 +136,20 @@ class Addresses:
             return self.prefix + BENCH.lstrip("/")
         return self._page(BENCH, file=file, run=run_id)
 
-    def graph(self, file: str, graph_id: int, node_ids: Iterable[int] = ()) -> str:
-        """Return the address of a graph's page, with nodes selected."""
-        nodes = ",".join(str(n) for n in node_ids)
-        return self._page(GRAPH, file=file, graph=graph_id, **({"node": nodes} if nodes else {}))
+    def report(self, file: str, graph_id: int) -> str:
+        """Return the address of what analyses say of a graph."""
+        return self._page(REPORT, file=file, graph=graph_id)
+
+    def graph(
+        self,
+        file: str,
+        graph_id: int,
+        node_ids: Iterable[int] = (),
+        opened: Iterable[str] = (),
+    ) -> str:
+        """Return the address of a graph's page, with nodes selected and bodies open."""
+        given = {"node": ",".join(str(n) for n in node_ids), "open": ",".join(opened)}
+        return self._page(GRAPH, file=file, graph=graph_id, **{k: v for k, v in given.items() if v})
 
     def dag_payload(self, file: str, graph_id: int, query: Query, launch_id: int | None) -> str:
         """Return where the DAG component fetches its data, as a page's query asks for it."""

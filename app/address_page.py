@@ -5,12 +5,13 @@ from __future__ import annotations
 from dash import dcc
 from dash.development.base_component import Component
 
-from gviz.app.address import BENCH, GRAPH, RUN, RUNS, Addresses, Query, parse_query
+from gviz.app.address import BENCH, GRAPH, REPORT, RUN, RUNS, Addresses, Query, parse_query
 from gviz.app.graph_view import graph_view
 from gviz.app.library import Library
 from gviz.app.open_recording import ChangedError, GoneError
 from gviz.app.pages.bench import render_bench
 from gviz.app.pages.graph import render_graph
+from gviz.app.pages.report import render_report
 from gviz.app.pages.run import render_run
 from gviz.app.pages.runs import render_runs
 from gviz.app.refusals import sentence_of
@@ -62,6 +63,8 @@ def _page(library: Library, addresses: Addresses, path: str, query: Query) -> Pa
         return _run_page(library, addresses, query.file, query.run_id)
     if local == GRAPH and query.file is not None and query.graph_id is not None:
         return _graph_page(library, addresses, query.file, query.graph_id, query)
+    if local == REPORT and query.file is not None and query.graph_id is not None:
+        return _report_page(library, addresses, query.file, query.graph_id)
     if local == BENCH:
         steps = trail(("Runs", addresses.runs()), ("Launch costs", None))
         return render_bench(library, query.file, query.run_id), steps, "Launch costs – gviz"
@@ -88,6 +91,20 @@ def _graph_page(
         (graph.graph.name, None),
     )
     return page, steps, f"{graph.graph.name} – gviz"
+
+
+def _report_page(library: Library, addresses: Addresses, file: str, graph_id: int) -> Page:
+    with library.file(file).at() as opened:
+        graph = opened.recording.fetch_graph(graph_id)
+        run = next(r for r in opened.recording.fetch_runs() if r.run_id == graph.run_id)
+        page = render_report(library, file, run, graph, addresses)
+    steps = trail(
+        ("Runs", addresses.runs()),
+        (run.name, addresses.run(file, run.run_id)),
+        (graph.name, addresses.graph(file, graph_id)),
+        ("Report", None),
+    )
+    return page, steps, f"Report: {graph.name} – gviz"
 
 
 def _find_run(views: list[RunView], file: str, run_id: int) -> RunView:

@@ -23,7 +23,9 @@ from gviz.app.inspector import render_inspector
 from gviz.app.kernel_table import render_kernel_table
 from gviz.app.library import Library
 from gviz.app.memory_panel import render_memory_facts
+from gviz.app.pages.report import show_report
 from gviz.app.refusals import add_refusals, sentence_of
+from gviz.app.report.reports import Reports
 from gviz.app.routes import add_payload_routes
 from gviz.app.security import Access, content_security_policy, protect
 from gviz.app.shell import INDEX, build_shell, message
@@ -156,6 +158,7 @@ def _add_graph_callbacks(app: dash.Dash, library: Library, addresses: Addresses)
         prevent_initial_call=True,
     )(show_growth)
     _add_memory(app, library)
+    _add_report(app, library, addresses)
     _add_links(app)
 
 
@@ -179,6 +182,22 @@ def _add_memory(app: dash.Dash, library: Library) -> None:
         State("memory-facts", "children"),
         State("view", "data"),
     )(show_memory)
+
+
+def _add_report(app: dash.Dash, library: Library, addresses: Addresses) -> None:
+    """Fill the Report page when its analysis is made; until then the page asks again."""
+    reports = Reports()
+
+    def fill(asked: int | None, view: dict[str, Any]) -> tuple[Any, Any]:
+        return show_report(library, reports, view, asked or 0, addresses)
+
+    add: Any = app.callback
+    add(
+        Output("report-body", "children"),
+        Output("report-wait", "max_intervals"),
+        Input("report-wait", "n_intervals"),
+        State("report-view", "data"),
+    )(fill)
 
 
 def show_kernels(table: str, shown: object) -> Any:

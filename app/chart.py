@@ -15,7 +15,7 @@ from gviz.app.theme import SANS
 
 #: Okabe and Ito's palette without black: told apart by people who do not see all colours
 #: (Okabe, Ito 2008, "Color Universal Design").
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C8C8C")
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C8C8C")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star")
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "solid")
 _HEIGHT = 320
@@ -54,7 +54,7 @@ class Axis:
 
 
 def chart(
-    name: str, series: Sequence[Series], x: Axis, y: Axis, *, bars: bool = False
+    name: str, series: Sequence[Series], x: Axis, y: Axis, *, bars: bool = False, **layout: Any
 ) -> Component:
     """Return a chart.
 
@@ -68,37 +68,75 @@ def chart(
         The axes.
     bars
         Groups of bars instead of lines.
+    **layout
+        Of plotly, such as shapes.
     """
     draw = _bar if bars else _line
+    return plot(
+        name,
+        [draw(one, number) for number, one in enumerate(series)],
+        label=f"Chart of {y.title} by {x.title}".removesuffix(" by "),
+        numbers=_table(series, x, y),
+        barmode="group",
+        showlegend=len(series) > 1,
+        xaxis=axis(x),
+        yaxis=axis(y),
+        **layout,
+    )
+
+
+def plot(
+    name: str,
+    data: Sequence[dict[str, Any]],
+    *,
+    label: str,
+    numbers: Component | None,
+    height: int = _HEIGHT,
+    **layout: Any,
+) -> Component:
+    """Return what plotly.js draws, in the look of all charts.
+
+    Parameters
+    ----------
+    name
+        Unique on the page.
+    data
+        plotly's traces.
+    label
+        What the chart is, for those who do not see it.
+    numbers
+        The same as a table, behind a word below it; None: it stands on the page anyway.
+    height
+        In pixels.
+    **layout
+        Of plotly, beside what all charts have.
+    """
     figure = {
-        "data": [draw(one, number) for number, one in enumerate(series)],
+        "data": list(data),
         "layout": {
-            "height": _HEIGHT,
+            "height": height,
             "margin": {"l": 62, "r": 12, "t": 8, "b": 44},
             "font": {"family": SANS, "size": 12},
             "paper_bgcolor": "rgba(0,0,0,0)",
             "plot_bgcolor": "rgba(0,0,0,0)",
-            "barmode": "group",
             "hovermode": "closest",
             "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-            "showlegend": len(series) > 1,
-            "xaxis": _axis(x),
-            "yaxis": _axis(y),
+            **layout,
         },
     }
     graph = dcc.Graph(
         id={"type": "chart", "name": name},
         figure=figure,
         config={"displaylogo": False, "responsive": True, "modeBarButtonsToRemove": ["select2d"]},
-        style={"height": f"{_HEIGHT}px"},
+        style={"height": f"{height}px"},
     )
-    text = f"Chart of {y.title} by {x.title}".removesuffix(" by ")
+    drawn = html.Div(graph, role="group", className="gv-chart", **aria(label=label))
+    if numbers is None:
+        return drawn
     return html.Div(
         [
-            html.Div(graph, role="group", className="gv-chart", **aria(label=text)),
-            html.Details(
-                [html.Summary("The numbers"), _table(series, x, y)], className="gv-chart-numbers"
-            ),
+            drawn,
+            html.Details([html.Summary("The numbers"), numbers], className="gv-chart-numbers"),
         ]
     )
 
@@ -125,7 +163,8 @@ def _table(series: Sequence[Series], x: Axis, y: Axis) -> Component:
     return html.Div(table, className="gv-scroll-x")
 
 
-def _axis(axis: Axis) -> dict[str, Any]:
+def axis(axis: Axis) -> dict[str, Any]:
+    """Return an axis as plotly has it."""
     return {
         "title": {"text": axis.title},
         "type": "log" if axis.log else "-",
@@ -162,7 +201,7 @@ def _common(one: Series) -> dict[str, Any]:
 
 
 def _line(one: Series, number: int) -> dict[str, Any]:
-    colour = _COLOURS[number % len(_COLOURS)]
+    colour = COLOURS[number % len(COLOURS)]
     return {
         **_common(one),
         "type": "scatter",
@@ -178,7 +217,7 @@ def _bar(one: Series, number: int) -> dict[str, Any]:
         **_common(one),
         "type": "bar",
         "marker": {
-            "color": _COLOURS[number % len(_COLOURS)],
+            "color": COLOURS[number % len(COLOURS)],
             "pattern": {"shape": patterns[number % len(patterns)], "solidity": 0.25},
         },
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dash import html
+from dash import dcc, html
 from dash.development.base_component import Component
 
 from gviz.app.choices import select
@@ -19,9 +19,15 @@ from gviz.recording import rows
 
 
 def graph_head(
-    view: GraphView, graphs: Sequence[rows.Graph], measurements: Sequence[rows.Measurement]
+    view: GraphView,
+    graphs: Sequence[rows.Graph],
+    measurements: Sequence[rows.Measurement],
+    report: str | None = None,
 ) -> Component:
-    """Return what stands above the panes; ``graph-about`` is renewed while a recording grows."""
+    """Return what stands above the panes; ``graph-about`` is renewed while a recording grows.
+
+    ``report`` is the address of the graph's report; None: there is no way to it.
+    """
     about = html.Div(
         [
             html.H1(view.graph.name, className="gv-ellipsis", title=view.graph.name),
@@ -32,7 +38,19 @@ def graph_head(
         id="graph-about",
         className="gv-graph-title",
     )
-    return html.Div([about, _graph_choice(view, graphs)], className="gv-graph-head")
+    ways = html.Div([_report(report), _graph_choice(view, graphs)], className="gv-graph-ways")
+    return html.Div([about, ways], className="gv-graph-head")
+
+
+def _report(address: str | None) -> Component | None:
+    if address is None:
+        return None
+    return dcc.Link(
+        "Report",
+        href=address,
+        className="gv-report-link",
+        title="What bounds its launches, and what to change",
+    )
 
 
 def graph_facts(view: GraphView) -> Component:

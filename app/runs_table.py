@@ -67,6 +67,15 @@ def _columns(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     link = {"cellRenderer": "GvizLink", "minWidth": 130}
     columns: list[dict[str, Any]] = [
         {"field": "graph", "headerName": "Graph", **link, "flex": 4},
+        {
+            "field": "report",
+            "headerName": "Report",
+            "cellRenderer": "GvizLink",
+            "width": 82,
+            "sortable": False,
+            "filter": False,
+            "headerTooltip": "What bounds its launches, and what to change",
+        },
         {"field": "run", "headerName": "Run", **link, "flex": 4},
         {
             "field": "file",
@@ -145,6 +154,8 @@ def _row(view: RunView, line: GraphLine, addresses: Addresses) -> dict[str, Any]
         "id": f"{view.file}/{line.graph.graph_id}",
         "graph": line.graph.name,
         "graph_href": addresses.graph(view.file, line.graph.graph_id),
+        "report": "Report",
+        "report_href": addresses.report(view.file, line.graph.graph_id),
         "nodes": line.node_count,
         "launches": line.launch_count,
         "launch_ns": line.times.median_ns,

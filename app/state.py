@@ -7,7 +7,7 @@ from typing import Any
 
 from flask import Flask, Response
 
-from gviz.app.address import BENCH, GRAPH, RUN, RUNS, Addresses, parse_query
+from gviz.app.address import BENCH, GRAPH, REPORT, RUN, RUNS, Addresses, parse_query
 from gviz.app.library import Library
 from gviz.app.open_recording import GoneError, OpenRecording
 
@@ -48,7 +48,8 @@ def shown_files(
 ) -> dict[str, Any]:
     """Return which page an address is, and the state of the files it is made of."""
     local = "/" + path.removeprefix(addresses.prefix.rstrip("/")).strip("/")
-    page = {RUNS: "runs", RUN: "run", GRAPH: "graph", BENCH: "bench"}.get(local, "")
+    names = {RUNS: "runs", RUN: "run", GRAPH: "graph", REPORT: "report", BENCH: "bench"}
+    page = names.get(local, "")
     asked = parse_query(search).file
     wanted = [o for o in library.files() if page == "runs" or (page and o.key == asked)]
     return {"page": page, "files": {o.key: file_state(o) for o in wanted}}

@@ -31,6 +31,7 @@ from gviz.app.memory_panel import render_memory
 from gviz.app.panes import pane, panel_pane, panes
 from gviz.app.quantity import duration, integer
 from gviz.app.table import render_table
+from gviz.life_summary import is_failed
 
 #: Both canvases share hover and selection in the browser under this name.
 LINK_GROUP = "graph-page"
@@ -82,7 +83,12 @@ def render_graph(
             dcc.Store(id="address"),
             # What is selected, in a sentence: assets/web/announce.js.
             html.Div(id="said", role="status", className="gv-unseen"),
-            graph_head(view, graphs, measurements),
+            graph_head(
+                view,
+                graphs,
+                measurements,
+                None if is_failed(view.root) else addresses.report(file, view.root.graph_id),
+            ),
             panes(
                 _dag(
                     view,

@@ -7,7 +7,7 @@ from dash.development.base_component import Component
 
 from gviz.app.address import Addresses
 from gviz.app.life import render_failures, render_lives
-from gviz.app.pages.runs import NODE_TIME_METHOD, no_graphs
+from gviz.app.pages.runs import NODE_TIME_METHOD, no_graphs, report_link
 from gviz.app.quantity import MISSING, duration, integer, moment, three_digits
 from gviz.app.run_badge import gpu_names, note_list, state_badge
 from gviz.app.run_view import GraphLine, RunView
@@ -19,6 +19,7 @@ _MOMENT_NS = 3.2e16
 
 _COLUMNS: tuple[tuple[str, str], ...] = (
     ("Graph", "Click a graph to see its nodes"),
+    ("Report", "What bounds its launches, and what to change"),
     ("Nodes", "Of every level, bodies included"),
     ("Edges", "Of the top level"),
     ("Launches", "Seen, with node times or without"),
@@ -82,7 +83,7 @@ def _graph_table(view: RunView, addresses: Addresses) -> Component:
         return html.P(no_graphs(view), className="gv-muted")
     head = html.Tr(
         [
-            html.Th(name, title=meaning, className=None if i == 0 else "gv-number")
+            html.Th(name, title=meaning, className=None if i < 2 else "gv-number")
             for i, (name, meaning) in enumerate(_COLUMNS)
         ]
     )
@@ -113,7 +114,8 @@ def _graph_row(view: RunView, line: GraphLine, addresses: Addresses) -> Componen
         (duration(line.upload_ns), None),
     ]
     name = html.Td(dcc.Link(line.graph.name, href=href, className="gv-graph-link"))
-    return html.Tr([name, *(html.Td(t, title=m, className="gv-number") for t, m in cells)])
+    report = html.Td(report_link(view.file, line, addresses))
+    return html.Tr([name, report, *(html.Td(t, title=m, className="gv-number") for t, m in cells)])
 
 
 def _measurements(view: RunView) -> Component | None:

@@ -207,6 +207,7 @@ def _graph_line(view: RunView, line: GraphLine, addresses: Addresses) -> Compone
             else "no times",
             title=NODE_TIME_METHOD,
         ),
+        report_link(view.file, line, addresses),
     ]
     return html.Li(
         [
@@ -218,6 +219,14 @@ def _graph_line(view: RunView, line: GraphLine, addresses: Addresses) -> Compone
             ),
             html.Span(values, className="gv-graph-values"),
         ]
+    )
+
+
+def report_link(file: str, line: GraphLine, addresses: Addresses) -> Component:
+    """Return the link to a graph's report."""
+    return dcc.Link(
+        ["Report", html.Span(f" on {line.graph.name}", className="gv-unseen")],
+        href=addresses.report(file, line.graph.graph_id),
     )
 
 

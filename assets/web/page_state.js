@@ -100,7 +100,8 @@
     const now = files[changed[0]];
     const before = shown.files[changed[0]];
     const version = JSON.stringify([window.location.href, changed.map((key) => files[key])]);
-    if (shown.page === "runs" || (before && before.followed)) {
+    // A report is read, and may take long to make: it stays until its reader wants another.
+    if (shown.page === "runs" || (before && before.followed && shown.page !== "report")) {
       // Asked for once: an answer that takes long is not asked for again meanwhile.
       if (version === renewing) return undefined;
       renewing = version;

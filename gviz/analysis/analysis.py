@@ -124,20 +124,16 @@ def analyze(
     RecordingError
         If there is no top-level graph of that id, or the file is damaged.
     """
-    runs = tuple(
-        _analyze_run(
-            RunSubject(recording, run, costs_path=costs_path), graph_id, most_graphs, ignored
-        )
-        for run in recording.fetch_runs()
-    )
+    runs = [RunSubject(recording, run, costs_path=costs_path) for run in recording.fetch_runs()]
     if graph_id is not None:
-        runs = tuple(run for run in runs if run.graphs)
+        runs = [run for run in runs if graph_id in run.graphs]
         if not runs:
             raise RecordingError(
                 f"{recording.path} has no graph {graph_id} that was instantiated; "
                 "'gviz info' lists the graphs"
             )
-    return Analysis(ANALYSIS_VERSION, str(recording.path), runs)
+    found = tuple(_analyze_run(run, graph_id, most_graphs, ignored) for run in runs)
+    return Analysis(ANALYSIS_VERSION, str(recording.path), found)
 
 
 def _analyze_run(

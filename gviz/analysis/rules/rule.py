@@ -10,8 +10,8 @@ from gviz.analysis.figure import How, figure
 from gviz.analysis.run_subject import RunSubject
 from gviz.analysis.subject import NodeRef, Subject
 
-#: Nodes that a finding names, at most.
-NAMED = 8
+#: Nodes that a finding names, at most: as many as a graph page keeps selected in its address.
+NAMED = 100
 
 #: How the true gain lies to the predicted one, if the rule's assumption holds.
 Bound = Literal["about", "at most", "at least"]

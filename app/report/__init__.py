@@ -1,0 +1,1 @@
+"""What analyses say of a graph, as parts of a page."""

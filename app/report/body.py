@@ -1,0 +1,91 @@
+"""A report, part by part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from dash import html
+from dash.development.base_component import Component
+
+from gviz.analysis.figure import NotComputed
+from gviz.app.address import Addresses
+from gviz.app.aria import aria
+from gviz.app.quantity import MISSING, duration, integer, sentence
+from gviz.app.report.advice import advice
+from gviz.app.report.ledger import ledger
+from gviz.app.report.node_links import NodeLinks
+from gviz.app.report.parts import missing, section
+from gviz.app.report.reports import Report
+from gviz.app.shell import facts
+
+_R = TypeVar("_R")
+
+
+def report_body(report: Report, file: str, addresses: Addresses) -> list[Component]:
+    """Return everything below the head of a report."""
+    links = NodeLinks(file, report.tree, addresses)
+    sections = _sections(report, links)
+    return [_facts(report), _doubts(report), _contents(sections), *sections]
+
+
+def _sections(report: Report, links: NodeLinks) -> list[Component]:
+    graph = report.graph
+    path = graph.critical_path
+    observed = () if isinstance(path, NotComputed) else path.observed
+    return [
+        section(
+            "advice",
+            "What to change",
+            *advice(
+                graph.findings, links, empty="No rule found anything whose gain is above noise."
+            ),
+        ),
+        _or_why("ledger", "Where a launch's time goes", graph.ledger,
+                lambda x: ledger(x, observed, links)),
+    ]  # fmt: skip
+
+
+def _or_why(
+    key: str, title: str, found: _R | NotComputed, render: Callable[[_R], list[Component]]
+) -> Component:
+    if isinstance(found, NotComputed):
+        return missing(key, title, found)
+    return section(key, title, *render(found))
+
+
+def _facts(report: Report) -> Component:
+    graph, costs = report.graph, report.run.launch_costs
+    noise = (
+        "Half of the 95% interval of the median launch's length, at least 160 ns and 0.1 % of it"
+    )
+    used = costs.not_computed if isinstance(costs, NotComputed) else costs.description
+    return facts(
+        [
+            ("Nodes", integer(graph.node_count), "Those of bodies included"),
+            ("Launches", integer(graph.launch_count), "Seen while gviz recorded"),
+            ("With node times", integer(graph.timed_launch_count), "Launches that are looked at"),
+            ("Noise", duration(graph.noise_ns) if graph.noise_ns else MISSING,
+             f"Gains below it are no findings. {noise}"),
+            ("Launch costs", sentence(used), "What gviz bench measured; used for estimates"),
+        ]
+    )  # fmt: skip
+
+
+def _doubts(report: Report) -> Component | None:
+    if not report.graph.doubts:
+        return None
+    return html.Ul(
+        [
+            html.Li(
+                [html.Span("doubt", className="gv-note gv-note-warning"), f"{sentence(doubt)}."]
+            )
+            for doubt in report.graph.doubts
+        ],
+        className="gv-notes gv-report-doubts",
+    )
+
+
+def _contents(sections: list[Component]) -> Component:
+    links = [html.Li(html.A(found.children[0].children, href=f"#{found.id}")) for found in sections]
+    return html.Nav(html.Ul(links), className="gv-contents", **aria(label="Parts of this report"))

@@ -1,0 +1,92 @@
+"""Links from what is said of nodes to the graph page with these nodes selected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from dash import dcc, html
+from dash.development.base_component import Component
+
+from gviz.analysis.subject import NodeRef
+from gviz.app.address import Addresses
+from gviz.app.graph_tree import GraphTree
+from gviz.app.open_levels import open_id
+from gviz.app.quantity import counted, integer
+
+#: Nodes of a link: as many as the graph page keeps in its address (page_history.js).
+MOST_LINKED = 100
+_MEANING = "Show them selected in the graph"
+
+
+class NodeLinks:
+    """Makes the links of one report.
+
+    Parameters
+    ----------
+    file
+        Key of the recording.
+    tree
+        The graph with all that is nested in it.
+    """
+
+    def __init__(self, file: str, tree: GraphTree, addresses: Addresses) -> None:
+        self._file, self._tree, self._addresses = file, tree, addresses
+        self._level = {level.graph.graph_id: at for at, level in enumerate(tree.levels)}
+        self._named: dict[str, list[int]] | None = None
+
+    def node(self, ref: NodeRef) -> Component:
+        """Return a link to a node by its id and name."""
+        name = html.Span(ref.name, className="gv-node-name")
+        return self._link(
+            [html.Span(integer(ref.node_id), className="gv-number"), " ", name], [ref]
+        )
+
+    def nodes(self, refs: Iterable[NodeRef], count: int | None = None) -> Component:
+        """Return a link to several nodes, each once; ``count``: how many they are a part of."""
+        found = list(dict.fromkeys(refs))
+        linked = found[:MOST_LINKED]
+        whole = max(len(found), count or 0)
+        text = counted(whole, "node")
+        if len(linked) < whole:
+            text = f"{integer(len(linked))} of {text}"
+        return self._link(text, linked)
+
+    def of_name(self, name: str, text: str) -> Component | str:
+        """Return a link to the nodes of a name; only the text where there are none."""
+        if self._named is None:
+            self._named = {}
+            for index, node in enumerate(self._tree.nodes):
+                self._named.setdefault(node.name, []).append(index)
+        found = self._named.get(name, [])
+        if not found:
+            return text
+        said = f"{_MEANING}: the first {MOST_LINKED}" if len(found) > MOST_LINKED else _MEANING
+        return dcc.Link(text, href=self._address(found[:MOST_LINKED]), title=said)
+
+    def body(self, graph_id: int) -> Component | str:
+        """Return a link to a body by its path; of the graph itself only words."""
+        at = self._level.get(graph_id, 0)
+        if not at:
+            return "the graph itself"
+        return dcc.Link(self._tree.path_of(at), href=self._addresses.graph(self._file, graph_id))
+
+    def _link(self, children: object, refs: Sequence[NodeRef]) -> Component:
+        found = [index for ref in refs if (index := self._index_of(ref)) is not None]
+        return dcc.Link(children, href=self._address(found), title=_MEANING)
+
+    def _index_of(self, ref: NodeRef) -> int | None:
+        level = self._level.get(ref.graph_id)
+        key = None if level is None else self._tree.key_in(level, ref.node_id)
+        return None if key is None else self._tree.index_of(key)
+
+    def _address(self, indices: Sequence[int]) -> str:
+        """Return the graph page with nodes selected, and the bodies around them open."""
+        tree = self._tree
+        around: dict[str, None] = {}
+        for index in indices:
+            holder = int(tree.holder[index])
+            while holder >= 0:
+                around[open_id(int(tree.key[holder]))] = None
+                holder = int(tree.holder[holder])
+        keys = [int(tree.key[index]) for index in indices]
+        return self._addresses.graph(self._file, tree.graph.graph_id, keys, around)

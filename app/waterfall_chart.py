@@ -1,0 +1,134 @@
+"""Waterfalls: how a time comes about part by part, as horizontal bars that follow each other."""
+
+from __future__ import annotations
+
+import html as escaping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from dash.development.base_component import Component
+
+from gviz.app.chart import COLOURS, plot
+from gviz.app.quantity import duration, percent
+
+#: What a part is; each has a colour and a pattern of its own.
+Kind = Literal["total", "work", "gap", "wait", "other", "gain", "loss"]
+
+_BLUE, _ORANGE, _GREEN, _PINK, _YELLOW, _SKY, _GREY = COLOURS
+_LOOK: dict[Kind, tuple[str, str]] = {
+    "total": (_GREY, ""),
+    "work": (_BLUE, ""),
+    "gap": (_ORANGE, "/"),
+    "wait": (_PINK, "x"),
+    "other": (_YELLOW, "."),
+    "gain": (_GREEN, "\\"),
+    "loss": (_ORANGE, "/"),
+}
+_UNITS = ((1e3, "ns", 1.0), (1e6, "µs", 1e3), (1e9, "ms", 1e6), (float("inf"), "s", 1e9))
+#: Pixels of a bar with what is around it, and of what is above and below all of them.
+_BAR, _AROUND = 34, 56
+#: Room right of the longest bar for its words, as a share of it.
+_WORDS = 0.28
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One bar.
+
+    Attributes
+    ----------
+    name
+        What it is.
+    ns
+        Its length, signed: a part below zero goes back.
+    kind
+        Totals start at zero, parts where the bar before ended.
+    """
+
+    name: str
+    ns: float
+    kind: Kind
+
+
+def waterfall(name: str, steps: Sequence[Step], *, label: str, whole_ns: float) -> Component:
+    """Return a waterfall; shares are of ``whole_ns``. Its numbers are to stand beside it."""
+    starts = _starts(steps)
+    reach = max(
+        [abs(x) for x in starts] + [abs(a + s.ns) for a, s in zip(starts, steps, strict=True)]
+    )
+    unit, scale = next((unit, scale) for limit, unit, scale in _UNITS if reach < limit)
+    rows = list(range(len(steps)))
+    looks = [_LOOK[step.kind] for step in steps]
+    words = [f"{duration(s.ns)} · {percent(s.ns / whole_ns)}" for s in steps] if whole_ns else None
+    bars: dict[str, Any] = {
+        "type": "bar",
+        "orientation": "h",
+        "y": rows,
+        "x": [step.ns / scale for step in steps],
+        "base": [start / scale for start in starts],
+        "text": words,
+        "textposition": "outside",
+        "cliponaxis": False,
+        "hovertemplate": "%{text}<extra></extra>",
+        "marker": {
+            "color": [colour for colour, _ in looks],
+            "pattern": {"shape": [shape for _, shape in looks], "solidity": 0.25},
+        },
+    }
+    low = min([0.0, *(a + min(s.ns, 0.0) for a, s in zip(starts, steps, strict=True))])
+    return plot(
+        name,
+        [bars],
+        label=label,
+        numbers=None,
+        height=_AROUND + _BAR * len(steps),
+        showlegend=False,
+        bargap=0.35,
+        margin={"l": 10, "r": 12, "t": 8, "b": 44},
+        xaxis={
+            "title": {"text": unit},
+            "range": [low / scale, reach * (1 + _WORDS) / scale],
+            "zeroline": False,
+        },
+        yaxis=named_rows([step.name for step in steps]),
+        shapes=[_joint(at, starts, steps, scale) for at in rows[1:]],
+    )
+
+
+def named_rows(names: Sequence[str]) -> dict[str, Any]:
+    """Return an axis on which row i, from the top, is called by the i-th name."""
+    return {
+        "tickvals": list(range(len(names))),
+        # plotly takes tags and entities for markup.
+        "ticktext": [escaping.escape(name, quote=False) for name in names],
+        "range": [len(names) - 0.5, -0.5],
+        "automargin": True,
+        "showgrid": False,
+        "zeroline": False,
+    }
+
+
+def _starts(steps: Sequence[Step]) -> list[float]:
+    found: list[float] = []
+    at = 0.0
+    for step in steps:
+        start = 0.0 if step.kind == "total" else at
+        found.append(start)
+        at = start + step.ns
+    return found
+
+
+def _joint(at: int, starts: Sequence[float], steps: Sequence[Step], scale: float) -> dict[str, Any]:
+    """Return the line from the end of the bar before to this one."""
+    x = (starts[at - 1] + steps[at - 1].ns) / scale
+    line = {"color": _GREY, "width": 1, "dash": "dot"}
+    return {
+        "type": "line",
+        "x0": x,
+        "x1": x,
+        "y0": at - 1,
+        "y1": at,
+        "line": line,
+        "layer": "below",
+    }
