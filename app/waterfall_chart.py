@@ -60,14 +60,14 @@ def waterfall(name: str, steps: Sequence[Step], *, label: str, whole_ns: float) 
     unit, scale = next((unit, scale) for limit, unit, scale in _UNITS if reach < limit)
     rows = list(range(len(steps)))
     looks = [_LOOK[step.kind] for step in steps]
-    words = [f"{duration(s.ns)} · {percent(s.ns / whole_ns)}" for s in steps] if whole_ns else None
+    words = [f"{duration(s.ns)} · {percent(s.ns / (whole_ns or 1.0))}" for s in steps]
     bars: dict[str, Any] = {
         "type": "bar",
         "orientation": "h",
         "y": rows,
         "x": [step.ns / scale for step in steps],
         "base": [start / scale for start in starts],
-        "text": words,
+        "text": [text.replace("-", "−") for text in words],
         "textposition": "outside",
         "cliponaxis": False,
         "hovertemplate": "%{text}<extra></extra>",

@@ -8,15 +8,22 @@ from typing import TypeVar
 from dash import html
 from dash.development.base_component import Component
 
+from gviz.analysis.device_launch import DeviceLaunch
 from gviz.analysis.figure import NotComputed
 from gviz.app.address import Addresses
 from gviz.app.aria import aria
 from gviz.app.quantity import MISSING, duration, integer, sentence
 from gviz.app.report.advice import advice
+from gviz.app.report.break_even import break_even, expected_cost
+from gviz.app.report.dominance import dominance
+from gviz.app.report.forecast import forecast, share
 from gviz.app.report.ledger import ledger
 from gviz.app.report.node_links import NodeLinks
-from gviz.app.report.parts import missing, section
+from gviz.app.report.parallelism import parallelism
+from gviz.app.report.parts import how, missing, said, section
+from gviz.app.report.path import critical_path
 from gviz.app.report.reports import Report
+from gviz.app.report.stream import comparison
 from gviz.app.shell import facts
 
 _R = TypeVar("_R")
@@ -24,7 +31,7 @@ _R = TypeVar("_R")
 
 def report_body(report: Report, file: str, addresses: Addresses) -> list[Component]:
     """Return everything below the head of a report."""
-    links = NodeLinks(file, report.tree, addresses)
+    links = NodeLinks(file, report.tree, report.ranges, addresses)
     sections = _sections(report, links)
     return [_facts(report), _doubts(report), _contents(sections), *sections]
 
@@ -33,6 +40,7 @@ def _sections(report: Report, links: NodeLinks) -> list[Component]:
     graph = report.graph
     path = graph.critical_path
     observed = () if isinstance(path, NotComputed) else path.observed
+    compared = graph.stream_comparison
     return [
         section(
             "advice",
@@ -43,7 +51,27 @@ def _sections(report: Report, links: NodeLinks) -> list[Component]:
         ),
         _or_why("ledger", "Where a launch's time goes", graph.ledger,
                 lambda x: ledger(x, observed, links)),
+        _or_why("path", "What bounds it", path, lambda x: critical_path(x, links)),
+        _or_why("dominance", "What dominates", graph.dominance, lambda x: dominance(x, links)),
+        _or_why("parallelism", "What could run side by side", graph.parallelism,
+                lambda x: parallelism(x, links)),
+        _or_why("stream", "Against the same work by stream calls", compared,
+                lambda x: comparison(x, links)),
+        _or_why("break-even", "When it pays back", graph.break_even, break_even),
+        _or_why("costs", "What its calls cost", graph.expected_cost, expected_cost),
+        _or_why("forecast", "Will a graph help", report.run.forecast, forecast),
+        section("run", "The run as a whole", share(report.run.graph_share),
+                *advice(report.run.findings, links, empty="No rule about whole runs found "
+                        "anything.")),
+        section("device", "Could the device launch it", _device(graph.device_launch)),
     ]  # fmt: skip
+
+
+def _device(found: DeviceLaunch) -> Component:
+    if not found.is_possible:
+        return said(f"No: {'; '.join(found.broken)} ", how("derived"), ".")
+    unknown = f" Not known: {', '.join(found.unknown)}." if found.unknown else ""
+    return said("Yes, as far as its nodes tell ", how("derived"), f".{unknown}")
 
 
 def _or_why(

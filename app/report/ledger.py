@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dash import html
 from dash.development.base_component import Component
 
 from gviz.analysis.figure import How
@@ -160,4 +161,5 @@ def _launches(found: LedgerResult) -> list[Component]:
     more = len(found.launches) - len(longest)
     title = "Longest launches" if more else "Launch by launch, the longest first"
     rest = [said(f"And {counted(more, 'shorter one')}; gviz analyze --json has all.", muted=True)]
-    return [heading(title), table(columns, rows, title), *(rest if more else [])]
+    inside = [table(columns, rows, title), *(rest if more else [])]
+    return [html.Details([html.Summary(title), *inside], className="gv-report-more")]

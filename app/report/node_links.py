@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
+from typing import Literal
 
 from dash import dcc, html
 from dash.development.base_component import Component
 
+from gviz.analysis.dominance import INSIDE, OUTSIDE
 from gviz.analysis.subject import NodeRef
 from gviz.app.address import Addresses
-from gviz.app.graph_tree import GraphTree
+from gviz.app.graph_tree import GraphTree, TreeNode
 from gviz.app.open_levels import open_id
 from gviz.app.quantity import counted, integer
+from gviz.node_type import node_type_name
+from gviz.recording import rows
+
+#: What nodes may have in common: kernel name, node type, innermost NVTX range, range around them.
+Grouping = Literal["name", "kind", "range", "nesting"]
 
 #: Nodes of a link: as many as the graph page keeps in its address (page_history.js).
 MOST_LINKED = 100
@@ -27,12 +35,21 @@ class NodeLinks:
         Key of the recording.
     tree
         The graph with all that is nested in it.
+    ranges
+        NVTX ranges of its run, by nvtx_path_id.
     """
 
-    def __init__(self, file: str, tree: GraphTree, addresses: Addresses) -> None:
-        self._file, self._tree, self._addresses = file, tree, addresses
+    def __init__(
+        self,
+        file: str,
+        tree: GraphTree,
+        ranges: Mapping[int, rows.NvtxPath],
+        addresses: Addresses,
+    ) -> None:
+        self._file, self._tree, self._ranges = file, tree, ranges
+        self._addresses = addresses
         self._level = {level.graph.graph_id: at for at, level in enumerate(tree.levels)}
-        self._named: dict[str, list[int]] | None = None
+        self._groups: dict[Grouping, dict[str, list[int]]] = {}
 
     def node(self, ref: NodeRef) -> Component:
         """Return a link to a node by its id and name."""
@@ -51,17 +68,42 @@ class NodeLinks:
             text = f"{integer(len(linked))} of {text}"
         return self._link(text, linked)
 
-    def of_name(self, name: str, text: str) -> Component | str:
-        """Return a link to the nodes of a name; only the text where there are none."""
-        if self._named is None:
-            self._named = {}
-            for index, node in enumerate(self._tree.nodes):
-                self._named.setdefault(node.name, []).append(index)
-        found = self._named.get(name, [])
+    def edge(self, dependency: NodeRef, dependent: NodeRef) -> Component:
+        """Return a link to the two ends of an edge, by their ids."""
+        ids = (integer(ref.node_id) for ref in (dependency, dependent))
+        return self._link(" → ".join(ids), [dependency, dependent])
+
+    def alike(self, by: Grouping, value: str) -> Component | str:
+        """Return a link to the nodes of a name, kind or range; only its text if there are none."""
+        if by not in self._groups:
+            self._groups[by] = self._group(by)
+        found = self._groups[by].get(value, [])
         if not found:
-            return text
+            return value
         said = f"{_MEANING}: the first {MOST_LINKED}" if len(found) > MOST_LINKED else _MEANING
-        return dcc.Link(text, href=self._address(found[:MOST_LINKED]), title=said)
+        return dcc.Link(value, href=self._address(found[:MOST_LINKED]), title=said)
+
+    def _group(self, by: Grouping) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for index, node in enumerate(self._tree.nodes):
+            for value in self._values(node, by):
+                found.setdefault(value, []).append(index)
+        return found
+
+    def _values(self, node: TreeNode, by: Grouping) -> Sequence[str]:
+        """Return what a node is counted under, as gviz.analysis.dominance has it."""
+        if by == "name":
+            return [node.name]
+        if by == "kind":
+            return [node_type_name(node.type)]
+        around: list[str] = []
+        at = node.nvtx_path_id
+        while at is not None and (path := self._ranges.get(at)) is not None:
+            around.insert(0, path.text)
+            at = path.parent_id
+        if by == "range":
+            return around[-1:] or [OUTSIDE]
+        return list(accumulate(around, lambda outer, text: f"{outer}{INSIDE}{text}"))
 
     def body(self, graph_id: int) -> Component | str:
         """Return a link to a body by its path; of the graph itself only words."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 
 from gviz.analysis.analysis import GraphAnalysis, RunAnalysis, analyze
 from gviz.app.graph_tree import GraphTree, read_tree
 from gviz.app.open_recording import OpenRecording
+from gviz.recording import rows
 
 #: Analyses made at the same time; further ones wait, so that pages keep most of the machine.
 _AT_ONCE = 2
@@ -30,11 +32,14 @@ class Report:
         Of the graph.
     tree
         Its nodes, for links to them.
+    ranges
+        NVTX ranges of the run, by nvtx_path_id.
     """
 
     run: RunAnalysis
     graph: GraphAnalysis
     tree: GraphTree
+    ranges: Mapping[int, rows.NvtxPath]
 
 
 class Reports:
@@ -99,4 +104,4 @@ def build_report(opened: OpenRecording, graph_id: int) -> Report:
     (run,) = analyze(recording, graph_id=graph_id).runs
     (graph,) = run.graphs
     tree = opened.derive(("read", "tree", graph_id), lambda: read_tree(recording, graph_id))
-    return Report(run, graph, tree)
+    return Report(run, graph, tree, recording.fetch_nvtx_paths(run.run_id))

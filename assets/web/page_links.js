@@ -223,8 +223,15 @@
     return noUpdate();
   }
 
+  /** The address that the page was last made for. */
+  let made = "";
+
+  /** Another page came: its title, and its beginning in view. */
   function title(text) {
     document.title = text;
+    const address = window.location.pathname + window.location.search;
+    if (address !== made && !window.location.hash) document.getElementById("page")?.scrollTo(0, 0);
+    made = address;
     return noUpdate();
   }
 

@@ -30,9 +30,9 @@ _MOST_ROWS = 100
 #: Kernels that are named as leaving the GPU empty.
 _NAMED = 8
 #: Ranges are written as they nest.
-_INSIDE = " › "
+INSIDE = " › "
 #: Stands for the range of nodes that were made in none.
-_OUTSIDE = "(no range)"
+OUTSIDE = "(no range)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,10 +221,10 @@ def _by_ranges(
         if path_id is not None and path_id not in known:
             outer = nesting(paths[path_id].parent_id)
             text = paths[path_id].text
-            known[path_id] = (*outer, f"{outer[-1]}{_INSIDE}{text}" if outer else text)
+            known[path_id] = (*outer, f"{outer[-1]}{INSIDE}{text}" if outer else text)
         return known[path_id]
 
-    innermost = each.by([(_OUTSIDE if i is None else paths[i].text,) for i in ids])
+    innermost = each.by([(OUTSIDE if i is None else paths[i].text,) for i in ids])
     return innermost, each.by([nesting(i) for i in ids], overlap=True)
 
 

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
-from app_tree import by_id, links, texts
+from app_recordings import write_detailed_recording, write_imported_recording
+from app_tree import by_id, links, texts, walk
+from bare_recordings import BARE
+from evil_recordings import write_cyclic_recording, write_evil_recording
+from memory_recordings import write_memory_recording
+from recordings import write_loop_recording
 
 from gviz.app.address import Addresses, parse_query
 from gviz.app.application import render_page
+from gviz.app.kept import Kept
 from gviz.app.library import Library
 from gviz.app.open_recording import OpenRecording
 from gviz.app.pages.report import show_report
@@ -91,6 +100,116 @@ def test_every_link_selects_nodes_that_are_there(decode: Library, decode_body: o
     assert {n for nodes in found for n in nodes} <= set(range(320))
 
 
+def test_every_part_is_there(decode_body: object) -> None:
+    said = texts(decode_body)
+    for expected in (
+        "By dependencies alone (structural)",
+        "Longest nodes of the observed path",
+        "the graph itself",
+        "Independent nodes that took turns",
+        "Standard deviation",
+        "Waiting for calls",
+        "if the GPU never waited for a call",
+        "Elapsed time, call to last node's end",
+        "Break-even of shorter and longer graphs of the same nodes",
+        "3 passes over the work of graph 1",
+        "1.13 times as fast (Amdahl)",
+        "AUTO_FREE_ON_LAUNCH",
+    ):
+        assert expected in said, expected
+    drawn = {x.id["name"] for x in walk(decode_body) if isinstance(getattr(x, "id", None), dict)}
+    assert drawn == {"ledger", "dominance", "gain", "idle", "break_even"}
+
+
+def traces(body: object, name: str) -> list[dict[str, Any]]:
+    wanted = {"type": "chart", "name": name}
+    (chart,) = [x for x in walk(body) if getattr(x, "id", None) == wanted]
+    found: list[dict[str, Any]] = chart.figure["data"]
+    return found
+
+
+def test_bars_of_a_waterfall_follow_each_other(decode_body: object) -> None:
+    (bars,) = traces(decode_body, "ledger")
+    *parts, whole, residual = zip(bars["base"], bars["x"], strict=True)
+    at = 0.0
+    for base, length in parts:
+        assert base == pytest.approx(at)
+        at += length
+    assert whole == (0.0, pytest.approx(at))
+    assert residual[0] == pytest.approx(at)
+    (bars,) = traces(decode_body, "gain")
+    ends = [base + length for base, length in zip(bars["base"], bars["x"], strict=True)]
+    assert ends[-2] == pytest.approx(ends[-1])
+
+
+def test_pareto_line_never_falls_and_bars_never_grow(decode_body: object) -> None:
+    bars, line = traces(decode_body, "dominance")
+    assert bars["x"] == sorted(bars["x"], reverse=True)
+    assert line["x"] == sorted(line["x"])
+    assert line["x"][0] == bars["x"][0]
+
+
+def test_totals_lead_to_the_nodes_they_are_of(decode: Library, decode_body: object) -> None:
+    file = decode.files()[0]
+    report = Patient().find(file, file.version, 1)
+    to_nodes = NodeLinks("decode_step", report.tree, report.ranges, ADDRESSES)
+    by_range = report.graph.dominance.by_range
+    for by, found in (("name", report.graph.dominance.by_name), ("range", by_range),
+                      ("kind", report.graph.dominance.by_kind),
+                      ("nesting", report.graph.dominance.by_nesting)):  # fmt: skip
+        for value, executions in zip(found.name, found.executions, strict=True):
+            link = to_nodes.alike(by, value)
+            nodes = parse_query(link.href.partition("?")[2]).node_ids
+            # Nothing loops here, and every node has a time.
+            assert len(nodes) == min(executions, MOST_LINKED), (by, value)
+
+
+@pytest.mark.parametrize("name", sorted(BARE))
+def test_bare_recordings_say_why_there_is_nothing(tmp_path: Path, name: str) -> None:
+    library = Library([BARE[name](tmp_path / "bare.gviz")])
+    said = texts(shown(library))
+    assert "This page failed" not in said
+    assert "gviz failed here" not in said
+    assert "ot computed" in said or "There is no report. " in said
+    assert "nan" not in said.split()
+
+
+@pytest.mark.parametrize(
+    "write", [write_evil_recording, write_cyclic_recording, write_detailed_recording, write_imported_recording,
+              write_loop_recording, write_memory_recording]
+)  # fmt: skip
+def test_odd_recordings_have_a_report(tmp_path: Path, write: Callable[[Path], Path]) -> None:
+    library = Library([write(tmp_path / "odd.gviz")])
+    said = texts(shown(library))
+    assert "What to change" in said
+    assert "gviz failed here" not in said
+
+
+def test_report_of_another_version_is_refused(decode: Library) -> None:
+    view = {"file": "decode_step", "version": "0123", "graph": 1}
+    body, _ = show_report(decode, Patient(), view, 0, ADDRESSES)
+    assert "changed since this page was opened" in texts(body)
+
+
+def test_report_is_made_once_and_others_are_not_held_up(decode: Library) -> None:
+    file = decode.files()[0]
+    reports, release, built = Reports(), threading.Event(), []
+
+    class Held(OpenRecording):
+        def derive(self, key, build):  # type: ignore[no-untyped-def]
+            built.append(key)
+            release.wait(PATIENCE_S)
+            return file.derive(key, build)
+
+    held = Held("held", file.path, Kept())
+    assert reports.find(held, held.version, 1, patience_s=0.01) is None
+    assert reports.find(held, held.version, 1, patience_s=0.01) is None
+    assert reports.find(file, file.version, 1, patience_s=PATIENCE_S) is not None
+    release.set()
+    assert reports.find(held, held.version, 1, patience_s=PATIENCE_S) is not None
+    assert built == [("report", 1)]
+
+
 @pytest.mark.parametrize("search", ["?file=decode_step", "?file=none&graph=1", "?graph=1",
                                     "?file=decode_step&graph=77"])  # fmt: skip
 def test_address_of_no_report_is_a_message(decode: Library, search: str) -> None:
@@ -107,14 +226,12 @@ def test_pages_lead_to_the_report(decode: Library) -> None:
 
 
 def test_link_to_nodes_in_a_body_opens_it(tmp_path: Path) -> None:
-    from recordings import write_loop_recording
-
     library = Library([write_loop_recording(tmp_path / "loop.gviz")])
     file = library.files()[0]
     report = Patient().find(file, file.version, 1)
     refs = [x.node for x in report.graph.critical_path.observed]
     inner = next(ref for ref in refs if ref.graph_id == 2)
-    link = NodeLinks("loop", report.tree, ADDRESSES).node(inner)
+    link = NodeLinks("loop", report.tree, report.ranges, ADDRESSES).node(inner)
     query = parse_qs(link.href.partition("?")[2])
     assert query["graph"] == ["1"]
     assert query["open"] == ["n1002"]
