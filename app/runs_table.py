@@ -19,6 +19,15 @@ from gviz.app.theme import GRID_THEME
 _NUMBER = {"type": "numericColumn", "filter": "agNumberColumnFilter"}
 _TIME = {**_NUMBER, "valueFormatter": {"function": "gvizDuration(params.value)"}, "width": 90}
 _COUNT = {**_NUMBER, "valueFormatter": {"function": "gvizCount(params.value)"}, "width": 88}
+_REPORT = {
+    "field": "report",
+    "headerName": "Report",
+    "cellRenderer": "GvizLink",
+    "width": 82,
+    "sortable": False,
+    "filter": False,
+    "headerTooltip": "What bounds its launches, and what to change",
+}
 #: Columns whose cells have a bar, as long as the value is of the column's greatest.
 _WITH_BARS = ("launch_ns",)
 #: At first the dearest graphs stand on top.
@@ -67,15 +76,7 @@ def _columns(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     link = {"cellRenderer": "GvizLink", "minWidth": 130}
     columns: list[dict[str, Any]] = [
         {"field": "graph", "headerName": "Graph", **link, "flex": 4},
-        {
-            "field": "report",
-            "headerName": "Report",
-            "cellRenderer": "GvizLink",
-            "width": 82,
-            "sortable": False,
-            "filter": False,
-            "headerTooltip": "What bounds its launches, and what to change",
-        },
+        _REPORT,
         {"field": "run", "headerName": "Run", **link, "flex": 4},
         {
             "field": "file",

@@ -29,7 +29,7 @@ _UNITS = ((1e3, "ns", 1.0), (1e6, "µs", 1e3), (1e9, "ms", 1e6), (float("inf"), 
 #: Pixels of a bar with what is around it, and of what is above and below all of them.
 _BAR, _AROUND = 34, 56
 #: Room right of the longest bar for its words, as a share of it.
-_WORDS = 0.28
+_WORDS = 0.45
 
 
 @dataclass(frozen=True, slots=True)

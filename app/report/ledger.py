@@ -117,7 +117,7 @@ def _longest_gaps(found: LedgerResult, links: NodeLinks) -> list[Component]:
         return []
     columns = [
         number("Gap"), Column("From the end of"), Column("To the start of"), Column("Held by"),
-        number("Others ran", "Part of it in which other nodes of the launch ran"), Column(""),
+        number("Others ran", "Part of it in which other nodes of the launch ran"),  Column("Both"),
     ]  # fmt: skip
     rows = [_gap_row(gap, links) for gap in found.gaps]
     return [heading("Longest gaps on the path"), table(columns, rows, "Longest gaps on the path")]

@@ -54,9 +54,7 @@ class NodeLinks:
     def node(self, ref: NodeRef) -> Component:
         """Return a link to a node by its id and name."""
         name = html.Span(ref.name, className="gv-node-name")
-        return self._link(
-            [html.Span(integer(ref.node_id), className="gv-number"), " ", name], [ref]
-        )
+        return self._link([str(ref.node_id), " ", name], [ref])
 
     def nodes(self, refs: Iterable[NodeRef], count: int | None = None) -> Component:
         """Return a link to several nodes, each once; ``count``: how many they are a part of."""
@@ -70,7 +68,7 @@ class NodeLinks:
 
     def edge(self, dependency: NodeRef, dependent: NodeRef) -> Component:
         """Return a link to the two ends of an edge, by their ids."""
-        ids = (integer(ref.node_id) for ref in (dependency, dependent))
+        ids = (str(ref.node_id) for ref in (dependency, dependent))
         return self._link(" → ".join(ids), [dependency, dependent])
 
     def alike(self, by: Grouping, value: str) -> Component | str:

@@ -9,6 +9,7 @@ from dash import html
 from dash.development.base_component import Component
 
 from gviz.analysis.figure import How, NotComputed
+from gviz.app.aria import aria
 from gviz.app.quantity import MISSING, duration, sentence
 
 #: What stands in a cell or paragraph.
@@ -79,7 +80,14 @@ def table(columns: Sequence[Column], rows: Sequence[Sequence[Content]], label: s
         [html.Caption(label, className="gv-unseen"), html.Thead(html.Tr(head)), html.Tbody(body)],
         className="gv-table gv-table-report",
     )
-    return html.Div(found, className="gv-scroll-x gv-report-table")
+    # In a narrow window it scrolls sideways, by keyboard too.
+    return html.Div(
+        found,
+        className="gv-scroll-x gv-report-table",
+        role="group",
+        tabIndex="0",
+        **aria(label=label),
+    )
 
 
 def said(*content: str | Component, muted: bool = False) -> Component:

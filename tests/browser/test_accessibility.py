@@ -121,6 +121,18 @@ def test_graph_is_accessible(graph_page: GraphPage, site: Site, path: str) -> No
     expect_accessible(graph_page.page)
 
 
+@pytest.mark.parametrize(
+    ("file", "width"), [("small", 1400), ("small", 700), ("detailed", 1400), ("loop", 1400)]
+)
+def test_report_is_accessible(page: Page, site: Site, file: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 9000})
+    page.goto(site.start)
+    page.wait_for_selector("h1")
+    page.goto(site.address(f"report?file={file}&graph=1"))
+    page.locator("#report-device").wait_for()
+    expect_accessible(page)
+
+
 def _help(page: Page) -> None:
     page.keyboard.press("?")
     page.locator("#key-help").wait_for(state="visible")

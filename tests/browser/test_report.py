@@ -1,0 +1,126 @@
+"""The Report page in a real browser: it fills itself, its links select nodes, nothing runs over."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from evil_recordings import write_evil_recording
+from playwright.sync_api import Page, expect
+from recordings import write_loop_recording
+from waiting import eventually
+
+if TYPE_CHECKING:
+    from conftest import GraphPage, Serve, Site
+
+pytestmark = pytest.mark.browser
+
+BUNDLED = Path(__file__).resolve().parents[2] / "assets" / "recordings"
+REPORT = "report?file=decode_step&graph=1"
+CHARTS = 5
+
+
+@pytest.fixture(scope="module")
+def site(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Site:
+    folder = tmp_path_factory.mktemp("report")
+    return serve(
+        BUNDLED / "decode_step.gviz",
+        write_loop_recording(folder / "loop.gviz"),
+        write_evil_recording(folder / "evil.gviz"),
+    )
+
+
+def open_report(page: Page, site: Site, path: str = REPORT) -> None:
+    page.goto(site.start)
+    page.wait_for_selector("h1")
+    page.goto(site.address(path))
+    page.locator("#report-advice").wait_for()
+
+
+def test_graph_page_leads_to_its_report_and_a_finding_back(
+    graph_page: GraphPage, site: Site
+) -> None:
+    page = graph_page.page
+    graph_page.open(site, "graph?file=decode_step&graph=1")
+    page.get_by_role("link", name="Report", exact=True).click()
+    finding = page.locator(".gv-finding", has_text="late-fork")
+    finding.get_by_role("link", name="32 nodes").click()
+    graph_page.wait()
+    graph_page.wait_until(lambda: len(graph_page.state("dag")["selected"]) == 32, "32 selected")
+    assert graph_page.state("timeline")["selected"] == graph_page.state("dag")["selected"]
+    page.go_back()
+    page.locator("#report-advice").wait_for()
+
+
+def test_link_to_a_node_of_a_body_selects_it(graph_page: GraphPage, site: Site) -> None:
+    open_report(graph_page.page, site, "report?file=loop&graph=1")
+    graph_page.page.locator("#report-path").get_by_role("link", name="2001").first.click()
+    graph_page.wait()
+    graph_page.wait_until(lambda: "node 2001" in graph_page.inspected(), "the node is inspected")
+
+
+def test_charts_are_drawn_and_follow_the_theme(page: Page, site: Site) -> None:
+    open_report(page, site)
+    count = page.locator(".gv-chart").count()
+    assert count == CHARTS
+    eventually(lambda: page.locator(".gv-chart .bglayer").count() == count, "charts drawn")
+
+    def colour() -> str:
+        found: str = page.evaluate(
+            "() => getComputedStyle(document.querySelector('.gv-chart .ytick text')).fill"
+        )
+        return found
+
+    assert colour() == "rgb(27, 35, 45)"
+    page.get_by_label("Switch between dark and light").click()
+    eventually(lambda: colour() == "rgb(228, 233, 239)", "the dark theme")
+
+
+@pytest.mark.parametrize("width", [700, 1280, 2560])
+def test_nothing_runs_over_the_window(page: Page, site: Site, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    open_report(page, site)
+    eventually(lambda: page.locator(".gv-chart .bglayer").count() == CHARTS, "charts drawn")
+    main = page.locator("#page")
+    assert main.evaluate("e => e.scrollWidth <= e.clientWidth")
+    words = page.locator(".gv-chart .ytick text, .gv-chart .bartext")
+    over = words.evaluate_all(
+        """all => all.filter(e => {
+             const box = e.closest('.gv-chart').getBoundingClientRect();
+             const own = e.getBoundingClientRect();
+             return own.left < box.left - 1 || own.right > box.right + 1;
+           }).map(e => e.textContent)"""
+    )
+    assert over == []
+
+
+def test_contents_lead_to_the_parts_without_a_new_page(page: Page, site: Site) -> None:
+    open_report(page, site)
+    page.locator("#report-advice").evaluate("e => { e.dataset.mark = 'same'; }")
+    page.get_by_role("link", name="When it pays back").click()
+    expect(page.locator("#report-break-even")).to_be_in_viewport()
+    assert page.locator("#report-advice").get_attribute("data-mark") == "same"
+    assert page.url.endswith("#report-break-even")
+
+
+def test_another_page_begins_at_its_top(page: Page, site: Site) -> None:
+    open_report(page, site)
+    page.locator("#report-device").scroll_into_view_if_needed()
+    page.get_by_role("link", name="Launch costs").click()
+    page.wait_for_selector("h1:has-text('Launch costs')")
+    assert page.locator("#page").evaluate("e => e.scrollTop") == 0
+
+
+def test_evil_names_stay_text(page: Page, site: Site) -> None:
+    open_report(page, site, "report?file=evil&graph=1")
+    eventually(lambda: page.locator(".gv-chart .bglayer").count() >= 1, "charts drawn")
+    assert page.locator("#page script, #page img").count() == 0
+    assert page.locator(".gv-chart a[href]").count() == 0
+
+
+def test_graph_that_is_none_is_said(page: Page, site: Site) -> None:
+    page.goto(site.start)
+    page.wait_for_selector("h1")
+    page.goto(site.address("report?file=loop&graph=2"))
+    expect(page.get_by_role("alert")).to_contain_text("There is no report.")
