@@ -61,25 +61,36 @@ def waterfall(name: str, steps: Sequence[Step], *, label: str, whole_ns: float) 
     rows = list(range(len(steps)))
     looks = [_LOOK[step.kind] for step in steps]
     words = [f"{duration(s.ns)} · {percent(s.ns / (whole_ns or 1.0))}" for s in steps]
+    words = [text.replace("-", "−") for text in words]
     bars: dict[str, Any] = {
         "type": "bar",
         "orientation": "h",
         "y": rows,
         "x": [step.ns / scale for step in steps],
         "base": [start / scale for start in starts],
-        "text": [text.replace("-", "−") for text in words],
-        "textposition": "outside",
-        "cliponaxis": False,
+        "text": words,
+        "textposition": "none",
         "hovertemplate": "%{text}<extra></extra>",
         "marker": {
             "color": [colour for colour, _ in looks],
             "pattern": {"shape": [shape for _, shape in looks], "solidity": 0.25},
         },
     }
+    beside: dict[str, Any] = {
+        "type": "scatter",
+        "mode": "text",
+        "y": rows,
+        # To the right of a bar, where nothing else is, also of one that goes back.
+        "x": [max(a, a + s.ns) / scale for a, s in zip(starts, steps, strict=True)],
+        "text": [f" {text}" for text in words],
+        "textposition": "middle right",
+        "cliponaxis": False,
+        "hoverinfo": "skip",
+    }
     low = min([0.0, *(a + min(s.ns, 0.0) for a, s in zip(starts, steps, strict=True))])
     return plot(
         name,
-        [bars],
+        [bars, beside],
         label=label,
         numbers=None,
         height=_AROUND + _BAR * len(steps),

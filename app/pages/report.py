@@ -55,7 +55,7 @@ def _waiting(library: Library, file: str, graph: rows.Graph) -> Component:
     if graph.topology_id is not None:
         count = recording.fetch_topology(graph.topology_id).node_count
         nodes = f"{counted(count, 'node')} and "
-    text = f"Analyzing {nodes}{launches}… Large graphs take up to half a minute."
+    text = f"Analyzing {nodes}{launches}… Graphs of 100,000 nodes take a minute."
     return html.P(text, role="status", className="gv-muted gv-report-waiting")
 
 

@@ -48,7 +48,10 @@ def break_even(found: BreakEven) -> list[Component]:
 def _pay_back(name: str, found: PayBack) -> list[Content]:
     after = _launches(found.launches)
     known = found.saved.interval.low is not None
-    ends = f"{_launches(found.fewest)} to {_launches(found.most)}" if known else MISSING
+    ends = MISSING
+    if known:
+        fewest = _NEVER if found.fewest is None else integer(found.fewest)
+        ends = f"{fewest} to {_launches(found.most)}"
     interval = interval_of(found.saved.interval, signed)
     return [name, signed(found.saved.mean_ns), interval, after, ends, how("derived")]
 
@@ -96,7 +99,8 @@ def _setup(found: SetupCost) -> Component:
     rows: list[list[Content]] = [
         ["Capture", duration(found.capture_ns), how("measured")],
         ["Instantiation, median", duration(found.instantiate_ns), how("measured")],
-        ["Upload, median", duration(found.upload_ns), how("measured")],
+        ["Upload, median", "none" if found.upload_ns is None else duration(found.upload_ns),
+         how("measured")],
         ["First launch call, more than later ones", duration(found.first_launch_ns),
          how("derived")],
         ["All together", duration(found.total_ns), how("derived")],

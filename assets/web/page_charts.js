@@ -24,6 +24,10 @@
     const text = colour("--gv-text");
     return figures.map((figure) => ({
       ...figure,
+      // What plotly draws error bars in by itself is not seen in the dark.
+      data: figure.data.map((trace) =>
+        trace.error_y ? { ...trace, error_y: { ...trace.error_y, color: text } } : trace,
+      ),
       layout: {
         ...figure.layout,
         font: { ...figure.layout.font, color: text },

@@ -84,7 +84,7 @@ def test_nothing_runs_over_the_window(page: Page, site: Site, width: int) -> Non
     eventually(lambda: page.locator(".gv-chart .bglayer").count() == CHARTS, "charts drawn")
     main = page.locator("#page")
     assert main.evaluate("e => e.scrollWidth <= e.clientWidth")
-    words = page.locator(".gv-chart .ytick text, .gv-chart .bartext")
+    words = page.locator(".gv-chart .ytick text, .gv-chart .textpoint")
     over = words.evaluate_all(
         """all => all.filter(e => {
              const box = e.closest('.gv-chart').getBoundingClientRect();

@@ -129,7 +129,7 @@ def traces(body: object, name: str) -> list[dict[str, Any]]:
 
 
 def test_bars_of_a_waterfall_follow_each_other(decode_body: object) -> None:
-    (bars,) = traces(decode_body, "ledger")
+    bars, words = traces(decode_body, "ledger")
     *parts, whole, residual = zip(bars["base"], bars["x"], strict=True)
     at = 0.0
     for base, length in parts:
@@ -137,7 +137,8 @@ def test_bars_of_a_waterfall_follow_each_other(decode_body: object) -> None:
         at += length
     assert whole == (0.0, pytest.approx(at))
     assert residual[0] == pytest.approx(at)
-    (bars,) = traces(decode_body, "gain")
+    assert all(x >= base for x, base in zip(words["x"], bars["base"], strict=True))
+    bars, _ = traces(decode_body, "gain")
     ends = [base + length for base, length in zip(bars["base"], bars["x"], strict=True)]
     assert ends[-2] == pytest.approx(ends[-1])
 
