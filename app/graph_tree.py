@@ -375,7 +375,8 @@ def _read_spans(
     launches = recording.fetch_launches(outermost.graph_id)
     kept = sum(1 for x in launches if x.node_level and x.span_count)
     # Nested nodes are numbered after those of the level around: the others need not be read.
-    spans = recording.fetch_graph_spans(outermost.graph_id, min(inner))
+    wanted = range(min(inner), max(inner) + 1)
+    spans = recording.fetch_graph_spans(outermost.graph_id, wanted)
     node = np.array([by_exec.get(i, -1) for i in spans.node_id.tolist()], np.int64)
     mine = node >= 0
     launch = np.unique(spans.launch_id, return_inverse=True)[1].reshape(-1).astype(np.int64)

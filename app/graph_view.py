@@ -125,12 +125,9 @@ def graph_view(library: Library, file: str, graph_id: int) -> GraphView:
     opened = library.file(file)
     recording = opened.recording
 
-    def build() -> GraphView:
-        # The same that the payloads are made of.
-        tree = opened.derive(("read", "tree", graph_id), lambda: read_tree(recording, graph_id))
-        return build_graph_view(recording, tree)
-
-    return opened.derive(("graph", graph_id), build)
+    # The same that the payloads are made of: asked for each time, so that it stays as long.
+    tree = opened.derive(("read", "tree", graph_id), lambda: read_tree(recording, graph_id))
+    return opened.derive(("graph", graph_id), lambda: build_graph_view(recording, tree))
 
 
 def graph_identity(run: rows.Run, graph: rows.Graph) -> str:

@@ -17,7 +17,7 @@ from gviz.app.wire import Arrays, Strings, node_types
 from gviz.layout.interval_lanes import pack_lanes
 from gviz.median_launch import median_launch
 from gviz.recording import rows
-from gviz.recording.reader import SpanArrays
+from gviz.recording.arrays import SpanArrays
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -67,7 +66,8 @@ def serve(command: Sequence[str]) -> Iterator[Server]:
             raise SystemExit(f"{' '.join(command)} printed no address")
         yield Server(process, found[0])
     finally:
-        process.send_signal(signal.SIGINT)
+        # Not SIGINT: a shell's background jobs, and what they start, ignore it.
+        process.terminate()
         process.wait(timeout=30)
         assert process.stderr is not None
         process.stderr.close()
