@@ -153,6 +153,23 @@ class Columns:
         assert isinstance(column, Blobs)
         return column
 
+    def listed(self, name: str) -> list[Any]:
+        """Return a column as Python's values, None for NULL; not of bytes."""
+        column = self._columns[name]
+        assert not isinstance(column, Blobs)
+        if isinstance(column, Texts):
+            return [*map([*column.values, None].__getitem__, column.codes.tolist())]
+        values: list[Any] = column.values.tolist()
+        if isinstance(column, _Numbers):
+            return [None if value != value else value for value in values]
+        if column.known is None:
+            return values
+        return [v if known else None for v, known in zip(values, column.known, strict=True)]
+
+    def cut(self, part: slice) -> Columns:
+        """Return some rows that follow each other; numbers are not copied."""
+        return Columns({name: _cut(column, part) for name, column in self._columns.items()})
+
     def any_known(self, name: str) -> bool:
         """Return whether a row has a value in a column of numbers or texts."""
         import numpy as np
@@ -230,6 +247,12 @@ def read_page(
 def join_pages(names: Sequence[str], pages: Sequence[Page]) -> Columns:
     """Return columns of pages that follow each other."""
     return Columns({name: _join([page[name] for page in pages]) for name in names})
+
+
+def join_columns(parts: Sequence[Columns]) -> Columns:
+    """Return columns of the same names, one part behind the other; at least one part."""
+    pages = [part._columns for part in parts]
+    return join_pages(list(pages[0]), pages)
 
 
 # -- inner -------------------------------------------------------------------------------
@@ -326,6 +349,18 @@ def _last(page: Page, order: Sequence[str]) -> tuple[int, ...]:
     # SQLite promises aggregates no order, but gives them that of the subquery.
     assert (np.lexsort(keys[::-1]) == np.arange(_length(page))).all()
     return tuple(int(key[-1]) for key in keys)
+
+
+def _cut(column: _Column, part: slice) -> _Column:
+    if isinstance(column, Texts):
+        return Texts(column.codes[part], column.values)
+    if isinstance(column, _Numbers):
+        return _Numbers(column.values[part])
+    if isinstance(column, Blobs):
+        import numpy as np
+
+        return column.take(np.arange(len(column.offset) - 1)[part])
+    return _Integers(column.values[part], None if column.known is None else column.known[part])
 
 
 def _join(parts: Sequence[_Column]) -> _Column:
