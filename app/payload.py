@@ -280,14 +280,13 @@ def timeline_payload(
     -------
     bytes
         Arrays with prefix ``graph_`` and ``stream_``: node_id, name (string), type, start_ns
-        (f8, after the zero), duration_ns (f4), lane, stream (index into ``streams``),
-        iteration; gap_start_ns and gap_end_ns, in which nothing of the side runs; of one
-        launch call_start_ns, call_end_ns and call_name (:mod:`gviz.app.host_calls`); ``stream_``
-        also host_start_ns and host_duration_ns. Zero is the entry of the (first) host call, or,
-        where that is unknown, the first start on the GPU; of several launches always that.
-        ``nested_node`` and ``nested_holder`` (u4): nodes inside others, and those.
-        ``header["detail"]`` is there when the arrays are those of a window
-        (:func:`gviz.app.timeline_window.thin`).
+        (f8, after the zero), duration_ns (f4), lane, stream, iteration; gap_start_ns and
+        gap_end_ns, in which nothing of the side runs; of one launch call_start_ns, call_end_ns
+        and call_name (:mod:`gviz.app.host_calls`); ``stream_`` also host_start_ns and
+        host_duration_ns. Zero is the entry of the (first) host call, or, where that is unknown,
+        the first start on the GPU; of several launches always that. ``nested_node`` and
+        ``nested_holder`` (u4): nodes inside others, and those. ``header["detail"]`` is there when
+        the arrays are those of a window (:func:`gviz.app.timeline_window.thin`).
     """
     tree = keep(("tree", graph_id), lambda: read_tree(recording, graph_id))
     level = keep(("level", graph_id, 0), lambda: read_level(recording, tree))
@@ -298,9 +297,8 @@ def timeline_payload(
     sides = {"graph": graph, "stream": stream.after(len(graph.strings))}
     header = _timeline_header(tree, graph, stream)
     strings = [*graph.strings, *stream.strings]
-    spans = sum(side.header["count"] for side in sides.values() if side.header)
-    if whole or spans <= SENT_WHOLE:
-        arrays = {name: array for side in sides.values() for name, array in side.whole().items()}
+    if whole or sum(s.header["count"] for s in sides.values() if s.header) <= SENT_WHOLE:
+        arrays = {name: array for s in sides.values() for name, array in s.whole().items()}
     else:
         asked = replace(asked, node_ids=_with_nested(tree, asked.node_ids))
         arrays, header["detail"] = _thinned(sides, asked, strings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given, settings, settings
 from hypothesis import strategies as st
 from memory_graphs import BASE, arguments, operations, pointer
 
@@ -50,6 +50,7 @@ def overlap(uses: MemoryUses, a: int, b: int) -> int:
     return len(set(extent(uses, a)) & set(extent(uses, b)))
 
 
+@settings(deadline=None)
 @given(_given, _done)
 def test_sharing_is_overlapping(given_: list, done: list) -> None:
     uses = find_uses(arguments(*given_), operations(*done), ORDER)
@@ -57,6 +58,7 @@ def test_sharing_is_overlapping(given_: list, done: list) -> None:
         assert set(uses.sharing(a).tolist()) == {b for b in range(len(uses)) if overlap(uses, a, b)}
 
 
+@settings(deadline=None)
 @given(_given, _done)
 def test_every_use_lies_in_its_allocation(given_: list, done: list) -> None:
     uses = find_uses(arguments(*given_), operations(*done), ORDER)
@@ -95,6 +97,7 @@ def check(found: DataEdges, uses: MemoryUses, groups: list[list[tuple[int, int]]
 
 
 @settings(max_examples=200)
+@settings(deadline=None)
 @given(_given, _done, _edges)
 def test_edges_carry_what_their_ends_have_in_common(
     given_: list, done: list, edges: list[tuple[int, int]]
@@ -105,6 +108,7 @@ def test_edges_carry_what_their_ends_have_in_common(
 
 
 @settings(max_examples=200)
+@settings(deadline=None)
 @given(_given, _done, _edges, st.data())
 def test_group_of_edges_carries_their_union(
     given_: list, done: list, edges: list[tuple[int, int]], data: st.DataObject
@@ -139,6 +143,7 @@ def allocating(draw: st.DrawFn) -> list[tuple[int, Access, int, int]]:
     return done
 
 
+@settings(deadline=None)
 @given(allocating())
 def test_what_lives_at_a_time_is_what_was_allocated_and_not_freed(done: list) -> None:
     order = np.arange(len(done))
@@ -162,6 +167,7 @@ def test_what_lives_at_a_time_is_what_was_allocated_and_not_freed(done: list) ->
 _ranges = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 12)), max_size=12)
 
 
+@settings(deadline=None)
 @given(_ranges)
 def test_bands_keep_what_overlaps_and_leave_no_gaps(ranges: list[tuple[int, int]]) -> None:
     address = np.array([BASE + start for start, _ in ranges], np.uint64)
