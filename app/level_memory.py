@@ -130,7 +130,7 @@ def _arguments(recording: Recording, levels: Sequence[_LevelNodes]) -> GivenArgu
 def _level_arguments(recording: Recording, of: _LevelNodes, strings: Strings) -> GivenArguments:
     found = recording.fetch_arrays(rows.Argument, {"graph_id": of.graph_id}, _ARGUMENT)
     at = of.find(found.integers("node_id"))
-    here = np.flatnonzero(at >= 0)
+    here = at >= 0
     name = strings.codes(of.nodes.texts("name")).astype(np.int64)
     position = found.integers("position")[here]
     return GivenArguments(

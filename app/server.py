@@ -19,7 +19,7 @@ from typing import Any
 
 from waitress.server import create_server
 
-from gviz.app.allocator import limit_arenas
+from gviz.app.allocator import give_memory_back
 from gviz.app.application import build_app
 from gviz.app.library import Library
 from gviz.app.security import LOOPBACK_HOSTS, Access, new_token
@@ -75,7 +75,7 @@ def serve(paths: Sequence[Path], options: Options) -> int:
     UsageError
         If the port given is taken or the prefix is no path.
     """
-    limit_arenas()
+    give_memory_back()
     server = RunningServer(paths, options)
     # What was made by now stays: the collector need not look through it again and again.
     gc.freeze()

@@ -111,7 +111,19 @@ def use_everything(
     for launch_id in launches:
         client.get(f"payload/timeline/{end}?launch={launch_id}")
     yield "timelines of all launches"
-    for asked in ("layout=lanes", "layout=time", "fold=repeats", "fold=ranges", "layout=structure"):
+    for launch_id in (launches[0], launches[-1]):
+        client.get(f"payload/memory/{end}?launch={launch_id}")
+    yield "memory along two launches"
+    client.get(f"payload/miniature/{end}")
+    yield "small picture"
+    for asked in (
+        "edges=data",
+        "layout=lanes",
+        "layout=time",
+        "fold=repeats",
+        "fold=ranges",
+        "layout=structure",
+    ):
         client.get(f"payload/dag/{end}?{asked}&launch={launches[-1]}")
         yield f"DAG, {asked}"
     for launch_id in launches:

@@ -53,14 +53,21 @@ class Blobs(NamedTuple):
         lengths = np.array([0, *map(len, values)], np.int64)
         return cls(np.cumsum(lengths), np.frombuffer(b"".join(values), np.uint8))
 
-    def take(self, rows: IntArray) -> Blobs:
-        """Return some rows as a column."""
+    def take(self, chosen: BoolArray) -> Blobs:
+        """Return the chosen rows (bool, one a row) as a column."""
         import numpy as np
 
-        lengths = np.diff(self.offset)[rows]
-        offset = np.append(0, np.cumsum(lengths))
-        inside = np.arange(offset[-1]) - np.repeat(offset[:-1], lengths)
-        return Blobs(offset, self.data[np.repeat(self.offset[rows], lengths) + inside])
+        if chosen.all():
+            return self
+        lengths = np.diff(self.offset)
+        offset = np.append(0, np.cumsum(lengths[chosen]))
+        return Blobs(offset, self.data[np.repeat(chosen, lengths)])
+
+    def cut(self, part: slice) -> Blobs:
+        """Return rows that follow each other as a column."""
+        first, last, _ = part.indices(len(self.offset) - 1)
+        offset = self.offset[first : max(first, last) + 1]
+        return Blobs(offset - offset[0], self.data[offset[0] : offset[-1]])
 
     def words(self) -> tuple[IntArray, IntArray, npt.NDArray[np.uint64]]:
         """Return the whole words of 8 bytes: the row of each, its place in there, its value.
@@ -71,12 +78,14 @@ class Blobs(NamedTuple):
 
         counts = np.diff(self.offset) // 8
         row = np.repeat(np.arange(len(counts)), counts)
-        place = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
+        place = np.arange(len(row))
+        place -= np.repeat(np.cumsum(counts) - counts, counts)
         if not len(row):
             return row, place, np.zeros(0, np.uint64)
-        at = self.offset[row] + 8 * place
+        at = 8 * place
+        at += self.offset[row]
         windows = np.lib.stride_tricks.sliding_window_view(self.data, 8)
-        return row, place, windows[at].copy().view("<u8").reshape(-1).astype(np.uint64)
+        return row, place, windows[at].view("<u8").reshape(-1).astype(np.uint64, copy=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,9 +366,7 @@ def _cut(column: _Column, part: slice) -> _Column:
     if isinstance(column, _Numbers):
         return _Numbers(column.values[part])
     if isinstance(column, Blobs):
-        import numpy as np
-
-        return column.take(np.arange(len(column.offset) - 1)[part])
+        return column.cut(part)
     return _Integers(column.values[part], None if column.known is None else column.known[part])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
-from hypothesis import given, settings, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from memory_graphs import BASE, arguments, operations, pointer
 
@@ -96,8 +96,7 @@ def check(found: DataEdges, uses: MemoryUses, groups: list[list[tuple[int, int]]
         assert (found.source_access[at] > 0) == (found.target_access[at] > 0) == bool(places)
 
 
-@settings(max_examples=200)
-@settings(deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(_given, _done, _edges)
 def test_edges_carry_what_their_ends_have_in_common(
     given_: list, done: list, edges: list[tuple[int, int]]
@@ -107,8 +106,7 @@ def test_edges_carry_what_their_ends_have_in_common(
     check(data_edges(uses, source, target), uses, [[edge] for edge in edges])
 
 
-@settings(max_examples=200)
-@settings(deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(_given, _done, _edges, st.data())
 def test_group_of_edges_carries_their_union(
     given_: list, done: list, edges: list[tuple[int, int]], data: st.DataObject
