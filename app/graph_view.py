@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -74,7 +74,7 @@ class GraphView:
     at: int
     nodes: Mapping[int, rows.Node]
     functions: Mapping[int, rows.KernelFunction]
-    _opened: OpenRecording
+    _fetch_statistics: Callable[[int], rows.NodeStatistics | None]
     launch_count: int
     recorded_launches: Sequence[TimedLaunch]
     stream_launches: Sequence[TimedLaunch]
@@ -100,10 +100,7 @@ class GraphView:
 
     def statistics_of(self, node: rows.Node) -> rows.NodeStatistics | None:
         """Return the statistics of a node; None: it has no span."""
-        if node.exec_node_id is None:
-            return None
-        recording = self._opened.recording
-        return recording.fetch_statistics_of(self.root.graph_id, node.exec_node_id)
+        return None if node.exec_node_id is None else self._fetch_statistics(node.exec_node_id)
 
     def key_of(self, node_id: int) -> int:
         """Return the number on the page of a node of this level."""
@@ -181,7 +178,8 @@ def build_graph_view(opened: OpenRecording, tree: GraphTree) -> GraphView:
         at=0,
         nodes=_node_rows(opened, tree, 0),
         functions=recording.fetch_functions(graph.run_id),
-        _opened=opened,
+        # No reference to what the view is kept in.
+        _fetch_statistics=lambda i: opened.recording.fetch_statistics_of(root.graph_id, i),
         launch_count=recording.count_launches(root.graph_id)[0],
         recorded_launches=recorded,
         stream_launches=eager,

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from gviz.app import kept as kept_module
+from gviz.app.graph_view import graph_view
 from gviz.app.kept import Kept
-from gviz.app.value_size import byte_size
+from gviz.app.library import Library
+from gviz.app.value_size import _parts, byte_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,3 +136,19 @@ def test_value_forgotten_while_it_is_built_is_not_kept(kept: Kept) -> None:
     assert found == [b"old"]
     assert kept.bytes == 0
     assert kept.value(("key",), lambda: b"new") == b"new"
+
+
+def test_kept_values_do_not_hold_what_they_are_kept_in(small_recording: Path) -> None:
+    library = Library([small_recording])
+    kept = library.file("small")._kept
+    view = graph_view(library, "small", 1)
+    opened_at = {id(kept), id(library), *map(id, library.files())}
+    waiting: list[object] = [view]
+    seen: set[int] = set()
+    while waiting:
+        value = waiting.pop()
+        if id(value) not in seen:
+            seen.add(id(value))
+            # Sizing looks through the same parts, without the lock of what they are kept in.
+            waiting += [item for part in _parts(value) for item in part]
+    assert not opened_at & seen
