@@ -51,8 +51,8 @@ def _untold(tree: GraphTree, at: int) -> str:
         return "turns unknown: none of its own nodes has a time"
     if level.first == level.end:
         return "empty"
-    reasons = [tree.nodes[n].not_timed_reason for n in inside if not tree.bodies(n)]
-    if all(reasons):
+    untold = tree.nodes.texts("not_timed_reason").codes < 0
+    if not any(untold[n] for n in inside if not tree.bodies(n)):
         return "turns unknown: none of its nodes can have a time"
     return "did not run in any recorded launch"
 

@@ -12,6 +12,9 @@ from gviz.app.dag_places import LAYOUTS
 from gviz.app.graph_view import GraphView
 from gviz.app.overlays import OVERLAYS, TIMED
 
+#: What nodes need to have a colour of an overlay.
+_COLUMN = {"nvtx": "nvtx_path_id", "occupancy": "occupancy_fraction", "device": "device_id"}
+
 
 def colour_choice(view: GraphView, colour: str) -> Component:
     """Return the choice of what nodes are coloured by."""
@@ -25,12 +28,8 @@ def is_empty(view: GraphView, overlay: str) -> bool:
     """Return whether an overlay would show nothing of this graph."""
     if overlay in TIMED:
         return not view.is_timed
-    nodes = view.tree.nodes
-    if overlay == "nvtx":
-        return all(n.nvtx_path_id is None for n in nodes)
-    if overlay == "occupancy":
-        return all(n.occupancy_fraction is None for n in nodes)
-    return overlay == "device" and all(n.device_id is None for n in nodes)
+    column = _COLUMN.get(overlay)
+    return column is not None and not view.tree.nodes.any_known(column)
 
 
 def fold_choice(view: GraphView, folding: str | None) -> Component | None:

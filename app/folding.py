@@ -13,6 +13,7 @@ from gviz.app.dag_places import Shape
 from gviz.app.graph_level import GraphLevel
 from gviz.app.graph_tree import GraphTree
 from gviz.app.launch_intervals import LaunchIntervals
+from gviz.app.tree_nodes import SHAPE, distinct
 from gviz.app.wire import Arrays, Strings
 from gviz.folding.durations import compare_repeats
 from gviz.folding.fold import Fold, FoldTree
@@ -41,19 +42,28 @@ def fold_level(level: GraphLevel, folding: str) -> FoldTree:
     """
     order = np.lexsort((np.arange(len(level.nodes)), level.row))
     if folding == "ranges":
-        texts = {key: tuple(text.split(" › ")) for key, text in level.tree.nvtx.items()}
-        paths = RangePaths.from_texts(texts.get(n.nvtx_path_id or -1, ()) for n in level.nodes)
+        ranges = {key: tuple(text.split(" › ")) for key, text in level.tree.nvtx.items()}
+        of_node = level.nodes.integers("nvtx_path_id", -1).tolist()
+        paths = RangePaths.from_texts(ranges.get(path, ()) for path in of_node)
         # As created: ranges are contiguous there.
         created = np.arange(len(level.nodes), dtype=np.int64)
         return find_ranges(level.edge_from, level.edge_to, created, paths)
+    names = level.nodes.texts("name")
+    work = [names.codes.astype(np.int64), level.nodes.integers("type"), _contents(level)]
+    work += [level.nodes.integers(name, -1) for name in SHAPE]
+    _, labels = distinct(work)
+    texts = [names.values[code] for code in names.codes.tolist()]
+    return find_repeats(level.edge_from, level.edge_to, order, labels, texts)
+
+
+def _contents(level: GraphLevel) -> IntArray:
+    """Return a number one a node, equal where nodes hold equal bodies or none (int64)."""
     known: dict[object, int] = {}
-    content = {node: _content(level.tree, level.first + node) for node in level.holders}
-    labels = [
-        known.setdefault((n.type, n.name, *n.shape, content.get(i)), len(known))
-        for i, n in enumerate(level.nodes)
-    ]
-    names = [n.name for n in level.nodes]
-    return find_repeats(level.edge_from, level.edge_to, order, labels, names)
+    found = np.full(len(level.nodes), -1, np.int64)
+    for node in level.holders:
+        content = _content(level.tree, level.first + node)
+        found[node] = known.setdefault(content, len(known))
+    return found
 
 
 def _content(tree: GraphTree, node: int) -> tuple[object, ...]:

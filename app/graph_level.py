@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from gviz.app.graph_tree import GraphTree, TreeNode, read_tree
+from gviz.app.graph_tree import GraphTree, read_tree
+from gviz.app.tree_nodes import TreeNodes
 from gviz.cycle import describe_cycle
 from gviz.errors import CycleError
 from gviz.layout.lanes import cover_chains
@@ -30,10 +31,8 @@ class GraphLevel:
     ----------
     tree, at
         The tree, and which of its levels this is.
-    nodes
-        In the order of node ids; arrays below follow it.
     key
-        int64: the nodes' numbers on the page.
+        int64: the nodes' numbers on the page, in the order of their ids; arrays below follow it.
     edge_from, edge_to, edge_type
         int64 node indices and CUgraphDependencyType.
     row, chain
@@ -52,7 +51,6 @@ class GraphLevel:
 
     tree: GraphTree
     at: int
-    nodes: list[TreeNode]
     key: IntArray
     edge_from: IntArray
     edge_to: IntArray
@@ -69,6 +67,11 @@ class GraphLevel:
     def graph(self) -> rows.Graph:
         """The graph or body."""
         return self.tree.levels[self.at].graph
+
+    @property
+    def nodes(self) -> TreeNodes:
+        """Its nodes, in the order of their ids."""
+        return self.tree.nodes[self.part]
 
     @property
     def first(self) -> int:
@@ -100,7 +103,6 @@ def read_level(recording: Recording, tree: GraphTree, at: int = 0) -> GraphLevel
     return GraphLevel(
         tree=tree,
         at=at,
-        nodes=nodes,
         key=tree.key[part],
         edge_from=edge_from,
         edge_to=edge_to,
@@ -120,9 +122,7 @@ def read_graph_level(recording: Recording, graph_id: int) -> GraphLevel:
     return read_level(recording, read_tree(recording, graph_id))
 
 
-def _rows(
-    graph: rows.Graph, nodes: list[TreeNode], edge_from: IntArray, edge_to: IntArray
-) -> IntArray:
+def _rows(graph: rows.Graph, nodes: TreeNodes, edge_from: IntArray, edge_to: IntArray) -> IntArray:
     try:
         return rank_rows(len(nodes), edge_from, edge_to)
     except CycleError as error:
@@ -135,13 +135,13 @@ def _rows(
 
 
 def _edges(
-    recording: Recording, graph: rows.Graph, nodes: list[TreeNode]
+    recording: Recording, graph: rows.Graph, nodes: TreeNodes
 ) -> tuple[IntArray, IntArray, IntArray]:
     if graph.topology_id is None or not nodes:
         empty = np.zeros(0, np.int64)
         return empty, empty, empty
     edges = recording.fetch_edges(graph.topology_id)
-    ids = np.array([n.node_id for n in nodes], np.int64)
+    ids = nodes.integers("node_id")
     source, target = np.searchsorted(ids, edges.from_node), np.searchsorted(ids, edges.to_node)
     last = len(ids) - 1
     known = (ids[np.minimum(source, last)] == edges.from_node) & (

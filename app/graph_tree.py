@@ -5,49 +5,23 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from gviz.app.nvtx_text import nvtx_texts
+from gviz.app.tree_nodes import TreeNode, TreeNodes, join_tree_nodes, read_tree_nodes
 from gviz.body_times import BodyTimes, LaunchSpans, Nesting, Turns, measure_bodies
 from gviz.node_type import NodeType
 from gviz.recording import rows
 
 if TYPE_CHECKING:
+    from gviz.recording.columns import Columns
     from gviz.recording.reader import Recording
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
-
-
-class TreeNode(NamedTuple):
-    """What the views show of a node: columns of :class:`gviz.recording.rows.Node`."""
-
-    node_id: int
-    exec_node_id: int | None
-    type: int
-    name: str
-    not_timed_reason: str | None
-    device_id: int | None
-    nvtx_path_id: int | None
-    occupancy_fraction: float | None
-    conditional_type: str | None
-    function_id: int | None
-    capture_stream_id: int | None
-    grid_x: int | None
-    grid_y: int | None
-    grid_z: int | None
-    block_x: int | None
-    block_y: int | None
-    block_z: int | None
-    bytes: int | None
-
-    @property
-    def shape(self) -> tuple[int | None, ...]:
-        """Grid, block and size: equal for nodes of equal work."""
-        return self[-7:]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +93,33 @@ class TreeTimes:
 
 
 @dataclass(frozen=True, slots=True)
+class ExecNodes:
+    """Nodes by their ids in the executable.
+
+    Attributes
+    ----------
+    ids, node
+        int64 arrays of one length: ids, increasing, and the node of each; the first of several.
+    """
+
+    ids: IntArray
+    node: IntArray
+
+    @classmethod
+    def of(cls, exec_node_ids: IntArray) -> ExecNodes:
+        """Return them for the ids of nodes, -1 where a node has none."""
+        ids, first = np.unique(exec_node_ids, return_index=True)
+        return cls(ids[ids >= 0], first[ids >= 0].astype(np.int64))
+
+    def find(self, exec_node_ids: IntArray) -> IntArray:
+        """Return the node of each id; -1: there is none (int64)."""
+        if not len(self.ids):
+            return np.full(len(exec_node_ids), -1, np.int64)
+        at = np.minimum(np.searchsorted(self.ids, exec_node_ids), len(self.ids) - 1)
+        return np.where(self.ids[at] == exec_node_ids, self.node[at], -1)
+
+
+@dataclass(frozen=True, slots=True)
 class GraphTree:
     """A graph level and everything nested in it.
 
@@ -144,7 +145,7 @@ class GraphTree:
 
     outermost: rows.Graph
     levels: tuple[TreeLevel, ...]
-    nodes: list[TreeNode]
+    nodes: TreeNodes
     key: IntArray
     level: IntArray
     holder: IntArray
@@ -156,7 +157,7 @@ class GraphTree:
     _bodies: dict[int, tuple[int, ...]]
     _inside: dict[int, range]
     _levels_inside: dict[int, range]
-    _by_exec: dict[int, int]
+    _by_exec: ExecNodes
 
     @property
     def graph(self) -> rows.Graph:
@@ -188,14 +189,18 @@ class GraphTree:
     def key_in(self, level: int, node_id: int) -> int | None:
         """Return the page's number of a node of a level; None where the level has none such."""
         first, end = self.levels[level].first, self.levels[level].end
-        at = bisect_left(self.nodes, node_id, first, end, key=lambda n: n.node_id)
-        found = at < end and self.nodes[at].node_id == node_id
-        return int(self.key[at]) if found else None
+        ids = self.nodes[first:end].integers("node_id")
+        at = int(np.searchsorted(ids, node_id))
+        return int(self.key[first + at]) if at < len(ids) and ids[at] == node_id else None
+
+    @property
+    def exec_node_ids(self) -> IntArray:
+        """The ids of its nodes in the executable, increasing (int64)."""
+        return self._by_exec.ids
 
     def owners(self, exec_node_ids: IntArray) -> IntArray:
         """Return the node that each id of the executable is; -1: none of the tree (int64)."""
-        get = self._by_exec.get
-        return np.array([get(i, -1) for i in exec_node_ids.tolist()], np.int64)
+        return self._by_exec.find(exec_node_ids)
 
     def inside(self, node: int) -> range:
         """Return the nodes nested in a node, at any depth: they follow each other."""
@@ -214,24 +219,22 @@ def read_tree(recording: Recording, graph_id: int) -> GraphTree:
         outermost = recording.fetch_graph(outermost.parent_graph_id)
     builder = _Builder(recording, graph)
     builder.descend(0)
-    nodes, levels = builder.nodes, builder.levels
+    levels = builder.levels
+    nodes = join_tree_nodes(builder.columns)
     level = np.repeat(np.arange(len(levels)), [x.end - x.first for x in levels]).astype(np.int64)
     holder = np.array([x.holder for x in levels], np.int64)[level]
-    by_exec: dict[int, int] = {}
-    for i, node in enumerate(nodes):
-        if node.exec_node_id is not None:
-            by_exec.setdefault(node.exec_node_id, i)
+    by_exec = ExecNodes.of(nodes.integers("exec_node_id", -1))
     nesting = Nesting(
         level=level,
         holder=np.array([x.holder for x in levels], np.int64),
-        is_once=np.array([n.type == NodeType.GRAPH for n in nodes], bool),
+        is_once=nodes.integers("type") == NodeType.GRAPH,
         is_launched=graph.parent_graph_id is None,
     )
     return GraphTree(
         outermost=outermost,
         levels=tuple(levels),
         nodes=nodes,
-        key=_keys([n.node_id for n in nodes[: levels[0].end]], len(nodes)),
+        key=_keys(nodes[: levels[0].end].integers("node_id"), len(nodes)),
         level=level,
         holder=holder,
         top=_tops(holder),
@@ -248,9 +251,9 @@ def read_tree(recording: Recording, graph_id: int) -> GraphTree:
     )
 
 
-def _keys(shown: list[int], count: int) -> IntArray:
-    following = max(shown, default=-1) + 1 + np.arange(count - len(shown), dtype=np.int64)
-    return np.concatenate((np.array(shown, np.int64), following))
+def _keys(shown: IntArray, count: int) -> IntArray:
+    following = shown.max(initial=-1) + 1 + np.arange(count - len(shown), dtype=np.int64)
+    return np.concatenate((shown, following))
 
 
 def _tops(holder: IntArray) -> IntArray:
@@ -265,46 +268,47 @@ class _Builder:
 
     def __init__(self, recording: Recording, graph: rows.Graph) -> None:
         self._recording = recording
-        self._held: dict[tuple[int, int], list[rows.Graph]] = {}
+        #: The bodies that nodes of a graph hold, by graph and node id.
+        self._held: dict[int, dict[int, list[rows.Graph]]] = {}
         for other in recording.fetch_graphs(graph.run_id):
             if other.parent_graph_id is not None and other.parent_node_id is not None:
-                place = other.parent_graph_id, other.parent_node_id
-                self._held.setdefault(place, []).append(other)
-        self.nodes: list[TreeNode] = []
+                held = self._held.setdefault(other.parent_graph_id, {})
+                held.setdefault(other.parent_node_id, []).append(other)
+        self.columns: list[Columns] = []
         self.levels: list[TreeLevel] = []
         self.bodies: dict[int, list[int]] = {}
         self.inside: dict[int, range] = {}
         self.levels_inside: dict[int, range] = {}
-        self._add(graph, -1, 0)
+        self._count = 0
+        self._add(graph, -1, 0, "")
 
     def descend(self, at: int) -> None:
         """Add what the nodes of a level hold: all of a node's bodies, then what is in them."""
         level = self.levels[at]
-        if not self._held:
+        held = self._held.get(level.graph.graph_id)
+        if not held:
             return
-        for node in range(level.first, level.end):
-            place = level.graph.graph_id, self.nodes[node].node_id
-            if place not in self._held:
+        nodes = TreeNodes(self.columns[at])
+        for inner, node_id in enumerate(nodes.integers("node_id").tolist()):
+            if node_id not in held:
                 continue
-            begin = len(self.nodes), len(self.levels)
-            for body in sorted(self._held[place], key=lambda g: (g.branch or 0, g.graph_id)):
-                self._add(body, node, level.depth + 1)
+            node = level.first + inner
+            begin = self._count, len(self.levels)
+            for body in sorted(held[node_id], key=lambda g: (g.branch or 0, g.graph_id)):
+                self._add(body, node, level.depth + 1, _label(nodes[inner], body.branch or 0))
             for body_at in self.bodies[node]:
                 self.descend(body_at)
-            self.inside[node] = range(begin[0], len(self.nodes))
+            self.inside[node] = range(begin[0], self._count)
             self.levels_inside[node] = range(begin[1], len(self.levels))
 
-    def _add(self, graph: rows.Graph, holder: int, depth: int) -> None:
-        first = len(self.nodes)
-        found = self._recording.fetch_columns(
-            rows.Node, TreeNode._fields, {"graph_id": graph.graph_id}, "node_id"
-        )
-        self.nodes += map(TreeNode._make, found)
-        label = ""
+    def _add(self, graph: rows.Graph, holder: int, depth: int, label: str) -> None:
+        first = self._count
+        found = read_tree_nodes(self._recording, graph.graph_id)
+        self.columns.append(found)
+        self._count += len(found)
         if holder >= 0:
             self.bodies.setdefault(holder, []).append(len(self.levels))
-            label = _label(self.nodes[holder], graph.branch or 0)
-        self.levels.append(TreeLevel(graph, holder, depth, first, len(self.nodes), label))
+        self.levels.append(TreeLevel(graph, holder, depth, first, self._count, label))
 
 
 def _label(holder: TreeNode, branch: int) -> str:
@@ -319,17 +323,17 @@ def _label(holder: TreeNode, branch: int) -> str:
 
 
 def _read_times(
-    recording: Recording, outermost: rows.Graph, nesting: Nesting, by_exec: dict[int, int]
+    recording: Recording, outermost: rows.Graph, nesting: Nesting, by_exec: ExecNodes
 ) -> TreeTimes:
     count = len(nesting.level)
     columns = ("node_id", "median_ns", "p95_ns", "total_ns")
     key = {"graph_id": outermost.graph_id}
-    found = recording.fetch_columns(rows.NodeStatistics, columns, key, "node_id")
+    found = recording.fetch_arrays(rows.NodeStatistics, key, columns)
+    node = by_exec.find(found.integers("node_id"))
+    mine = node >= 0
     median, p95, total = (np.full(count, np.nan) for _ in range(3))
-    for exec_node_id, middle, high, whole in found:
-        node = by_exec.get(exec_node_id, -1)
-        if node >= 0:
-            median[node], p95[node], total[node] = middle, high, whole
+    for of_node, name in ((median, "median_ns"), (p95, "p95_ns"), (total, "total_ns")):
+        of_node[node[mine]] = found.numbers(name)[mine]
     _add_nested(total, nesting.around)
     gpu_ns = recording.fetch_weighted_durations(outermost.graph_id, "graph", "gpu").total_ns
     spans, kept = _read_spans(recording, outermost, nesting, by_exec)
@@ -363,20 +367,21 @@ def _add_nested(total: FloatArray, around: IntArray) -> None:
 
 
 def _read_spans(
-    recording: Recording, outermost: rows.Graph, nesting: Nesting, by_exec: dict[int, int]
+    recording: Recording, outermost: rows.Graph, nesting: Nesting, by_exec: ExecNodes
 ) -> tuple[LaunchSpans, int]:
     """Return the spans that tell about bodies, and how many launches have any."""
     none = np.zeros(0, np.int64)
     if len(nesting.holder) == 1:
         return LaunchSpans(none, none, none, none), 0
-    inner = [i for i, node in by_exec.items() if nesting.level[node] or not nesting.is_launched]
-    if not inner:
+    inner = by_exec.ids[(nesting.level[by_exec.node] > 0) | (not nesting.is_launched)]
+    if not len(inner):
         return LaunchSpans(none, none, none, none), 0
     launches = recording.fetch_launches(outermost.graph_id)
     kept = sum(1 for x in launches if x.node_level and x.span_count)
     # Nested nodes are numbered after those of the level around: the others need not be read.
-    spans = recording.fetch_graph_spans(outermost.graph_id, min(inner))
-    node = np.array([by_exec.get(i, -1) for i in spans.node_id.tolist()], np.int64)
+    wanted = range(int(inner[0]), int(inner[-1]) + 1)
+    spans = recording.fetch_graph_spans(outermost.graph_id, wanted)
+    node = by_exec.find(spans.node_id)
     mine = node >= 0
     launch = np.unique(spans.launch_id, return_inverse=True)[1].reshape(-1).astype(np.int64)
     return (

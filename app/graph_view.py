@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gviz.app.graph_tree import GraphTree, read_tree
 from gviz.app.library import Library
+from gviz.app.open_recording import OpenRecording
+from gviz.app.row_table import RowTable
 from gviz.launch_time import Inflation, LaunchTimes, inflation, launch_times
 from gviz.node_type import NodeType
 from gviz.recording import rows
@@ -46,9 +48,7 @@ class GraphView:
     tree, at
         This level with all that is nested in it, and which level of it this is.
     nodes
-        By node_id.
-    measured
-        Statistics by exec_node_id, of all nodes of the root.
+        By node_id; each is read when it is asked for.
     launch_count
         Launches of the root, with node times or without.
     recorded_launches, stream_launches
@@ -74,7 +74,7 @@ class GraphView:
     at: int
     nodes: Mapping[int, rows.Node]
     functions: Mapping[int, rows.KernelFunction]
-    measured: Mapping[int, rows.NodeStatistics]
+    _fetch_statistics: Callable[[int], rows.NodeStatistics | None]
     launch_count: int
     recorded_launches: Sequence[TimedLaunch]
     stream_launches: Sequence[TimedLaunch]
@@ -100,7 +100,7 @@ class GraphView:
 
     def statistics_of(self, node: rows.Node) -> rows.NodeStatistics | None:
         """Return the statistics of a node; None: it has no span."""
-        return None if node.exec_node_id is None else self.measured.get(node.exec_node_id)
+        return None if node.exec_node_id is None else self._fetch_statistics(node.exec_node_id)
 
     def key_of(self, node_id: int) -> int:
         """Return the number on the page of a node of this level."""
@@ -125,12 +125,9 @@ def graph_view(library: Library, file: str, graph_id: int) -> GraphView:
     opened = library.file(file)
     recording = opened.recording
 
-    def build() -> GraphView:
-        # The same that the payloads are made of.
-        tree = opened.derive(("read", "tree", graph_id), lambda: read_tree(recording, graph_id))
-        return build_graph_view(recording, tree)
-
-    return opened.derive(("graph", graph_id), build)
+    # The same that the payloads are made of: asked for each time, so that it stays as long.
+    tree = opened.derive(("read", "tree", graph_id), lambda: read_tree(recording, graph_id))
+    return opened.derive(("graph", graph_id), lambda: build_graph_view(opened, tree))
 
 
 def graph_identity(run: rows.Run, graph: rows.Graph) -> str:
@@ -155,7 +152,7 @@ def inner_view(library: Library, file: str, view: GraphView, at: int) -> GraphVi
             graph=level.graph,
             at=at,
             ancestors=[*view.ancestors, view.graph],
-            nodes={n.node_id: n for n in recording.fetch_nodes(level.graph.graph_id)},
+            nodes=_node_rows(opened, view.tree, at),
             edge_count=_edge_count(recording, level.graph),
             in_branch=view.in_branch or _is_conditional(view.tree, at),
         )
@@ -163,10 +160,10 @@ def inner_view(library: Library, file: str, view: GraphView, at: int) -> GraphVi
     return opened.derive(("inner", view.graph.graph_id, at), build)
 
 
-def build_graph_view(recording: Recording, tree: GraphTree) -> GraphView:
+def build_graph_view(opened: OpenRecording, tree: GraphTree) -> GraphView:
     """Fetch what was measured about a graph level."""
+    recording = opened.recording
     graph = tree.graph
-    graph_id = graph.graph_id
     run = next(r for r in recording.fetch_runs() if r.run_id == graph.run_id)
     ancestors = _ancestors(graph, {g.graph_id: g for g in recording.fetch_graphs(graph.run_id)})
     root = ancestors[0] if ancestors else graph
@@ -179,9 +176,10 @@ def build_graph_view(recording: Recording, tree: GraphTree) -> GraphView:
         ancestors=ancestors,
         tree=tree,
         at=0,
-        nodes={n.node_id: n for n in recording.fetch_nodes(graph_id)},
+        nodes=_node_rows(opened, tree, 0),
         functions=recording.fetch_functions(graph.run_id),
-        measured={s.node_id: s for s in recording.fetch_statistics(root.graph_id)},
+        # No reference to what the view is kept in.
+        _fetch_statistics=lambda i: opened.recording.fetch_statistics_of(root.graph_id, i),
         launch_count=recording.count_launches(root.graph_id)[0],
         recorded_launches=recorded,
         stream_launches=eager,
@@ -193,6 +191,13 @@ def build_graph_view(recording: Recording, tree: GraphTree) -> GraphView:
         inflation=inflation(recording, root.graph_id),
         in_branch=any(level.branch is not None for level in (*ancestors, graph)),
     )
+
+
+def _node_rows(opened: OpenRecording, tree: GraphTree, at: int) -> RowTable[rows.Node]:
+    level = tree.levels[at]
+    ids = tree.nodes[level.first : level.end].integers("node_id")
+    graph_id = level.graph.graph_id
+    return RowTable(ids, lambda node_id: opened.recording.fetch_node(graph_id, node_id))
 
 
 def _edge_count(recording: Recording, graph: rows.Graph) -> int | None:

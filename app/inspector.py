@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from collections.abc import Sequence
 from functools import partial
 
@@ -218,7 +217,9 @@ def _why_untimed(view: GraphView, node: rows.Node) -> str:
         return f"No times: there is no executable of this graph ({view.root.origin})."
     if not view.timed_count:
         return "No times: no launch of this graph was recorded with node times."
-    if view.in_branch and not any(map(view.statistics_of, view.nodes.values())):
+    level = view.tree.levels[view.at]
+    timed = np.isfinite(view.tree.times.median_ns[level.first : level.end])
+    if view.in_branch and not timed.any():
         return "No times: the branch was not taken in any recorded launch."
     return "No times: this node did not run in any recorded launch."
 
@@ -274,7 +275,8 @@ def _pick(tree: GraphTree, key: int, where: str) -> Component:
 
 def _several(view: GraphView, nodes: Sequence[int], picks: Picks) -> Component:
     tree, times = view.tree, view.tree.times
-    kinds = Counter(node_type_name(tree.nodes[n].type) for n in nodes)
+    types = np.unique(tree.nodes.integers("type")[nodes], return_counts=True)
+    kinds = sorted(zip(*(found.tolist() for found in types), strict=True), key=lambda t: -t[1])
     # What is nested in a selected node counts with that node.
     chosen = set(nodes)
     outer = np.array([n for n in nodes if not _is_within(tree, n, chosen)], np.int64)
@@ -300,7 +302,7 @@ def _several(view: GraphView, nodes: Sequence[int], picks: Picks) -> Component:
                             "Derived: node time over the launch's GPU time",
                         ),
                         ("Timed", f"{len(timed)} of {len(outer)}", "Nodes with spans"),
-                        *((kind, str(count), None) for kind, count in kinds.most_common()),
+                        *((node_type_name(kind), str(count), None) for kind, count in kinds),
                     ]
                 ),
             ),
@@ -337,13 +339,14 @@ def _nothing_selected(view: GraphView, picks: Picks) -> Component:
 
 def _totals(view: GraphView) -> Component:
     """Return what nodes of one name take together in a launch: the names of most time."""
-    total: dict[str, float] = defaultdict(float)
-    count: Counter[str] = Counter()
     tree = view.tree
-    for index in np.flatnonzero(~np.isnan(tree.times.median_ns)).tolist():
-        total[tree.nodes[index].name] += float(tree.times.typical_ns[index])
-        count[tree.nodes[index].name] += 1
-    whole = sum(total.values())
+    timed = np.flatnonzero(~np.isnan(tree.times.median_ns))
+    names = tree.nodes.texts("name")
+    code, size = names.codes[timed], len(names.values)
+    total = np.bincount(code, weights=tree.times.typical_ns[timed], minlength=size)
+    count = np.bincount(code, minlength=size)
+    most = [i for i in np.argsort(-total, kind="stable").tolist() if count[i]]
+    whole = float(total.sum())
     head = html.Tr(
         [
             html.Th("Name"),
@@ -355,13 +358,13 @@ def _totals(view: GraphView) -> Component:
     lines = [
         html.Tr(
             [
-                html.Td(name, className="gv-break"),
-                html.Td(str(count[name]), className="gv-number"),
-                html.Td(duration(time), className="gv-number"),
-                html.Td(percent(time / whole if whole else None), className="gv-number"),
+                html.Td(names.values[i], className="gv-break"),
+                html.Td(str(count[i]), className="gv-number"),
+                html.Td(duration(float(total[i])), className="gv-number"),
+                html.Td(percent(float(total[i]) / whole if whole else None), className="gv-number"),
             ]
         )
-        for name, time in sorted(total.items(), key=lambda item: -item[1])[:_SLOWEST]
+        for i in most[:_SLOWEST]
     ]
     return html.Table([html.Thead(head), html.Tbody(lines)], className="gv-table gv-table-tight")
 

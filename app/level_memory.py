@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +13,11 @@ import numpy.typing as npt
 from gviz.app.graph_level import GraphLevel, read_level
 from gviz.app.graph_view import GraphView
 from gviz.app.library import Library
+from gviz.app.wire import Strings
 from gviz.memory_use import Access, GivenArguments, MemoryOperations, MemoryUses, find_uses
 from gviz.node_type import NodeType
 from gviz.recording import nesting_rows, rows
+from gviz.recording.columns import Columns, join_blobs
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording
@@ -24,6 +26,8 @@ IntArray = npt.NDArray[np.int64]
 
 _ARGUMENT = ("node_id", "position", "value", "allocation_address", "allocation_bytes")
 _NODE = ("node_id", "type", "name", "source_address", "destination_address", "bytes")
+#: Kernels have 4 KiB of arguments at most.
+_MOST_POSITIONS = 1 << 16
 #: Operations of a batch memory node as collectors/csrc/parameters.c words them.
 _OPERATION = re.compile(r"(WAIT|WRITE)_VALUE_(32|64) 0x([0-9a-f]+)")
 
@@ -55,22 +59,13 @@ class LevelMemory:
 
 def read_memory(recording: Recording, level: GraphLevel) -> LevelMemory:
     """Return what memory the nodes of a level, and the nodes nested in them, are given."""
-    arguments: list[tuple[Any, ...]] = []
-    operations: list[_Operation] = []
-    slots: dict[tuple[str, int], int] = {}
     levels = list(_levels(level))
-    for graph_id, holder in levels:
-        nodes = recording.fetch_columns(rows.Node, _NODE, {"graph_id": graph_id}, "node_id")
-        index = {n[0]: at if holder is None else holder for at, n in enumerate(nodes)}
-        name = {n[0]: n[2] for n in nodes}
-        key = {"graph_id": graph_id}
-        for node_id, position, *rest in recording.fetch_columns(
-            rows.Argument, _ARGUMENT, key, "node_id"
-        ):
-            slot = slots.setdefault((name.get(node_id, ""), position), len(slots))
-            if node_id in index:
-                arguments.append((index[node_id], slot, *rest))
-        operations += _operations(recording, graph_id, nodes, index.__getitem__)
+    nodes = [
+        _LevelNodes(graph_id, _fetch_nodes(recording, graph_id), holder)
+        for graph_id, holder in levels
+    ]
+    arguments = _arguments(recording, nodes)
+    operations = _operation_columns([o for of in nodes for o in _operations(recording, of)])
     shown = frozenset(graph_id for graph_id, _ in levels)
     elsewhere = [
         (a.address, a.bytes)
@@ -80,8 +75,12 @@ def read_memory(recording: Recording, level: GraphLevel) -> LevelMemory:
     # Without edges the order of creation is the best that is known.
     known = level.graph.topology_id is not None
     order = level.row if known else np.arange(len(level.nodes), dtype=np.int64)
-    columns = _argument_columns(arguments), _operation_columns(operations)
-    return LevelMemory(find_uses(*columns, order, elsewhere), order, len(arguments), shown)
+    uses = find_uses(arguments, operations, order, elsewhere)
+    return LevelMemory(uses, order, len(arguments.node), shown)
+
+
+def _fetch_nodes(recording: Recording, graph_id: int) -> Columns:
+    return recording.fetch_arrays(rows.Node, {"graph_id": graph_id}, _NODE)
 
 
 def kept_memory(library: Library, file: str, view: GraphView) -> LevelMemory:
@@ -97,6 +96,50 @@ def kept_memory(library: Library, file: str, view: GraphView) -> LevelMemory:
         return read_memory(recording, level)
 
     return opened.derive(("read", "memory", *key), read)
+
+
+class _LevelNodes(NamedTuple):
+    """The nodes of one of the graphs of a level; ``holder``: the node that all of them count as."""
+
+    graph_id: int
+    nodes: Columns
+    holder: int | None
+
+    def owner(self, at: IntArray) -> IntArray:
+        """Return the node of the level that those at some positions count as."""
+        return at if self.holder is None else np.full(len(at), self.holder)
+
+    def find(self, node_ids: IntArray) -> IntArray:
+        """Return the positions of nodes; -1: not here."""
+        ids = self.nodes.integers("node_id")
+        if not len(ids):
+            return np.full(len(node_ids), -1, np.int64)
+        at = np.minimum(np.searchsorted(ids, node_ids), len(ids) - 1)
+        return np.where(ids[at] == node_ids, at, -1)
+
+
+def _arguments(recording: Recording, levels: Sequence[_LevelNodes]) -> GivenArguments:
+    """Return the arguments of all nodes; slots are numbered by kernel name and position."""
+    strings = Strings()
+    parts = [_level_arguments(recording, of, strings) for of in levels]
+    names = [f.name for f in fields(GivenArguments) if f.name != "value"]
+    joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+    return GivenArguments(value=join_blobs([part.value for part in parts]), **joined)
+
+
+def _level_arguments(recording: Recording, of: _LevelNodes, strings: Strings) -> GivenArguments:
+    found = recording.fetch_arrays(rows.Argument, {"graph_id": of.graph_id}, _ARGUMENT)
+    at = of.find(found.integers("node_id"))
+    here = at >= 0
+    name = strings.codes(of.nodes.texts("name")).astype(np.int64)
+    position = found.integers("position")[here]
+    return GivenArguments(
+        of.owner(at[here]),
+        name[at[here]] * _MOST_POSITIONS + position,
+        found.blobs("value").take(here),
+        found.integers("allocation_address", 0)[here].astype(np.uint64),
+        found.integers("allocation_bytes", 0)[here],
+    )
 
 
 def why_no_lifetimes(
@@ -141,42 +184,31 @@ def _levels(level: GraphLevel) -> Iterator[tuple[int, int | None]]:
             yield tree.levels[at].graph.graph_id, node
 
 
-def _operations(
-    recording: Recording,
-    graph_id: int,
-    nodes: list[tuple[Any, ...]],
-    index: Callable[[int], int],
-) -> Iterator[_Operation]:
-    for node_id, kind, _, source, destination, size in nodes:
-        bytes_ = -1 if size is None else size
+def _operations(recording: Recording, of: _LevelNodes) -> Iterator[_Operation]:
+    nodes = of.nodes
+    kinds, size = nodes.integers("type"), nodes.integers("bytes", -1)
+    source, target = (nodes.integers(f"{end}_address", -1) for end in ("source", "destination"))
+    at = np.flatnonzero((source >= 0) | (target >= 0))
+    columns = (of.owner(at), kinds[at], source[at], target[at], size[at])
+    for node, kind, read, written, bytes_ in zip(*(c.tolist() for c in columns), strict=True):
         if kind == NodeType.MEM_ALLOC:
-            if destination is not None:
-                yield index(node_id), Access.ALLOCATED, destination, bytes_
+            if written >= 0:
+                yield node, Access.ALLOCATED, written, bytes_
         elif kind == NodeType.MEM_FREE:
-            if destination is not None:
-                yield index(node_id), Access.FREED, destination, -1
+            if written >= 0:
+                yield node, Access.FREED, written, -1
         else:
-            if source is not None:
-                yield index(node_id), Access.READ, source, bytes_
-            if destination is not None:
-                yield index(node_id), Access.WRITTEN, destination, bytes_
-    if any(n[1] == NodeType.BATCH_MEM_OP for n in nodes):
-        for parameter in recording.fetch_graph_parameters(graph_id):
+            if read >= 0:
+                yield node, Access.READ, read, bytes_
+            if written >= 0:
+                yield node, Access.WRITTEN, written, bytes_
+    if (kinds == NodeType.BATCH_MEM_OP).any():
+        for parameter in recording.fetch_graph_parameters(of.graph_id):
             if found := _OPERATION.match(parameter.value):
                 way, bits, address = found.groups()
                 access = Access.READ if way == "WAIT" else Access.WRITTEN
-                yield index(parameter.node_id), access, int(address, 16), int(bits) // 8
-
-
-def _argument_columns(found: list[tuple[Any, ...]]) -> GivenArguments:
-    node, slot, value, address, size = zip(*found, strict=True) if found else ((),) * 5
-    return GivenArguments(
-        np.array(node, np.int64),
-        np.array(slot, np.int64),
-        value,
-        np.array([a or 0 for a in address], np.uint64),
-        np.array([n or 0 for n in size], np.int64),
-    )
+                node = int(of.owner(of.find(np.array([parameter.node_id])))[0])
+                yield node, access, int(address, 16), int(bits) // 8
 
 
 def _operation_columns(found: list[_Operation]) -> MemoryOperations:

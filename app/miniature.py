@@ -101,7 +101,7 @@ def _bars(recording: Recording, level: GraphLevel, launch_id: int) -> tuple[list
     lane = lane // -(-count // _MOST_LANES)
     unit = max(float(end.max()), 1.0) / UNITS
     merged = merge_spans(lane, start, end, unit, np.zeros(len(lane), bool))
-    place = places_by_time([tree.nodes[i].name for i in node.tolist()], end - start)
+    place = places_by_time(tree.nodes.texts("name").codes[node], end - start)
     bars: list[list[float]] = [[] for _ in range(_MOST_NAMES + 1)]
     for at, begin, finish in zip(
         merged.slowest.tolist(), merged.start_ns.tolist(), merged.end_ns.tolist(), strict=True
@@ -112,11 +112,12 @@ def _bars(recording: Recording, level: GraphLevel, launch_id: int) -> tuple[list
     return bars, int(lane.max()) + 1
 
 
-def places_by_time(names: list[str], duration_ns: npt.NDArray[np.float64]) -> list[int]:
+def places_by_time(name: npt.NDArray[np.int32], duration_ns: npt.NDArray[np.float64]) -> list[int]:
     """Return for each span the place of its name: 0 for the name that took most time."""
-    index = {name: i for i, name in enumerate(dict.fromkeys(names))}
-    mine = np.array([index[name] for name in names], np.int64)
-    order = np.argsort(-np.bincount(mine, weights=duration_ns), kind="stable")
+    _, first, mine = np.unique(name, return_index=True, return_inverse=True)
+    total = np.bincount(mine.reshape(-1), weights=duration_ns)
+    # Of equals the one that comes first.
+    order = np.lexsort((first, -total))
     place = np.empty(len(order), np.int64)
     place[order] = np.minimum(np.arange(len(order)), _MOST_NAMES)
-    return [int(p) for p in place[mine]]
+    return [int(p) for p in place[mine.reshape(-1)]]

@@ -2,13 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
 
 from gviz.app.graph_view import GraphView
 from gviz.app.library import Library
 from gviz.recording import rows
 from gviz.recording.reader import Recording
+
+IntArray = npt.NDArray[np.int64]
+
+
+class Grouped(Mapping[int, Sequence[int]]):
+    """Numbers that belong to nodes: a mapping from the node id to its numbers, in their order.
+
+    Parameters
+    ----------
+    node, value
+        int64 arrays of one length.
+    """
+
+    def __init__(self, node: IntArray, value: IntArray) -> None:
+        order = np.argsort(node, kind="stable")
+        self._value = value[order]
+        self._nodes, self._first = np.unique(node[order], return_index=True)
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._nodes.tolist())
+
+    def __getitem__(self, key: int) -> Sequence[int]:
+        at = int(np.searchsorted(self._nodes, key))
+        if at == len(self._nodes) or self._nodes[at] != key:
+            raise KeyError(key)
+        last = self._first[at + 1] if at + 1 < len(self._first) else len(self._value)
+        found: list[int] = self._value[self._first[at] : last].tolist()
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,23 +73,22 @@ def eager_durations(library: Library, file: str, view: GraphView) -> Mapping[int
 
 
 def _neighbours(recording: Recording, topology_id: int | None) -> Neighbours:
-    before: dict[int, list[int]] = {}
-    after: dict[int, list[int]] = {}
-    if topology_id is not None:
-        edges = recording.fetch_edges(topology_id)
-        for a, b in zip(edges.from_node.tolist(), edges.to_node.tolist(), strict=True):
-            before.setdefault(b, []).append(a)
-            after.setdefault(a, []).append(b)
-    return Neighbours(before, after)
+    if topology_id is None:
+        none = np.zeros(0, np.int64)
+        return Neighbours(Grouped(none, none), Grouped(none, none))
+    edges = recording.fetch_edges(topology_id)
+    return Neighbours(
+        Grouped(edges.to_node, edges.from_node), Grouped(edges.from_node, edges.to_node)
+    )
 
 
-def _eager_durations(recording: Recording, view: GraphView) -> dict[int, list[int]]:
-    found: dict[int, list[int]] = {}
+def _eager_durations(recording: Recording, view: GraphView) -> Grouped:
+    nodes, durations = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for launch in view.stream_launches:
-        key = {"launch_id": launch.launch_id}
-        for node_id, duration_ns in recording.fetch_columns(
-            rows.StreamOperation, ("node_id", "duration_ns"), key, "start_ns"
-        ):
-            if node_id is not None:
-                found.setdefault(node_id, []).append(duration_ns)
-    return found
+        found = recording.fetch_arrays(
+            rows.StreamOperation, {"launch_id": launch.launch_id}, ("node_id", "duration_ns")
+        )
+        node = found.integers("node_id", -1)
+        nodes.append(node[node >= 0])
+        durations.append(found.integers("duration_ns")[node >= 0])
+    return Grouped(np.concatenate(nodes), np.concatenate(durations))

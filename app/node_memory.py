@@ -46,8 +46,9 @@ def node_memory(
             "Who else is given its memory is not known: the dependencies form a cycle.",
             className="gv-muted",
         )
-    ids = list(view.nodes)
-    node = ids.index(node_id)
+    ids = view.nodes.ids
+    node = view.nodes.index_of(node_id)
+    assert node is not None
     mine = uses.of_node(node)
     if not len(mine):
         return None
@@ -80,7 +81,7 @@ def _allocation(
     uses: MemoryUses,
     node: int,
     mine: npt.NDArray[np.int64],
-    ids: Sequence[int],
+    ids: npt.NDArray[np.int64],
     letters: dict[tuple[int, int], str],
     picks: Picks,
 ) -> Component:
@@ -100,16 +101,16 @@ def _allocation(
             html.Ul(ways, className="gv-plain"),
             _group(
                 "Also given to, or used by, at the same address",
-                [ids[n] for n in same],
+                ids[same].tolist(),
                 f"memory-same-{at}",
                 picks,
             ),
-            _group("Elsewhere in it", [ids[n] for n in near], f"memory-near-{at}", picks),
+            _group("Elsewhere in it", ids[near].tolist(), f"memory-near-{at}", picks),
         ],
     )
 
 
-def _title(uses: MemoryUses, at: int, ids: Sequence[int], picks: Picks) -> Component:
+def _title(uses: MemoryUses, at: int, ids: npt.NDArray[np.int64], picks: Picks) -> Component:
     if at < 0:
         return html.P(
             html.Strong("No allocation known"),
@@ -122,7 +123,7 @@ def _title(uses: MemoryUses, at: int, ids: Sequence[int], picks: Picks) -> Compo
         title = "An allocation, or a segment of a framework's allocator"
         return html.P([size, where], title=title)
     return html.Div(
-        [html.P([size, where, ", allocated by"]), picks([ids[holder]], f"memory-alloc-{at}")]
+        [html.P([size, where, ", allocated by"]), picks([int(ids[holder])], f"memory-alloc-{at}")]
     )
 
 

@@ -79,12 +79,9 @@ def overlay_arrays(level: GraphLevel, strings: Strings) -> Arrays:
     return {
         "slack_ns": slack.astype(np.float32),
         "critical": (path.nodes if path is not None else np.zeros(0)).astype(np.uint32),
-        "occupancy": np.array(
-            [np.nan if n.occupancy_fraction is None else n.occupancy_fraction for n in level.nodes],
-            np.float32,
-        ),
-        "nvtx": _texts(level.tree.nvtx, [n.nvtx_path_id for n in level.nodes], strings),
-        "device": _texts(level.tree.devices, [n.device_id for n in level.nodes], strings),
+        "occupancy": level.nodes.numbers("occupancy_fraction").astype(np.float32),
+        "nvtx": _texts(level.tree.nvtx, level.nodes.integers("nvtx_path_id", -1), strings),
+        "device": _texts(level.tree.devices, level.nodes.integers("device_id", -1), strings),
     }
 
 
@@ -102,11 +99,11 @@ def critical_path(level: GraphLevel) -> CriticalPath | None:
 
 
 def _texts(
-    texts: Mapping[int, str], keys: list[int | None], strings: Strings
+    texts: Mapping[int, str], keys: npt.NDArray[np.int64], strings: Strings
 ) -> npt.NDArray[np.int32]:
-    used = set(keys)
-    index = {key: strings.add(text) for key, text in texts.items() if key in used}
-    return np.array([-1 if k is None else index.get(k, -1) for k in keys], np.int32)
+    used, which = np.unique(keys, return_inverse=True)
+    index = [strings.add(texts[key]) if key in texts else -1 for key in used.tolist()]
+    return np.array(index, np.int32)[which.reshape(-1)]
 
 
 def describe_overlays(arrays: Arrays) -> dict[str, dict[str, Any]]:

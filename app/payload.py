@@ -5,9 +5,9 @@ Node ids are template node ids of the shown graph level.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,14 +19,24 @@ from gviz.app.data_overlay import data_arrays, join_data
 from gviz.app.folding import FOLD_TYPE, Folded, fold_arrays, fold_level, folded, items_shape
 from gviz.app.graph_level import GraphLevel, read_level
 from gviz.app.graph_tree import GraphTree, read_tree
+from gviz.app.keep import Keep, build_anew
 from gviz.app.launch_intervals import LaunchIntervals, launch_intervals
-from gviz.app.launches_side import median_side, stack_side
 from gviz.app.level_memory import read_memory
+from gviz.app.median_side import median_side
 from gviz.app.memory_payload import memory_payload
 from gviz.app.open_levels import OpenLevel, join_levels, open_levels
 from gviz.app.overlays import describe_overlays, overlay_arrays, value_scale
+from gviz.app.stack_side import stack_side
 from gviz.app.timeline_side import choose_launch, graph_side, stream_side, timed_launches
-from gviz.app.timeline_window import Window, thin, thin_calls
+from gviz.app.timeline_window import (
+    Part,
+    Whole,
+    Window,
+    join_parts,
+    thin,
+    thin_calls,
+    thin_gaps,
+)
 from gviz.app.wire import Arrays, Strings, node_types, pack
 from gviz.node_type import node_type_name
 from gviz.recording import rows
@@ -38,19 +48,6 @@ FloatArray = npt.NDArray[np.float64]
 
 #: Up to so many spans a timeline is sent whole, about 4 MB; more only for the window shown.
 SENT_WHOLE = 100_000
-
-_T = TypeVar("_T")
-
-
-class Keep(Protocol):
-    """Returns the value of a key, built by ``build`` or remembered from before."""
-
-    def __call__(self, key: tuple[object, ...], build: Callable[[], _T]) -> _T:
-        """Return the value of ``key``."""
-
-
-def _build(key: tuple[object, ...], build: Callable[[], _T]) -> _T:
-    return build()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +77,7 @@ class DagAsked:
 
 
 def dag_payload(
-    recording: Recording, graph_id: int, asked: DagAsked | None = None, keep: Keep = _build
+    recording: Recording, graph_id: int, asked: DagAsked | None = None, keep: Keep = build_anew
 ) -> bytes:
     """Return the DAG of one graph level: nodes with times, places, edges with routes.
 
@@ -222,16 +219,15 @@ def _painted(arrays: Arrays, levels: Sequence[OpenLevel]) -> Arrays:
 
 
 def _node_arrays(level: GraphLevel, strings: Strings) -> Arrays:
-    reasons = [n.not_timed_reason for n in level.nodes]
     return {
         "node_id": level.key.astype(np.uint32),
-        "type": node_types([n.type for n in level.nodes]),
-        "name": strings.indices([n.name for n in level.nodes]),
+        "type": node_types(level.nodes.integers("type")),
+        "name": strings.codes(level.nodes.texts("name")).astype(np.uint32),
         "median_ns": level.median_ns.astype(np.float32),
         "p95_ns": level.p95_ns.astype(np.float32),
         "body_ns": level.body_ns.astype(np.float32),
         "share": level.share.astype(np.float32),
-        "reason": np.array([-1 if r is None else strings.add(r) for r in reasons], np.int32),
+        "reason": strings.codes(level.nodes.texts("not_timed_reason")),
         "edge_from": level.edge_from.astype(np.uint32),
         "edge_to": level.edge_to.astype(np.uint32),
         "edge_type": level.edge_type.astype(np.uint8),
@@ -254,7 +250,7 @@ def timeline_payload(
     stream_launch_id: int | None,
     order: Order = "ordinal",
     window: Window | None = None,
-    keep: Keep = _build,
+    keep: Keep = build_anew,
     whole: bool = False,
 ) -> bytes:
     """Return graph launches and one stream-side pass as intervals on two own zeros.
@@ -267,7 +263,7 @@ def timeline_payload(
         The shown graph level. Spans of nodes nested in it carry these nodes' numbers on the page.
     launch
         A launch of the outermost graph; None: its first with node times; 'median' or 'all' of
-        those with node times (:mod:`gviz.app.launches_side`).
+        those with node times (:mod:`gviz.app.median_side`, :mod:`gviz.app.stack_side`).
     stream_launch_id
         A launch of side 'stream'; None: the last.
     order
@@ -284,14 +280,13 @@ def timeline_payload(
     -------
     bytes
         Arrays with prefix ``graph_`` and ``stream_``: node_id, name (string), type, start_ns
-        (f8, after the zero), duration_ns (f4), lane, stream (index into ``streams``),
-        iteration; gap_start_ns and gap_end_ns, in which nothing of the side runs; of one
-        launch call_start_ns, call_end_ns and call_name (:mod:`gviz.app.host_calls`); ``stream_``
-        also host_start_ns and host_duration_ns. Zero is the entry of the (first) host call, or,
-        where that is unknown, the first start on the GPU; of several launches always that.
-        ``nested_node`` and ``nested_holder`` (u4): nodes inside others, and those.
-        ``header["detail"]`` is there when the arrays are those of a window
-        (:func:`gviz.app.timeline_window.thin`).
+        (f8, after the zero), duration_ns (f4), lane, stream, iteration; gap_start_ns and
+        gap_end_ns, in which nothing of the side runs; of one launch call_start_ns, call_end_ns
+        and call_name (:mod:`gviz.app.host_calls`); ``stream_`` also host_start_ns and
+        host_duration_ns. Zero is the entry of the (first) host call, or, where that is unknown,
+        the first start on the GPU; of several launches always that. ``nested_node`` and
+        ``nested_holder`` (u4): nodes inside others, and those. ``header["detail"]`` is there when
+        the arrays are those of a window (:func:`gviz.app.timeline_window.thin`).
     """
     tree = keep(("tree", graph_id), lambda: read_tree(recording, graph_id))
     level = keep(("level", graph_id, 0), lambda: read_level(recording, tree))
@@ -299,20 +294,21 @@ def timeline_payload(
     in_sight = range(asked.first_row, asked.last_row)
     graph = _graph_side(recording, level, launch, order, in_sight, keep, whole)
     stream = _stream_side(recording, tree, stream_launch_id, keep)
-    arrays = {**graph.arrays, **stream.renumbered(len(graph.strings))}
+    sides = {"graph": graph, "stream": stream.after(len(graph.strings))}
     header = _timeline_header(tree, graph, stream)
     strings = [*graph.strings, *stream.strings]
-    spans = sum(header[side]["count"] for side in ("graph", "stream") if header[side])
-    if not whole and spans > SENT_WHOLE:
+    if whole or sum(s.header["count"] for s in sides.values() if s.header) <= SENT_WHOLE:
+        arrays = {name: array for s in sides.values() for name, array in s.whole().items()}
+    else:
         asked = replace(asked, node_ids=_with_nested(tree, asked.node_ids))
-        arrays, header["detail"] = _thinned(header, arrays, asked, strings)
+        arrays, header["detail"] = _thinned(sides, asked, strings)
     return pack({**header, "strings": strings}, arrays | _nested(tree))
 
 
 def _stream_side(recording: Recording, tree: GraphTree, launch_id: int | None, keep: Keep) -> _Side:
     return keep(
         ("stream", tree.graph.graph_id, launch_id),
-        lambda: _read(lambda strings: stream_side(recording, tree, launch_id, strings)),
+        lambda: _read("stream", lambda s: stream_side(recording, tree, launch_id, s)),
     )
 
 
@@ -351,21 +347,35 @@ def _timeline_header(tree: GraphTree, graph: _Side, stream: _Side) -> dict[str, 
 
 
 class _Side(NamedTuple):
-    """One side of the timeline, with the strings that its arrays number."""
+    """One side of the timeline, with the strings that its arrays number.
 
+    ``arrays`` are those of one launch; of stacked launches the spans are in ``rows`` instead.
+    """
+
+    name: str
     header: dict[str, Any] | None
     arrays: Arrays
     strings: list[str]
+    rows: Sequence[Part] | None = None
 
-    def renumbered(self, by: int) -> Arrays:
-        """Return the arrays with the numbers of strings raised."""
-        return {n: a + by if n.endswith("_name") else a for n, a in self.arrays.items()}
+    def after(self, count: int) -> _Side:
+        """Return the side with its strings behind so many others."""
+        by = {n: a + count if n.endswith("_name") else a for n, a in self.arrays.items()}
+        return self._replace(arrays=by)
+
+    def parts(self) -> Sequence[Part]:
+        """Return the spans."""
+        return [Whole(self.name, self.arrays)] if self.rows is None else self.rows
+
+    def whole(self) -> Arrays:
+        """Return the payload's arrays of all spans, gaps and calls."""
+        return self.arrays if self.rows is None else join_parts(self.rows)
 
 
-def _read(side: Callable[[Strings], tuple[dict[str, Any] | None, Arrays]]) -> _Side:
+def _read(name: str, side: Callable[[Strings], tuple[dict[str, Any] | None, Arrays]]) -> _Side:
     strings = Strings()
     header, arrays = side(strings)
-    return _Side(header, arrays, strings.to_list())
+    return _Side(name, header, arrays, strings.to_list())
 
 
 def _graph_side(
@@ -377,19 +387,22 @@ def _graph_side(
     keep: Keep,
     whole: bool,
 ) -> _Side:
-    key = ("graph", level.graph.graph_id, launch, order)
+    key = ("graph", level.graph.graph_id, launch)
     if launch == "median":
-        return keep(key, lambda: _read(lambda s: median_side(recording, level, s)))
+        return keep(key, lambda: _read("graph", lambda s: median_side(recording, level, s)))
     if launch != "all":
-        return keep(key, lambda: _read(lambda s: graph_side(recording, level, launch, s)))
+        return keep(key, lambda: _read("graph", lambda s: graph_side(recording, level, launch, s)))
     spans = sum(x.span_count for x in timed_launches(recording, level.tree))
-    if not whole and spans > SENT_WHOLE:
-        return _read(lambda s: stack_side(recording, level, order, s, shown))
-    return keep(key, lambda: _read(lambda s: stack_side(recording, level, order, s)))
+    strings = Strings()
+    rows_read = None if whole or spans <= SENT_WHOLE else shown
+    stack = stack_side(recording, level, order, strings, keep, rows_read)
+    if stack is None:
+        return _Side("graph", None, {}, [])
+    return _Side("graph", stack.header, {}, strings.to_list(), stack.parts)
 
 
 def level_memory_payload(
-    recording: Recording, graph_id: int, launch_id: int | None, keep: Keep = _build
+    recording: Recording, graph_id: int, launch_id: int | None, keep: Keep = build_anew
 ) -> bytes:
     """Return what a graph level does with memory (:mod:`gviz.app.memory_payload`)."""
     tree = keep(("tree", graph_id), lambda: read_tree(recording, graph_id))
@@ -399,24 +412,25 @@ def level_memory_payload(
 
 
 def _thinned(
-    header: dict[str, Any], arrays: Arrays, window: Window, strings: list[str]
+    sides: Mapping[str, _Side], window: Window, strings: list[str]
 ) -> tuple[Arrays, dict[str, Any]]:
     """Return the arrays of a window and what the header says of it; adds strings of calls."""
-    totals = {n: header[n]["total_ns"] for n in ("graph", "stream") if header[n]}
-    total = max(totals.values())
-    thinned: Arrays = {}
+    shown = {name: side for name, side in sides.items() if side.header}
+    total = max(side.header["total_ns"] for side in shown.values() if side.header)
+    arrays: Arrays = {}
     buckets = {}
-    for name in totals:
-        calls = thin_calls(name, arrays, window, total, strings)
-        spans, buckets[name] = thin(name, arrays, window, total)
-        thinned |= spans | calls
-    return thinned, {
-        "from_ns": 0.0 if window.from_ns is None else window.from_ns,
-        "to_ns": total if window.to_ns is None else window.to_ns,
+    for name, side in shown.items():
+        arrays |= thin_calls(name, side.arrays, window, total, strings)
+        spans, buckets[name] = thin(name, side.parts(), window, total)
+        arrays |= spans | thin_gaps(name, side.arrays, window, total, buckets[name])
+    begin, finish = window.ends(total)
+    return arrays, {
+        "from_ns": begin,
+        "to_ns": finish,
         "bucket_ns": buckets,
         "rows": [window.first_row, window.last_row],
     }
 
 
 def _kind_names(tree: GraphTree) -> dict[int, str]:
-    return {t: node_type_name(t) for t in sorted({n.type for n in tree.nodes})}
+    return {t: node_type_name(t) for t in np.unique(tree.nodes.integers("type")).tolist()}

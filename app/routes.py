@@ -17,6 +17,7 @@ from gviz.app.folding import FOLDINGS
 from gviz.app.graph_level import read_level
 from gviz.app.graph_tree import read_tree
 from gviz.app.graph_view import graph_view, launches_with_times, typical_launch
+from gviz.app.keep import Keep
 from gviz.app.library import Library
 from gviz.app.miniature import build_miniature
 from gviz.app.open_recording import OpenRecording, split_edition
@@ -116,7 +117,7 @@ def _miniature(opened: OpenRecording, graph_id: int) -> bytes:
     return json.dumps(asdict(found), separators=(",", ":")).encode()
 
 
-def _keeper(opened: OpenRecording) -> payload.Keep:
+def _keeper(opened: OpenRecording) -> Keep:
     def keep(key: tuple[object, ...], build: Callable[[], _T]) -> _T:
         return opened.derive(("read", *key), build)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import logging
 import os
 import signal
@@ -18,6 +19,7 @@ from typing import Any
 
 from waitress.server import create_server
 
+from gviz.app.allocator import give_memory_back
 from gviz.app.application import build_app
 from gviz.app.library import Library
 from gviz.app.security import LOOPBACK_HOSTS, Access, new_token
@@ -73,7 +75,10 @@ def serve(paths: Sequence[Path], options: Options) -> int:
     UsageError
         If the port given is taken or the prefix is no path.
     """
+    give_memory_back()
     server = RunningServer(paths, options)
+    # What was made by now stays: the collector need not look through it again and again.
+    gc.freeze()
     for line in server.announcement(os.environ):
         print(line, file=sys.stderr)
     if options.open_browser and has_display(os.environ):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import dash_ag_grid as dag
@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 from dash.development.base_component import Component
 
-from gviz.app.graph_tree import TreeNode
 from gviz.app.graph_view import GraphView
 from gviz.app.quantity import dimensions
 from gviz.app.theme import GRID_THEME
+from gviz.app.tree_nodes import TreeNodes, distinct
 from gviz.node_type import node_type_name
 
 _NUMBER = {"type": "numericColumn", "filter": "agNumberColumnFilter"}
@@ -32,25 +32,28 @@ def table_payload(view: GraphView) -> bytes:
         return b"{}"
     keys = tree.key.tolist()
     paths = [tree.path_of(at) or None for at in range(len(tree.levels))]
-    kernels = {i: f.name for i, f in view.functions.items()}
+    names = nodes.listed("name")
+    kernels: Mapping[object, str] = {i: f.name for i, f in view.functions.items()}
+    functions = zip(nodes.listed("function_id"), names, strict=True)
+    nvtx: Mapping[object, str] = tree.nvtx
     columns = {
         "id": [str(key) for key in keys],
         "key": keys,
-        "node": [n.node_id for n in nodes],
-        "name": [n.name for n in nodes],
-        "kernel": [kernels.get(n.function_id or 0, n.name) for n in nodes],
+        "node": nodes.listed("node_id"),
+        "name": names,
+        "kernel": [kernels.get(function, name) for function, name in functions],
         "body": [paths[at] for at in tree.level.tolist()],
-        "kind": [node_type_name(n.type) for n in nodes],
+        "kind": _kinds(nodes),
         "median_ns": _nulls(times.median_ns),
         "p95_ns": _nulls(times.p95_ns),
         # In a launch: all turns of a loop; of a node that holds bodies all that is inside.
         "launch_ns": _nulls(times.typical_ns),
         "holder": [keys[at] if at >= 0 else None for at in tree.holder.tolist()],
         "share": _nulls(times.share),
-        "grid": [_grid(n) for n in nodes],
-        "block": [_block(n) for n in nodes],
-        "stream": [n.capture_stream_id for n in nodes],
-        "nvtx": [tree.nvtx.get(n.nvtx_path_id or 0) for n in nodes],
+        "grid": _dimensions(nodes, "grid"),
+        "block": _dimensions(nodes, "block"),
+        "stream": nodes.listed("capture_stream_id"),
+        "nvtx": [nvtx.get(path) for path in nodes.listed("nvtx_path_id")],
     }
     return json.dumps(columns, separators=(",", ":")).encode()
 
@@ -93,9 +96,8 @@ def render_table(view: GraphView) -> Component:
 def table_columns(view: GraphView) -> list[dict[str, Any]]:
     """Return the columns as AG Grid describes them; ``field`` is the name in the payload."""
     nodes = view.tree.nodes
-    kinds = {node_type_name(n.type) for n in nodes}
-    grids = {_grid(n) or "" for n in nodes}
-    blocks = {_block(n) or "" for n in nodes}
+    kinds = [node_type_name(t) for t in np.unique(nodes.integers("type")).tolist()]
+    grids, blocks = ({d or "" for d in _dimensions(nodes, name)} for name in ("grid", "block"))
     levels = view.tree.levels
     columns: list[dict[str, Any]] = [
         {"field": "node", "headerName": "Id", **_NUMBER, "width": 66},
@@ -182,9 +184,16 @@ def _nulls(values: npt.NDArray[np.float64]) -> list[float | None]:
     return [None if np.isnan(value) else value for value in values.tolist()]
 
 
-def _grid(node: TreeNode) -> str | None:
-    return dimensions(node.grid_x, node.grid_y, node.grid_z) if node.grid_x else None
+def _kinds(nodes: TreeNodes) -> list[str]:
+    types, which = np.unique(nodes.integers("type"), return_inverse=True)
+    names = [node_type_name(t) for t in types.tolist()]
+    return [names[at] for at in which.reshape(-1).tolist()]
 
 
-def _block(node: TreeNode) -> str | None:
-    return dimensions(node.block_x, node.block_y, node.block_z) if node.block_x else None
+def _dimensions(nodes: TreeNodes, name: str) -> list[str | None]:
+    """Return grid or block of each node as text; None: it has none."""
+    axes = [nodes.integers(f"{name}_{axis}", 0) for axis in "xyz"]
+    first, which = distinct(axes)
+    shapes = zip(*(axis[first].tolist() for axis in axes), strict=True)
+    texts = [dimensions(x, y, z) if x else None for x, y, z in shapes]
+    return [texts[at] for at in which.tolist()]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +16,7 @@ from gviz.app.wire import Arrays, Strings, node_types
 from gviz.launch_queue import waited_until
 from gviz.layout.interval_lanes import pack_lanes
 from gviz.recording import rows
+from gviz.recording.columns import Columns
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording
@@ -130,11 +130,11 @@ def lane_arrays(
     """
     tree = level.tree
     lane = pack_lanes(start, start + duration, level.chain[tree.top[node]], tree.holder[node] >= 0)
-    of = [tree.nodes[i] for i in node.tolist()]
+    names = strings.codes(tree.nodes.texts("name")).astype(np.uint32)
     arrays: Arrays = {
         "graph_node_id": tree.key[node].astype(np.uint32),
-        "graph_name": strings.indices([n.name for n in of]),
-        "graph_type": node_types([n.type for n in of]),
+        "graph_name": names[node],
+        "graph_type": node_types(tree.nodes.integers("type")[node]),
         "graph_start_ns": start,
         "graph_duration_ns": duration.astype(np.float32),
         "graph_lane": lane.astype(np.uint32),
@@ -154,20 +154,27 @@ def stream_side(
     else:
         launch = recording.fetch_launch(launch_id)
     side = _side(launch)
-    found = _fetch_operations(recording, launch.launch_id)
-    start = (np.array(found.start_ns, np.int64) - side.zero_ns).astype(np.float64)
-    duration = np.array(found.duration_ns, np.float64)
-    stream = np.array(found.stream_id, np.int64)
+    found = recording.fetch_arrays(
+        rows.StreamOperation,
+        {"launch_id": launch.launch_id},
+        _OPERATION,
+        dict.fromkeys(("start_ns", "host_start_ns", "host_end_ns"), side.zero_ns),
+    )
+    # Numbers of operations are in the order of their starts, but nothing depends on it.
+    order = np.argsort(found.integers("start_ns"), kind="stable")
+    start = found.integers("start_ns")[order].astype(np.float64)
+    duration = found.numbers("duration_ns")[order]
+    stream = found.integers("stream_id")[order]
     streams, lane = np.unique(stream, return_inverse=True)
     arrays: Arrays = {
-        "stream_node_id": _matched(tree, found.node_id),
-        "stream_name": strings.indices(found.name),
-        "stream_type": node_types(found.type),
+        "stream_node_id": _matched(tree, found.integers("node_id", -1)[order]),
+        "stream_name": strings.codes(found.texts("name"))[order].astype(np.uint32),
+        "stream_type": node_types(found.integers("type")[order]),
         "stream_start_ns": start,
         "stream_duration_ns": duration.astype(np.float32),
-        "stream_lane": lane.astype(np.uint32),
+        "stream_lane": lane.reshape(-1).astype(np.uint32),
         "stream_stream": stream.astype(np.int32),
-        **_host_calls(found, side),
+        **_host_calls(found, order),
     }
     total = float((start + duration).max(initial=0.0))
     lanes = [f"stream {s}" for s in streams.tolist()]
@@ -176,45 +183,30 @@ def stream_side(
     return side.to_header(lanes, len(start), total) | idle, arrays | gaps | calls
 
 
-class _Operations(NamedTuple):
-    """Columns of :class:`gviz.recording.rows.StreamOperation`: a pass may have a million rows."""
-
-    node_id: Sequence[int | None] = ()
-    name: Sequence[str] = ()
-    type: Sequence[int] = ()
-    start_ns: Sequence[int] = ()
-    duration_ns: Sequence[int] = ()
-    stream_id: Sequence[int] = ()
-    host_start_ns: Sequence[int | None] = ()
-    host_end_ns: Sequence[int | None] = ()
-
-
-def _fetch_operations(recording: Recording, launch_id: int) -> _Operations:
-    key = {"launch_id": launch_id}
-    found = recording.fetch_columns(rows.StreamOperation, _Operations._fields, key, "start_ns")
-    return _Operations(*zip(*found, strict=True))
+#: What the timeline shows of a stream operation.
+_OPERATION = (
+    "node_id",
+    "name",
+    "type",
+    "start_ns",
+    "duration_ns",
+    "stream_id",
+    "host_start_ns",
+    "host_end_ns",
+)
 
 
-def _host_calls(operations: _Operations, side: Side) -> Arrays:
-    begin = _after(side.zero_ns, operations.host_start_ns)
-    end = _after(side.zero_ns, operations.host_end_ns)
+def _host_calls(operations: Columns, order: npt.NDArray[np.intp]) -> Arrays:
+    begin, end = (operations.numbers(name)[order] for name in ("host_start_ns", "host_end_ns"))
     return {
         "stream_host_start_ns": begin,
         "stream_host_duration_ns": (end - begin).astype(np.float32),
     }
 
 
-def _after(zero_ns: int, times_ns: Sequence[int | None]) -> FloatArray:
-    """Return times counted from a zero; NaN where there is none."""
-    whole = np.array([zero_ns if t is None else t for t in times_ns], np.int64) - zero_ns
-    known = np.array([t is not None for t in times_ns], bool)
-    return np.where(known, whole.astype(np.float64), np.nan)
-
-
-def _matched(tree: GraphTree, node_ids: Sequence[int | None]) -> npt.NDArray[np.uint32]:
+def _matched(tree: GraphTree, node_ids: npt.NDArray[np.int64]) -> npt.NDArray[np.uint32]:
     """Return the nodes that operations match, which are nodes of the graph that is launched."""
-    known: set[int] = set()
-    if tree.graph.graph_id == tree.outermost.graph_id:
-        known = {n.node_id for n in tree.nodes[: tree.levels[0].end]}
-    found = [NO_NODE if n is None or n not in known else n for n in node_ids]
-    return np.array(found, np.uint32)
+    if tree.graph.graph_id != tree.outermost.graph_id:
+        return np.full(len(node_ids), NO_NODE, np.uint32)
+    known = tree.key[: tree.levels[0].end]
+    return np.where(np.isin(node_ids, known), node_ids, NO_NODE).astype(np.uint32)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from gviz.app.wire import Arrays
-from gviz.merged_spans import MergedSpans, merge_gaps, merge_spans
+from gviz.merged_spans import FloatArray, MergedSpans, merge_gaps, merge_spans
 
 #: Up to so many spans inside a window go as they are: about 1 MB.
 EXACT_SPANS = 25_000
@@ -45,6 +45,11 @@ class Window:
     last_row: int = DEFAULT_ROWS
     node_ids: tuple[int, ...] = ()
 
+    def ends(self, total_ns: float) -> tuple[float, float]:
+        """Return where it begins and ends on an axis of this length."""
+        begin = 0.0 if self.from_ns is None else self.from_ns
+        return begin, total_ns if self.to_ns is None else self.to_ns
+
 
 def parse_window(fields: Mapping[str, str]) -> Window | None:
     """Return the window of ``from=&to=&width=&rows=A-B&node=N,N``; None where it is malformed."""
@@ -69,44 +74,116 @@ def parse_window(fields: Mapping[str, str]) -> Window | None:
     return found if -_MOST_NS < found.from_ns <= found.to_ns < _MOST_NS else None
 
 
-def thin(side: str, arrays: Arrays, window: Window, total_ns: float) -> tuple[Arrays, float]:
-    """Return what a window needs of a side's arrays, and its bucket (ns; 0: spans as they are).
+class Part(Protocol):
+    """Some spans of a side, by start: all of them, or those of a launch among several."""
 
-    Spans and host calls shorter than a bucket are merged, those outside left out. ``_merged``
-    (spans behind an entry) and ``_slowest_ns`` (duration of the longest of them, whose name,
-    node and type it carries) are added; ``_duration_ns`` is the extent. Host calls of
-    operations go to the other calls.
+    @property
+    def start_ns(self) -> FloatArray:
+        """After the side's zero (float64)."""
+
+    @property
+    def duration_ns(self) -> npt.NDArray[Any]:
+        """One a span."""
+
+    @property
+    def lane(self) -> npt.NDArray[Any]:
+        """One a span."""
+
+    def of_nodes(self, node_ids: Sequence[int]) -> npt.NDArray[np.bool_]:
+        """Return which spans are of the nodes of these numbers."""
+
+    def take(self, chosen: npt.NDArray[np.intp]) -> Arrays:
+        """Return the payload's arrays of some spans."""
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """All spans of a side whose arrays are those of the payload."""
+
+    side: str
+    arrays: Arrays
+
+    @property
+    def start_ns(self) -> FloatArray:
+        """After the side's zero (float64)."""
+        return self.arrays[f"{self.side}_start_ns"].astype(np.float64, copy=False)
+
+    @property
+    def duration_ns(self) -> npt.NDArray[Any]:
+        """One a span."""
+        return self.arrays[f"{self.side}_duration_ns"]
+
+    @property
+    def lane(self) -> npt.NDArray[Any]:
+        """One a span."""
+        return self.arrays[f"{self.side}_lane"]
+
+    def of_nodes(self, node_ids: Sequence[int]) -> npt.NDArray[np.bool_]:
+        """Return which spans are of the nodes of these numbers."""
+        return np.isin(self.arrays[f"{self.side}_node_id"], np.array(node_ids, np.uint32))
+
+    def take(self, chosen: npt.NDArray[np.intp]) -> Arrays:
+        """Return the payload's arrays of some spans."""
+        columns = [n for n in self.arrays if _is_of_spans(self.side, n)]
+        return {name: self.arrays[name][chosen] for name in columns}
+
+
+def join_parts(parts: Sequence[Part]) -> Arrays:
+    """Return the payload's arrays of all spans of parts, one part after the other."""
+    found = [part.take(np.arange(len(part.start_ns))) for part in parts]
+    return {name: np.concatenate([part[name] for part in found]) for name in found[0]}
+
+
+def thin(side: str, parts: Sequence[Part], window: Window, total_ns: float) -> tuple[Arrays, float]:
+    """Return what a window needs of a side's spans, and its bucket (ns; 0: spans as they are).
+
+    Spans shorter than a bucket are merged, those outside left out. ``_merged`` (spans behind an
+    entry) and ``_slowest_ns`` (duration of the longest of them, whose name, node and type it
+    carries) are added; ``_duration_ns`` is the extent.
     """
-    begin = 0.0 if window.from_ns is None else window.from_ns
-    finish = total_ns if window.to_ns is None else window.to_ns
-    start = arrays[f"{side}_start_ns"].astype(np.float64)
-    end = start + arrays[f"{side}_duration_ns"]
-    selected = np.isin(arrays[f"{side}_node_id"], np.array(window.node_ids, np.uint32))
-    kept = np.flatnonzero(((start <= finish) & (end >= begin)) | selected)
-    bucket = 0.0 if len(kept) <= EXACT_SPANS else max(0.0, (finish - begin) / window.width)
-    lane = arrays[f"{side}_lane"].astype(np.int64)
-    found = merge_spans(lane[kept], start[kept], end[kept], bucket, selected[kept])
-    chosen = kept[found.slowest]
-    columns = [n for n in arrays if _is_of_spans(side, n)]
-    thinned: Arrays = {name: arrays[name][chosen] for name in columns}
-    thinned[f"{side}_slowest_ns"] = thinned[f"{side}_duration_ns"]
-    thinned[f"{side}_start_ns"] = found.start_ns
-    thinned[f"{side}_duration_ns"] = (found.end_ns - found.start_ns).astype(np.float32)
-    thinned[f"{side}_merged"] = found.count.astype(np.uint32)
+    begin, finish = window.ends(total_ns)
+    kept = [_in_window(part, window, begin, finish) for part in parts]
+    few = sum(len(chosen) for chosen in kept) <= EXACT_SPANS
+    bucket = 0.0 if few else max(0.0, (finish - begin) / window.width)
+    thinned = [
+        _merge(side, part, chosen, window.node_ids, bucket)
+        for part, chosen in zip(parts, kept, strict=True)
+    ]
+    found = {name: np.concatenate([part[name] for part in thinned]) for name in thinned[0]}
     # Lanes are in order; the view expects order of start.
-    order = np.argsort(found.start_ns, kind="stable")
-    thinned = {name: array[order] for name, array in thinned.items()}
-    return thinned | _thin_gaps(side, arrays, begin, finish, bucket), bucket
+    order = np.argsort(found[f"{side}_start_ns"], kind="stable")
+    return {name: array[order] for name, array in found.items()}, bucket
 
 
-def _is_of_spans(side: str, name: str) -> bool:
-    others = (f"{side}_gap_", f"{side}_call_", f"{side}_host_")
-    return name.startswith(f"{side}_") and not name.startswith(others)
+def _in_window(part: Part, window: Window, begin: float, finish: float) -> npt.NDArray[np.intp]:
+    start = part.start_ns
+    inside = (start <= finish) & (start + part.duration_ns >= begin)
+    if window.node_ids:
+        inside |= part.of_nodes(window.node_ids)
+    return np.flatnonzero(inside)
 
 
-def _thin_gaps(side: str, arrays: Arrays, begin: float, finish: float, bucket: float) -> Arrays:
+def _merge(
+    side: str, part: Part, chosen: npt.NDArray[np.intp], alone: Sequence[int], bucket: float
+) -> Arrays:
+    """Return the arrays of some spans of a part, merged but for those of nodes ``alone``."""
+    start = part.start_ns[chosen]
+    end = start + part.duration_ns[chosen]
+    single = part.of_nodes(alone)[chosen] if alone else np.zeros(len(chosen), bool)
+    found = merge_spans(part.lane[chosen].astype(np.int64), start, end, bucket, single)
+    arrays = part.take(chosen[found.slowest])
+    arrays[f"{side}_slowest_ns"] = arrays[f"{side}_duration_ns"]
+    arrays[f"{side}_start_ns"] = found.start_ns
+    arrays[f"{side}_duration_ns"] = (found.end_ns - found.start_ns).astype(np.float32)
+    arrays[f"{side}_merged"] = found.count.astype(np.uint32)
+    return arrays
+
+
+def thin_gaps(side: str, arrays: Arrays, window: Window, total_ns: float, bucket: float) -> Arrays:
+    """Return the gaps of a window, those shorter than a bucket joined."""
     if f"{side}_gap_start_ns" not in arrays:
         return {}
+    begin, finish = window.ends(total_ns)
     start, end = arrays[f"{side}_gap_start_ns"], arrays[f"{side}_gap_end_ns"]
     kept = (start <= finish) & (end >= begin)
     first, last = merge_gaps(start[kept], end[kept], bucket)
@@ -117,8 +194,7 @@ def thin_calls(
     side: str, arrays: Arrays, window: Window, total_ns: float, strings: list[str]
 ) -> Arrays:
     """Return the host's calls of a window, those of operations among them, merged; adds strings."""
-    begin = 0.0 if window.from_ns is None else window.from_ns
-    finish = total_ns if window.to_ns is None else window.to_ns
+    begin, finish = window.ends(total_ns)
     none = np.zeros(0)
     start = [arrays.get(f"{side}_call_start_ns", none)]
     end = [arrays.get(f"{side}_call_end_ns", none)]
@@ -156,3 +232,8 @@ def _call_names(
             strings.append(text)
         indices.append(index[text])
     return np.array(indices, np.uint32)
+
+
+def _is_of_spans(side: str, name: str) -> bool:
+    others = (f"{side}_gap_", f"{side}_call_", f"{side}_host_")
+    return name.startswith(f"{side}_") and not name.startswith(others)

@@ -20,6 +20,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gviz.recording.columns import Texts
+
 Arrays = dict[str, npt.NDArray[Any]]
 
 
@@ -36,6 +38,15 @@ class Strings:
     def indices(self, texts: Sequence[str]) -> npt.NDArray[np.uint32]:
         """Return the indices of several strings (uint32)."""
         return np.array([self.add(t) for t in texts], np.uint32)
+
+    def codes(self, column: Texts) -> npt.NDArray[np.int32]:
+        """Return the indices of a column of texts (int32; -1: none), adding what it has of new."""
+        used, first, which = np.unique(column.codes, return_index=True, return_inverse=True)
+        found = np.full(len(used), -1, np.int32)
+        for at in np.argsort(first).tolist():  # numbered as they come
+            if used[at] >= 0:
+                found[at] = self.add(column.values[used[at]])
+        return found[which.reshape(-1)]
 
     def to_list(self) -> list[str]:
         """Return the strings in order of their indices."""
@@ -70,6 +81,6 @@ def unpack(payload: bytes) -> tuple[dict[str, Any], Arrays]:
     return header, arrays
 
 
-def node_types(numbers: Sequence[int]) -> npt.NDArray[np.uint8]:
+def node_types(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
     """Return node types as bytes; a number beyond a byte, which CUDA has not, becomes 255."""
-    return np.array([min(n, 255) for n in numbers], np.uint8)
+    return np.minimum(numbers, 255).astype(np.uint8)

@@ -22,7 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 import gviz
-from gviz.recording.reader import Recording, SpanArrays
+from gviz.recording.arrays import SpanArrays
+from gviz.recording.reader import Recording
 
 IntArray = npt.NDArray[np.int64]
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 import numpy.typing as npt
@@ -62,6 +63,18 @@ def median_launch(
     return MedianLaunch(
         node[at], turn[at], start[by_start], duration[by_start], count[by_start].astype(np.int64)
     )
+
+
+def join_medians(parts: Sequence[MedianLaunch]) -> MedianLaunch:
+    """Return the median launch of all nodes from those of some nodes each, by start."""
+    names = [f.name for f in fields(MedianLaunch)]
+    if not parts:
+        none = np.zeros(0, np.int64)
+        return MedianLaunch(none, none, none.astype(float), none.astype(float), none)
+    whole = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+    by = ("iteration", "node_id", "duration_ns", "start_ns")
+    order = np.lexsort([whole[name] for name in by])
+    return MedianLaunch(**{name: values[order] for name, values in whole.items()})
 
 
 def _medians(values: IntArray, group: IntArray, first: IntArray, count: IntArray) -> FloatArray:

@@ -20,10 +20,11 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 
+from gviz.recording.columns import Blobs
+
 IntArray = npt.NDArray[np.int64]
 AddressArray = npt.NDArray[np.uint64]
 
-_WORD = 8
 #: Blocks of the allocators of CUDA, PyTorch and CuPy start at multiples of 256 or 512 bytes.
 _ALIGNMENT = 512
 #: A lower half below this is rather a number beside padding than half an address.
@@ -63,7 +64,7 @@ class GivenArguments:
 
     node: IntArray
     slot: IntArray
-    value: Sequence[bytes]
+    value: Blobs
     allocation_address: AddressArray
     allocation_bytes: IntArray
 
@@ -301,17 +302,9 @@ def _words(arguments: GivenArguments) -> tuple[IntArray, IntArray, AddressArray]
 
     The slots of words are numbered apart for each place in an argument.
     """
-    counts = np.array([len(value) // _WORD for value in arguments.value], np.int64)
-    joined = b"".join(value[: len(value) // _WORD * _WORD] for value in arguments.value)
-    word = np.frombuffer(joined, "<u8").astype(np.uint64)
-    first = np.repeat(np.cumsum(counts) - counts, counts)
-    inside = np.arange(len(word)) - first
-    most = int(counts.max(initial=0)) + 1
-    return (
-        np.repeat(arguments.node, counts),
-        np.repeat(arguments.slot, counts) * most + inside,
-        word,
-    )
+    row, place, word = arguments.value.words()
+    most = int(place.max(initial=0)) + 1
+    return arguments.node[row], arguments.slot[row] * most + place, word
 
 
 def _looks_like_addresses(

@@ -56,12 +56,21 @@ def merge_spans(
     new = np.ones(len(order), bool)
     new[1:] = single[1:] | single[:-1] | (of_lane[1:] != of_lane[:-1]) | (bucket[1:] != bucket[:-1])
     first = np.flatnonzero(new)
-    group = np.cumsum(new) - 1
     count = np.diff(np.append(first, len(order)))
-    by_length = np.lexsort((end - start, group))
-    longest = by_length[first + count - 1] if len(first) else first
+    longest = _longest(end - start, first, count)
     last = np.maximum.reduceat(end, first) if len(first) else end
     return MergedSpans(order[longest], start[first], last, count.astype(np.int64))
+
+
+def _longest(length: FloatArray, first: IntArray, count: IntArray) -> IntArray:
+    """Return the index of the longest span of each group, the last of equals."""
+    if not len(first):
+        return first
+    most = np.repeat(np.maximum.reduceat(length, first), count)
+    found: IntArray = np.maximum.reduceat(
+        np.where(length == most, np.arange(len(length)), -1), first
+    )
+    return found
 
 
 def merge_gaps(

@@ -21,7 +21,8 @@ from gviz.node_type import node_type_name
 from gviz.nvtx_paths import nvtx_texts
 from gviz.recording import rows
 from gviz.recording.all_launches import LaunchArrays
-from gviz.recording.reader import EdgeArrays, Recording, SpanArrays
+from gviz.recording.arrays import EdgeArrays, SpanArrays
+from gviz.recording.reader import Recording
 from gviz.recording.table import all_tables, table_of
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 
+from gviz.app.graph_view import GraphView
 from gviz.node_type import CopyKind, NodeType, not_timed_reason
 from gviz.recording import rows
 from gviz.recording.writer import RecordingWriter
@@ -147,3 +148,9 @@ def write_imported_recording(path: Path) -> Path:
             rows.Graph(graph_id=2, run_id=1, name="nothing", origin="dot"),
         )
     return path
+
+
+def measured(view: GraphView) -> dict[int, rows.NodeStatistics]:
+    """Return the statistics of the nodes of a view's level that have some, by node id."""
+    found = ((node.node_id, view.statistics_of(node)) for node in view.nodes.values())
+    return {node_id: times for node_id, times in found if times is not None}

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gviz.memory_use import Access, GivenArguments, MemoryOperations
+from gviz.recording.columns import Blobs
 
 BASE, SIZE = 0x7F00_8000_0000, 2 << 20
 
@@ -39,7 +40,7 @@ def arguments(*given: Argument) -> GivenArguments:
     return GivenArguments(
         np.array([a.node for a in given], np.int64),
         np.array([a.slot for a in given], np.int64),
-        [a.value for a in given],
+        Blobs.of([a.value for a in given]),
         np.array([a.base for a in given], np.uint64),
         np.array([a.size for a in given], np.int64),
     )

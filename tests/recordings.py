@@ -13,9 +13,10 @@ The numbers are made up but of the right size; everything is determined by ``see
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -201,6 +202,24 @@ def wide_shape(lanes: int = 64, length: int = 12) -> Shape:
     return Shape(f"wide, {lanes} lanes", tuple(works))
 
 
+def irregular_shape(count: int, seed: int = 1) -> Shape:
+    """Return ``count`` kernels with one to four dependencies each, most of them near.
+
+    One in forty is far away, one in fifty starts anew: a graph without regular blocks.
+    """
+    rng = np.random.default_rng(seed)
+    wanted, far, roots = rng.integers(1, 5, count), rng.random(count), rng.random(count)
+    works = []
+    for index in range(count):
+        after: set[int] = set()
+        if index and roots[index] > 0.02:
+            reach = index if far[index] < 0.025 else min(index, 40)
+            after = set((index - 1 - rng.integers(0, reach, int(wanted[index]))).tolist())
+        name = f"stage_{int(rng.integers(0, 60))}_kernel"
+        works.append(Work(name, int(rng.integers(1_200, 9_000)), tuple(sorted(after)), grid_x=8))
+    return Shape(f"irregular, {count:,} nodes", tuple(works))
+
+
 # -- the small model of a GPU --------------------------------------------------------
 
 
@@ -274,6 +293,8 @@ def write_recording(
     seed: int = 0,
     overwrite: bool = False,
     more: Callable[[RecordingWriter], None] | None = None,
+    played: int | None = None,
+    arguments: bool = False,
 ) -> Path:
     """Write a recording of one graph.
 
@@ -292,6 +313,11 @@ def write_recording(
         Of the noise.
     more
         Writes what else is to be in it.
+    played
+        So many launches are played one by one; the others are these again, each stretched by
+        a few percent, which takes a tenth of the time. None: all are played.
+    arguments
+        Kernels also have arguments: pointers into allocations, and a structure.
 
     Returns
     -------
@@ -307,7 +333,9 @@ def write_recording(
         if eager:
             clock = _write_eager(writer, shape, functions, rng, clock, launch_id=2 * launches + 1)
         write_exec(writer, clock, 2 * launches, launches)
-        _write_launches(writer, shape, rng, clock + 9_000_000, launches)
+        _write_launches(writer, shape, rng, clock + 9_000_000, launches, played)
+        if arguments:
+            _write_arguments(writer, shape)
         if more is not None:
             more(writer)
     return path
@@ -563,16 +591,63 @@ def _write_eager(
     return clock + end
 
 
+#: Where the allocations of made-up arguments begin, and how large and how many they are.
+ARGUMENT_BASE = 0x7F20_0000_0000
+ARGUMENT_ALLOCATION_BYTES = 2 << 20
+ARGUMENT_ALLOCATIONS = 1_000
+
+
+def _write_arguments(writer: RecordingWriter, shape: Shape) -> None:
+    """Write for each kernel an input, an output, a weight, and a structure with a pointer in it."""
+
+    def rows_of(index: int) -> list[tuple[int, int, int, int, bytes, int | None, int | None]]:
+        node_id = FIRST_NODE_ID + index
+        found: list[tuple[int, int, int, int, bytes, int | None, int | None]] = []
+        for position, which in enumerate((index - 1, index, 7 * index)):
+            base = ARGUMENT_BASE + ARGUMENT_ALLOCATION_BYTES * (which % ARGUMENT_ALLOCATIONS)
+            value = struct.pack("<Q", base + 512 * (which % 64))
+            found.append((1, node_id, position, 8, value, base, ARGUMENT_ALLOCATION_BYTES))
+        inside = ARGUMENT_BASE + ARGUMENT_ALLOCATION_BYTES * (index % ARGUMENT_ALLOCATIONS)
+        value = struct.pack("<QiiQ", inside, index, 4096, 7) + bytes(40)
+        found.append((1, node_id, 3, len(value), value, None, None))
+        return found
+
+    kernels = (i for i, w in enumerate(shape.works) if w.type is NodeType.KERNEL)
+    writer.insert_tuples(rows.Argument, (row for i in kernels for row in rows_of(i)))
+
+
+def _played(
+    shape: Shape, rng: np.random.Generator, launches: int, played: int | None
+) -> Iterator[Played]:
+    """Yield launches: the first ones played, the others those again, stretched."""
+    found: list[Played] = []
+    for ordinal in range(launches):
+        if played is None or ordinal < played:
+            found.append(play(shape, rng, eager=False))
+            yield found[-1]
+            continue
+        like, by = found[ordinal % len(found)], rng.uniform(0.98, 1.05)
+        yield dataclasses.replace(
+            like,
+            start_ns=(like.start_ns * by).astype(np.int64),
+            duration_ns=(like.duration_ns * by).astype(np.int64),
+        )
+
+
 def _write_launches(
-    writer: RecordingWriter, shape: Shape, rng: np.random.Generator, clock: int, launches: int
+    writer: RecordingWriter,
+    shape: Shape,
+    rng: np.random.Generator,
+    clock: int,
+    launches: int,
+    played: int | None,
 ) -> None:
     timed = np.array([w.timed for w in shape.works])
     ids = np.array(shape.node_ids)[timed]
     durations = np.zeros((launches, len(ids)), np.int64)
     starts = np.zeros((launches, len(ids)), np.int64)
-    for ordinal in range(2 * launches):
-        played = play(shape, rng, eager=False)
-        start, duration = played.start_ns[timed], played.duration_ns[timed]
+    for ordinal, launch in enumerate(_played(shape, rng, 2 * launches, played)):
+        start, duration = launch.start_ns[timed], launch.duration_ns[timed]
         start = start - start.min()
         length = int((start + duration).max())
         recorded = ordinal < launches
@@ -599,7 +674,7 @@ def _write_launches(
         )
         if recorded:
             starts[ordinal], durations[ordinal] = start, duration
-            columns = (ids, start, duration, played.stream_id[timed])
+            columns = (ids, start, duration, launch.stream_id[timed])
             writer.insert_tuples(
                 rows.Span,
                 (

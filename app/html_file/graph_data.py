@@ -21,6 +21,7 @@ from gviz.app.html_file.parts import Parts, node_list
 from gviz.app.html_file.pool import Pool
 from gviz.app.html_file.states import all_asked, level_folds, level_layouts
 from gviz.app.inspector import render_inspector
+from gviz.app.keep import Keep
 from gviz.app.library import Library
 from gviz.app.memory_panel import render_memory_facts
 from gviz.app.table import table_columns, table_payload
@@ -151,7 +152,7 @@ def _views(
 
 
 def _timelines(
-    recording: Recording, view: GraphView, chosen: Chosen, pool: Pool, keep: payload.Keep
+    recording: Recording, view: GraphView, chosen: Chosen, pool: Pool, keep: Keep
 ) -> dict[str, int]:
     """Add the timelines; return the place of each by what ``launch=`` says."""
     stream = typical_launch(view.stream_launches)
@@ -177,7 +178,7 @@ def _memories(
     graph_id: int,
     launches: Sequence[int],
     pool: Pool,
-    keep: payload.Keep,
+    keep: Keep,
 ) -> dict[str, int]:
     """Add the memory along each launch; return the place of each, "" where there is none."""
     shown: dict[str, int | None] = {str(launch): launch for launch in launches} or {"": None}
@@ -205,7 +206,7 @@ def _facts(source: Source, view: GraphView, progress: Progress) -> Iterator[tupl
         yield f"copy-{view.graph.graph_id}-{blob}", _json(parts.copied)
 
 
-def _keeper() -> payload.Keep:
+def _keeper() -> Keep:
     """Return a memory of what was read of one graph."""
     known: dict[tuple[object, ...], Any] = {}
 

@@ -12,6 +12,7 @@ from gviz.analysis.executed_graph import NodeRow
 from gviz.memory_use import Access, GivenArguments, MemoryOperations, find_uses
 from gviz.node_type import NodeType
 from gviz.recording import rows
+from gviz.recording.columns import Blobs
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording
@@ -87,7 +88,7 @@ def _arguments(given: Sequence[tuple[Any, ...]]) -> GivenArguments:
     return GivenArguments(
         node=np.array([g[0] for g in given], np.int64),
         slot=np.array([g[1] for g in given], np.int64),
-        value=[g[2] for g in given],
+        value=Blobs.of([g[2] for g in given]),
         allocation_address=np.array([g[3] or 0 for g in given], np.uint64),
         allocation_bytes=np.array([g[4] or 0 for g in given], np.int64),
     )

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 import urllib.parse
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gviz.errors import RecordingError
@@ -20,6 +19,14 @@ from gviz.recording.all_launches import (
     merge_launches,
     weigh,
 )
+from gviz.recording.arrays import (
+    EdgeArrays,
+    SpanArrays,
+    read_edges,
+    read_graph_spans,
+    read_spans,
+)
+from gviz.recording.columns import Columns, read_columns
 from gviz.recording.identity import check_header, check_identity
 from gviz.recording.int_column import decode
 from gviz.recording.table import table_of
@@ -32,42 +39,6 @@ if TYPE_CHECKING:
 
 _R = TypeVar("_R")
 _OF_GRAPH = "graph_exec_id IN (SELECT graph_exec_id FROM graph_exec WHERE graph_id=?)"
-
-
-@dataclass(frozen=True, slots=True)
-class SpanArrays:
-    """Spans as arrays of one length, in order of (launch, node, iteration).
-
-    Attributes
-    ----------
-    launch_id, node_id, iteration, start_ns, duration_ns, stream_id
-        int64 arrays, the columns of table ``span``. ``start_ns`` is relative to
-        the first span of its launch.
-    """
-
-    launch_id: IntArray
-    node_id: IntArray
-    iteration: IntArray
-    start_ns: IntArray
-    duration_ns: IntArray
-    stream_id: IntArray
-
-    def __len__(self) -> int:
-        return len(self.node_id)
-
-
-@dataclass(frozen=True, slots=True)
-class EdgeArrays:
-    """Edges of a topology as arrays of one length: node ids, type and ports (int64)."""
-
-    from_node: IntArray
-    to_node: IntArray
-    type: IntArray
-    from_port: IntArray
-    to_port: IntArray
-
-    def __len__(self) -> int:
-        return len(self.from_node)
 
 
 class Recording:
@@ -207,6 +178,13 @@ class Recording:
         """Return the nodes of one graph level, by node_id."""
         return self._fetch(rows.Node, "WHERE graph_id=? ORDER BY node_id", graph_id)
 
+    def fetch_node(self, graph_id: int, node_id: int) -> rows.Node:
+        """Return one node of a graph level; RecordingError if there is none of that id."""
+        found = self._fetch(rows.Node, "WHERE graph_id=? AND node_id=?", graph_id, node_id)
+        if not found:
+            raise RecordingError(f"{self.path} has no node {node_id} in graph {graph_id}")
+        return found[0]
+
     def fetch_topology(self, topology_id: int) -> rows.Topology:
         """Return a topology row."""
         return self._fetch(rows.Topology, "WHERE topology_id=?", topology_id)[0]
@@ -309,6 +287,11 @@ class Recording:
         """Return the duration statistics of a graph's nodes, by exec_node_id."""
         return self._fetch(rows.NodeStatistics, "WHERE graph_id=? ORDER BY node_id", graph_id)
 
+    def fetch_statistics_of(self, graph_id: int, exec_node_id: int) -> rows.NodeStatistics | None:
+        """Return those of one node; None: it has none."""
+        tail = "WHERE graph_id=? AND node_id=?"
+        return next(iter(self._fetch(rows.NodeStatistics, tail, graph_id, exec_node_id)), None)
+
     def fetch_nvtx_paths(self, run_id: int) -> dict[int, rows.NvtxPath]:
         """Return the NVTX paths of a run by nvtx_path_id."""
         found = self._fetch(rows.NvtxPath, "WHERE run_id=?", run_id)
@@ -334,46 +317,53 @@ class Recording:
         For tables of which a whole row object each would be most of the work. ``order`` is
         the column to sort by.
         """
-        known = {c.name for c in table_of(row).columns}
-        if not {*names, *key, order} <= known:
-            raise KeyError(f"no such column in {table_of(row).name}: {names}, {key}, {order}")
+        table = _check_columns(row, (*names, *key, order))
         where = f"WHERE {' AND '.join(f'{name}=?' for name in key)} " if key else ""
-        sql = f"SELECT {', '.join(names)} FROM {table_of(row).name} {where}ORDER BY {order}"
+        sql = f"SELECT {', '.join(names)} FROM {table} {where}ORDER BY {order}"
         return self._execute(sql, *key.values())
 
     # -- arrays ----------------------------------------------------------------------
 
+    def fetch_arrays(
+        self,
+        row: type,
+        key: Mapping[str, int],
+        names: Sequence[str],
+        since: Mapping[str, int] = MappingProxyType({}),
+    ) -> Columns:
+        """Return some columns of the rows of a table whose columns equal ``key``, as arrays.
+
+        In the order of the rest of the primary key. For tables with hundreds of thousands of
+        rows. ``since`` has, for times, what they are counted from.
+        """
+        _check_columns(row, (*names, *key))
+        return read_columns(self._execute, row, names, key, since)
+
     def fetch_edges(self, topology_id: int) -> EdgeArrays:
         """Return the edges of a topology as arrays, by (from_node, to_node)."""
-        sql = (
-            "SELECT from_node, to_node, type, from_port, to_port FROM edge "
-            "WHERE topology_id=? ORDER BY from_node, to_node"
-        )
-        return EdgeArrays(*self._arrays(5, sql, topology_id))
+        return read_edges(self._execute, topology_id)
 
     def fetch_spans(self, launch_id: int) -> SpanArrays:
         """Return the spans of one launch as arrays."""
-        sql = f"SELECT {', '.join(_names(rows.Span))} FROM span WHERE launch_id=?"
-        return SpanArrays(*self._arrays(6, sql, launch_id))
+        return read_spans(self._execute, launch_id)
 
-    def fetch_graph_spans(self, graph_id: int, first_node: int = 0) -> SpanArrays:
-        """Return the spans of every recorded launch of a graph, of nodes from one on, as arrays."""
-        columns = ", ".join(f"span.{n}" for n in _names(rows.Span))
-        sql = (
-            f"SELECT {columns} FROM launch CROSS JOIN span USING (launch_id) "
-            "WHERE graph_id=? AND side='graph' AND node_id>=? ORDER BY span.launch_id"
-        )
-        return SpanArrays(*self._arrays(6, sql, graph_id, first_node))
+    def fetch_graph_spans(self, graph_id: int, node_ids: range | None = None) -> SpanArrays:
+        """Return the spans of every recorded launch of a graph as arrays.
+
+        ``node_ids`` are those in the executable that are wanted; None: all.
+        """
+        return read_graph_spans(self._execute, graph_id, node_ids)
 
     def fetch_node_durations(self, graph_id: int, node_id: int) -> IntArray:
         """Return a node's durations over the recorded launches, in order of launch (int64, ns)."""
+        import numpy as np
+
         sql = (
             "SELECT span.duration_ns FROM launch CROSS JOIN span ON "
             "span.launch_id=launch.launch_id AND span.node_id=? "
             "WHERE graph_id=? AND side='graph' ORDER BY ordinal, iteration"
         )
-        (durations,) = self._arrays(1, sql, node_id, graph_id)
-        return durations
+        return np.array([ns for (ns,) in self._execute(sql, node_id, graph_id)], np.int64)
 
     def fetch_launch_arrays(self, graph_id: int, side: str = "graph") -> LaunchArrays:
         """Return the launches of one side that are known one by one, in time order.
@@ -436,13 +426,6 @@ class Recording:
         sql = f"SELECT {', '.join(names)} FROM {table_of(row).name} {tail}"
         return [row(**dict(zip(names, r, strict=True))) for r in self._execute(sql, *parameters)]
 
-    def _arrays(self, count: int, sql: str, *parameters: Any) -> list[IntArray]:
-        import numpy as np
-
-        found = self._execute(sql, *parameters)
-        table = np.array(found, dtype=np.int64).reshape(len(found), count)
-        return [np.ascontiguousarray(table[:, i]) for i in range(count)]
-
     def _execute(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
         try:
             return self._db.execute(sql, parameters).fetchall()
@@ -452,3 +435,11 @@ class Recording:
 
 def _names(row: type) -> list[str]:
     return [c.name for c in table_of(row).columns]
+
+
+def _check_columns(row: type, names: Collection[str]) -> str:
+    """Return the name of a row's table; KeyError if it lacks one of these columns."""
+    table = table_of(row)
+    if not {*names} <= {c.name for c in table.columns}:
+        raise KeyError(f"no such column in {table.name}: {names}")
+    return table.name

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from app_recordings import measured
 from canvas_page import locate, time_spot
 from recordings import FIRST_NODE_ID, Shape, Work, fork_join_shape, write_recording
 
@@ -76,12 +77,11 @@ def test_totals_by_kernel_name_are_those_of_the_nodes(
     open_kernels(graph_page, site)
     rows = shown(graph_page)
     assert set(rows) == {work.name for work in SHAPE.works}
+    known = measured(view)
     for name, row in rows.items():
         nodes = [n for n in view.nodes.values() if n.name == name]
         assert row["count"] == str(len(nodes))
-        times = [
-            view.measured[n.node_id].median_ns / 1e3 for n in nodes if n.node_id in view.measured
-        ]
+        times = [known[n.node_id].median_ns / 1e3 for n in nodes if n.node_id in known]
         if not times:
             assert [row[c] for c in ("total_ns", "share", "median_ns", "min_ns")] == [""] * 4
             continue
@@ -140,8 +140,9 @@ def test_row_selects_all_its_nodes_everywhere(
     assert page.locator("#kernels .ag-row-selected").count() == 1
     page.locator("#kernels [row-id='name join_kernel'] [col-id=name]").click(modifiers=["Control"])
     graph_page.wait_until(lambda: len(graph_page.state("dag")["selected"]) == 6, "both names")
+    known = measured(view)
     total = sum(
-        view.measured[n.node_id].median_ns
+        known[n.node_id].median_ns
         for n in view.nodes.values()
         if n.name in ("split_kernel", "join_kernel")
     )
@@ -231,7 +232,7 @@ def test_groups_are_saved_as_csv(graph_page: GraphPage, site: Site, view: GraphV
     assert name.endswith("-kernels.csv")
     assert "open" not in lines[0]
     assert sum(int(line["count"]) for line in lines) == len(view.nodes)
-    total = sum(s.median_ns for s in view.measured.values())
+    total = sum(s.median_ns for s in measured(view).values())
     assert sum(float(line["total_ns"] or 0) for line in lines) == pytest.approx(total)
 
 

@@ -50,6 +50,7 @@ def overlap(uses: MemoryUses, a: int, b: int) -> int:
     return len(set(extent(uses, a)) & set(extent(uses, b)))
 
 
+@settings(deadline=None)
 @given(_given, _done)
 def test_sharing_is_overlapping(given_: list, done: list) -> None:
     uses = find_uses(arguments(*given_), operations(*done), ORDER)
@@ -57,6 +58,7 @@ def test_sharing_is_overlapping(given_: list, done: list) -> None:
         assert set(uses.sharing(a).tolist()) == {b for b in range(len(uses)) if overlap(uses, a, b)}
 
 
+@settings(deadline=None)
 @given(_given, _done)
 def test_every_use_lies_in_its_allocation(given_: list, done: list) -> None:
     uses = find_uses(arguments(*given_), operations(*done), ORDER)
@@ -94,7 +96,7 @@ def check(found: DataEdges, uses: MemoryUses, groups: list[list[tuple[int, int]]
         assert (found.source_access[at] > 0) == (found.target_access[at] > 0) == bool(places)
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 @given(_given, _done, _edges)
 def test_edges_carry_what_their_ends_have_in_common(
     given_: list, done: list, edges: list[tuple[int, int]]
@@ -104,7 +106,7 @@ def test_edges_carry_what_their_ends_have_in_common(
     check(data_edges(uses, source, target), uses, [[edge] for edge in edges])
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 @given(_given, _done, _edges, st.data())
 def test_group_of_edges_carries_their_union(
     given_: list, done: list, edges: list[tuple[int, int]], data: st.DataObject
@@ -139,6 +141,7 @@ def allocating(draw: st.DrawFn) -> list[tuple[int, Access, int, int]]:
     return done
 
 
+@settings(deadline=None)
 @given(allocating())
 def test_what_lives_at_a_time_is_what_was_allocated_and_not_freed(done: list) -> None:
     order = np.arange(len(done))
@@ -162,6 +165,7 @@ def test_what_lives_at_a_time_is_what_was_allocated_and_not_freed(done: list) ->
 _ranges = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 12)), max_size=12)
 
 
+@settings(deadline=None)
 @given(_ranges)
 def test_bands_keep_what_overlaps_and_leave_no_gaps(ranges: list[tuple[int, int]]) -> None:
     address = np.array([BASE + start for start, _ in ranges], np.uint64)

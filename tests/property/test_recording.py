@@ -9,16 +9,17 @@ import types
 import typing
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from recording_equality import normal_run
 
-from gviz.recording import rows
+from gviz.recording import columns, rows
 from gviz.recording.merge import merge_recordings
 from gviz.recording.reader import Recording
-from gviz.recording.table import Table, all_tables
+from gviz.recording.table import Column, Table, all_tables
 from gviz.recording.writer import RecordingWriter
 
 _INTEGERS = st.integers(min_value=-(2**63), max_value=2**63 - 1)
@@ -62,6 +63,47 @@ def test_rows_of_every_table_come_back_equal(table: Table, data: st.DataObject) 
         with Recording(path) as recording:
             read = recording._fetch(table.row, "")
     assert sorted(read, key=repr) == sorted(written, key=repr)
+
+
+def _has_columns(table: Table) -> bool:
+    """Whether a table's rows can be had as columns: its key are integers, and it has no bytes."""
+    keys = [c for c in table.columns if c.name in table.primary_key]
+    return all(c.sql_type == "INTEGER" for c in keys) and not any(
+        c.sql_type == "BLOB" for c in table.columns
+    )
+
+
+@pytest.mark.parametrize(
+    "table", [t for t in all_tables() if _has_columns(t)], ids=lambda table: table.name
+)
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_rows_come_back_equal_as_columns_of_several_pages(
+    table: Table, data: st.DataObject
+) -> None:
+    written = data.draw(_rows_of(table))
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(columns, "ROWS_AT_ONCE", 2):
+        path = Path(folder) / "r.gviz"
+        with RecordingWriter(path) as writer:
+            writer.insert(*written)
+        with Recording(path) as recording:
+            found = recording.fetch_arrays(table.row, {}, [c.name for c in table.columns])
+    by_key = sorted(written, key=lambda row: [getattr(row, name) for name in table.primary_key])
+    for column in table.columns:
+        expected = [getattr(row, column.name) for row in by_key]
+        assert _values(found, column) == expected, column.name
+
+
+def _values(found: columns.Columns, column: Column) -> list[Any]:
+    """Return a column as the row class has its values."""
+    if column.sql_type == "TEXT":
+        texts = found.texts(column.name)
+        return [None if code < 0 else texts.values[code] for code in texts.codes.tolist()]
+    if column.sql_type == "REAL":
+        return [None if x != x else x for x in found.numbers(column.name).tolist()]
+    # Two values tell what stands for NULL from what is there.
+    first, second = (found.integers(column.name, n).tolist() for n in (0, 1))
+    return [a if a == b else None for a, b in zip(first, second, strict=True)]
 
 
 @settings(max_examples=25, deadline=None)

@@ -122,16 +122,6 @@ def test_derived_value_is_built_once_by_many_threads(opened: OpenRecording) -> N
     assert built == [1]
 
 
-def test_values_not_used_for_longest_make_room() -> None:
-    kept = Kept()
-    built: list[int] = []
-    kept.value(("first",), lambda: built.append(1))
-    for number in range(1000):
-        kept.value(("other", number), lambda: None)
-    kept.value(("first",), lambda: built.append(2))
-    assert built == [1, 2]
-
-
 def test_value_that_could_not_be_built_is_tried_again() -> None:
     kept = Kept()
 

@@ -60,12 +60,12 @@ def test_bars_lie_in_the_picture_and_never_over_each_other(small_recording: Path
 
 
 def test_name_that_took_most_time_has_the_first_place() -> None:
-    names = ["a", "b", "a", "c"]
+    names = np.array([3, 1, 3, 2], np.int32)
     assert places_by_time(names, np.array([1.0, 5.0, 1.0, 3.0])) == [2, 0, 2, 1]
 
 
 def test_names_beyond_the_colours_share_the_last_place() -> None:
-    names = [str(i) for i in range(30)]
+    names = np.arange(30, dtype=np.int32)
     places = places_by_time(names, np.arange(30, 0, -1).astype(float))
     assert places == [*range(10), *[10] * 20]
 

@@ -20,7 +20,8 @@ from gviz.dot.export import to_dot
 from gviz.dot.parse import parse_dot
 from gviz.node_type import TIMED_TYPES, node_type_name
 from gviz.recording import rows
-from gviz.recording.reader import EdgeArrays, Recording
+from gviz.recording.arrays import EdgeArrays
+from gviz.recording.reader import Recording
 from gviz.spool.activity import decode_buffer, join
 from gviz.spool.consistency import TOLERANCE_NS
 from gviz.spool.contents import Contents

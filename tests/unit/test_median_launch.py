@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gviz.median_launch import median_launch
+from gviz.median_launch import MedianLaunch, join_medians, median_launch
 
 
 def ints(*values: int) -> np.ndarray:
@@ -39,3 +39,21 @@ def test_node_that_ran_in_some_launches_only_counts_those() -> None:
 
 def test_no_spans_make_an_empty_launch() -> None:
     assert len(median_launch(ints(), ints(), ints(), ints()).node_id) == 0
+
+
+def columns(found: MedianLaunch) -> list[list[float]]:
+    arrays = (found.node_id, found.iteration, found.start_ns, found.duration_ns, found.count)
+    return [array.tolist() for array in arrays]
+
+
+def test_medians_of_some_nodes_each_join_to_those_of_all() -> None:
+    rng = np.random.default_rng(3)
+    node, iteration = rng.integers(0, 40, 2_000), rng.integers(0, 3, 2_000)
+    start, duration = rng.integers(0, 50, 2_000), rng.integers(1, 9, 2_000)
+    whole = median_launch(node, iteration, start, duration)
+    parts = [
+        median_launch(node[some], iteration[some], start[some], duration[some])
+        for some in (node < 13, (node >= 13) & (node < 20), node >= 20)
+    ]
+    assert columns(join_medians(parts)) == columns(whole)
+    assert columns(join_medians([])) == [[]] * 5

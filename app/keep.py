@@ -1,0 +1,20 @@
+"""Remembering what was read and computed of a recording, for the next request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+_T = TypeVar("_T")
+
+
+class Keep(Protocol):
+    """Returns the value of a key, built by ``build`` or remembered from before."""
+
+    def __call__(self, key: tuple[object, ...], build: Callable[[], _T]) -> _T:
+        """Return the value of ``key``."""
+
+
+def build_anew(key: tuple[object, ...], build: Callable[[], _T]) -> _T:
+    """Return what ``build`` returns: remembers nothing."""
+    return build()

@@ -1,0 +1,102 @@
+"""Spans and edges as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+from gviz.recording import rows
+from gviz.recording.columns import ROWS_AT_ONCE, Execute, join_pages, read_columns, read_page
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    IntArray = npt.NDArray[np.int64]
+
+_MOST_ID = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class SpanArrays:
+    """Spans as arrays of one length, in order of (launch, node, iteration).
+
+    Attributes
+    ----------
+    launch_id, node_id, iteration, start_ns, duration_ns, stream_id
+        int64 arrays, the columns of table ``span``. ``start_ns`` is relative to
+        the first span of its launch.
+    """
+
+    launch_id: IntArray
+    node_id: IntArray
+    iteration: IntArray
+    start_ns: IntArray
+    duration_ns: IntArray
+    stream_id: IntArray
+
+    def __len__(self) -> int:
+        return len(self.node_id)
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeArrays:
+    """Edges of a topology as arrays of one length: node ids, type and ports (int64)."""
+
+    from_node: IntArray
+    to_node: IntArray
+    type: IntArray
+    from_port: IntArray
+    to_port: IntArray
+
+    def __len__(self) -> int:
+        return len(self.from_node)
+
+
+def read_edges(execute: Execute, topology_id: int) -> EdgeArrays:
+    """Return the edges of a topology, by (from_node, to_node)."""
+    names = [f.name for f in fields(EdgeArrays)]
+    found = read_columns(execute, rows.Edge, names, {"topology_id": topology_id})
+    return EdgeArrays(*(found.integers(name) for name in names))
+
+
+def read_spans(execute: Execute, launch_id: int) -> SpanArrays:
+    """Return the spans of one launch."""
+    names = [f.name for f in fields(SpanArrays)]
+    found = read_columns(execute, rows.Span, names, {"launch_id": launch_id})
+    return SpanArrays(*(found.integers(name) for name in names))
+
+
+def read_graph_spans(execute: Execute, graph_id: int, node_ids: range | None) -> SpanArrays:
+    """Return the spans of every recorded launch of a graph; None: of all its nodes."""
+    sql = "SELECT launch_id, span_count FROM launch WHERE graph_id=? AND side='graph'"
+    launches = sorted(execute(sql, graph_id))
+    names = [f.name for f in fields(SpanArrays)]
+    source = (
+        f"SELECT {', '.join(f'span.{name}' for name in names)} "
+        "FROM launch CROSS JOIN span USING (launch_id) "
+        "WHERE launch_id BETWEEN ? AND ? AND +graph_id=? AND side='graph' "
+        "AND node_id BETWEEN ? AND ? ORDER BY launch_id, node_id, iteration"
+    )
+    ends = (0, _MOST_ID) if node_ids is None else (node_ids.start, node_ids.stop - 1)
+    pages = [
+        read_page(execute, rows.Span, names, source, (first, last, graph_id, *ends))
+        for first, last in _page_launches(launches)
+    ]
+    found = join_pages(names, pages)
+    return SpanArrays(*(found.integers(name) for name in names))
+
+
+def _page_launches(launches: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield first and last id of launches (id, spans) whose spans make a page together."""
+    page: list[int] = []
+    count = 0
+    for launch_id, span_count in launches:
+        if page and count + span_count > ROWS_AT_ONCE:
+            yield page[0], page[-1]
+            page, count = [], 0
+        page.append(launch_id)
+        count += span_count
+    # Also without launches: a page of no rows has the right columns.
+    yield (page[0], page[-1]) if page else (0, 0)
