@@ -21,6 +21,7 @@ from gviz.folding.ranges import RangePaths, find_ranges
 from gviz.folding.repeats import find_repeats
 from gviz.layout.lanes import cover_chains
 from gviz.layout.ranks import rank_rows
+from gviz.nvtx_paths import SEPARATOR
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -41,7 +42,7 @@ def fold_level(level: GraphLevel, folding: str) -> FoldTree:
     """
     order = np.lexsort((np.arange(len(level.nodes)), level.row))
     if folding == "ranges":
-        texts = {key: tuple(text.split(" › ")) for key, text in level.tree.nvtx.items()}
+        texts = {key: tuple(text.split(SEPARATOR)) for key, text in level.tree.nvtx.items()}
         paths = RangePaths.from_texts(texts.get(n.nvtx_path_id or -1, ()) for n in level.nodes)
         # As created: ranges are contiguous there.
         created = np.arange(len(level.nodes), dtype=np.int64)

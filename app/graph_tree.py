@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gviz.app.nvtx_text import nvtx_texts
 from gviz.body_times import BodyTimes, LaunchSpans, Nesting, Turns, measure_bodies
 from gviz.node_type import NodeType
+from gviz.nvtx_paths import nvtx_texts
 from gviz.recording import rows
 
 if TYPE_CHECKING:
