@@ -19,9 +19,15 @@ from gviz.recording import rows
 
 
 def graph_head(
-    view: GraphView, graphs: Sequence[rows.Graph], measurements: Sequence[rows.Measurement]
+    view: GraphView,
+    graphs: Sequence[rows.Graph],
+    measurements: Sequence[rows.Measurement],
+    baseline: Sequence[Component] = (),
 ) -> Component:
-    """Return what stands above the panes; ``graph-about`` is renewed while a recording grows."""
+    """Return what stands above the panes; ``graph-about`` is renewed while a recording grows.
+
+    ``baseline``: what a baseline is chosen by.
+    """
     about = html.Div(
         [
             html.H1(view.graph.name, className="gv-ellipsis", title=view.graph.name),
@@ -32,7 +38,8 @@ def graph_head(
         id="graph-about",
         className="gv-graph-title",
     )
-    return html.Div([about, _graph_choice(view, graphs)], className="gv-graph-head")
+    choices = html.Div([*baseline, _graph_choice(view, graphs)], className="gv-graph-choices")
+    return html.Div([about, choices], className="gv-graph-head")
 
 
 def graph_facts(view: GraphView) -> Component:

@@ -51,9 +51,10 @@
   }
 
   function drawBars(ctx, scene, bars, style) {
-    const { transform: t, theme } = style;
+    const { transform: t, theme, overlay } = style;
     let last = null;
     const marks = [];
+    const changed = [];
     ctx.strokeStyle = theme.outline;
     ctx.lineWidth = 1;
     for (const bar of bars) {
@@ -65,9 +66,19 @@
         const box = boxOf(scene, bar, t);
         gviz.dagNodes.name(ctx, scene, scene.bars.item[bar], style);
         // A hair between neighbours, where there is room for one.
-        ctx.fillRect(box.x, box.y, box.w > 4 ? box.w - 1 : box.w, box.h);
-        if (box.w > OUTLINED) ctx.strokeRect(box.x + 0.5, box.y + 0.5, box.w - 2, box.h - 1);
+        const width = box.w > 4 ? box.w - 1 : box.w;
+        const isCalm = overlay.isChange && overlay.isCalm(scene.bars.item[bar]);
+        const calm = isCalm ? box.h * (1 - gviz.dagNodes.CALM) : 0;
+        const top = box.y + calm / 2;
+        ctx.fillRect(box.x, top, width, box.h - calm);
+        if (box.w > OUTLINED) ctx.strokeRect(box.x + 0.5, top + 0.5, box.w - 2, box.h - calm - 1);
+        if (overlay.isChange) changed.push([bar, box]);
       }
+    }
+    for (const [bar, { x, y, w, h }] of changed) {
+      const i = scene.bars.item[bar];
+      const at = { x: x + w / 2, y: y + h / 2, w: w - 1, h: Math.min(h, 16) };
+      gviz.dagNodes.drawChange(ctx, overlay, i, overlay.isAdded(i) ? { ...at, h } : at, theme);
     }
     for (const bar of marks) {
       gviz.dagNodes.name(ctx, scene, scene.bars.item[bar], style);
@@ -122,7 +133,8 @@
       const small = px * 0.92;
       ctx.font = gviz.canvas.font(small);
       const time = gviz.format.time(2 * scene.bars.half[bar]);
-      ctx.fillText(gviz.canvas.fitText(ctx, time, small, room), left, middle + h * 0.21);
+      const change = style.overlay.isChange ? ` · ${style.overlay.line(scene.bars.item[bar])}` : "";
+      ctx.fillText(gviz.canvas.fitText(ctx, time + change, small, room), left, middle + h * 0.21);
     }
   }
 
