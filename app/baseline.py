@@ -148,7 +148,7 @@ def _tree(opened: OpenRecording, graph_id: int) -> GraphTree:
 
 
 def offered(library: Library, file: str, view: GraphView) -> Sequence[Offer]:
-    """Return the graphs that can be the baseline: of each run first the one that corresponds.
+    """Return the graphs that can be the baseline: first those that correspond.
 
     Of a graph that is launched, such graphs; of a body all. A file that cannot be read now has
     none.
@@ -160,7 +160,7 @@ def offered(library: Library, file: str, view: GraphView) -> Sequence[Offer]:
                 found += _offers_of(library, file, view, opened)
         except RecordingError:  # its own page says why
             continue
-    return found[:OFFERED]
+    return sorted(found, key=lambda offer: not offer.likely)[:OFFERED]
 
 
 def _offers_of(library: Library, file: str, view: GraphView, opened: OpenRecording) -> list[Offer]:
@@ -173,7 +173,7 @@ def _offers_of(library: Library, file: str, view: GraphView, opened: OpenRecordi
         likely: dict[int, GraphPair] = {}
         if (opened.key, run.run_id) != (file, view.run.run_id):
             likely = _pairs(library, file, view, opened, run.run_id)
-        for graph in sorted(graphs, key=lambda g: g.graph_id not in likely):
+        for graph in graphs:
             if Baseline(opened.key, graph.graph_id) != own:
                 found.append(_offer(opened.key, graph, likely.get(graph.graph_id)))
     return found

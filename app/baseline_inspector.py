@@ -119,7 +119,7 @@ class Against:
         if not known:
             return []
         before, change = float(self._before[known].sum()), float(self._change[known].sum())
-        text = signed_duration(change) + (f", {signed_percent(change / before)}" if before else "")
+        text = signed_duration(change) + (f", {_relative(change, before)}" if before else "")
         method = f"Derived: medians of {counted(len(known), 'node')} of this level, timed in both"
         return [(self._title, text, method)]
 
@@ -231,7 +231,7 @@ def _time_facts(found: GraphComparison, pair: int, holds_bodies: bool) -> list[F
         launches = counted(found.times.launches_before, "launch", "launches")
         told.append(("Baseline", microseconds(before), f"{what}, over {launches} there"))
     if not np.isnan(change):
-        relative = f", {signed_percent(change / before)}" if before else ""
+        relative = f", {_relative(change, before)}" if before else ""
         method = f"Derived: {what.lower()} here less that there"
         told.append(("Change", f"{signed_duration(change)}{relative}", method))
     told.append(("Verdict", _SENTENCES[verdict], _method(found, pair)))
@@ -277,8 +277,7 @@ def _remarks(found: GraphComparison, pair: int) -> list[str]:
 def _launch_fact(before: LaunchTimes, after: LaunchTimes) -> list[Fact]:
     if before.median_ns is None or after.median_ns is None:
         return []
-    change = signed_percent(after.median_ns / before.median_ns - 1) if before.median_ns else ""
-    text = f"{duration(before.median_ns)} → {duration(after.median_ns)}, {change}"
+    text = _change_text(before.median_ns, after.median_ns)
     method = f"Medians of {integer(before.count)} and {integer(after.count)} launches; "
     same = before.method == after.method
     return [
@@ -290,12 +289,26 @@ def _launch_fact(before: LaunchTimes, after: LaunchTimes) -> list[Fact]:
     ]
 
 
+def _change_text(before: float, after: float) -> str:
+    """Return two times and the change in percent."""
+    times = " → ".join(_unbroken(duration(ns)) for ns in (before, after))
+    return f"{times}, {_relative(after - before, before)}" if before else times
+
+
+def _relative(change: float, before: float) -> str:
+    return _unbroken(signed_percent(change / before))
+
+
+def _unbroken(text: str) -> str:
+    """Return a number whose unit stays on its line."""
+    return text.replace(" ", "\u00a0")
+
+
 def _sum_fact(before: float, after: float, count: int) -> list[Fact]:
     if not count:
         return []
-    change = f", {signed_percent(after / before - 1)}" if before else ""
     method = f"Derived: sum of medians of {counted(count, 'node')} timed in both"
-    return [("Nodes of both", f"{duration(before)} → {duration(after)}{change}", method)]
+    return [("Nodes of both", _change_text(before, after), method)]
 
 
 def _difference_table(differences: Sequence[Difference]) -> Component | None:

@@ -12,6 +12,7 @@ import pytest
 from app_recordings import write_imported_recording
 from app_tree import by_id, links, texts, walk
 from flask.testing import FlaskClient
+from nested_recordings import Part, chain, write_nested_recording
 from recordings import (
     FIRST_NODE_ID,
     Shape,
@@ -23,14 +24,15 @@ from recordings import (
 
 from gviz.app.address import Addresses, Baseline, parse_baseline, parse_query
 from gviz.app.address_page import render_page
-from gviz.app.application import create_app
+from gviz.app.application import build_app, create_app
 from gviz.app.baseline import compare, find_baseline, offered
-from gviz.app.baseline_overlay import VERDICTS
+from gviz.app.baseline_overlay import VERDICT_WORDS, VERDICTS, Verdict
 from gviz.app.graph_view import graph_view
 from gviz.app.inspector import render_inspector
 from gviz.app.library import Library
 from gviz.app.payload import DagAsked, dag_payload
 from gviz.app.security import Access
+from gviz.app.state import shown_files
 from gviz.app.table import table_payload
 from gviz.app.tree_comparison import TreeComparison
 from gviz.app.wire import Arrays, unpack
@@ -72,7 +74,7 @@ def against(library: Library, file: str = "after", base: Baseline = BASE) -> Tre
     return compare(library, file, graph_view(library, file, 1).tree, base)
 
 
-def verdict_of(arrays: Arrays, item: int) -> str:
+def verdict_of(arrays: Arrays, item: int) -> Verdict:
     return VERDICTS[int(arrays["verdict"][item])]
 
 
@@ -362,3 +364,127 @@ def test_comparison_is_the_same_in_every_thread(library: Library) -> None:
     assert against(library) is against(library)
     with Recording(library.file("before").path) as recording:
         assert len(recording.fetch_nodes(1)) == len(SHAPE.works)
+
+
+# -- bodies ------------------------------------------------------------------------------
+
+
+def nested(turn_ns: int) -> tuple[Part, ...]:
+    """A kernel, a loop of three turns around two kernels, and one more kernel."""
+    body = chain("first", "second", duration_ns=turn_ns)
+    return (
+        *chain("begin"),
+        Part("loop", after=(0,), kind="while", bodies=(body,), taken=(3,)),
+        Part("end", 5_000, (1,)),
+    )
+
+
+@pytest.fixture
+def loops(tmp_path: Path) -> Library:
+    quick, slow = tmp_path / "quick.gviz", tmp_path / "slow.gviz"
+    write_nested_recording(quick, nested(4_000), launches=12, seed=1)
+    write_nested_recording(slow, nested(6_000), launches=12, seed=2)
+    return Library([quick, slow])
+
+
+def test_nodes_in_a_body_that_is_open_are_compared(loops: Library) -> None:
+    found = against(loops, "slow", Baseline("quick", 1))
+    asked = DagAsked(unfolded=frozenset({"n1"}))
+    header, arrays = unpack(dag_payload(loops.file("slow").recording, 1, asked, against=found))
+    names = [header["strings"][i] for i in arrays["name"]]
+    verdicts = {n: verdict_of(arrays, i) for i, n in enumerate(names)}
+    assert (verdicts["begin"], verdicts["end"]) == ("noise", "noise")
+    assert (verdicts["first"], verdicts["second"]) == ("slower", "slower")
+    columns = json.loads(table_payload(graph_view(loops, "slow", 1), found))
+    assert columns["verdict"] == [VERDICT_WORDS[verdicts[name]] for name in columns["name"]]
+    inside = columns["name"].index("first")
+    assert columns["change_ns"][inside] == pytest.approx(2_000, rel=0.1)
+    key = columns["key"][inside]
+    said = texts(
+        render_inspector(
+            loops, "slow", graph_view(loops, "slow", 1), [key], ADDRESSES, compared=found
+        )
+    )
+    assert "slower, by more than noise" in said
+
+
+def test_body_without_a_counterpart_is_not_compared(tmp_path: Path) -> None:
+    plain, looped = tmp_path / "plain.gviz", tmp_path / "looped.gviz"
+    write_nested_recording(plain, chain("begin", "end"), launches=6)
+    write_nested_recording(looped, nested(4_000), launches=6)
+    both = Library([plain, looped])
+    found = against(both, "looped", Baseline("plain", 1))
+    for folding in (None, "repeats"):
+        asked = DagAsked(unfolded=frozenset({"n1"}), folding=folding)
+        header, arrays = unpack(dag_payload(both.file("looped").recording, 1, asked, against=found))
+        names = [header["strings"][i] for i in arrays["name"]]
+        verdicts = {n: verdict_of(arrays, i) for i, n in enumerate(names)}
+        assert verdicts["first"] == verdicts["second"] == "uncompared"
+    columns = json.loads(table_payload(graph_view(both, "looped", 1), found))
+    inside = columns["name"].index("first")
+    assert columns["verdict"][inside] == "not compared"
+    assert columns["change_ns"][inside] is None
+    assert columns["verdict"][columns["key"].index(1)] == "added"
+    view = graph_view(both, "looped", 1)
+    key = columns["key"][inside]
+    said = texts(render_inspector(both, "looped", view, [key], ADDRESSES, compared=found))
+    assert "Not compared" in said
+
+
+def test_bodies_of_large_recordings_are_not_compared(
+    loops: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gviz.app.tree_comparison.MOST_SPANS_READ", 100)
+    found = against(loops, "slow", Baseline("quick", 1))
+    assert found.level(0) is not None
+    assert found.level(1) is None
+    assert found.counterpart(1) is None
+
+
+def test_page_of_a_body_finds_its_counterpart(loops: Library) -> None:
+    view = graph_view(loops, "slow", 2)
+    assert find_baseline(loops, "slow", view, "quick", None).baseline == Baseline("quick", 2)
+
+
+# -- files that change ---------------------------------------------------------------------
+
+
+@pytest.fixture
+def changing(tmp_path: Path) -> Library:
+    before = write_recording(tmp_path / "before.gviz", SHAPE, launches=5, seed=1)
+    after = write_recording(tmp_path / "after.gviz", next_version(), launches=5, seed=2)
+    return Library([before, after])
+
+
+@pytest.mark.parametrize("file", ["before", "after"])
+def test_comparison_is_made_anew_when_either_file_changes(changing: Library, file: str) -> None:
+    found = against(changing)
+    assert against(changing) is found
+    assert len(found.top.added) == 15
+    path = changing.file(file).path
+    write_recording(path, transformer_shape(layers=5), launches=5, seed=3, overwrite=True)
+    again = against(changing)
+    assert again is not found
+    counts = len(again.top.added), len(again.top.removed)
+    assert counts == ((0, 15) if file == "before" else (30, 0))
+
+
+@pytest.mark.parametrize("kind", ["dag", "table"])
+def test_route_refuses_a_baseline_of_another_version(changing: Library, kind: str) -> None:
+    client = build_app(changing, Access("t")).server.test_client()
+    client.get("/?token=t", headers=LOCAL)
+    edition = changing.file("before").edition
+    path = f"/payload/{kind}/after/1?baseline={edition}&baseline_graph=1"
+    assert client.get(path, headers=LOCAL).status_code == 200
+    write_recording(changing.file("before").path, SHAPE, launches=4, overwrite=True)
+    answer = client.get(path, headers=LOCAL)
+    assert answer.status_code == 409
+    assert "before.gviz changed" in answer.text
+
+
+def test_page_is_told_when_its_baseline_changes(changing: Library) -> None:
+    search = "?file=after&graph=1&baseline=before&baseline_graph=1"
+    assert set(shown_files(changing, ADDRESSES, "/graph", search)["files"]) == {"before", "after"}
+    changing.file("before").path.unlink()
+    shown = render_page(changing, ADDRESSES, "/graph", search)[0]
+    assert "Not compared: before.gviz is not at" in texts(shown)
