@@ -123,21 +123,20 @@ def dag_payload(
     launch = choose_launch(recording, tree, asked.launch_id)
     ran = _ran(recording, tree, launch, keep)
     shapes = [_shape(level, ran) for level in levels]
-    more = (ran, strings, against, asked.folding)
-    parts = [_level_arrays(*of, *more) for of in zip(levels, shapes, strict=True)]
+    parts = [
+        _level_arrays(level, shape, ran, strings, against, asked.folding)
+        for level, shape in zip(levels, shapes, strict=True)
+    ]
     arrays = join_levels(levels, parts, strings) | holder_arrays(levels, strings)
     places, placed = place_arrays(shapes, asked.layout)
     arrays |= placed
     if asked.data:
         arrays |= join_data([_data_arrays(recording, graph_id, level, keep) for level in levels])
     header: dict[str, Any] = {
-        **_dag_header(tree, levels),
+        **_dag_header(tree, levels, asked, against),
         "strings": strings.to_list(),
-        "launch_asked": asked.launch_id is not None,
         "launch_ordinal": None if launch is None else launch.ordinal,
         "overlays": describe_overlays(_painted(arrays, levels)),
-        "folding": asked.folding,
-        "baseline": None if against is None else baseline_header(against),
         **places,
     }
     return pack(header, arrays)
@@ -153,7 +152,12 @@ def _ran(
     return keep(key, lambda: launch_intervals(recording, tree, launch_id))
 
 
-def _dag_header(tree: GraphTree, levels: Sequence[OpenLevel]) -> dict[str, Any]:
+def _dag_header(
+    tree: GraphTree,
+    levels: Sequence[OpenLevel],
+    asked: DagAsked,
+    against: TreeComparison | None,
+) -> dict[str, Any]:
     folds = [level.view for level in levels if level.view is not None]
     return {
         "kind": "dag",
@@ -163,6 +167,9 @@ def _dag_header(tree: GraphTree, levels: Sequence[OpenLevel]) -> dict[str, Any]:
         "edges_known": tree.graph.topology_id is not None,
         "launch_count": tree.times.launch_count,
         "kept_count": tree.times.kept_count,
+        "launch_asked": asked.launch_id is not None,
+        "folding": asked.folding,
+        "baseline": None if against is None else baseline_header(against),
         "scale": duration_scale(levels[0].level.median_ns),
         "folded": sum(f is not None for view in folds for f in view.graph.folds),
         "fold_count": sum(1 for view in folds for _ in view.tree.walk()),
