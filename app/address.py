@@ -32,12 +32,30 @@ RunsView = Literal["cards", "table"]
 
 
 @dataclass(frozen=True, slots=True)
+class Baseline:
+    """The graph that another is compared with.
+
+    Attributes
+    ----------
+    file
+        Key of the file; in addresses of data ``key@version``.
+    graph_id
+        The graph.
+    """
+
+    file: str
+    graph_id: int
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
     """What the query of a page's address asks for; None where it says nothing.
 
     ``launch=`` is the number of one launch, or ``median`` or ``all`` (see :data:`Launches`);
     ``edges=data`` tells edges apart by what they carry, ``buffer=`` follows one address.
     ``sort=`` a column of the table of runs, with ``-`` before it from the greatest down.
+    ``baseline=`` is the file of the graph to compare with, ``baseline_graph=`` the graph, without
+    which it is the one that corresponds.
     """
 
     file: str | None = None
@@ -58,6 +76,8 @@ class Query:
     panel: Panel = "timeline"
     runs_view: RunsView = "cards"
     sort: str | None = None
+    baseline_file: str | None = None
+    baseline_graph_id: int | None = None
 
 
 def parse_query(search: str | None) -> Query:
@@ -84,6 +104,8 @@ def parse_query(search: str | None) -> Query:
         panel="memory" if fields.get("panel") == "memory" else "timeline",
         runs_view="table" if fields.get("view") == "table" else "cards",
         sort=fields.get("sort"),
+        baseline_file=fields.get("baseline"),
+        baseline_graph_id=parse_id(fields.get("baseline_graph")),
     )
 
 
@@ -93,6 +115,24 @@ def parse_buffer(text: str | None) -> str | None:
     Both are hexadecimal: ``7f00a0000000`` or ``7f00a0000000.1000``. None for what is neither.
     """
     return text if text is not None and _BUFFER.fullmatch(text) else None
+
+
+def parse_baseline(file: str | None, graph: str | None) -> Baseline | None:
+    """Return the graph to compare with; None where one of the two is missing or malformed."""
+    graph_id = parse_id(graph)
+    return None if file is None or graph_id is None else Baseline(file, graph_id)
+
+
+def baseline_fields(baseline: Baseline | None) -> dict[str, object]:
+    """Return how a query names a baseline."""
+    if baseline is None:
+        return {}
+    return {"baseline": baseline.file, "baseline_graph": baseline.graph_id}
+
+
+def baseline_value(baseline: Baseline) -> str:
+    """Return a baseline as a choice names it: its graph, a colon and its file."""
+    return f"{baseline.graph_id}:{baseline.file}"
 
 
 def parse_launches(text: str | None) -> Launches | None:
@@ -146,12 +186,21 @@ class Addresses:
         graph_id: int,
         node_ids: Iterable[int] = (),
         opened: Iterable[str] = (),
+        baseline: Baseline | None = None,
     ) -> str:
-        """Return the address of a graph's page, with nodes selected and bodies open."""
+        """Return the address of a graph's page: nodes selected, bodies open, against a baseline."""
         given = {"node": ",".join(str(n) for n in node_ids), "open": ",".join(opened)}
-        return self._page(GRAPH, file=file, graph=graph_id, **{k: v for k, v in given.items() if v})
+        more: dict[str, object] = {k: v for k, v in given.items() if v}
+        return self._page(GRAPH, file=file, graph=graph_id, **more, **baseline_fields(baseline))
 
-    def dag_payload(self, file: str, graph_id: int, query: Query, launch_id: int | None) -> str:
+    def dag_payload(
+        self,
+        file: str,
+        graph_id: int,
+        query: Query,
+        launch_id: int | None,
+        baseline: Baseline | None = None,
+    ) -> str:
         """Return where the DAG component fetches its data, as a page's query asks for it."""
         path = f"{PAYLOAD}/dag/{quote(file, safe='@')}/{graph_id}".lstrip("/")
         given = {
@@ -160,8 +209,9 @@ class Addresses:
             "fold": query.folding,
             "open": ",".join(query.unfolded) or None,
             "edges": "data" if query.data else None,
+            **baseline_fields(baseline),
         }
-        asked = urlencode({k: v for k, v in given.items() if v is not None}, safe=",")
+        asked = urlencode({k: v for k, v in given.items() if v is not None}, safe=",@")
         return self.prefix + path + (f"?{asked}" if asked else "")
 
     def memory_payload(self, file: str, graph_id: int, launch_id: int | None) -> str:
@@ -182,9 +232,11 @@ class Addresses:
         """Return where files are uploaded to."""
         return self.prefix + f"{PAYLOAD}/upload".lstrip("/")
 
-    def table_payload(self, file: str, graph_id: int) -> str:
+    def table_payload(self, file: str, graph_id: int, baseline: Baseline | None = None) -> str:
         """Return where the table of nodes fetches its values."""
-        return self.prefix + f"{PAYLOAD}/table/{quote(file, safe='@')}/{graph_id}".lstrip("/")
+        path = f"{PAYLOAD}/table/{quote(file, safe='@')}/{graph_id}".lstrip("/")
+        asked = urlencode(baseline_fields(baseline), safe="@")
+        return self.prefix + path + (f"?{asked}" if asked else "")
 
     def timeline_payload(
         self,

@@ -14,8 +14,9 @@ from dash.development.base_component import Component
 from dash.exceptions import PreventUpdate
 from flask import Flask
 
-from gviz.app.address import GRAPH, Addresses
+from gviz.app.address import GRAPH, Addresses, Baseline
 from gviz.app.address_page import Page, render_page
+from gviz.app.baseline import compared_at
 from gviz.app.compression import add_compression
 from gviz.app.graph_refresh import ShownGraph, refresh_graph
 from gviz.app.graph_view import graph_view
@@ -111,11 +112,16 @@ def _add_routing(app: dash.Dash, library: Library, addresses: Addresses) -> None
 
 def _add_graph_callbacks(app: dash.Dash, library: Library, addresses: Addresses) -> None:
     def show_selection(selected: list[int], view: dict[str, Any]) -> Component:
-        file = view["file"]
+        file, edition = view["file"], view.get("baseline")
+        baseline = None if edition is None else Baseline(**edition)
         try:
-            with library.file(file).at(view["version"]):
+            with (
+                library.file(file).at(view["version"]),
+                compared_at(library, file, view["graph"], baseline) as compared,
+            ):
                 graph = graph_view(library, file, view["graph"])
-                return render_inspector(library, file, graph, selected or [], addresses)
+                nodes = selected or []
+                return render_inspector(library, file, graph, nodes, addresses, compared=compared)
         except Exception as error:  # the pane says it; the others stay as they are
             return message("Not shown", sentence_of(error))
 
@@ -313,6 +319,7 @@ def _link_page(link: Callable[..., None]) -> None:
         "gvizHistory.openGraph",
         Output("location", "search"),
         optional("graph-choice", "value"),
+        optional("baseline", "value"),
         State("view", "data"),
     )
     link(

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import math
-import struct
-
 from gviz.app.quantity import address, byte_size, integer
+from gviz.likely_number import likely_number
 from gviz.recording import rows
 
 #: Longest argument shown in full; a struct passed by value may have up to 32,764 bytes.
 _SHOWN_BYTES = 32
-#: A float of this size was probably meant as one (not as an integer or half an address).
-_LIKELY_FLOAT = (1e-7, 1e9)
-#: Integers up to here were probably meant as integers: above, bits of a float are likelier.
-_LIKELY_INTEGER = 1 << 26
 
 
 def hexadecimal(argument: rows.Argument) -> str:
@@ -29,13 +23,12 @@ def guess(argument: rows.Argument) -> str | None:
     if argument.allocation_address is not None:
         return None
     value = argument.value
-    if len(value) not in (1, 2, 4, 8):
-        return None
-    number = int.from_bytes(value, "little", signed=True)
-    as_float = _float(value)
-    if abs(number) <= _LIKELY_INTEGER or as_float is None:
-        return integer(number) if abs(number) < 1 << 40 else None
-    return f"{as_float:.6g} ({8 * len(value)}-bit float)"
+    number = likely_number(value)
+    if isinstance(number, float):
+        return f"{number:.6g} ({8 * len(value)}-bit float)"
+    if number is None and len(value) in (1, 2, 4, 8):
+        number = int.from_bytes(value, "little", signed=True)
+    return integer(number) if number is not None and abs(number) < 1 << 40 else None
 
 
 def allocation(argument: rows.Argument) -> str | None:
@@ -47,12 +40,3 @@ def allocation(argument: rows.Argument) -> str | None:
     size = byte_size(argument.allocation_bytes)
     where = "start of" if offset == 0 else f"{byte_size(offset)} into"
     return f"{where} {size} at {address(base)}"
-
-
-def _float(value: bytes) -> float | None:
-    form = {2: "<e", 4: "<f", 8: "<d"}.get(len(value))
-    if form is None:
-        return None
-    (number,) = struct.unpack(form, value)
-    low, high = _LIKELY_FLOAT
-    return float(number) if math.isfinite(number) and low <= abs(number) <= high else None

@@ -10,22 +10,25 @@ from gviz.app.aria import aria
 from gviz.app.choices import INSIDE, select
 from gviz.app.dag_places import LAYOUTS
 from gviz.app.graph_view import GraphView
-from gviz.app.overlays import OVERLAYS, TIMED
+from gviz.app.overlays import AGAINST_BASELINE, OVERLAYS, TIMED
 
 #: What nodes need to have a colour of an overlay.
 _COLUMN = {"nvtx": "nvtx_path_id", "occupancy": "occupancy_fraction", "device": "device_id"}
 
 
-def colour_choice(view: GraphView, colour: str) -> Component:
-    """Return the choice of what nodes are coloured by."""
+def colour_choice(view: GraphView, colour: str, against: bool = False) -> Component:
+    """Return the choice of what nodes are coloured by; ``against``: there is a baseline."""
     options = [
-        {"value": o.name, "label": o.label, "disabled": is_empty(view, o.name)} for o in OVERLAYS
+        {"value": o.name, "label": o.label, "disabled": is_empty(view, o.name, against)}
+        for o in OVERLAYS
     ]
     return select("colour", "Colour", options, colour, width=150, named=False)
 
 
-def is_empty(view: GraphView, overlay: str) -> bool:
-    """Return whether an overlay would show nothing of this graph."""
+def is_empty(view: GraphView, overlay: str, against: bool = False) -> bool:
+    """Return whether an overlay would show nothing of this graph, with or without a baseline."""
+    if overlay in AGAINST_BASELINE:
+        return not against
     if overlay in TIMED:
         return not view.is_timed
     column = _COLUMN.get(overlay)

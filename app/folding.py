@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gviz.app.baseline_overlay import FoldVerdicts, fold_baseline
 from gviz.app.dag_places import Shape
 from gviz.app.graph_level import GraphLevel
 from gviz.app.graph_tree import GraphTree
@@ -22,6 +23,7 @@ from gviz.folding.ranges import RangePaths, find_ranges
 from gviz.folding.repeats import find_repeats
 from gviz.layout.lanes import cover_chains
 from gviz.layout.ranks import rank_rows
+from gviz.nvtx_paths import SEPARATOR
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -31,7 +33,7 @@ FOLDINGS = ("repeats", "ranges")
 #: Stands for the type of a fold: no CUgraphNodeType, see :func:`gviz.app.wire.node_types`.
 FOLD_TYPE = 254
 #: Of these a fold has the sum over its nodes, of the others what its nodes agree on.
-_SUMMED = ("median_ns", "body_ns", "share", "launch_ns")
+_SUMMED = ("median_ns", "body_ns", "share", "launch_ns", "baseline_ns", "change_ns")
 
 
 def fold_level(level: GraphLevel, folding: str) -> FoldTree:
@@ -42,7 +44,7 @@ def fold_level(level: GraphLevel, folding: str) -> FoldTree:
     """
     order = np.lexsort((np.arange(len(level.nodes)), level.row))
     if folding == "ranges":
-        ranges = {key: tuple(text.split(" › ")) for key, text in level.tree.nvtx.items()}
+        ranges = {key: tuple(text.split(SEPARATOR)) for key, text in level.tree.nvtx.items()}
         of_node = level.nodes.integers("nvtx_path_id", -1).tolist()
         paths = RangePaths.from_texts(ranges.get(path, ()) for path in of_node)
         # As created: ranges are contiguous there.
@@ -111,13 +113,20 @@ def folded(tree: FoldTree, unfolded: Collection[str], prefix: str = "") -> Folde
     return Folded(tree, fold_graph(tree, mine), mine, prefix)
 
 
-def fold_arrays(arrays: Arrays, level: GraphLevel, view: Folded, strings: Strings) -> Arrays:
+def fold_arrays(
+    arrays: Arrays,
+    level: GraphLevel,
+    view: Folded,
+    strings: Strings,
+    changes: FoldVerdicts | None = None,
+) -> Arrays:
     """Return the DAG's arrays with one value an item.
 
     Beside those of nodes: item_offset, item_nodes (node ids an item holds), fold (string: id of
     the fold that the item is, -1: a node), inside (string: id of the innermost open fold around
     it, -1), strip_offset, strip_ns (duration of each block of a repeat, f4), fold_words (string:
-    what the fold is, -1).
+    what the fold is, -1). ``changes`` are the verdicts on folds against a baseline, if there is
+    one.
     """
     graph = view.graph
     first = view.first
@@ -130,6 +139,8 @@ def fold_arrays(arrays: Arrays, level: GraphLevel, view: Folded, strings: String
     found["type"][closed] = FOLD_TYPE
     found["name"][closed] = [strings.add(_fold(graph, i).title) for i in closed]
     found["reason"][closed] = -1
+    if changes is not None:
+        fold_baseline(found, arrays, graph, strings, changes)
     path = graph.item_of[arrays["critical"].astype(np.int64)]
     changed = np.ones(len(path), bool)
     changed[1:] = path[1:] != path[:-1]

@@ -23,10 +23,12 @@ def graph_head(
     graphs: Sequence[rows.Graph],
     measurements: Sequence[rows.Measurement],
     report: str | None = None,
+    baseline: Sequence[Component] = (),
 ) -> Component:
     """Return what stands above the panes; ``graph-about`` is renewed while a recording grows.
 
-    ``report`` is the address of the graph's report; None: there is no way to it.
+    ``report`` is the address of the graph's report, None: there is no way to it; ``baseline``
+    is what a baseline is chosen by.
     """
     about = html.Div(
         [
@@ -38,7 +40,9 @@ def graph_head(
         id="graph-about",
         className="gv-graph-title",
     )
-    ways = html.Div([_report(report), _graph_choice(view, graphs)], className="gv-graph-ways")
+    ways = html.Div(
+        [_report(report), *baseline, _graph_choice(view, graphs)], className="gv-graph-ways"
+    )
     return html.Div([about, ways], className="gv-graph-head")
 
 

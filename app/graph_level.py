@@ -11,6 +11,7 @@ import numpy.typing as npt
 from gviz.app.graph_tree import GraphTree, read_tree
 from gviz.app.tree_nodes import TreeNodes
 from gviz.cycle import describe_cycle
+from gviz.edge_indices import edge_indices
 from gviz.errors import CycleError
 from gviz.layout.lanes import cover_chains
 from gviz.layout.ranks import rank_rows
@@ -95,8 +96,8 @@ def read_level(recording: Recording, tree: GraphTree, at: int = 0) -> GraphLevel
     level = tree.levels[at]
     part = slice(level.first, level.end)
     nodes, times = tree.nodes[part], tree.times
-    edge_from, edge_to, edge_type = _edges(recording, level.graph, nodes)
-    row = _rows(level.graph, nodes, edge_from, edge_to)
+    edges = edge_indices(recording, level.graph, nodes.integers("node_id"))
+    row = _rows(level.graph, nodes, edges.source, edges.target)
     median, p95 = times.median_ns[part], times.p95_ns[part]
     body = times.bodies.median_ns[part]
     holding = ~np.isnan(body)
@@ -104,11 +105,11 @@ def read_level(recording: Recording, tree: GraphTree, at: int = 0) -> GraphLevel
         tree=tree,
         at=at,
         key=tree.key[part],
-        edge_from=edge_from,
-        edge_to=edge_to,
-        edge_type=edge_type,
+        edge_from=edges.source,
+        edge_to=edges.target,
+        edge_type=edges.type,
         row=row,
-        chain=cover_chains(row, edge_from, edge_to),
+        chain=cover_chains(row, edges.source, edges.target),
         median_ns=np.where(holding, body, median),
         p95_ns=np.where(holding, times.bodies.p95_ns[part], p95),
         body_ns=body,
@@ -132,19 +133,3 @@ def _rows(graph: rows.Graph, nodes: TreeNodes, edge_from: IntArray, edge_to: Int
             f"{graph.name} has a cycle of dependencies: {describe_cycle(names)}. No CUDA graph can "
             "hold one: the recording is damaged, record it again. The table lists its nodes.",
         ) from error
-
-
-def _edges(
-    recording: Recording, graph: rows.Graph, nodes: TreeNodes
-) -> tuple[IntArray, IntArray, IntArray]:
-    if graph.topology_id is None or not nodes:
-        empty = np.zeros(0, np.int64)
-        return empty, empty, empty
-    edges = recording.fetch_edges(graph.topology_id)
-    ids = nodes.integers("node_id")
-    source, target = np.searchsorted(ids, edges.from_node), np.searchsorted(ids, edges.to_node)
-    last = len(ids) - 1
-    known = (ids[np.minimum(source, last)] == edges.from_node) & (
-        ids[np.minimum(target, last)] == edges.to_node
-    )
-    return source[known], target[known], edges.type[known]

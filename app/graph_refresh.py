@@ -26,11 +26,13 @@ _RENEWED = {
     "launch": ("data", "value"),
     "stream-launch": ("data", "value"),
     "graph-choice": ("data",),
+    "baseline": ("data", "value"),
+    "baseline-note": ("children",),
     "table-source": ("data",),
     "view": ("data",),
 }
 #: A page that has other ones of these now is another page.
-_PANES = ("dag", "timeline", "graph-choice")
+_PANES = ("dag", "timeline", "graph-choice", "baseline")
 
 Options = Sequence[Mapping[str, str]]
 

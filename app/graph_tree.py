@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from gviz.app.nvtx_text import nvtx_texts
 from gviz.app.tree_nodes import TreeNode, TreeNodes, join_tree_nodes, read_tree_nodes
 from gviz.body_times import BodyTimes, LaunchSpans, Nesting, Turns, measure_bodies
 from gviz.node_type import NodeType
+from gviz.nvtx_paths import nvtx_texts
 from gviz.recording import rows
 
 if TYPE_CHECKING:

@@ -72,7 +72,7 @@ class GraphView:
     ancestors: Sequence[rows.Graph]
     tree: GraphTree
     at: int
-    nodes: Mapping[int, rows.Node]
+    nodes: RowTable[rows.Node]
     functions: Mapping[int, rows.KernelFunction]
     _fetch_statistics: Callable[[int], rows.NodeStatistics | None]
     launch_count: int

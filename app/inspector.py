@@ -11,6 +11,7 @@ from dash import dcc, html
 from dash.development.base_component import Component
 
 from gviz.app.address import Addresses
+from gviz.app.baseline_inspector import Against
 from gviz.app.body_facts import turn_words
 from gviz.app.graph_tree import GraphTree
 from gviz.app.graph_view import GraphView, inner_view
@@ -29,8 +30,10 @@ from gviz.app.node_json import node_json
 from gviz.app.node_memory import Picks, node_memory
 from gviz.app.node_origin import stack_view
 from gviz.app.node_times import body_facts, eager_facts, histogram, time_facts
-from gviz.app.quantity import counted, duration, microseconds, percent, sentence
+from gviz.app.picks import pick_buttons, section
+from gviz.app.quantity import counted, duration, percent, sentence
 from gviz.app.shell import facts
+from gviz.app.tree_comparison import TreeComparison
 from gviz.life_summary import is_failed
 from gviz.node_type import node_type_name, not_timed_reason
 from gviz.recording import rows
@@ -41,8 +44,6 @@ _SUMMED = (
 )
 #: Longer names of kernels are shown on request.
 _LONG_NAME = 160
-#: Neighbours listed by name; a join of hundreds says its count and lists the first.
-LISTED = 12
 
 
 def render_inspector(
@@ -52,21 +53,23 @@ def render_inspector(
     selected: Sequence[int],
     addresses: Addresses,
     picks: Picks | None = None,
+    compared: TreeComparison | None = None,
 ) -> Component:
     """Return what the inspector says about a selection.
 
     ``selected`` are numbers of nodes on the page, see :class:`gviz.app.graph_tree.GraphTree`;
     unknown ones are ignored. ``picks`` makes what other nodes, by these numbers, are chosen by;
-    None: :func:`pick_buttons`.
+    None: :func:`gviz.app.picks.pick_buttons`. ``compared``: what became of a baseline.
     """
     picks = picks or partial(pick_buttons, view.tree)
+    against = None if compared is None else Against(view, compared, addresses)
     found = (view.tree.index_of(key) for key in dict.fromkeys(selected))
     nodes = [node for node in found if node is not None]
     if not nodes:
-        return _nothing_selected(view, picks)
+        return _nothing_selected(view, picks, against)
     if len(nodes) > 1:
-        return _several(view, nodes, picks)
-    return _one(library, file, view, nodes[0], addresses, picks)
+        return _several(view, nodes, picks, against)
+    return _one(library, file, view, nodes[0], addresses, picks, against)
 
 
 def _one(
@@ -76,6 +79,7 @@ def _one(
     index: int,
     addresses: Addresses,
     of_page: Picks,
+    against: Against | None,
 ) -> Component:
     recording = library.file(file).recording
     view = inner_view(library, file, page, int(page.tree.level[index]))
@@ -99,26 +103,29 @@ def _one(
     as_json = node_json(view, node, arguments, parameters, stack)
     return html.Div(
         [
-            _heading(node, function, as_json, _place(file, view, addresses)),
-            _bodies(file, view, index, addresses),
+            _heading(node, function, as_json, _place(file, view, addresses, against)),
+            _bodies(file, view, index, addresses, against),
+            None if against is None else against.node(index),
             *_times(library, file, view, node),
-            _section("Launch" if function else "Operation", facts(what)) if what else None,
-            _section("Python", stack_view(stack, node.stack_reason)),
-            _section("NVTX", html.P(nvtx)) if nvtx else None,
-            _section(f"Arguments ({len(arguments)})", argument_table(arguments))
+            section("Launch" if function else "Operation", facts(what)) if what else None,
+            section("Python", stack_view(stack, node.stack_reason)),
+            section("NVTX", html.P(nvtx)) if nvtx else None,
+            section(f"Arguments ({len(arguments)})", argument_table(arguments))
             if arguments
             else None,
-            _section("Memory", node_memory(library, file, view, node.node_id, picks)),
+            section("Memory", node_memory(library, file, view, node.node_id, picks)),
             _neighbour_section(library, file, view, node, picks),
         ]
     )
 
 
-def _place(file: str, view: GraphView, addresses: Addresses) -> Component | None:
+def _place(
+    file: str, view: GraphView, addresses: Addresses, against: Against | None
+) -> Component | None:
     """Return which body a node is in; None in the level shown."""
     if not view.at:
         return None
-    href = addresses.graph(file, view.graph.graph_id)
+    href = _body_address(file, view, view.at, addresses, against)
     link = dcc.Link(view.tree.path_of(view.at), href=href)
     return html.Span(["in ", link], className="gv-muted gv-ellipsis")
 
@@ -160,7 +167,18 @@ def _whole_name(name: str) -> Component:
     return html.Details([html.Summary("Whole name"), text], className="gv-whole")
 
 
-def _bodies(file: str, view: GraphView, index: int, addresses: Addresses) -> Component | None:
+def _body_address(
+    file: str, view: GraphView, at: int, addresses: Addresses, against: Against | None
+) -> str:
+    """Return the address of a body's page, against its counterpart where it has one."""
+    graph_id = view.tree.levels[at].graph.graph_id
+    there = None if against is None else against.counterpart(at)
+    return addresses.graph(file, graph_id, baseline=there)
+
+
+def _bodies(
+    file: str, view: GraphView, index: int, addresses: Addresses, against: Against | None
+) -> Component | None:
     """Return the bodies of a node, with what is in them and how often they ran."""
     tree = view.tree
     found = tree.bodies(index)
@@ -170,12 +188,13 @@ def _bodies(file: str, view: GraphView, index: int, addresses: Addresses) -> Com
     for at in found:
         level = tree.levels[at]
         words = [counted(level.end - level.first, "node"), turn_words(tree, at)]
-        link = dcc.Link(level.graph.name, href=addresses.graph(file, level.graph.graph_id))
+        href = _body_address(file, view, at, addresses, against)
+        link = dcc.Link(level.graph.name, href=href)
         said = " · ".join(word for word in words if word)
         lines.append(html.Li([link, html.Span(f" {said}", className="gv-muted")]))
     title = "Body graph" if len(found) == 1 else "Body graphs"
     hint = html.P("A double click in the graph, or o, opens it there.", className="gv-muted")
-    return _section(title, html.Div([html.Ul(lines), hint]))
+    return section(title, html.Div([html.Ul(lines), hint]))
 
 
 def _times(library: Library, file: str, view: GraphView, node: rows.Node) -> list[Component | None]:
@@ -183,7 +202,7 @@ def _times(library: Library, file: str, view: GraphView, node: rows.Node) -> lis
     key = view.key_of(node.node_id)
     if found is None or node.exec_node_id is None:
         return [
-            _section("Time", html.P(_why_untimed(view, node), className="gv-muted")),
+            section("Time", html.P(_why_untimed(view, node), className="gv-muted")),
             body_facts(view, key),
         ]
     recording = library.file(file).recording
@@ -192,7 +211,7 @@ def _times(library: Library, file: str, view: GraphView, node: rows.Node) -> lis
     pairs = time_facts(found, view.share_of_launch(key), view.timed_count)
     chart = histogram(spans, node.name)
     return [
-        _section(
+        section(
             "Time",
             html.Div(
                 [
@@ -203,7 +222,7 @@ def _times(library: Library, file: str, view: GraphView, node: rows.Node) -> lis
                 ]
             ),
         ),
-        _section("Distribution over launches", chart) if chart is not None else None,
+        section("Distribution over launches", chart) if chart is not None else None,
     ]
 
 
@@ -228,7 +247,7 @@ def _neighbour_section(
     library: Library, file: str, view: GraphView, node: rows.Node, picks: Picks
 ) -> Component | None:
     if view.edge_count is None:
-        return _section(
+        return section(
             "Edges",
             html.P(f"Unknown: {why_no_edges(view.root)}.", className="gv-muted"),
         )
@@ -237,43 +256,17 @@ def _neighbour_section(
     after = found.dependents.get(node.node_id, ())
     return html.Div(
         [
-            _section(f"Depends on ({len(before)})", picks(before, "before"))
+            section(f"Depends on ({len(before)})", picks(before, "before"))
             if before
-            else _section("Depends on", html.P("Nothing: a root node.", className="gv-muted")),
-            _section(f"Dependents ({len(after)})", picks(after, "after")) if after else None,
+            else section("Depends on", html.P("Nothing: a root node.", className="gv-muted")),
+            section(f"Dependents ({len(after)})", picks(after, "after")) if after else None,
         ]
     )
 
 
-def pick_buttons(tree: GraphTree, keys: Sequence[int], where: str) -> Component:
-    """Return buttons that select nodes; ``where`` keeps their ids apart."""
-    lines = [_pick(tree, key, where) for key in keys[:LISTED]]
-    more = len(keys) - len(lines)
-    if more > 0:
-        lines.append(html.Li(f"and {counted(more, 'more', 'more')}", className="gv-muted"))
-    return html.Ul(lines, className="gv-picks")
-
-
-def _pick(tree: GraphTree, key: int, where: str) -> Component:
-    index = tree.index_of(key)
-    assert index is not None
-    node, median = tree.nodes[index], float(tree.times.median_ns[index])
-    return html.Li(
-        html.Button(
-            id={"type": "pick", "node": key, "where": where},
-            className="gv-pick",
-            children=[
-                html.Span(node.name, className="gv-ellipsis"),
-                html.Span(
-                    node_type_name(node.type) if np.isnan(median) else microseconds(median),
-                    className="gv-pick-value",
-                ),
-            ],
-        )
-    )
-
-
-def _several(view: GraphView, nodes: Sequence[int], picks: Picks) -> Component:
+def _several(
+    view: GraphView, nodes: Sequence[int], picks: Picks, against: Against | None
+) -> Component:
     tree, times = view.tree, view.tree.times
     types = np.unique(tree.nodes.integers("type")[nodes], return_counts=True)
     kinds = sorted(zip(*(found.tolist() for found in types), strict=True), key=lambda t: -t[1])
@@ -287,7 +280,7 @@ def _several(view: GraphView, nodes: Sequence[int], picks: Picks) -> Component:
             html.Div(
                 [html.H2(f"{counted(len(nodes), 'node')} selected")], className="gv-inspector-head"
             ),
-            _section(
+            section(
                 "Sums",
                 facts(
                     [
@@ -302,11 +295,12 @@ def _several(view: GraphView, nodes: Sequence[int], picks: Picks) -> Component:
                             "Derived: node time over the launch's GPU time",
                         ),
                         ("Timed", f"{len(timed)} of {len(outer)}", "Nodes with spans"),
+                        *(() if against is None else against.sums(outer.tolist())),
                         *((node_type_name(kind), str(count), None) for kind, count in kinds),
                     ]
                 ),
             ),
-            _section("Slowest of them", picks(slow, "several"))
+            section("Slowest of them", picks(slow, "several"))
             if (slow := _slowest(view, np.array(nodes, np.int64)))
             else None,
         ]
@@ -322,7 +316,7 @@ def _is_within(tree: GraphTree, node: int, chosen: set[int]) -> bool:
     return False
 
 
-def _nothing_selected(view: GraphView, picks: Picks) -> Component:
+def _nothing_selected(view: GraphView, picks: Picks, against: Against | None) -> Component:
     slowest = _slowest(view, np.arange(len(view.tree.nodes)))
     hint = "Click a node in the graph, the timeline or the table."
     return html.Div(
@@ -331,8 +325,9 @@ def _nothing_selected(view: GraphView, picks: Picks) -> Component:
                 [html.H2("No node selected"), html.P(hint, className="gv-muted")],
                 className="gv-inspector-head",
             ),
-            _section("Slowest nodes, by median", picks(slowest, "slowest")) if slowest else None,
-            _section("Most time, by kernel name", _totals(view)) if slowest else None,
+            None if against is None else against.graph(),
+            section("Slowest nodes, by median", picks(slowest, "slowest")) if slowest else None,
+            section("Most time, by kernel name", _totals(view)) if slowest else None,
         ]
     )
 
@@ -376,9 +371,3 @@ def _slowest(view: GraphView, nodes: npt.NDArray[np.int64]) -> list[int]:
     slowest = timed[np.argsort(-median[timed], kind="stable")][:_SLOWEST]
     found: list[int] = view.tree.key[nodes[slowest]].tolist()
     return found
-
-
-def _section(title: str, body: Component | None) -> Component | None:
-    if body is None:
-        return None
-    return html.Section([html.H3(title), body], className="gv-inspector-section")

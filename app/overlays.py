@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.analysis.critical_path import CriticalPath, structural_path
+from gviz.app.baseline_overlay import is_significant
 from gviz.app.graph_level import GraphLevel
 from gviz.app.wire import Arrays, Strings
 
@@ -36,9 +37,11 @@ class Overlay:
     array
         Array of the payload that holds the values, or the index of each node's category.
     unit
-        'ns' or 'share' (0..1) of values; None: categories.
+        'ns', 'share' (0..1) or 'log2' (of a ratio) of values; None: categories.
     missing
         What nodes without a value are called.
+    signed
+        Values lie on both sides of zero: changes against a baseline.
     """
 
     name: str
@@ -46,6 +49,7 @@ class Overlay:
     array: str
     unit: str | None = None
     missing: str = ""
+    signed: bool = False
 
 
 OVERLAYS = (
@@ -60,8 +64,12 @@ OVERLAYS = (
     Overlay("lane", "Lane", "lane"),
     Overlay("device", "Device", "device"),
     Overlay("occupancy", "Occupancy (theoretical)", "occupancy", "share", "no kernel"),
+    Overlay("change", "Change", "change_ns", "ns", "not timed in both", True),
+    Overlay("ratio", "Relative change", "change_log2", "log2", "not timed in both", True),
 )
 NAMES = frozenset(o.name for o in OVERLAYS)
+#: Overlays that mean nothing without a baseline.
+AGAINST_BASELINE = frozenset(o.name for o in OVERLAYS if o.signed)
 #: Overlays that mean nothing without node times.
 TIMED = frozenset({"duration", "p95", "launch", "share", "slack"})
 #: Categories of which there may be many, and neighbours matter: they take turns with the colours.
@@ -117,10 +125,18 @@ def describe_overlays(arrays: Arrays) -> dict[str, dict[str, Any]]:
         if overlay.unit is None:
             entry["turns"] = overlay.name in _TURNS
         else:
-            scale = value_scale(values.astype(np.float64))
+            scale = _scale(overlay, arrays)
             entry |= {"unit": overlay.unit, "scale": scale, "missing": overlay.missing}
+            entry["signed"] = overlay.signed
         found[overlay.name] = entry
     return found
+
+
+def _scale(overlay: Overlay, arrays: Arrays) -> dict[str, Any]:
+    values = arrays[overlay.array].astype(np.float64)
+    if overlay.signed:
+        return change_scale(values, is_significant(arrays["verdict"]))
+    return value_scale(values)
 
 
 def _has_values(overlay: Overlay, values: npt.NDArray[Any]) -> bool:
@@ -139,3 +155,13 @@ def value_scale(values: FloatArray) -> dict[str, Any]:
         return {"least": None, "most": None, "log": False}
     least, most = float(known.min()), float(known.max())
     return {"least": least, "most": most, "log": most / least >= LOG_RATIO}
+
+
+def change_scale(values: FloatArray, counted: npt.NDArray[np.bool_]) -> dict[str, Any]:
+    """Return how values on both sides of zero map to colours, as :func:`value_scale`.
+
+    ``most`` is the greatest change that counts, ``least`` the smallest; where none counts, all
+    do.
+    """
+    chosen = values[counted] if np.isfinite(values[counted]).any() else values
+    return value_scale(np.abs(chosen))

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.app.address import Launches, Order
+from gviz.app.baseline_overlay import baseline_arrays, baseline_header
 from gviz.app.body_facts import holder_arrays
 from gviz.app.dag_places import Shape, place_arrays
 from gviz.app.data_overlay import data_arrays, join_data
@@ -37,6 +38,7 @@ from gviz.app.timeline_window import (
     thin_calls,
     thin_gaps,
 )
+from gviz.app.tree_comparison import TreeComparison
 from gviz.app.wire import Arrays, Strings, node_types, pack
 from gviz.node_type import node_type_name
 from gviz.recording import rows
@@ -77,7 +79,11 @@ class DagAsked:
 
 
 def dag_payload(
-    recording: Recording, graph_id: int, asked: DagAsked | None = None, keep: Keep = build_anew
+    recording: Recording,
+    graph_id: int,
+    asked: DagAsked | None = None,
+    keep: Keep = build_anew,
+    against: TreeComparison | None = None,
 ) -> bytes:
     """Return the DAG of one graph level: nodes with times, places, edges with routes.
 
@@ -88,7 +94,8 @@ def dag_payload(
     :func:`gviz.app.dag_places.place_arrays`, :func:`gviz.app.open_levels.join_levels` and
     :func:`gviz.app.body_facts.holder_arrays`; folded, one value an item instead of a node and
     those of :func:`gviz.app.folding.fold_arrays`; with data those of
-    :func:`gviz.app.data_overlay.data_arrays`.
+    :func:`gviz.app.data_overlay.data_arrays`; with a baseline those of
+    :func:`gviz.app.baseline_overlay.baseline_arrays`.
 
     Parameters
     ----------
@@ -98,6 +105,8 @@ def dag_payload(
         How it is to be shown; None: all nodes as suits the graph.
     keep
         Remembers what was read, for the next folds or layout.
+    against
+        What became of a baseline, where there is one.
 
     Raises
     ------
@@ -111,19 +120,20 @@ def dag_payload(
     launch = choose_launch(recording, tree, asked.launch_id)
     ran = _ran(recording, tree, launch, keep)
     shapes = [_shape(level, ran) for level in levels]
-    parts = [_level_arrays(*of, ran, strings) for of in zip(levels, shapes, strict=True)]
+    parts = [
+        _level_arrays(level, shape, ran, strings, against, asked.folding)
+        for level, shape in zip(levels, shapes, strict=True)
+    ]
     arrays = join_levels(levels, parts, strings) | holder_arrays(levels, strings)
-    places, more = place_arrays(shapes, asked.layout)
-    arrays |= more
+    places, placed = place_arrays(shapes, asked.layout)
+    arrays |= placed
     if asked.data:
         arrays |= join_data([_data_arrays(recording, graph_id, level, keep) for level in levels])
     header: dict[str, Any] = {
-        **_dag_header(tree, levels),
+        **_dag_header(tree, levels, asked, against),
         "strings": strings.to_list(),
-        "launch_asked": asked.launch_id is not None,
         "launch_ordinal": None if launch is None else launch.ordinal,
         "overlays": describe_overlays(_painted(arrays, levels)),
-        "folding": asked.folding,
         **places,
     }
     return pack(header, arrays)
@@ -139,7 +149,12 @@ def _ran(
     return keep(key, lambda: launch_intervals(recording, tree, launch_id))
 
 
-def _dag_header(tree: GraphTree, levels: Sequence[OpenLevel]) -> dict[str, Any]:
+def _dag_header(
+    tree: GraphTree,
+    levels: Sequence[OpenLevel],
+    asked: DagAsked,
+    against: TreeComparison | None,
+) -> dict[str, Any]:
     folds = [level.view for level in levels if level.view is not None]
     return {
         "kind": "dag",
@@ -149,6 +164,9 @@ def _dag_header(tree: GraphTree, levels: Sequence[OpenLevel]) -> dict[str, Any]:
         "edges_known": tree.graph.topology_id is not None,
         "launch_count": tree.times.launch_count,
         "kept_count": tree.times.kept_count,
+        "launch_asked": asked.launch_id is not None,
+        "folding": asked.folding,
+        "baseline": None if against is None else baseline_header(against),
         "scale": duration_scale(levels[0].level.median_ns),
         "folded": sum(f is not None for view in folds for f in view.graph.folds),
         "fold_count": sum(1 for view in folds for _ in view.tree.walk()),
@@ -179,14 +197,25 @@ def _open(
 
 
 def _level_arrays(
-    level: OpenLevel, shape: Shape, ran: LaunchIntervals | None, strings: Strings
+    level: OpenLevel,
+    shape: Shape,
+    ran: LaunchIntervals | None,
+    strings: Strings,
+    against: TreeComparison | None,
+    folding: str | None,
 ) -> Arrays:
     nodes = level.level
     arrays = {**_node_arrays(nodes, strings), **overlay_arrays(nodes, strings)}
     if ran is not None:
         arrays["launch_ns"] = ran.busy_ns[nodes.part].astype(np.float32)
+    if against is not None:
+        arrays |= baseline_arrays(against.level(nodes.at), len(nodes.nodes), strings)
     if level.view is not None:
-        arrays = fold_arrays(arrays, nodes, level.view, strings)
+        folds = level.view.tree
+        changes = None
+        if against is not None:
+            changes = against.fold_verdicts(nodes.at, folding or "", folds)
+        arrays = fold_arrays(arrays, nodes, level.view, strings, changes)
     return arrays | {"lane": shape.chain.astype(np.uint32)}
 
 

@@ -56,6 +56,20 @@ def percent(fraction: float | None) -> str:
     return MISSING if fraction is None else f"{three_digits(fraction * 100)} %"
 
 
+def signed_percent(fraction: float | None) -> str:
+    """Return a change (0: none) as a percentage with its sign."""
+    return MISSING if fraction is None else f"{_sign(fraction)}{percent(abs(fraction))}"
+
+
+def signed_duration(ns: float | None) -> str:
+    """Return a change in time (ns) with its sign, in the unit that suits its size."""
+    return MISSING if ns is None else f"{_sign(ns)}{duration(abs(ns))}"
+
+
+def _sign(value: float) -> str:
+    return "+" if value > 0 else "−" if value < 0 else "±"
+
+
 def sentence(text: str) -> str:
     """Return a text with a capital first letter."""
     return text[:1].upper() + text[1:]

@@ -12,7 +12,16 @@ from typing import TypeVar
 from flask import Flask, Response, request
 
 from gviz.app import payload
-from gviz.app.address import PAYLOAD, Launches, parse_id, parse_launches, parse_order
+from gviz.app.address import (
+    PAYLOAD,
+    Baseline,
+    Launches,
+    parse_baseline,
+    parse_id,
+    parse_launches,
+    parse_order,
+)
+from gviz.app.baseline import compared_at
 from gviz.app.folding import FOLDINGS
 from gviz.app.graph_level import read_level
 from gviz.app.graph_tree import read_tree
@@ -23,6 +32,7 @@ from gviz.app.miniature import build_miniature
 from gviz.app.open_recording import OpenRecording, split_edition
 from gviz.app.table import table_payload
 from gviz.app.timeline_window import parse_window
+from gviz.app.tree_comparison import TreeComparison
 from gviz.errors import CycleError
 
 _T = TypeVar("_T")
@@ -39,7 +49,8 @@ def add_payload_routes(server: Flask, library: Library, prefix: str) -> None:
     """Serve ``payload/KIND/FILE/GRAPH`` under a prefix.
 
     KIND is dag, timeline, memory, table or miniature. ``FILE`` is a key, or ``key@version``
-    (:attr:`OpenRecording.edition`): then the answer is 409 once the file is another one.
+    (:attr:`OpenRecording.edition`): then the answer is 409 once the file is another one. So is
+    ``baseline=``, of dag and table.
     """
     base = prefix.rstrip("/") + PAYLOAD
 
@@ -53,24 +64,30 @@ def add_payload_routes(server: Flask, library: Library, prefix: str) -> None:
         rule = f"{base}/{kind}/<file>/<int(max=999999999999999999):graph_id>"
         server.add_url_rule(rule, f"gviz_{kind}", respond)
 
+    def dag(opened: OpenRecording, graph_id: int) -> Response:
+        with compared_at(library, opened.key, graph_id, _baseline(request.args)) as against:
+            return _dag(opened, graph_id, against)
+
     def table(opened: OpenRecording, graph_id: int) -> Response:
         view = graph_view(library, opened.key, graph_id)
-        return _answer(opened, ("table", graph_id), lambda: table_payload(view))
+        with compared_at(library, opened.key, graph_id, _baseline(request.args)) as against:
+            key = ("table", graph_id, against and against.edition)
+            return _answer(opened, key, lambda: table_payload(view, against))
 
-    serve("dag", _dag)
+    serve("dag", dag)
     serve("timeline", _timeline)
     serve("memory", _memory)
     serve("table", table)
     serve("miniature", _miniature_of)
 
 
-def _dag(opened: OpenRecording, graph_id: int) -> Response:
+def _dag(opened: OpenRecording, graph_id: int, against: TreeComparison | None) -> Response:
     asked = _asked(request.args)
-    return _answer(
-        opened,
-        ("dag", graph_id, asked),
-        lambda: payload.dag_payload(opened.recording, graph_id, asked, _keeper(opened)),
-    )
+
+    def build() -> bytes:
+        return payload.dag_payload(opened.recording, graph_id, asked, _keeper(opened), against)
+
+    return _answer(opened, ("dag", graph_id, asked, against and against.edition), build)
 
 
 def _timeline(opened: OpenRecording, graph_id: int) -> Response:
@@ -134,6 +151,10 @@ def _asked(arguments: Mapping[str, str]) -> payload.DagAsked:
         unfolded=frozenset(arguments.get("open", "").split(",")) - {""},
         data=arguments.get("edges") == "data",
     )
+
+
+def _baseline(arguments: Mapping[str, str]) -> Baseline | None:
+    return parse_baseline(arguments.get("baseline"), arguments.get("baseline_graph"))
 
 
 def _answer(opened: OpenRecording, key: tuple[object, ...], build: Callable[[], bytes]) -> Response:

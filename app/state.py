@@ -50,6 +50,7 @@ def shown_files(
     local = "/" + path.removeprefix(addresses.prefix.rstrip("/")).strip("/")
     names = {RUNS: "runs", RUN: "run", GRAPH: "graph", REPORT: "report", BENCH: "bench"}
     page = names.get(local, "")
-    asked = parse_query(search).file
-    wanted = [o for o in library.files() if page == "runs" or (page and o.key == asked)]
+    query = parse_query(search)
+    asked = {query.file, query.baseline_file if page == "graph" else None}
+    wanted = [o for o in library.files() if page == "runs" or (page and o.key in asked)]
     return {"page": page, "files": {o.key: file_state(o) for o in wanted}}

@@ -11,20 +11,23 @@ import numpy as np
 import numpy.typing as npt
 from dash.development.base_component import Component
 
+from gviz.app.baseline_overlay import VERDICT_WORDS, node_times, node_verdicts, node_words
 from gviz.app.graph_view import GraphView
 from gviz.app.quantity import dimensions
 from gviz.app.theme import GRID_THEME
+from gviz.app.tree_comparison import TreeComparison
 from gviz.app.tree_nodes import TreeNodes, distinct
 from gviz.node_type import node_type_name
 
 _NUMBER = {"type": "numericColumn", "filter": "agNumberColumnFilter"}
 
 
-def table_payload(view: GraphView) -> bytes:
+def table_payload(view: GraphView, against: TreeComparison | None = None) -> bytes:
     """Return the table's values as JSON, a list a column: all nodes, nested ones too.
 
     Sent apart from the page, so that the canvases need not wait for thousands of rows.
-    Times are in nanoseconds; null: no time. ``key`` is a node's number on the page.
+    Times are in nanoseconds; null: no time. ``key`` is a node's number on the page. With a
+    baseline those of :func:`_changes`.
     """
     tree, times = view.tree, view.tree.times
     nodes = tree.nodes
@@ -35,7 +38,7 @@ def table_payload(view: GraphView) -> bytes:
     names = nodes.listed("name")
     kernels: Mapping[object, str] = {i: f.name for i, f in view.functions.items()}
     functions = zip(nodes.listed("function_id"), names, strict=True)
-    nvtx: Mapping[object, str] = tree.nvtx
+    nvtx: Mapping[object, str] = dict(tree.nvtx.items())
     columns = {
         "id": [str(key) for key in keys],
         "key": keys,
@@ -55,15 +58,44 @@ def table_payload(view: GraphView) -> bytes:
         "stream": nodes.listed("capture_stream_id"),
         "nvtx": [nvtx.get(path) for path in nodes.listed("nvtx_path_id")],
     }
+    if against is not None:
+        columns |= _changes(against)
     return json.dumps(columns, separators=(",", ":")).encode()
 
 
-def render_table(view: GraphView) -> Component:
-    """Return the grid of a graph's nodes."""
+def _changes(against: TreeComparison) -> dict[str, list[Any]]:
+    """Return the columns that a baseline adds, over all levels of the tree.
+
+    baseline_ns, change_ns and change (a fraction of the baseline); verdict, and difference: what
+    else changed, as text.
+    """
+    count = len(against.tree.nodes)
+    before, change = np.full(count, np.nan), np.full(count, np.nan)
+    verdicts = [VERDICT_WORDS["uncompared"]] * count
+    words = [""] * count
+    for at, level in enumerate(against.tree.levels):
+        found = against.level(at)
+        if found is not None:
+            part = slice(level.first, level.end)
+            before[part], change[part] = node_times(found)
+            verdicts[part] = [VERDICT_WORDS[verdict] for verdict in node_verdicts(found)]
+            words[part] = node_words(found)
+    fraction = np.divide(change, before, out=np.full(count, np.nan), where=before > 0)
+    return {
+        "baseline_ns": _nulls(before),
+        "change_ns": _nulls(change),
+        "change": _nulls(fraction),
+        "verdict": verdicts,
+        "difference": words,
+    }
+
+
+def render_table(view: GraphView, baseline: str | None = None) -> Component:
+    """Return the grid of a graph's nodes, with columns against a baseline of this name."""
     grid: Component = dag.AgGrid(
         id="nodes",
         className="gv-grid",
-        columnDefs=table_columns(view),
+        columnDefs=table_columns(view, baseline),
         getRowId="params.data.id",
         defaultColDef={
             "sortable": True,
@@ -93,7 +125,7 @@ def render_table(view: GraphView) -> Component:
     return grid
 
 
-def table_columns(view: GraphView) -> list[dict[str, Any]]:
+def table_columns(view: GraphView, baseline: str | None = None) -> list[dict[str, Any]]:
     """Return the columns as AG Grid describes them; ``field`` is the name in the payload."""
     nodes = view.tree.nodes
     kinds = [node_type_name(t) for t in np.unique(nodes.integers("type")).tolist()]
@@ -118,7 +150,7 @@ def table_columns(view: GraphView) -> list[dict[str, Any]]:
             "hide": len(levels) == 1,
             "headerTooltip": "The body it is in; empty: the graph itself",
         },
-        *_time_columns(view.is_timed),
+        *_time_columns(view.is_timed, baseline),
         {"field": "grid", "headerName": "Grid", "width": _text_width(grids, 62)},
         {"field": "block", "headerName": "Block", "width": _text_width(blocks, 62)},
         {
@@ -140,7 +172,8 @@ def table_columns(view: GraphView) -> list[dict[str, Any]]:
     return columns
 
 
-def _time_columns(timed: bool) -> list[dict[str, Any]]:
+def _time_columns(timed: bool, baseline: str | None) -> list[dict[str, Any]]:
+    """Return the columns of times; a baseline stands beside the median, and change sorts then."""
     shown_us = {"function": "gvizMicroseconds(params.value)"}
     time = {**_NUMBER, "valueFormatter": shown_us, "width": 76}
     return [
@@ -151,8 +184,9 @@ def _time_columns(timed: bool) -> list[dict[str, Any]]:
             "width": 114,
             "hide": not timed,
             "headerTooltip": "Median duration over recorded launches; measured by CUPTI",
-            "sort": "desc" if timed else None,
+            "sort": "desc" if timed and baseline is None else None,
         },
+        *([] if baseline is None else _baseline_columns(timed, baseline)),
         {
             "field": "p95_ns",
             "headerName": "p95 µs",
@@ -169,6 +203,53 @@ def _time_columns(timed: bool) -> list[dict[str, Any]]:
             "valueFormatter": {"function": "gvizPercent(params.value)"},
             "headerTooltip": "Node time over the launch's GPU time; derived. "
             "Overlapping nodes count in full, so shares may sum to over 100 %",
+        },
+    ]
+
+
+def _baseline_columns(timed: bool, baseline: str) -> list[dict[str, Any]]:
+    number = {**_NUMBER, "hide": not timed}
+    return [
+        {
+            "field": "baseline_ns",
+            "headerName": "Baseline µs",
+            **number,
+            "valueFormatter": {"function": "gvizMicroseconds(params.value)"},
+            "width": 100,
+            "headerTooltip": f"Median duration of the counterpart in {baseline}; of nodes that "
+            "hold bodies the mean of a launch inside",
+        },
+        {
+            "field": "change_ns",
+            "headerName": "Change µs",
+            **number,
+            "valueFormatter": {"function": "gvizSignedMicroseconds(params.value)"},
+            "width": 118,
+            "headerTooltip": "Here less there; derived",
+            "sort": "desc" if timed else None,
+        },
+        {
+            "field": "change",
+            "headerName": "Change",
+            **number,
+            "valueFormatter": {"function": "gvizSignedPercent(params.value)"},
+            "width": 90,
+            "headerTooltip": "Change over the baseline; derived",
+        },
+        {
+            "field": "verdict",
+            "headerName": "Verdict",
+            "width": 110,
+            "headerTooltip": "Slower and faster: by more than noise, tested by rank over "
+            "launches; of these about 5 % at most are not",
+        },
+        {
+            "field": "difference",
+            "headerName": "Changed",
+            "minWidth": 110,
+            "flex": 2,
+            "tooltipField": "difference",
+            "headerTooltip": "What else changed: launch shape, arguments, kernel, lane",
         },
     ]
 

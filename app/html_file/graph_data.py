@@ -44,7 +44,14 @@ class LinksInFile(Addresses):
 
     graph_ids: frozenset[int] = frozenset()
 
-    def graph(self, file: str, graph_id: int, node_ids: object = ()) -> str:
+    def graph(
+        self,
+        file: str,
+        graph_id: int,
+        node_ids: object = (),
+        opened: object = (),
+        baseline: object = None,
+    ) -> str:
         """Return the fragment that opens a graph of the file; empty for another."""
         return f"#graph={graph_id}" if graph_id in self.graph_ids else ""
 

@@ -16,7 +16,7 @@ import numpy as np
 from dash import html
 from dash.development.base_component import Component
 
-from gviz.app.inspector import LISTED
+from gviz.app.picks import LISTED
 from gviz.app.quantity import microseconds
 
 Part = list[Any]
@@ -103,7 +103,7 @@ class Parts:
 def node_list(node_ids: Sequence[int], where: str) -> Component:
     """Return a list of nodes to choose from: their names and times are in the file's table.
 
-    Stands in for :func:`gviz.app.inspector.pick_buttons`.
+    Stands in for :func:`gviz.app.picks.pick_buttons`.
     """
     shown = list(node_ids[:LISTED])
     return html.Ul(

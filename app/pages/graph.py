@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import dash_mantine_components as dmc
 from dash import dcc, html
 from dash.development.base_component import Component
 
-from gviz.app.address import Addresses, Launches, Order, Panel, Query, Table
+from gviz.app.address import (
+    Addresses,
+    Baseline,
+    Launches,
+    Order,
+    Panel,
+    Query,
+    Table,
+)
 from gviz.app.aria import aria
+from gviz.app.baseline import Compared, find_baseline
+from gviz.app.baseline_choice import baseline_choice
 from gviz.app.choices import select
 from gviz.app.components import Dag, Timeline
 from gviz.app.dag_choices import (
@@ -28,6 +38,7 @@ from gviz.app.kernel_table import render_kernel_table
 from gviz.app.library import Library
 from gviz.app.life import why_no_edges
 from gviz.app.memory_panel import render_memory
+from gviz.app.open_recording import OpenRecording
 from gviz.app.panes import pane, panel_pane, panes
 from gviz.app.quantity import duration, integer
 from gviz.app.table import render_table
@@ -59,10 +70,8 @@ def render_graph(
     """Return the page of one graph level in the state its address describes."""
     selected = [n for n in query.node_ids if view.tree.index_of(n) is not None]
     shown = _Shown(_chosen_launch(view, query), _chosen_launches(view, query), query.order)
-    timed = view.is_timed
-    colour = query.colour if query.colour and not is_empty(view, query.colour) else None
-    colour = colour or ("duration" if timed else "kind")
-    look = _look(selected, colour)
+    compared = find_baseline(library, file, view, query.baseline_file, query.baseline_graph_id)
+    look = _look(selected, _chosen_colour(view, query, compared))
     opened = library.file(file)
     edition = opened.edition
     graphs = opened.recording.fetch_graphs(view.run.run_id)
@@ -70,15 +79,7 @@ def render_graph(
     return html.Div(
         className="gv-graph-page",
         children=[
-            dcc.Store(
-                id="view",
-                data={
-                    "file": file,
-                    "graph": view.graph.graph_id,
-                    "version": opened.version,
-                    "identity": graph_identity(view.run, view.graph),
-                },
-            ),
+            dcc.Store(id="view", data=_about(opened, view, compared)),
             dcc.Store(id="selection", data=selected),
             dcc.Store(id="address"),
             # What is selected, in a sentence: assets/web/announce.js.
@@ -88,20 +89,48 @@ def render_graph(
                 graphs,
                 measurements,
                 None if is_failed(view.root) else addresses.report(file, view.root.graph_id),
+                baseline_choice(library, file, view, compared),
             ),
             panes(
                 _dag(
                     view,
-                    _dag_source(edition, view, query, colour, shown.launch, addresses),
+                    _dag_source(edition, view, query, look, shown.launch, compared, addresses),
                     look,
                     query,
+                    against=compared.baseline is not None,
                 ),
                 _beside(edition, view, shown, look, query, addresses),
-                render_inspector(library, file, view, selected, addresses),
-                _table(view, addresses.table_payload(edition, view.graph.graph_id), query.table),
+                render_inspector(
+                    library, file, view, selected, addresses, compared=compared.comparison
+                ),
+                _table(
+                    view,
+                    addresses.table_payload(edition, view.graph.graph_id, compared.edition),
+                    query.table,
+                    compared.baseline,
+                ),
             ),
         ],
     )
+
+
+def _chosen_colour(view: GraphView, query: Query, compared: Compared) -> str:
+    against = compared.baseline is not None
+    if query.colour and not is_empty(view, query.colour, against):
+        return query.colour
+    return "duration" if view.is_timed else "kind"
+
+
+def _about(opened: OpenRecording, view: GraphView, compared: Compared) -> dict[str, Any]:
+    """Return what the page shows, for callbacks: graph and baseline with their versions."""
+    edition = compared.edition
+    return {
+        "file": opened.key,
+        "graph": view.graph.graph_id,
+        "version": opened.version,
+        "identity": graph_identity(view.run, view.graph),
+        "baseline": None if edition is None else asdict(edition),
+    }
 
 
 #: Orders of stacked launches, as the choice shows them.
@@ -198,17 +227,20 @@ def _dag_source(
     edition: str,
     view: GraphView,
     query: Query,
-    colour: str,
+    look: dict[str, Any],
     launch: TimedLaunch | None,
+    compared: Compared,
     addresses: Addresses,
 ) -> str:
     """Return where the DAG comes from; of a launch only where that is asked about."""
-    asked = query.layout == "time" or colour == "launch"
+    asked = query.layout == "time" or look["colour"] == "launch"
     launch_id = launch.launch_id if launch is not None and asked else None
-    return addresses.dag_payload(edition, view.graph.graph_id, query, launch_id)
+    return addresses.dag_payload(edition, view.graph.graph_id, query, launch_id, compared.edition)
 
 
-def _dag(view: GraphView, source: str, look: dict[str, Any], query: Query) -> Component:
+def _dag(
+    view: GraphView, source: str, look: dict[str, Any], query: Query, against: bool
+) -> Component:
     if not view.nodes:
         return pane("Graph", html.P("This graph has no nodes.", className="gv-empty"), None)
     note = (
@@ -220,7 +252,7 @@ def _dag(view: GraphView, source: str, look: dict[str, Any], query: Query) -> Co
         data_choice(view, query.data),
         fold_choice(view, query.folding),
         layout_choice(view, query.layout),
-        colour_choice(view, look["colour"]),
+        colour_choice(view, look["colour"], against),
     )
     # Dash's components are false when they have no children.
     tools = [choice for choice in choices if choice is not None]
@@ -266,7 +298,7 @@ def search_field() -> Component:
     return field
 
 
-def _table(view: GraphView, source: str, shown: Table) -> Component:
+def _table(view: GraphView, source: str, shown: Table, baseline: Baseline | None) -> Component:
     note = None if view.is_timed else html.Span("no node times", className="gv-muted")
     save = html.Button(
         "CSV",
@@ -290,7 +322,12 @@ def _table(view: GraphView, source: str, shown: Table) -> Component:
     body = html.Div(
         [
             dcc.Store(id="table-source", data=source),
-            html.Div(render_table(view), id="nodes-box", className="gv-grid", hidden=by_kernel),
+            html.Div(
+                render_table(view, None if baseline is None else baseline.file),
+                id="nodes-box",
+                className="gv-grid",
+                hidden=by_kernel,
+            ),
             html.Div(
                 render_kernel_table() if by_kernel else None,
                 id="kernels-box",

@@ -12,9 +12,10 @@ from dash.development.base_component import Component
 from gviz.analysis.dominance import INSIDE, OUTSIDE
 from gviz.analysis.subject import NodeRef
 from gviz.app.address import Addresses
-from gviz.app.graph_tree import GraphTree, TreeNode
+from gviz.app.graph_tree import GraphTree
 from gviz.app.open_levels import open_id
 from gviz.app.quantity import counted, integer
+from gviz.app.tree_nodes import TreeNode
 from gviz.node_type import node_type_name
 from gviz.recording import rows
 

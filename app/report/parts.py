@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from dash import html
 from dash.development.base_component import Component
@@ -13,7 +14,7 @@ from gviz.app.aria import aria
 from gviz.app.quantity import MISSING, duration, sentence
 
 #: What stands in a cell or paragraph.
-Content = str | Component | Sequence[str | Component]
+Content: TypeAlias = str | Component | Sequence[str | Component]
 
 _MEANING: dict[How, str] = {
     "measured": "Read from the recording",

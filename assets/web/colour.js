@@ -23,6 +23,13 @@
     },
   };
 
+  // Changes: from none to the most, to less and to more. Equal steps to both sides are about equally
+  // light; blue and orange differ for every kind of colour blindness. [lightness, chroma, hue]
+  const CHANGES = {
+    light: { none: [0.935, 0.004, 250], less: [0.46, 0.15, 255], more: [0.52, 0.17, 45] },
+    dark: { none: [0.31, 0.008, 250], less: [0.76, 0.13, 240], more: [0.8, 0.15, 65] },
+  };
+
   const KIND_COLOURS = {
     light: {
       KERNEL: "#4c8fd6", MEMCPY: "#e0902f", MEMSET: "#2fa58a", HOST: "#b678c4", GRAPH: "#7a86d8",
@@ -46,6 +53,8 @@
     ],
   };
   const CATEGORIES = CATEGORY_COLOURS.light.length - 1;
+  /** On a logarithmic scale of changes: how far from none the least one stands, 0..1. */
+  const LEAST_CHANGE = 0.2;
   /** Luminance on which black and white text have the same contrast, 4.6:1. */
   const EVEN = Math.sqrt(1.05 * 0.05) - 0.05;
 
@@ -85,15 +94,31 @@
     return [c0 + f * (c1 - c0), h0 + f * turn];
   }
 
-  /** A ramp: css strings, RGBA words for pixel buffers, and whether text on it is dark. */
   function buildRamp({ light, path }) {
+    return buildSteps((t) => oklch(light[0] + t * (light[1] - light[0]), ...along(path, t)));
+  }
+
+  /** The middle step is no change; below it is less, above it more. */
+  function buildChanges({ none, less, more }) {
+    const middle = (STEPS >> 1) / (STEPS - 1);
+    return buildSteps((t) => {
+      const end = t < middle ? less : more;
+      const f = t < middle ? (middle - t) / middle : (t - middle) / (1 - middle);
+      const [lightness, chroma] = [0, 1].map((k) => none[k] + f * (end[k] - none[k]));
+      return oklch(lightness, chroma, f ? end[2] : none[2]);
+    });
+  }
+
+  /**
+   * A table of steps: css strings, RGBA words for pixel buffers, and whether text on it is dark.
+   * @param {function(number): number[]} rgbOf of 0..1, bytes
+   */
+  function buildSteps(rgbOf) {
     const css = [];
     const darkText = [];
     const words = new Uint32Array(STEPS);
     for (let i = 0; i < STEPS; i++) {
-      const t = i / (STEPS - 1);
-      const lightness = light[0] + t * (light[1] - light[0]);
-      const [r, g, b] = oklch(lightness, ...along(path, t));
+      const [r, g, b] = rgbOf(i / (STEPS - 1));
       css.push(`rgb(${r},${g},${b})`);
       words[i] = (255 << 24) | (b << 16) | (g << 8) | r;
       darkText.push(luminance([r, g, b]) > EVEN);
@@ -115,6 +140,30 @@
   /** @param {"light"|"dark"} theme */
   function ramp(theme) {
     return (built[theme] = built[theme] || buildRamp(RAMPS[theme]));
+  }
+
+  const builtChanges = {};
+
+  /** The table of changes. @param {"light"|"dark"} theme */
+  function changes(theme) {
+    return (builtChanges[theme] = builtChanges[theme] || buildChanges(CHANGES[theme]));
+  }
+
+  /**
+   * The step of a change in the table of changes.
+   * @param {{least: number|null, most: number|null, log: boolean}} scale of its size
+   * @param {number} value
+   */
+  function changeStepOf({ least, most, log }, value) {
+    const middle = STEPS >> 1;
+    if (most === null || !value) return middle;
+    const size = Math.abs(value);
+    let t = size / most;
+    // The least that counts is told from none; what is less fades towards it.
+    if (log && size <= least) t = (LEAST_CHANGE * size) / least;
+    else if (log) t = LEAST_CHANGE + ((1 - LEAST_CHANGE) * Math.log(size / least)) / Math.log(most / least);
+    const far = Math.min(1, t) * (value < 0 ? middle : STEPS - 1 - middle);
+    return middle + Math.sign(value) * Math.round(far);
   }
 
   /**
@@ -156,5 +205,7 @@
     return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
   }
 
-  gviz.colour = { ramp, step, stepOf, ofKind, category, wordOf, STEPS, CATEGORIES };
+  gviz.colour = {
+    ramp, changes, step, stepOf, changeStepOf, ofKind, category, wordOf, STEPS, CATEGORIES,
+  };
 })();

@@ -62,7 +62,7 @@
 
     legend() {
       const lines = this.scene.uses ? gviz.dagData.legend() : "";
-      return gviz.dagWords.legend(this.scene.overlay(this.frame.props.colour)) + lines;
+      return gviz.dagWords.legend(this.overlay()) + lines;
     }
 
     load(payload) {
@@ -84,10 +84,20 @@
     }
 
     style(ctx, size) {
-      const { theme, props } = this.frame;
-      const overlay = this.scene.overlay(props.colour);
+      const { theme } = this.frame;
+      const overlay = this.overlay();
       const pattern = gviz.canvas.hatch(ctx, theme, size.ratio);
       return { transform: this.transform, theme, overlay, pattern };
+    }
+
+    /** What nodes are coloured by. */
+    overlay() {
+      return this.scene.overlay(this.frame.props.colour);
+    }
+
+    /** The room that legends take at the top. */
+    legendSpace() {
+      return gviz.legend.space(!!this.scene.uses, this.overlay());
     }
 
     draw(ctx, size) {
@@ -145,7 +155,7 @@
       const { scene } = this;
       const margin = Math.min(FIT_MARGIN, width / 20, height / 20);
       // The legend and the buttons stand above what is shown.
-      const top = height > 240 ? gviz.legend.space(!!scene.uses) + margin / 2 : margin;
+      const top = height > 240 ? this.legendSpace() + margin / 2 : margin;
       const under = (scene.header.edges_known ? 0 : REMARK) + (scene.uses ? gviz.dagBuffers.STRIP : 0);
       const room = { w: width - 2 * margin, h: height - top - margin - under };
       if (scene.along) return this.fitTime(room, margin, top);
@@ -328,7 +338,7 @@
       const box = gviz.dagWalk.boundsOf(scene, known);
       const { width, height } = frame.size;
       const across = (width - 2 * FIT_MARGIN) / Math.max(1, box.right - box.left);
-      const down = (height - gviz.legend.space(!!scene.uses) - 2 * FIT_MARGIN) / (box.bottom - box.top);
+      const down = (height - this.legendSpace() - 2 * FIT_MARGIN) / (box.bottom - box.top);
       const least = this.fitTransform().kx;
       const scale = scene.along
         ? Math.min(MOST_TIME_ZOOM, across)
@@ -359,7 +369,8 @@
     state() {
       return {
         layout: this.scene.header.layout,
-        overlay: this.scene.overlay(this.frame.props.colour).name,
+        overlay: this.overlay().name,
+        changes: gviz.overlayChange.state(this.scene, this.overlay()),
         criticalCount: this.scene.critical.length,
         frames: this.scene.bodies.frames.map(({ item, boxes }) => ({
           node: this.scene.nodeId[item], bodies: boxes.length, nodes: this.scene.bodies.inside(item)

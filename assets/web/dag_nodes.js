@@ -21,6 +21,11 @@
     occupancy: "occupancy",
   };
 
+  /** Among changes, what is within noise is so much lower than the others. */
+  const CALM = 0.5;
+  /** From this height on an arrow can be told. */
+  const ARROW = 5;
+
   /** How a node is filled: css colour or hatch, and the ink on it. */
   function paintOf(scene, i, style) {
     return style.overlay.paint(i, style.theme) || { fill: null, ink: style.theme.muted };
@@ -40,14 +45,43 @@
     const { transform: t } = style;
     const h = Math.max(1, 2 * scene.halfH * t.k);
     let last = null;
+    const { overlay } = style;
     for (const i of nodes) {
       const w = Math.max(1, 2 * scene.halfWidthOf(i) * t.k);
       const { fill } = paintOf(scene, i, style);
       const css = fill || (h < 5 ? style.theme.hatch : style.pattern);
       if (css !== last) ctx.fillStyle = last = css;
+      const x = scene.x[i] * t.k + t.x;
+      const y = scene.y[i] * t.k + t.y;
+      const high = overlay.isChange && overlay.isCalm(i) ? Math.max(1, h * CALM) : h;
       name(ctx, scene, i, style);
-      ctx.fillRect(scene.x[i] * t.k + t.x - w / 2, scene.y[i] * t.k + t.y - h / 2, w, h);
+      ctx.fillRect(x - w / 2, y - high / 2, w, high);
+      if (overlay.isChange) drawChange(ctx, overlay, i, { x, y, w, h }, style.theme);
     }
+  }
+
+  /** The mark of a change on a block: a frame around what was added, an arrow on what counts. */
+  function drawChange(ctx, overlay, i, { x, y, w, h }, theme) {
+    if (overlay.isAdded(i)) {
+      ctx.strokeStyle = theme.accent;
+      ctx.lineWidth = 1;
+      ctx.strokeRect(x - w / 2 + 0.5, y - h / 2 + 0.5, Math.max(1, w - 1), Math.max(1, h - 1));
+    } else if (h >= ARROW && w >= 2 * h && overlay.arrow(i)) {
+      fillArrow(ctx, x, y, h * 0.32, overlay.arrow(i) === "▲", overlay.paint(i, theme).ink);
+    }
+  }
+
+  function fillArrow(ctx, x, y, r, up, ink) {
+    const way = up ? -1 : 1;
+    ctx.beginPath();
+    ctx.moveTo(x - r, y - way * r * 0.8);
+    ctx.lineTo(x + r, y - way * r * 0.8);
+    ctx.lineTo(x, y + way * r * 0.8);
+    ctx.closePath();
+    const before = ctx.fillStyle;
+    ctx.fillStyle = ink;
+    ctx.fill();
+    ctx.fillStyle = before;
   }
 
   /** Far out: a pixel buffer in which the node that stands out most wins. */
@@ -105,7 +139,8 @@
       ctx.fill();
       ctx.lineWidth = 1 / t.k;
       ctx.strokeStyle = fill ? theme.outline : theme.hatch;
-      ctx.stroke();
+      if (style.overlay.isChange && style.overlay.isAdded(i)) drawAdded(ctx, style);
+      else ctx.stroke();
       drawStrip(ctx, scene, i, style);
       if (kind === "GRAPH" || kind === "CONDITIONAL") {
         ctx.beginPath();
@@ -113,6 +148,15 @@
         ctx.stroke();
       }
     }
+  }
+
+  /** Stroke the path of a card with the outline of what was added. */
+  function drawAdded(ctx, { theme, transform }) {
+    ctx.strokeStyle = theme.accent;
+    ctx.lineWidth = 2 / transform.k;
+    ctx.setLineDash(gviz.legend.DASH.map((length) => length / transform.k));
+    ctx.stroke();
+    ctx.setLineDash([]);
   }
 
   /** Two cards behind a fold: there is more in it. */
@@ -169,7 +213,7 @@
         ctx.fillStyle = theme.untimed;
         ctx.fillRect(left + pad - 3, middle - h * 0.38, w - 2 * pad + 6, h * 0.76);
       }
-      const tag = w > 96 ? tagOf(scene, i) : undefined;
+      const tag = tagOf(scene, i, style.overlay, w);
       const room = w - 2 * pad - (tag ? drawTag(ctx, tag, left + w - pad, middle, px, pen) : 0);
       ctx.textAlign = "left";
       ctx.fillStyle = pen;
@@ -181,8 +225,14 @@
     }
   }
 
-  /** The kind in a word; of a node that holds bodies, which its title says, that there is more. */
-  function tagOf(scene, i) {
+  /**
+   * The mark at the right of a card: the arrow of a change, or the kind in a word; of a node that
+   * holds bodies, which its title says, that there is more.
+   */
+  function tagOf(scene, i, overlay, w) {
+    if (overlay.isChange && overlay.arrow(i)) return overlay.arrow(i);
+    if (overlay.isChange && overlay.isAdded(i)) return "NEW";
+    if (w <= 96) return undefined;
     return scene.bodies.holders.has(i) ? "▸" : TAGS[scene.kindOf(i)];
   }
 
@@ -228,6 +278,7 @@
 
   /** The second line: time and share, or else what the node is coloured by. */
   function lineOf(scene, i, overlay) {
+    if (overlay.isChange) return `${timeOf(scene, i).split(" · ")[0]} · ${overlay.line(i)}`;
     const before = WORDS[overlay.name];
     if (before === undefined) return timeOf(scene, i);
     return `${before} ${overlay.describe(i)}`.trim();
@@ -255,7 +306,7 @@
   }
 
   gviz.dagNodes = {
-    BLOCK, TAGS, drawBlocks, drawFar, drawCards, drawTexts, drawRings, paintOf, shortName, spreadOf,
-    name,
+    BLOCK, TAGS, CALM, drawBlocks, drawFar, drawCards, drawTexts, drawRings, drawChange, paintOf,
+    shortName, spreadOf, name,
   };
 })();

@@ -9,6 +9,9 @@
   const MARK_W = 5;
   /** Wider ones have an outline: the palest fill is hardly seen on its ground. */
   const OUTLINED = 6;
+  /** Lower or narrower bars have no text. */
+  const TEXT_HEIGHT = 11;
+  const TEXT_ROOM = 24;
   const AXIS = 22;
 
   /** The rectangle of a bar on screen. */
@@ -51,9 +54,10 @@
   }
 
   function drawBars(ctx, scene, bars, style) {
-    const { transform: t, theme } = style;
+    const { transform: t, theme, overlay } = style;
     let last = null;
     const marks = [];
+    const changed = [];
     ctx.strokeStyle = theme.outline;
     ctx.lineWidth = 1;
     for (const bar of bars) {
@@ -65,14 +69,44 @@
         const box = boxOf(scene, bar, t);
         gviz.dagNodes.name(ctx, scene, scene.bars.item[bar], style);
         // A hair between neighbours, where there is room for one.
-        ctx.fillRect(box.x, box.y, box.w > 4 ? box.w - 1 : box.w, box.h);
-        if (box.w > OUTLINED) ctx.strokeRect(box.x + 0.5, box.y + 0.5, box.w - 2, box.h - 1);
+        const width = box.w > 4 ? box.w - 1 : box.w;
+        const isCalm = overlay.isChange && overlay.isCalm(scene.bars.item[bar]);
+        const calm = isCalm ? box.h * (1 - gviz.dagNodes.CALM) : 0;
+        const top = box.y + calm / 2;
+        ctx.fillRect(box.x, top, width, box.h - calm);
+        if (box.w > OUTLINED) ctx.strokeRect(box.x + 0.5, top + 0.5, box.w - 2, box.h - calm - 1);
+        if (overlay.isChange) changed.push([bar, box]);
       }
     }
+    for (const [bar, box] of changed) drawChange(ctx, overlay, scene.bars.item[bar], box, theme);
     for (const bar of marks) {
       gviz.dagNodes.name(ctx, scene, scene.bars.item[bar], style);
       drawMark(ctx, scene, bar, style);
     }
+  }
+
+  /** The mark of a change on a bar; the text of one that has some tells the arrow. */
+  function drawChange(ctx, overlay, i, { x, y, w, h }, theme) {
+    const isAdded = overlay.isAdded(i);
+    if (!isAdded && h >= TEXT_HEIGHT && roomIn(x, w).room >= TEXT_ROOM) return;
+    const at = { x: x + w / 2, y: y + h / 2, w: w - 1, h: isAdded ? h : Math.min(h, 16) };
+    gviz.dagNodes.drawChange(ctx, overlay, i, at, theme);
+  }
+
+  /** Where the text of a bar begins, and its room: the name of a long node stays in sight. */
+  function roomIn(x, w) {
+    const left = Math.max(0, x) + 5;
+    return { left, room: x + w - 5 - left };
+  }
+
+  /** The time of a bar; among changes its change too, or that alone, or its arrow, as there is room. */
+  function lineOf(ctx, scene, bar, overlay, size, room) {
+    const time = gviz.format.time(2 * scene.bars.half[bar]);
+    if (!overlay.isChange) return time;
+    const change = overlay.line(scene.bars.item[bar]);
+    const fits = (text) => gviz.canvas.textWidth(ctx, text, size, 400) <= room;
+    // A number is never cut.
+    return [`${time} · ${change}`, change].find(fits) || overlay.arrow(scene.bars.item[bar]);
   }
 
   /** A node without a length: a diamond on its lane. */
@@ -94,35 +128,35 @@
   }
 
   function drawTexts(ctx, scene, bars, style) {
-    const { transform: t } = style;
-    const h = 2 * scene.halfH * t.k;
-    if (h < 11) return;
-    const two = h >= 31;
-    const px = two ? Math.min(15, Math.max(11, h * 0.3)) : Math.min(12, h * 0.6);
+    const { transform: t, overlay } = style;
+    const tall = 2 * scene.halfH * t.k;
     ctx.textBaseline = "middle";
     ctx.textAlign = "left";
     for (const bar of bars) {
       const i = scene.bars.item[bar];
+      const isCalm = overlay.isChange && overlay.isCalm(i);
+      const h = isCalm ? tall * gviz.dagNodes.CALM : tall;
       const box = boxOf(scene, bar, t);
-      // The part on screen: the name of a long node stays in sight.
-      const left = Math.max(0, box.x) + 5;
-      const room = box.x + box.w - 5 - left;
-      if (room < 24) continue;
+      const { left, room } = roomIn(box.x, box.w);
+      if (h < TEXT_HEIGHT || room < TEXT_ROOM) continue;
       const { ink, fill } = gviz.dagNodes.paintOf(scene, i, style);
       if (!fill) continue;
+      const two = h >= 31;
+      const px = two ? Math.min(15, Math.max(11, h * 0.3)) : Math.min(12, h * 0.6);
       const middle = box.y + box.h / 2;
       ctx.fillStyle = style.faded ? style.theme.ink : ink;
       const weight = two ? 600 : 500;
       ctx.font = gviz.canvas.font(px, weight);
       const more = scene.bodies.holders.has(i) ? " ▸" : "";
-      const title = gviz.dagNodes.shortName(scene, i) + more;
+      const arrow = !two && overlay.isChange && overlay.arrow(i) ? `${overlay.arrow(i)} ` : "";
+      const title = arrow + gviz.dagNodes.shortName(scene, i) + more;
       const name = gviz.canvas.fitText(ctx, title, px, room, weight);
       ctx.fillText(name, left, two ? middle - h * 0.17 : middle);
       if (!two) continue;
       const small = px * 0.92;
       ctx.font = gviz.canvas.font(small);
-      const time = gviz.format.time(2 * scene.bars.half[bar]);
-      ctx.fillText(gviz.canvas.fitText(ctx, time, small, room), left, middle + h * 0.21);
+      const line = lineOf(ctx, scene, bar, overlay, small, room);
+      ctx.fillText(gviz.canvas.fitText(ctx, line, small, room), left, middle + h * 0.21);
     }
   }
 

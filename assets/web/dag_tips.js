@@ -20,6 +20,7 @@
       const label = words || overlays[name].label.toLowerCase();
       rows.push([label, scene.overlay(name).describe(i)]);
     }
+    rows.push(...gviz.overlayChange.rows(scene, i));
     if (scene.header.edges_known) {
       rows.push(["waits for", gviz.format.counted(scene.edgesTo(i).length, "node")]);
       rows.push(["awaited by", gviz.format.counted(scene.edgesFrom(i).length, "node")]);

@@ -29,10 +29,11 @@
   }
 
   /** Overlays that every tooltip tells in other words. */
-  const TOLD = new Set(["duration", "p95", "share", "kind", "kernel"]);
+  const TOLD = new Set(["duration", "p95", "share", "kind", "kernel", "change", "ratio"]);
 
   /** What the colours of an overlay mean, as a sentence. */
   function legend(overlay) {
+    if (overlay.isChange) return overlay.sentence();
     const missing = overlay.unknown ? ` Hatched: ${overlay.missing || "none"}.` : "";
     if (!overlay.isRamp) {
       const names = overlay.categories.slice(0, gviz.colour.CATEGORIES).map((c) => c.text);

@@ -30,6 +30,19 @@
     return `${value.toFixed(value < 10 ? 1 : 0)} %`;
   }
 
+  const sign = (value) => (value > 0 ? "+" : value < 0 ? "−" : "±");
+
+  /** A change with its sign. @param {number} ns */
+  function signedTime(ns) {
+    return sign(ns) + time(Math.abs(ns));
+  }
+
+  /** A ratio as a change in percent, with its sign. @param {number} log2 of the ratio */
+  function signedRatio(log2) {
+    const change = 2 ** log2 - 1;
+    return sign(change) + percent(Math.abs(change));
+  }
+
   /** @param {number} count @param {string} noun @param {string} [plural] */
   function counted(count, noun, plural = `${noun}s`) {
     return `${count.toLocaleString("en")} ${count === 1 ? noun : plural}`;
@@ -65,5 +78,23 @@
     return fraction === null || fraction === undefined ? "" : `${threeDigits(fraction * 100)}\u202f%`;
   }
 
-  gviz.format = { time, axisUnit, percent, counted, bytes, microseconds, share };
+  /** A cell with a change: three digits, `places` of them at most behind the point; "" without. */
+  function signed(value, places) {
+    if (value === null || value === undefined) return "";
+    const rounded = Number(value.toFixed(places));
+    return sign(rounded) + Number(Math.abs(rounded).toPrecision(3));
+  }
+
+  const signedMicroseconds = (ns) => signed(ns === null || ns === undefined ? ns : ns / 1e3, 3);
+
+  /** @param {number|null} fraction */
+  function signedShare(fraction) {
+    if (fraction === null || fraction === undefined) return "";
+    return `${signed(fraction * 100, 1)}\u202f%`;
+  }
+
+  gviz.format = {
+    time, axisUnit, percent, signedTime, signedRatio, counted, bytes, microseconds, share,
+    signedMicroseconds, signedShare,
+  };
 })();

@@ -7,6 +7,10 @@
   const MARGIN = 8;
   const HEIGHT = 26;
   const SIZE = 11;
+  /** Between strips. */
+  const GAP = 4;
+  /** The outline of what was added. */
+  const DASH = [4, 3];
   /** A category's name is cut to this. */
   const MOST_NAME = 108;
 
@@ -36,8 +40,7 @@
       this.x += gviz.canvas.textWidth(this.ctx, text, SIZE, weight) + 8;
     }
 
-    ramp(reversed) {
-      const { css } = gviz.colour.ramp(this.theme.name);
+    ramp(css, reversed) {
       for (let i = 0; i < BAR; i++) {
         const at = Math.floor((i / BAR) * css.length);
         this.ctx.fillStyle = css[reversed ? css.length - 1 - at : at];
@@ -59,15 +62,18 @@
       this.x += 37;
     }
 
-    swatch(fill) {
+    /** A sample of a node; `dash` breaks its outline. */
+    swatch(fill, dash = [], ink = this.theme.outline) {
       const { ctx } = this;
       ctx.beginPath();
       gviz.canvas.roundRect(ctx, this.x, this.y + HEIGHT / 2 - 5, 16, 10, 3);
       ctx.fillStyle = fill;
       ctx.fill();
-      ctx.strokeStyle = this.theme.outline;
+      ctx.strokeStyle = ink;
       ctx.lineWidth = 1;
+      ctx.setLineDash(dash);
       ctx.stroke();
+      ctx.setLineDash([]);
       this.x += 22;
     }
   }
@@ -80,13 +86,53 @@
     else {
       const least = scale.log && !overlay.reversed ? scale.least : 0;
       strip.text(overlay.reversed ? "none: critical path" : overlay.text(least));
-      strip.ramp(overlay.reversed);
+      strip.ramp(gviz.colour.ramp(style.theme.name).css, overlay.reversed);
       strip.text(overlay.text(scale.most));
       if (scale.log) strip.text("· log");
     }
     if (!overlay.unknown || !overlay.missing) return;
     strip.x += 8;
     strip.swatch(style.pattern);
+    strip.text(overlay.missing);
+  }
+
+  /** Changes: both ends, and none in the middle. */
+  function changes(strip, style) {
+    const { overlay, theme } = style;
+    const { scale } = overlay;
+    const name = gviz.canvas.fitText(strip.ctx, overlay.baseline.name, SIZE, MOST_NAME, 600);
+    strip.text(`${overlay.label} against ${name}`, 600, theme.ink);
+    if (scale.most === null) strip.text("none");
+    else {
+      strip.text(overlay.text(-scale.most));
+      strip.ramp(gviz.colour.changes(theme.name).css, false);
+      strip.text(overlay.text(scale.most) + (scale.log ? " · log" : ""));
+    }
+  }
+
+  /** What is marked among changes, as a second strip. */
+  function changeMarks(strip, style) {
+    const { overlay, theme, pattern } = style;
+    const { added, gone, untested } = overlay.baseline;
+    if (untested) strip.text("not tested for noise", 600, theme.ink);
+    else {
+      strip.text("▲ slower  ▼ faster", 600, theme.ink);
+      strip.x += 4;
+      strip.swatch(gviz.colour.changes(theme.name).css[128]);
+      strip.text("within noise");
+    }
+    if (added) {
+      strip.x += 4;
+      strip.swatch(theme.ground, DASH, theme.accent);
+      strip.text(`${added} added`);
+    }
+    if (gone) {
+      strip.x += 4;
+      strip.text(`${gone} gone`, 400, theme.ink);
+    }
+    if (!overlay.unknown) return;
+    strip.x += 4;
+    strip.swatch(pattern);
     strip.text(overlay.missing);
   }
 
@@ -119,47 +165,50 @@
     return overlay.name === "kind" ? text.toLowerCase().replace(/_/g, " ") : text;
   }
 
+  /** Draw a strip, the n-th from the top; `fill` puts words and samples into it. */
+  function drawStrip(ctx, style, n, fill) {
+    const top = MARGIN + n * (HEIGHT + GAP);
+    // Once to learn the width (far above the canvas), once over the panel.
+    const strip = new Strip(ctx, style.theme, -1000);
+    fill(strip);
+    panel(ctx, style.theme, MARGIN, top, strip.x - MARGIN + PAD - 8, HEIGHT);
+    fill(new Strip(ctx, style.theme, top));
+  }
+
   /**
-   * Draw the legend as a strip into the upper left corner.
+   * Draw the legend as strips into the upper left corner.
    * @param {Object} style theme, overlay, pattern
    */
   function draw(ctx, style, size) {
     if (size.width < 440) return;
-    const fill = (y) => {
-      const strip = new Strip(ctx, style.theme, y);
-      if (style.overlay.isRamp) values(strip, style);
+    const { overlay } = style;
+    drawStrip(ctx, style, 0, (strip) => {
+      if (overlay.isChange) changes(strip, style);
+      else if (overlay.isRamp) values(strip, style);
       else categories(strip, style, size.width - size.buttons - MARGIN);
-      return strip.x;
-    };
-    // Once to learn the width (far above the canvas), once over the panel.
-    const right = fill(-1000);
-    panel(ctx, style.theme, MARGIN, MARGIN, right - MARGIN + PAD - 8, HEIGHT);
-    fill(MARGIN);
+    });
+    if (overlay.isChange) drawStrip(ctx, style, 1, (strip) => changeMarks(strip, style));
   }
 
-  /** What edges look like by what they carry, as a second strip. */
+  /** What edges look like by what they carry, as the last strip. */
   function drawEdges(ctx, style, size) {
     if (size.width < 440) return;
-    const top = MARGIN + HEIGHT + 4;
-    const fill = (y) => {
-      const strip = new Strip(ctx, style.theme, y);
+    drawStrip(ctx, style, style.overlay.isChange ? 2 : 1, (strip) => {
       strip.text("Ends have", 600, style.theme.ink);
       for (const look of gviz.dagData.STYLES.toReversed()) {
         strip.line(look);
         strip.text(look.name);
         strip.x += 6;
       }
-      return strip.x;
-    };
-    const right = fill(-1000);
-    panel(ctx, style.theme, MARGIN, top, right - MARGIN + PAD - 14, HEIGHT);
-    fill(top);
+      strip.x -= 6;
+    });
   }
 
-  /** The room at the top, without or with the strip of edges. */
-  function space(edges) {
-    return MARGIN + HEIGHT + (edges ? HEIGHT + 4 : 0);
+  /** The room at the top: of the colours, of marks among changes, of edges. */
+  function space(edges, overlay) {
+    const strips = 1 + (overlay.isChange ? 1 : 0) + (edges ? 1 : 0);
+    return MARGIN + strips * (HEIGHT + GAP) - GAP;
   }
 
-  gviz.legend = { draw, drawEdges, panel, space };
+  gviz.legend = { draw, drawEdges, panel, space, DASH };
 })();

@@ -133,6 +133,7 @@
     const name = overlays[asked] ? asked : "kind";
     const facts = overlays[name] || { label: "Kind", array: "type" };
     const values = payload[facts.array];
+    if (facts.signed) return new gviz.overlayChange.Change(name, facts, payload);
     if (facts.unit) return new Ramp(name, facts, values);
     const texts = {
       kind: (key) => kinds[key] || `type ${key}`,
@@ -141,5 +142,5 @@
     return new Categories(name, facts, values, texts[name] || ((key) => strings[key]));
   }
 
-  gviz.overlay = { make };
+  gviz.overlay = { make, inOrderOf };
 })();

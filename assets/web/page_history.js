@@ -12,6 +12,8 @@
 
   /** Parameters whose change is a step back button goes over, and their values when absent. */
   const STEPS = { launch: null, stream: null, order: "ordinal", colour: null, layout: null, fold: "none", table: "nodes", edges: "all", panel: "timeline" };
+  /** Colours that mean something against a baseline only (gviz.app.overlays). */
+  const CHANGES = ["change", "ratio"];
 
   /** The address whose page is shown, as far as pages depend on it. */
   let shown = null;
@@ -46,6 +48,20 @@
     if (folded) query.set("fold", folding);
     const ids = (open || []).filter((id) => folded || /^n\d+$/.test(id));
     if (ids.length > 0) query.set("open", ids.join(","));
+  }
+
+  /** Name the graph to compare with, as `from` does. */
+  function addBaseline(query, from) {
+    for (const name of ["baseline", "baseline_graph"]) {
+      if (from && from[name] !== undefined) query.set(name, from[name]);
+    }
+  }
+
+  /** What a page is compared with, by the names of addresses; null: nothing. */
+  function baselineOf(view) {
+    if (!view.baseline) return null;
+    const { file, graph_id: there } = view.baseline;
+    return { baseline: file.split("@")[0], baseline_graph: there };
   }
 
   /** Edges by what they carry, and the address that is followed. */
@@ -89,9 +105,33 @@
     return { path: pathname, search: search || "", again: again || 0 };
   }
 
-  function openGraph(graph, view) {
-    if (!graph || Number(graph) === view.graph) return noUpdate();
-    return "?" + new URLSearchParams({ file: view.file, graph });
+  function openGraph(graph, baseline, view) {
+    const shownBaseline = baselineOf(view);
+    if (graph && Number(graph) !== view.graph) {
+      const query = new URLSearchParams({ file: view.file, graph });
+      // Without its graph: that which corresponds to the new one.
+      addBaseline(query, shownBaseline && { baseline: shownBaseline.baseline });
+      return "?" + query;
+    }
+    const { baseline: file, baseline_graph: there } = shownBaseline || {};
+    const before = file === undefined ? "none" : `${there}:${file}`;
+    return baseline && baseline !== before ? chooseBaseline(baseline, before) : noUpdate();
+  }
+
+  /** The address of this page against another baseline: the rest stays as it is. */
+  function chooseBaseline(chosen, before) {
+    const query = new URLSearchParams(window.location.search);
+    query.delete("baseline");
+    query.delete("baseline_graph");
+    if (chosen === "none") {
+      if (CHANGES.includes(query.get("colour"))) query.delete("colour");
+    } else {
+      const at = chosen.indexOf(":");
+      addBaseline(query, { baseline: chosen.slice(at + 1), baseline_graph: chosen.slice(0, at) });
+      if (before === "none") query.set("colour", CHANGES[0]);
+      window.dash_clientside.set_props("baseline-note", { children: "Comparing…" });
+    }
+    return "?" + query.toString().replaceAll("%2C", ",");
   }
 
   /** `drawn` is the layout that the view reports; until it does, the choice shows a guess. */
@@ -111,6 +151,7 @@
     if (layout && (before.has("layout") || drawn === layout)) query.set("layout", layout);
     addFolds(query, folding, open);
     if (table === "kernels") query.set("table", table);
+    addBaseline(query, baselineOf(view));
     addData(query, data, buffer);
     if (panel === "memory") query.set("panel", panel);
     const address = keep(query);
@@ -123,6 +164,7 @@
     keep,
     setLaunches,
     addFolds,
+    addBaseline,
     /** Values that controls will take by themselves: no steps. @param {Object<string, string>} values */
     expect(values) {
       expected = { ...expected, ...values };

@@ -193,8 +193,10 @@
 
   /** Where the DAG comes from: its layout, and the launch where that is asked about. */
   function place(layout, colour, launch, folding, open, data, source, drawn) {
+    const [path, before] = source.split("?");
     const query = new URLSearchParams();
     window.gviz.history.addFolds(query, folding, open);
+    window.gviz.history.addBaseline(query, Object.fromEntries(new URLSearchParams(before)));
     if (data) {
       query.set("edges", "data");
     }
@@ -205,8 +207,8 @@
     if (/^\d+$/.test(launch) && (layout === "time" || colour === "launch")) {
       query.set("launch", launch);
     }
-    const [path, before] = source.split("?");
-    const next = query.size > 0 ? `${path}?${query.toString().replaceAll("%2C", ",")}` : path;
+    const asked = query.toString().replaceAll("%2C", ",").replaceAll("%40", "@");
+    const next = query.size > 0 ? `${path}?${asked}` : path;
     return next === source || (before === undefined && query.size === 0) ? noUpdate() : next;
   }
 

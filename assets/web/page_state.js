@@ -16,7 +16,7 @@
   const GONE =
     "gviz does not answer any more: it was stopped, or the connection is gone. What is shown was read before.";
   /** Panes that a graph page may or may not have. */
-  const PANES = ["dag", "timeline", "memory", "graph-choice"];
+  const PANES = ["dag", "timeline", "memory", "graph-choice", "baseline"];
 
   let timer = 0;
   let again = 0;

@@ -5,6 +5,8 @@
   const functions = (window.dashAgGridFunctions = window.dashAgGridFunctions || {});
   functions.gvizMicroseconds = window.gviz.format.microseconds;
   functions.gvizPercent = window.gviz.format.share;
+  functions.gvizSignedMicroseconds = window.gviz.format.signedMicroseconds;
+  functions.gvizSignedPercent = window.gviz.format.signedShare;
 
   function showFilter(wanted, api) {
     const clear = document.getElementById("filter-clear");

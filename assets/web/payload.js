@@ -62,7 +62,7 @@
 
   /** An address without the version of its file (KEY@VERSION). @param {string} source */
   function unversioned(source) {
-    return source.replace(/@[0-9a-f]+(?=\/)/, "");
+    return source.replace(/@[0-9a-f]+(?=[/&])/g, "");
   }
 
   /** `stored`: a saved file, which has its payloads with it, answers instead of a server. */

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from playwright.sync_api import Page
-from recordings import FIRST_NODE_ID
+from recordings import FIRST_NODE_ID, Shape, fork_join_shape, write_recording
 
-from gviz.app.overlays import NAMES
+from gviz.app.overlays import AGAINST_BASELINE, NAMES
 from gviz.node_type import NodeType
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ Colour = tuple[float, float, float, float]
 PALETTES = """kinds => ["light", "dark"].map((name) => {
   const { colour, canvas, dagDraw } = window.gviz;
   const theme = canvas.theme(name);
-  const ramp = colour.ramp(name);
-  const fills = ramp.css.map((css, i) => [css, ramp.darkText[i] ? theme.inkDark : theme.inkLight]);
+  const fills = [colour.ramp(name), colour.changes(name)].flatMap(({ css, darkText }) =>
+    css.map((fill, i) => [fill, darkText[i] ? theme.inkDark : theme.inkLight]));
   const places = Array.from({ length: colour.CATEGORIES + 1 }, (_, at) => at);
   const names = [
     ...kinds.map((kind) => colour.ofKind(kind, name)),
@@ -97,8 +98,12 @@ def contrast(upper: str | Colour, lower: str | Colour) -> float:
 
 
 @pytest.fixture(scope="module")
-def site(serve: Serve, small_recording: Path) -> Site:
-    return serve(small_recording)
+def site(serve: Serve, small_recording: Path, tmp_path_factory: pytest.TempPathFactory) -> Site:
+    works = list(fork_join_shape().works)
+    for at in (4, 9):
+        works[at] = replace(works[at], duration_ns=3 * works[at].duration_ns)
+    path = tmp_path_factory.mktemp("contrast") / "before.gviz"
+    return serve(small_recording, write_recording(path, Shape("before", tuple(works)), seed=5))
 
 
 def test_contrast_is_that_of_wcag() -> None:
@@ -159,7 +164,8 @@ def test_every_text_drawn_can_be_read(graph_page: GraphPage, site: Site, scheme:
         for state in ("", f"&node={NODE}", "&layout=time", f"&layout=time&node={NODE}"):
             if state and overlay not in ("duration", "kind"):
                 continue
-            graph_page.page.goto(site.address(f"{GRAPH}&colour={overlay}{state}"))
+            against = "&baseline=before" if overlay in AGAINST_BASELINE else ""
+            graph_page.page.goto(site.address(f"{GRAPH}&colour={overlay}{state}{against}"))
             graph_page.wait()
             if bad := list(pale_texts(page, ground)):
                 found[overlay + state] = bad

@@ -159,7 +159,7 @@ def shown(library: Library, **differing: Any) -> ShownGraph:
         "search": "?file=mine&graph=1&node=1005&launch=3&stream=41",
         "launches": [{"value": "3", "label": "#2 · 30 µs"}],
         "passes": [{"value": "41", "label": "pass 0 · 30 µs"}],
-        "panes": ["dag", "timeline"],
+        "panes": ["dag", "timeline", "baseline"],
     }
     return ShownGraph(**given | differing)
 

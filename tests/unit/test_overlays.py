@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from recordings import fork_join_shape, write_loop_recording, write_recording
 
-from gviz.app.overlays import NAMES, OVERLAYS, describe_overlays, value_scale
+from gviz.app.overlays import NAMES, OVERLAYS, change_scale, describe_overlays, value_scale
 from gviz.app.payload import DagAsked, dag_payload
 from gviz.app.wire import unpack
 from gviz.errors import RecordingError
@@ -130,6 +130,15 @@ def test_scale_is_logarithmic_where_values_ask_for_it(
 ) -> None:
     scale = value_scale(np.array(values, np.float64))
     assert (scale["least"], scale["most"], scale["log"]) == expected
+
+
+def test_scale_of_changes_is_that_of_the_sizes_that_count() -> None:
+    values = np.array([-3.0, 2.0, 90.0, np.nan])
+    counted = np.array([True, True, False, False])
+    assert change_scale(values, counted) == {"least": 2.0, "most": 3.0, "log": False}
+    none = np.zeros(4, bool)
+    assert change_scale(values, none) == {"least": 2.0, "most": 90.0, "log": True}
+    assert change_scale(np.array([0.0, np.nan]), none[:2])["most"] is None
 
 
 def test_overlay_without_any_value_is_left_out() -> None:

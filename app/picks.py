@@ -1,0 +1,63 @@
+"""Lists of nodes in the inspector: a click selects one. And its sections."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from dash import html
+from dash.development.base_component import Component
+
+from gviz.app.graph_tree import GraphTree
+from gviz.app.quantity import counted, microseconds
+from gviz.node_type import node_type_name
+
+#: Nodes listed by name; a join of hundreds says its count and lists the first.
+LISTED = 12
+
+
+def pick_buttons(
+    tree: GraphTree, keys: Sequence[int], where: str, values: Mapping[int, str] | None = None
+) -> Component:
+    """Return buttons that select nodes.
+
+    Parameters
+    ----------
+    tree
+        What is shown.
+    keys
+        The nodes' numbers on the page.
+    where
+        Keeps the buttons' ids apart from those of other lists.
+    values
+        What stands beside each node; None: its median time, or else its kind.
+    """
+    lines = [_pick(tree, key, where, values) for key in keys[:LISTED]]
+    more = len(keys) - len(lines)
+    if more > 0:
+        lines.append(html.Li(f"and {counted(more, 'more', 'more')}", className="gv-muted"))
+    return html.Ul(lines, className="gv-picks")
+
+
+def _pick(tree: GraphTree, key: int, where: str, values: Mapping[int, str] | None) -> Component:
+    index = tree.index_of(key)
+    assert index is not None
+    node, median = tree.nodes[index], float(tree.times.median_ns[index])
+    own = node_type_name(node.type) if np.isnan(median) else microseconds(median)
+    return html.Li(
+        html.Button(
+            id={"type": "pick", "node": key, "where": where},
+            className="gv-pick",
+            children=[
+                html.Span(node.name, className="gv-ellipsis"),
+                html.Span(own if values is None else values[key], className="gv-pick-value"),
+            ],
+        )
+    )
+
+
+def section(title: str, body: Component | None) -> Component | None:
+    """Return a titled section of the inspector; None without a body."""
+    if body is None:
+        return None
+    return html.Section([html.H3(title), body], className="gv-inspector-section")
