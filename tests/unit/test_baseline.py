@@ -89,7 +89,7 @@ def inspect(library: Library, *nodes: int) -> str:
 
 
 def test_address_names_the_baseline_and_is_read_again() -> None:
-    address = ADDRESSES.graph("after", 1, [3], Baseline("a b&c", 7))
+    address = ADDRESSES.graph("after", 1, [3], baseline=Baseline("a b&c", 7))
     query = parse_query(address.partition("?")[2])
     assert (query.baseline_file, query.baseline_graph_id) == ("a b&c", 7)
 
