@@ -79,7 +79,7 @@ def render_graph(
     return html.Div(
         className="gv-graph-page",
         children=[
-            dcc.Store(id="view", data=_about(opened, view, compared)),
+            dcc.Store(id="view", data=_about(opened, view, compared, query)),
             dcc.Store(id="selection", data=selected),
             dcc.Store(id="address"),
             # What is selected, in a sentence: assets/web/announce.js.
@@ -121,7 +121,9 @@ def _chosen_colour(view: GraphView, query: Query, compared: Compared) -> str:
     return "duration" if view.is_timed else "kind"
 
 
-def _about(opened: OpenRecording, view: GraphView, compared: Compared) -> dict[str, Any]:
+def _about(
+    opened: OpenRecording, view: GraphView, compared: Compared, query: Query
+) -> dict[str, Any]:
     """Return what the page shows, for callbacks: graph and baseline with their versions."""
     edition = compared.edition
     return {
@@ -130,6 +132,8 @@ def _about(opened: OpenRecording, view: GraphView, compared: Compared) -> dict[s
         "version": opened.version,
         "identity": graph_identity(view.run, view.graph),
         "baseline": None if edition is None else asdict(edition),
+        # Also where it could not be had.
+        "asked_baseline": query.baseline_file,
     }
 
 

@@ -144,6 +144,7 @@
     if (!view || before.get("file") !== view.file || Number(before.get("graph")) !== view.graph) {
       return noUpdate();
     }
+    if (before.get("baseline") !== view.asked_baseline) return noUpdate();
     const query = new URLSearchParams({ file: view.file, graph: view.graph });
     if (selected && selected.length > 0) query.set("node", selected.slice(0, 100).join(","));
     setLaunches(query, launch, streamLaunch, order);

@@ -190,7 +190,7 @@ def test_import_without_times_says_so_and_links_dag_and_table(
 def test_graph_without_nodes_opens_with_a_word(page: Page, serve: Serve, tmp_path: Path) -> None:
     site = serve(write_imported_recording(tmp_path / "dump.gviz"))
     page.goto(site.start)
-    page.get_by_role("link", name="nothing").click()
+    page.get_by_role("link", name="nothing", exact=True).click()
     page.get_by_text("This graph has no nodes.").wait_for()
 
 

@@ -70,6 +70,9 @@ def test_back_leads_to_the_page_without_the_baseline(graph_page: GraphPage, site
     graph_page.open(site, "graph?file=after&graph=1")
     choose(graph_page, "before")
     graph_page.wait_until(lambda: "colour=change" in graph_page.page.url, "the address")
+    graph_page.wait_until(
+        lambda: graph_page.state("dag").get("overlay") == "change", "the page of the address"
+    )
     graph_page.page.go_back()
     graph_page.wait_until(lambda: "baseline" not in graph_page.page.url, "the address before")
 
