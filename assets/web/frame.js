@@ -30,7 +30,7 @@
       this.theme = gviz.canvas.theme(props.theme);
       this.payload = null;
       this.paintedMs = null;
-      this.frames = 0;
+      this.paintings = 0;
       this.canvas = element("canvas", "gviz-canvas", box);
       this.canvas.tabIndex = 0;
       this.canvas.setAttribute("role", "application");
@@ -201,7 +201,7 @@
       const legend = this.view.legend?.() ?? "";
       if (legend !== this.legend.textContent) this.legend.textContent = legend;
       if (this.pinned) this.hang(this.pinned());
-      this.frames += 1;
+      this.paintings += 1;
       if (this.paintedMs !== null) return;
       this.paintedMs = performance.now();
       // Only now: the first painting places the rows that a node is looked for in.
@@ -325,7 +325,7 @@
       return {
         ready: this.payload !== null && this.paintedMs !== null && !this.canvas.hasAttribute("aria-busy"),
         painted_ms: this.paintedMs,
-        frames: this.frames,
+        paintings: this.paintings,
         selected: this.group.selected.slice(),
         hovered: this.group.hovered,
         filtered: this.group.filtered,
