@@ -188,10 +188,18 @@ class GraphTree:
 
     def key_in(self, level: int, node_id: int) -> int | None:
         """Return the page's number of a node of a level; None where the level has none such."""
+        found = self.keys_in(level, (node_id,))
+        return int(found[0]) if len(found) else None
+
+    def keys_in(self, level: int, node_ids: Sequence[int]) -> IntArray:
+        """Return the page's numbers of nodes of a level, without those that it does not have."""
         first, end = self.levels[level].first, self.levels[level].end
         ids = self.nodes[first:end].integers("node_id")
-        at = int(np.searchsorted(ids, node_id))
-        return int(self.key[first + at]) if at < len(ids) and ids[at] == node_id else None
+        wanted = np.asarray(node_ids, np.int64)
+        at = np.searchsorted(ids, wanted)
+        known = at < len(ids)
+        known[known] = ids[at[known]] == wanted[known]
+        return self.key[first + at[known]]
 
     @property
     def exec_node_ids(self) -> IntArray:
@@ -214,9 +222,7 @@ class GraphTree:
 def read_tree(recording: Recording, graph_id: int) -> GraphTree:
     """Return a graph level with what is nested in it; RecordingError if there is no such graph."""
     graph = recording.fetch_graph(graph_id)
-    outermost = graph
-    while outermost.parent_graph_id is not None:
-        outermost = recording.fetch_graph(outermost.parent_graph_id)
+    outermost = recording.fetch_outermost(graph)
     builder = _Builder(recording, graph)
     builder.descend(0)
     levels = builder.levels

@@ -86,7 +86,7 @@ def _one(
     node = view.nodes[page.tree.nodes[index].node_id]
 
     def picks(node_ids: Sequence[int], where: str) -> Component:
-        return of_page([view.key_of(n) for n in node_ids if n in view.nodes], where)
+        return of_page(view.tree.keys_in(view.at, node_ids).tolist(), where)
 
     function = view.functions.get(node.function_id) if node.function_id is not None else None
     stack = recording.fetch_stack(node.stack_id) if node.stack_id is not None else []

@@ -70,6 +70,18 @@ KEYS: Keys = (
 )
 
 
+def help_button() -> Component:
+    """Return the button that opens the help."""
+    return html.Button(
+        "?",
+        type="button",
+        id="key-help-open",
+        className="gv-button gv-round",
+        title="Keys (?)",
+        **aria(label="Show the keys"),
+    )
+
+
 def build_help(shown: Keys = KEYS) -> Component:
     """Return the help on keys: a dialog that is closed at first."""
     groups = [

@@ -10,7 +10,7 @@ from dash.development.base_component import Component
 
 from gviz.app.address import Addresses
 from gviz.app.aria import aria
-from gviz.app.keyboard import build_help
+from gviz.app.keyboard import build_help, help_button
 from gviz.app.theme import MANTINE_THEME
 
 INDEX = """<!DOCTYPE html>
@@ -76,14 +76,7 @@ def _header(addresses: Addresses, assets: str) -> Component:
                 className="gv-header-link",
                 title="What graphs cost on this GPU (gviz bench)",
             ),
-            html.Button(
-                "?",
-                type="button",
-                id="key-help-open",
-                className="gv-button gv-round",
-                title="Keys (?)",
-                **aria(label="Show the keys"),
-            ),
+            help_button(),
             dmc.ColorSchemeToggle(
                 id="colour-scheme",
                 variant="subtle",

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import accumulate
 
 from gviz.recording import rows
 
 #: Stands between a range and the one inside it.
 SEPARATOR = " › "
+
+
+def nested_ranges(paths: Mapping[int, rows.NvtxPath], path_id: int | None) -> tuple[str, ...]:
+    """Return a range and all around it, outermost first, each as it nests; without domains."""
+    texts: list[str] = []
+    while path_id is not None and path_id in paths and len(texts) <= len(paths):
+        texts.insert(0, paths[path_id].text)
+        path_id = paths[path_id].parent_id
+    return tuple(accumulate(texts, lambda outer, text: f"{outer}{SEPARATOR}{text}"))
 
 
 def nvtx_texts(paths: Mapping[int, rows.NvtxPath]) -> dict[int, str]:

@@ -311,9 +311,7 @@ class OpenedGraph:
         kinds = _kinds(rows.Node)
         functions = self._recording.fetch_functions(self.row.run_id)
         paths = nvtx_texts(self._recording.fetch_nvtx_paths(self.row.run_id))
-        outermost = self.row
-        while outermost.parent_graph_id is not None:
-            outermost = self._recording.fetch_graph(outermost.parent_graph_id)
+        outermost = self._recording.fetch_outermost(self.row)
         times = {t.node_id: t for t in self._recording.fetch_statistics(outermost.graph_id)}
         found = []
         for node in self.nodes:

@@ -6,7 +6,7 @@ from dash import html
 from dash.development.base_component import Component
 
 from gviz.app.aria import aria
-from gviz.app.keyboard import KEYS, Keys, build_help
+from gviz.app.keyboard import KEYS, Keys, build_help, help_button
 from gviz.app.shell import trail
 
 #: The table of a file is another one.
@@ -34,14 +34,7 @@ def render_frame(run: str) -> Component:
             ),
             html.Nav([*trail((run, None))], className="gv-trail", **aria(label="Trail")),
             html.Div(className="gv-grow"),
-            html.Button(
-                "?",
-                type="button",
-                id="key-help-open",
-                className="gv-button gv-round",
-                title="Keys (?)",
-                **aria(label="Show the keys"),
-            ),
+            help_button(),
             html.Button(
                 type="button",
                 id="theme-switch",

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import accumulate
 from typing import Literal
 
 from dash import dcc, html
 from dash.development.base_component import Component
 
-from gviz.analysis.dominance import INSIDE, OUTSIDE
+from gviz.analysis.dominance import OUTSIDE
 from gviz.analysis.subject import NodeRef
 from gviz.app.address import Addresses
 from gviz.app.graph_tree import GraphTree
@@ -17,6 +16,7 @@ from gviz.app.open_levels import open_id
 from gviz.app.quantity import counted, integer
 from gviz.app.tree_nodes import TreeNode
 from gviz.node_type import node_type_name
+from gviz.nvtx_paths import nested_ranges
 from gviz.recording import rows
 
 #: What nodes may have in common: kernel name, node type, innermost NVTX range, range around them.
@@ -95,14 +95,10 @@ class NodeLinks:
             return [node.name]
         if by == "kind":
             return [node_type_name(node.type)]
-        around: list[str] = []
-        at = node.nvtx_path_id
-        while at is not None and (path := self._ranges.get(at)) is not None:
-            around.insert(0, path.text)
-            at = path.parent_id
         if by == "range":
-            return around[-1:] or [OUTSIDE]
-        return list(accumulate(around, lambda outer, text: f"{outer}{INSIDE}{text}"))
+            path = self._ranges.get(-1 if node.nvtx_path_id is None else node.nvtx_path_id)
+            return [OUTSIDE if path is None else path.text]
+        return nested_ranges(self._ranges, node.nvtx_path_id)
 
     def body(self, graph_id: int) -> Component | str:
         """Return a link to a body by its path; of the graph itself only words."""

@@ -24,13 +24,12 @@ from gviz.folding.durations import compare_repeats
 from gviz.folding.fold import Fold
 from gviz.folding.repeats import find_repeats
 from gviz.node_type import NodeType, node_type_name
+from gviz.nvtx_paths import nested_ranges
 
 #: Rows of a table, at most; the others are counted and summed.
 _MOST_ROWS = 100
 #: Kernels that are named as leaving the GPU empty.
 _NAMED = 8
-#: Ranges are written as they nest.
-INSIDE = " › "
 #: Stands for the range of nodes that were made in none.
 OUTSIDE = "(no range)"
 
@@ -214,18 +213,9 @@ def _by_ranges(
     if all(i is None for i in ids):
         missing = NotComputed("no node was made inside an NVTX range that gviz saw")
         return missing, missing
-    known: dict[int | None, tuple[str, ...]] = {None: ()}
-
-    def nesting(path_id: int | None) -> tuple[str, ...]:
-        """Return a range and all around it, outermost first, each as it nests."""
-        if path_id is not None and path_id not in known:
-            outer = nesting(paths[path_id].parent_id)
-            text = paths[path_id].text
-            known[path_id] = (*outer, f"{outer[-1]}{INSIDE}{text}" if outer else text)
-        return known[path_id]
-
+    nested = {i: nested_ranges(paths, i) for i in set(ids)}
     innermost = each.by([(OUTSIDE if i is None else paths[i].text,) for i in ids])
-    return innermost, each.by([nesting(i) for i in ids], overlap=True)
+    return innermost, each.by([nested[i] for i in ids], overlap=True)
 
 
 def _layers(subject: Subject, duration: TimeArray) -> tuple[LayerTime, ...]:

@@ -66,9 +66,7 @@ def add_up(durations: NodeDurations, groups: Sequence[IntArray]) -> NodeDuration
 def read_durations(recording: Recording, graph_id: int) -> NodeDurations:
     """Return the durations of a graph level; RecordingError if there is no such graph."""
     graph = recording.fetch_graph(graph_id)
-    outermost = graph
-    while outermost.parent_graph_id is not None:
-        outermost = recording.fetch_graph(outermost.parent_graph_id)
+    outermost = recording.fetch_outermost(graph)
     nodes = recording.fetch_nodes(graph_id)
     owners = span_owners(recording, graph, nodes)
     launches = _by_launch(recording, outermost.graph_id, owners, len(nodes))

@@ -110,9 +110,7 @@ def _fetch_source(recording: Recording, graph: rows.Graph) -> _Source:
     for body in recording.fetch_graphs(graph.run_id):
         if body.parent_graph_id is not None and body.parent_node_id is not None:
             bodies[body.parent_graph_id, body.parent_node_id].append(body)
-    top = graph
-    while top.parent_graph_id is not None:
-        top = recording.fetch_graph(top.parent_graph_id)
+    top = recording.fetch_outermost(graph)
     median_ns = {s.node_id: s.median_ns for s in recording.fetch_statistics(top.graph_id)}
     values = [max(v, 1.0) for v in median_ns.values()]
     scale = _Scale(min(values), max(values)) if values else None

@@ -90,6 +90,18 @@ class _Body:
     head: float
 
 
+def list_held(holders: Sequence[tuple[int, int] | None]) -> list[dict[int, list[int]]]:
+    """Return for each level the levels that its nodes hold, by node, in their order.
+
+    ``holders``: (level, node of it) that holds each level; None for the first.
+    """
+    held: list[dict[int, list[int]]] = [{} for _ in holders]
+    for number, holder in enumerate(holders):
+        if holder is not None:
+            held[holder[0]].setdefault(holder[1], []).append(number)
+    return held
+
+
 def nest_levels(levels: Sequence[Level]) -> list[PlacedLevel]:
     """Return the levels in one plane, each body inside the node that holds it.
 
@@ -99,10 +111,7 @@ def nest_levels(levels: Sequence[Level]) -> list[PlacedLevel]:
         The first holds the others, directly or not; one comes after that of its holder. Bodies of
         one node stand side by side in their order here.
     """
-    held: list[dict[int, list[int]]] = [{} for _ in levels]
-    for number, level in enumerate(levels):
-        if level.holder is not None:
-            held[level.holder[0]].setdefault(level.holder[1], []).append(number)
+    held = list_held([level.holder for level in levels])
     places: list[Placement] = [level.place for level in levels]
     sizes: list[tuple[FloatArray, FloatArray]] = [_sizes(level.place) for level in levels]
     bodies: dict[int, _Body] = {}

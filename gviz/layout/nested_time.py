@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.layout.nested import BODY_HEAD, FRAME_HEAD, PAD
+from gviz.layout.nested import BODY_HEAD, FRAME_HEAD, PAD, list_held
 from gviz.layout.placement import ROW_PITCH, FloatArray
 from gviz.layout.timed import TimePlacement
 
@@ -55,10 +55,7 @@ def stack_levels(levels: Sequence[TimeLevel]) -> list[StackedLevel]:
         The first holds the others, directly or not; one comes after that of its holder. Bodies of
         one node stand under each other in their order here.
     """
-    held: list[dict[int, list[int]]] = [{} for _ in levels]
-    for number, level in enumerate(levels):
-        if level.holder is not None:
-            held[level.holder[0]].setdefault(level.holder[1], []).append(number)
+    held = list_held([level.holder for level in levels])
     tops: list[FloatArray] = [np.zeros(0) for _ in levels]
     frames: list[dict[int, float]] = [{} for _ in levels]
     for number in range(len(levels) - 1, -1, -1):

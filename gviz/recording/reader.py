@@ -174,6 +174,12 @@ class Recording:
             raise RecordingError(f"{self.path} has no graph {graph_id}; 'gviz info' lists them")
         return found[0]
 
+    def fetch_outermost(self, graph: rows.Graph) -> rows.Graph:
+        """Return the graph that is launched: the one around all others around this, or itself."""
+        while graph.parent_graph_id is not None:
+            graph = self.fetch_graph(graph.parent_graph_id)
+        return graph
+
     def fetch_nodes(self, graph_id: int) -> list[rows.Node]:
         """Return the nodes of one graph level, by node_id."""
         return self._fetch(rows.Node, "WHERE graph_id=? ORDER BY node_id", graph_id)

@@ -5,19 +5,17 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-import sqlite3
-from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from noisy_recordings import SHAPE, Write, alter, writer_into
 from planned_recordings import Plan, Planned, chain_edges, in_a_row
 from recordings import (
     Shape,
     fork_join_shape,
     transformer_shape,
     write_loop_recording,
-    write_recording,
 )
 
 from gviz.analysis.advice import Ignored
@@ -34,29 +32,10 @@ from gviz.node_type import NodeType
 from gviz.recording.merge import merge_recordings
 from gviz.recording.reader import Recording
 
-SHAPE = transformer_shape(layers=3)
-Write = Callable[..., Path]
-
 
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
-    """Write recordings of shapes, each of other noise."""
-
-    def write_one(shape: Shape = SHAPE, launches: int = 12) -> Path:
-        seed = len(list(tmp_path.iterdir()))
-        path = tmp_path / f"{seed}.gviz"
-        return write_recording(path, shape, launches=launches, eager=False, seed=seed)
-
-    return write_one
-
-
-def alter(path: Path, *statements: str) -> Path:
-    database = sqlite3.connect(path)
-    with database:
-        for statement in statements:
-            database.execute(statement)
-    database.close()
-    return path
+    return writer_into(tmp_path)
 
 
 def scaled(factor: float, at: int | None = None) -> Shape:

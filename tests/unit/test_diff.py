@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import sqlite3
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from recordings import Shape, transformer_shape, write_loop_recording, write_recording
+from noisy_recordings import SHAPE, Write, alter, writer_into
+from recordings import Shape, transformer_shape, write_loop_recording
 
 from gviz.analysis.figure import NotComputed, fields_of, result_classes
 from gviz.assets import recordings as bundled
@@ -23,29 +22,11 @@ from gviz.recording.merge import merge_recordings
 from gviz.recording.reader import Recording
 
 BUNDLED = sorted(Path(next(iter(bundled.__path__))).glob("*.gviz"))
-SHAPE = transformer_shape(layers=3)
-Write = Callable[..., Path]
 
 
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
-    """Write recordings of shapes, each of other noise."""
-
-    def write_one(shape: Shape = SHAPE, launches: int = 12) -> Path:
-        seed = len(list(tmp_path.iterdir()))
-        path = tmp_path / f"{seed}.gviz"
-        return write_recording(path, shape, launches=launches, eager=False, seed=seed)
-
-    return write_one
-
-
-def alter(path: Path, *statements: str) -> Path:
-    database = sqlite3.connect(path)
-    with database:
-        for statement in statements:
-            database.execute(statement)
-    database.close()
-    return path
+    return writer_into(tmp_path)
 
 
 def slower(at: int, factor: float) -> Shape:
