@@ -2,8 +2,9 @@
 
 Each program of bench/fault_programs.py runs with its fault and repaired. Both are recorded and
 analysed, in processes of their own; then both are timed without gviz, in turn, in a third one.
-The gain is measured on launches of an idle GPU, each between two events (``idle``), and on
-launches that queue up behind each other (``queued``); of rebuilds and first launches it is host
+The gain is measured on launches of an idle GPU, each between two events (``idle``), on such
+with the pause before them that recorded launches have (``paused``), and on launches that queue up
+behind each other (``queued``); of rebuilds and first launches it is host
 time. Beside it stands what the recorded launches differ by, which is what a prediction rests on.
 Writes a table, gpu_findings.json and a tar of the recordings into $OUT or build/gpu_findings,
 after each program. ::
@@ -221,13 +222,19 @@ def _measure_launches(lab: Laboratory, fault: Fault) -> Facts:
 
     for graph_exec in execs:
         launch(graph_exec, QUEUED_LAUNCHES, QUEUE_US)
-    idle, queued = np.zeros((ROUNDS, 2)), np.zeros((ROUNDS, 2))
+
+    def rested(graph_exec: int) -> float:
+        time.sleep(PAUSE_S)
+        return launch(graph_exec, 1, 0)
+
+    idle, paused, queued = (np.zeros((ROUNDS, 2)) for _ in range(3))
     for turn in range(ROUNDS):
         for side in (0, 1) if turn % 2 else (1, 0):
             alone = [launch(execs[side], 1, 0) for _ in range(IDLE_LAUNCHES)]
             idle[turn, side] = np.median(alone)
+            paused[turn, side] = np.median([rested(execs[side]) for _ in range(IDLE_LAUNCHES)])
             queued[turn, side] = launch(execs[side], QUEUED_LAUNCHES, QUEUE_US)
-    return {"idle": compared(idle), "queued": compared(queued)}
+    return {"idle": compared(idle), "paused": compared(paused), "queued": compared(queued)}
 
 
 def _measure_rebuilds(lab: Laboratory, fault: Fault) -> Facts:
@@ -345,7 +352,7 @@ def verdict(fault: Fault, facts: Facts) -> Facts:
     if mine and fault.unit == "rebuild":
         predicted = sum(f["gain_us"] for f in mine) / mine[0]["evidence"]["instantiations"]
     measured = facts["measured"].get("idle", {}).get("gain_us")
-    queued = facts["measured"].get("queued", {}).get("gain_us")
+    paused, queued = (facts["measured"].get(way, {}).get("gain_us") for way in ("paused", "queued"))
     lengths = [(facts[side].get("graphs") or [{}])[0].get("recorded_us") for side in SIDES]
     recorded = None if None in lengths or fault.unit != "launch" else lengths[0] - lengths[1]
     ratio = predicted / measured if predicted is not None and measured else None
@@ -356,6 +363,7 @@ def verdict(fault: Fault, facts: Facts) -> Facts:
         "measured_us": measured,
         "ratio": ratio,
         "is_right": None if ratio is None else abs(ratio - 1) <= TOLERANCE,
+        "paused_us": paused,
         "queued_us": queued,
         "recorded_us": recorded,
         "also": sorted({f["rule"] for f in faulty} & fault.also),
@@ -367,7 +375,8 @@ def verdict(fault: Fault, facts: Facts) -> Facts:
 
 HEADER = (
     f"{'program':24}{'found':>6}{'predicted':>11}{'measured':>10}{'95% interval':>18}{'ratio':>7}"
-    f"{'queued':>9}{'recorded':>10}   other findings (us a launch, rebuild or first launch)"
+    f"{'paused':>9}{'queued':>9}{'recorded':>10}   "
+    "other findings (us a launch, rebuild or first launch)"
 )
 
 
@@ -384,7 +393,8 @@ def line(name: str, facts: Facts) -> str:
     return (
         f"{name:24}{'yes' if found['found'] else 'no':>6}{number(found['predicted_us'], 11)}"
         f"{number(found['measured_us'], 10)}{interval:>18}{number(found['ratio'], 7, 2)}"
-        f"{number(found['queued_us'], 9)}{number(found['recorded_us'], 10)}   "
+        f"{number(found['paused_us'], 9)}{number(found['queued_us'], 9)}"
+        f"{number(found['recorded_us'], 10)}   "
         f"{', '.join(others) or 'none'}{'; '.join(['', *found['errors']])}"
     )
 
