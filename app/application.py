@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
@@ -14,6 +14,7 @@ from dash.development.base_component import Component
 from dash.exceptions import PreventUpdate
 from flask import Flask
 
+from gviz.analysis.advice import Ignored
 from gviz.app.address import GRAPH, Addresses, Baseline
 from gviz.app.address_page import Page, render_page
 from gviz.app.baseline import compared_at
@@ -46,7 +47,12 @@ def create_app(recordings: Iterable[Recording | Path | str], access: Access) -> 
     return build_app(Library(recordings), access)
 
 
-def build_app(library: Library, access: Access, most_bytes: int = MOST_BYTES) -> dash.Dash:
+def build_app(
+    library: Library,
+    access: Access,
+    most_bytes: int = MOST_BYTES,
+    ignored: Sequence[Ignored] = (),
+) -> dash.Dash:
     """Return the application; ``.server`` is its Flask server.
 
     Parameters
@@ -57,6 +63,8 @@ def build_app(library: Library, access: Access, most_bytes: int = MOST_BYTES) ->
         Who may use it, and the path prefix it is served at.
     most_bytes
         Size of the largest file that may be uploaded.
+    ignored
+        Findings that reports leave out.
     """
     addresses = Addresses(access.prefix)
     web = str(files("gviz.assets") / "web")
@@ -83,6 +91,7 @@ def build_app(library: Library, access: Access, most_bytes: int = MOST_BYTES) ->
     app.layout = build_shell(addresses, assets, most_bytes)
     _add_routing(app, library, addresses)
     _add_graph_callbacks(app, library, addresses)
+    _add_report(app, library, addresses, Reports(ignored))
     add_payload_routes(app.server, library, access.prefix)
     add_state_route(app.server, library, addresses)
     add_upload_route(app.server, library, addresses, most_bytes)
@@ -164,7 +173,6 @@ def _add_graph_callbacks(app: dash.Dash, library: Library, addresses: Addresses)
         prevent_initial_call=True,
     )(show_growth)
     _add_memory(app, library)
-    _add_report(app, library, addresses)
     _add_links(app)
 
 
@@ -190,9 +198,8 @@ def _add_memory(app: dash.Dash, library: Library) -> None:
     )(show_memory)
 
 
-def _add_report(app: dash.Dash, library: Library, addresses: Addresses) -> None:
+def _add_report(app: dash.Dash, library: Library, addresses: Addresses, reports: Reports) -> None:
     """Fill the Report page when its analysis is made; until then the page asks again."""
-    reports = Reports()
 
     def fill(asked: int | None, view: dict[str, Any]) -> tuple[Any, Any]:
         return show_report(library, reports, view, asked or 0, addresses)

@@ -19,6 +19,7 @@ from typing import Any
 
 from waitress.server import create_server
 
+from gviz.analysis.advice import Ignored
 from gviz.app.allocator import give_memory_back
 from gviz.app.application import build_app
 from gviz.app.library import Library
@@ -50,6 +51,8 @@ class Options:
         Path the application is served at, as a proxy sees it.
     most_upload_bytes
         Size of the largest file that may be uploaded in the browser.
+    ignored
+        Findings that reports leave out.
     """
 
     host: str = "127.0.0.1"
@@ -58,6 +61,7 @@ class Options:
     url_prefix: str = "/"
     allow_hosts: Sequence[str] = field(default=())
     most_upload_bytes: int = MOST_BYTES
+    ignored: Sequence[Ignored] = field(default=())
 
 
 def serve(paths: Sequence[Path], options: Options) -> int:
@@ -123,7 +127,7 @@ class RunningServer:
             self.library.close()
             raise
         self.port: int = listener.getsockname()[1]
-        app = build_app(self.library, self._access, options.most_upload_bytes)
+        app = build_app(self.library, self._access, options.most_upload_bytes, options.ignored)
         self._server = create_server(
             restore_prefix(app.server, self.prefix),
             sockets=[listener],

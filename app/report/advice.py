@@ -26,7 +26,10 @@ def advice(found: Advice, links: NodeLinks, *, empty: str) -> list[Component]:
         parts.append(said(empty))
     if found.ignored_count:
         parts.append(
-            said(f"{counted(found.ignored_count, 'finding')} left out by gviz.toml.", muted=True)
+            said(
+                f"{counted(found.ignored_count, 'finding')} left out by the configuration.",
+                muted=True,
+            )
         )
     parts += [said(f"Not checked: {reason}.", muted=True) for reason in found.not_checked]
     return parts

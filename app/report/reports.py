@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 
+from gviz.analysis.advice import Ignored
 from gviz.analysis.analysis import GraphAnalysis, RunAnalysis, analyze
 from gviz.app.graph_tree import GraphTree, read_tree
 from gviz.app.open_recording import OpenRecording
@@ -46,9 +47,15 @@ class Reports:
     """Makes reports in threads of its own: none of the server's waits until one is done.
 
     State of a report: absent -> being made -> kept with its file (or failed, which is told once).
+
+    Parameters
+    ----------
+    ignored
+        Findings that reports leave out.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, ignored: Sequence[Ignored] = ()) -> None:
+        self._ignored = tuple(ignored)
         self._lock = threading.Lock()
         self._room = threading.BoundedSemaphore(_AT_ONCE)
         self._made: dict[_Key, Future[Report]] = {}
@@ -90,7 +97,8 @@ class Reports:
             try:
                 with opened.at(version):
                     made = opened.derive(
-                        ("report", graph_id), lambda: build_report(opened, graph_id)
+                        ("report", graph_id),
+                        lambda: build_report(opened, graph_id, self._ignored),
                     )
             except Exception as error:  # whoever asked for it is told
                 found.set_exception(error)
@@ -98,10 +106,10 @@ class Reports:
                 found.set_result(made)
 
 
-def build_report(opened: OpenRecording, graph_id: int) -> Report:
+def build_report(opened: OpenRecording, graph_id: int, ignored: Sequence[Ignored] = ()) -> Report:
     """Analyze a graph; RecordingError if there is none that was instantiated."""
     recording = opened.recording
-    (run,) = analyze(recording, graph_id=graph_id).runs
+    (run,) = analyze(recording, graph_id=graph_id, ignored=ignored).runs
     (graph,) = run.graphs
     tree = opened.derive(("read", "tree", graph_id), lambda: read_tree(recording, graph_id))
     return Report(run, graph, tree, recording.fetch_nvtx_paths(run.run_id))

@@ -1,4 +1,4 @@
-"""What ``gviz analyze`` and ``gviz check`` leave out: [[ignore]] of a configuration file.
+"""What commands and reports leave out: [[ignore]] of a configuration file.
 
 [[ignore]]
 rule = "below-one-wave"

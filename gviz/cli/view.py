@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gviz.cli.config_file import DEFAULT_NAME
 from gviz.cli.recording_path import find_source
 
 if TYPE_CHECKING:
@@ -57,6 +58,13 @@ def add_server_options(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="also answer for this host name, such as a proxy's; may be repeated",
     )
+    parser.add_argument(
+        "--config",
+        type=Path,
+        metavar="FILE",
+        help=f"findings that reports leave out (default: {DEFAULT_NAME} here); docs/analysis.md "
+        "has the form",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -68,6 +76,7 @@ def serve_files(paths: Sequence[Path], args: argparse.Namespace) -> int:
     """Serve recordings with the options of :func:`add_server_options`."""
     # Dash takes half a second to import; other commands need not wait for it.
     from gviz.app.server import Options, serve
+    from gviz.cli.analyze_config import read_ignored
 
     options = Options(
         host=args.host,
@@ -75,5 +84,6 @@ def serve_files(paths: Sequence[Path], args: argparse.Namespace) -> int:
         open_browser=not args.no_browser,
         url_prefix=args.url_prefix,
         allow_hosts=tuple(args.allow_host),
+        ignored=read_ignored(args.config),
     )
     return serve(paths, options)

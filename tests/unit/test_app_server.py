@@ -199,6 +199,17 @@ def test_view_of_a_bad_file_is_one_sentence_and_exit_1(gviz: Any, tmp_path: Path
     )
 
 
+def test_view_with_a_bad_configuration_is_one_sentence_and_exit_1(
+    gviz: Any, small_recording: Path, tmp_path: Path
+) -> None:
+    config = tmp_path / "mine.toml"
+    config.write_text('[[ignore]]\nrule = "below-one-wav"\n')
+    ended = gviz("view", small_recording, "--no-browser", "--config", config)
+    assert ended.returncode == 1
+    assert "did you mean 'below-one-wave'?" in ended.stderr
+    assert ended.stderr.count("\n") == 1
+
+
 def test_view_of_a_taken_port_is_one_sentence_and_exit_2(
     gviz: Any, small_recording: Path, taken: int
 ) -> None:

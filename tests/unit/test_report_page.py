@@ -16,6 +16,7 @@ from evil_recordings import write_cyclic_recording, write_evil_recording
 from memory_recordings import write_memory_recording
 from recordings import write_loop_recording
 
+from gviz.analysis.advice import Ignored
 from gviz.app.address import Addresses, parse_query
 from gviz.app.application import render_page
 from gviz.app.kept import Kept
@@ -191,6 +192,15 @@ def test_odd_recordings_have_a_report(tmp_path: Path, write: Callable[[Path], Pa
     said = texts(shown(library))
     assert "What to change" in said
     assert "gviz failed here" not in said
+
+
+def test_ignored_findings_are_left_out_and_counted(decode: Library) -> None:
+    view = {"file": "decode_step", "version": decode.files()[0].version, "graph": 1}
+    ignored = Ignored(rule="below-one-wave", graph=None, kernels=None)
+    library = Library([ASSETS / "decode_step.gviz"])
+    body = texts(show_report(library, Patient([ignored]), view, 0, ADDRESSES)[0])
+    assert "below-one-wave" not in body
+    assert "1 finding left out by the configuration." in body
 
 
 def test_report_of_another_version_is_refused(decode: Library) -> None:
