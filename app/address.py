@@ -232,9 +232,18 @@ class Addresses:
         """Return where files are uploaded to."""
         return self.prefix + f"{PAYLOAD}/upload".lstrip("/")
 
+    def inspector_payload(self, file: str, graph_id: int, baseline: Baseline | None = None) -> str:
+        """Return where the inspector asks what is said of a selection."""
+        return self._compared_payload("inspector", file, graph_id, baseline)
+
     def table_payload(self, file: str, graph_id: int, baseline: Baseline | None = None) -> str:
         """Return where the table of nodes fetches its values."""
-        path = f"{PAYLOAD}/table/{quote(file, safe='@')}/{graph_id}".lstrip("/")
+        return self._compared_payload("table", file, graph_id, baseline)
+
+    def _compared_payload(
+        self, kind: str, file: str, graph_id: int, baseline: Baseline | None
+    ) -> str:
+        path = f"{PAYLOAD}/{kind}/{quote(file, safe='@')}/{graph_id}".lstrip("/")
         asked = urlencode(baseline_fields(baseline), safe="@")
         return self.prefix + path + (f"?{asked}" if asked else "")
 

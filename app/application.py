@@ -15,13 +15,11 @@ from dash.exceptions import PreventUpdate
 from flask import Flask
 
 from gviz.analysis.advice import Ignored
-from gviz.app.address import GRAPH, Addresses, Baseline
+from gviz.app.address import GRAPH, Addresses
 from gviz.app.address_page import Page, render_page
-from gviz.app.baseline import compared_at
 from gviz.app.compression import add_compression
 from gviz.app.graph_refresh import ShownGraph, refresh_graph
 from gviz.app.graph_view import graph_view
-from gviz.app.inspector import render_inspector
 from gviz.app.kernel_table import render_kernel_table
 from gviz.app.library import Library
 from gviz.app.memory_panel import render_memory_facts
@@ -92,7 +90,7 @@ def build_app(
     _add_routing(app, library, addresses)
     _add_graph_callbacks(app, library, addresses)
     _add_report(app, library, addresses, Reports(ignored))
-    add_payload_routes(app.server, library, access.prefix)
+    add_payload_routes(app.server, library, addresses)
     add_state_route(app.server, library, addresses)
     add_upload_route(app.server, library, addresses, most_bytes)
     add_refusals(app.server, access.prefix)
@@ -120,21 +118,7 @@ def _add_routing(app: dash.Dash, library: Library, addresses: Addresses) -> None
 
 
 def _add_graph_callbacks(app: dash.Dash, library: Library, addresses: Addresses) -> None:
-    def show_selection(selected: list[int], view: dict[str, Any]) -> Component:
-        file, edition = view["file"], view.get("baseline")
-        baseline = None if edition is None else Baseline(**edition)
-        try:
-            with (
-                library.file(file).at(view["version"]),
-                compared_at(library, file, view["graph"], baseline) as compared,
-            ):
-                graph = graph_view(library, file, view["graph"])
-                nodes = selected or []
-                return render_inspector(library, file, graph, nodes, addresses, compared=compared)
-        except Exception as error:  # the pane says it; the others stay as they are
-            return message("Not shown", sentence_of(error))
-
-    def show_growth(fresh: dict[str, Any], view: dict[str, Any]) -> tuple[Any, Any, Any]:
+    def show_growth(fresh: dict[str, Any], view: dict[str, Any]) -> tuple[Any, Any]:
         file = view["file"]
         route = (f"{addresses.prefix}{GRAPH.lstrip('/')}", fresh["search"])
         shown = shown_files(library, addresses, *route)
@@ -144,19 +128,13 @@ def _add_graph_callbacks(app: dash.Dash, library: Library, addresses: Addresses)
                 library, file, view["graph"], ShownGraph(view["identity"], **known), addresses
             )
         except Exception as error:  # the next version of the file is taken in again
-            return no_update, message("Not shown", sentence_of(error)), no_update
+            return no_update, {"refused": sentence_of(error).strip()}
         if found.is_another or found.moved_to:
-            return no_update, no_update, asdict(found)
+            return no_update, asdict(found)
         answer = {"properties": found.properties, "shown": shown}
-        return found.about, found.inspector, answer
+        return found.about, answer
 
     add: Any = app.callback
-    add(
-        Output("inspector", "children"),
-        Input("selection", "data"),
-        State("view", "data"),
-        prevent_initial_call=True,
-    )(show_selection)
     add(
         Output("kernels-box", "children"),
         Input("table-view", "value"),
@@ -166,7 +144,6 @@ def _add_graph_callbacks(app: dash.Dash, library: Library, addresses: Addresses)
 
     add(
         Output("graph-about", "children"),
-        Output("inspector", "children", allow_duplicate=True),
         Output("patch", "data"),
         Input("fresh", "data"),
         State("view", "data"),
@@ -251,17 +228,19 @@ def _optional(name: str, prop: str) -> Input:
 
 
 def _link_views(link: Callable[..., None]) -> None:
-    """Join selection, table rows, and the choice of launches and colours."""
+    """Join table and inspector, and the choices of launches, colours and places."""
     optional = _optional
     link(
-        "select",
-        Output("selection", "data"),
-        optional("dag", "selected"),
-        optional("timeline", "selected"),
-        optional("memory", "selected"),
+        "selectRows",
+        Output("selection", "modified_timestamp"),
         Input("nodes", "selectedRows"),
-        Input({"type": "pick", "node": ALL, "where": ALL}, "n_clicks"),
+    )
+    link(
+        "showInspector",
+        Output("inspector-source", "modified_timestamp"),
+        Input("inspector-source", "data"),
         State("selection", "data"),
+        at_start=True,
     )
     link(
         "loadTable",
@@ -324,7 +303,7 @@ def _link_page(link: Callable[..., None]) -> None:
     link("gvizState.turned", Output("shown", "modified_timestamp"), Input("route", "data"))
     link(
         "gvizHistory.openGraph",
-        Output("location", "search"),
+        Output("address", "modified_timestamp"),
         optional("graph-choice", "value"),
         optional("baseline", "value"),
         State("view", "data"),

@@ -134,9 +134,9 @@ class Against:
                     self._title,
                     html.Div([*self._warnings(), facts(self._graph_facts(), className=_WIDE)]),
                 ),
-                self._listed("Slower by more than noise", slower, "slower"),
-                self._listed("Faster by more than noise", faster, "faster"),
-                section(f"Added ({len(added)})", pick_buttons(self._compared.tree, added, "added"))
+                self._listed("Slower by more than noise", slower),
+                self._listed("Faster by more than noise", faster),
+                section(f"Added ({len(added)})", pick_buttons(self._compared.tree, added))
                 if added
                 else None,
                 section(f"Gone ({len(found.removed)})", self._gone())
@@ -187,12 +187,12 @@ class Against:
         nodes = [i for i, v in enumerate(self._verdicts) if v == verdict]
         return sorted(nodes, key=lambda i: -abs(float(self._change[i])))
 
-    def _listed(self, title: str, nodes: list[int], where: str) -> Component | None:
+    def _listed(self, title: str, nodes: list[int]) -> Component | None:
         if not nodes:
             return None
         ids = [self._ids[i] for i in nodes[:_MOST]]
         values = {self._ids[i]: signed_duration(float(self._change[i])) for i in nodes[:_MOST]}
-        buttons = pick_buttons(self._compared.tree, ids, where, values)
+        buttons = pick_buttons(self._compared.tree, ids, values)
         return section(f"{title} ({len(nodes)})", buttons)
 
     def _gone(self) -> Component:

@@ -19,7 +19,6 @@ class _View(Component):  # type: ignore[misc]
         id: str | dict[str, Any] | None = None,
         source: str | None = None,
         selected: list[int] | None = None,
-        hovered: int | None = None,
         focus: dict[str, int] | None = None,
         colour: str = "duration",
         theme: str = "light",
@@ -33,7 +32,6 @@ class _View(Component):  # type: ignore[misc]
             "id": id,
             "source": source,
             "selected": selected,
-            "hovered": hovered,
             "focus": focus,
             "colour": colour,
             "theme": theme,
@@ -61,9 +59,7 @@ class Dag(_View):
     source
         URL path of the payload (:func:`gviz.app.payload.dag_payload`).
     selected
-        Node ids; set by clicks and settable by callbacks.
-    hovered
-        Node id under the pointer.
+        Node ids to begin with; what is selected later assets/web/bus.js knows.
     focus
         ``{"node": node id, "token": number}``: bring that node into view. A new token repeats it.
     colour
@@ -95,7 +91,7 @@ class Timeline(_View):
         Of the component.
     source
         URL path of the payload (:func:`gviz.app.payload.timeline_payload`).
-    selected, hovered, focus, theme, group, style
+    selected, focus, theme, group, style
         As of :class:`Dag`.
     colour
         'kind'; by duration with every other overlay of the DAG.
@@ -113,7 +109,7 @@ class Memory(_View):
         Of the component.
     source
         URL path of the payload (:func:`gviz.app.memory_payload.memory_payload`).
-    selected, hovered, focus, theme, group, style
+    selected, focus, theme, group, style
         As of :class:`Dag`.
     """
 

@@ -28,6 +28,7 @@ _RENEWED = {
     "graph-choice": ("data",),
     "baseline": ("data", "value"),
     "baseline-note": ("children",),
+    "inspector-source": ("data",),
     "table-source": ("data",),
     "view": ("data",),
 }
@@ -64,8 +65,8 @@ class Refreshed:
 
     Attributes
     ----------
-    about, inspector
-        Children of those parts of the page.
+    about
+        Children of that part of the page.
     properties
         By id of a component, its new properties.
     is_another
@@ -75,7 +76,6 @@ class Refreshed:
     """
 
     about: Any = None
-    inspector: Any = None
     properties: dict[str, dict[str, Any]] = field(default_factory=dict)
     is_another: bool = False
     moved_to: str | None = None
@@ -108,7 +108,6 @@ def refresh_graph(
     }
     return Refreshed(
         about=parts["graph-about"].children,
-        inspector=parts["inspector"].children,
         properties=properties,
     )
 

@@ -85,8 +85,8 @@ def _one(
     view = inner_view(library, file, page, int(page.tree.level[index]))
     node = view.nodes[page.tree.nodes[index].node_id]
 
-    def picks(node_ids: Sequence[int], where: str) -> Component:
-        return of_page(view.tree.keys_in(view.at, node_ids).tolist(), where)
+    def picks(node_ids: Sequence[int]) -> Component:
+        return of_page(view.tree.keys_in(view.at, node_ids).tolist())
 
     function = view.functions.get(node.function_id) if node.function_id is not None else None
     stack = recording.fetch_stack(node.stack_id) if node.stack_id is not None else []
@@ -256,10 +256,10 @@ def _neighbour_section(
     after = found.dependents.get(node.node_id, ())
     return html.Div(
         [
-            section(f"Depends on ({len(before)})", picks(before, "before"))
+            section(f"Depends on ({len(before)})", picks(before))
             if before
             else section("Depends on", html.P("Nothing: a root node.", className="gv-muted")),
-            section(f"Dependents ({len(after)})", picks(after, "after")) if after else None,
+            section(f"Dependents ({len(after)})", picks(after)) if after else None,
         ]
     )
 
@@ -300,7 +300,7 @@ def _several(
                     ]
                 ),
             ),
-            section("Slowest of them", picks(slow, "several"))
+            section("Slowest of them", picks(slow))
             if (slow := _slowest(view, np.array(nodes, np.int64)))
             else None,
         ]
@@ -326,7 +326,7 @@ def _nothing_selected(view: GraphView, picks: Picks, against: Against | None) ->
                 className="gv-inspector-head",
             ),
             None if against is None else against.graph(),
-            section("Slowest nodes, by median", picks(slowest, "slowest")) if slowest else None,
+            section("Slowest nodes, by median", picks(slowest)) if slowest else None,
             section("Most time, by kernel name", _totals(view)) if slowest else None,
         ]
     )

@@ -29,7 +29,7 @@ _WORDS = {
     Access.LOOKS: "is given",
 }
 
-Picks = Callable[[Sequence[int], str], Component]
+Picks = Callable[[Sequence[int]], Component]
 
 
 def node_memory(
@@ -99,13 +99,8 @@ def _allocation(
         children=[
             _title(uses, at, ids, picks),
             html.Ul(ways, className="gv-plain"),
-            _group(
-                "Also given to, or used by, at the same address",
-                ids[same].tolist(),
-                f"memory-same-{at}",
-                picks,
-            ),
-            _group("Elsewhere in it", ids[near].tolist(), f"memory-near-{at}", picks),
+            _group("Also given to, or used by, at the same address", ids[same].tolist(), picks),
+            _group("Elsewhere in it", ids[near].tolist(), picks),
         ],
     )
 
@@ -122,9 +117,7 @@ def _title(uses: MemoryUses, at: int, ids: npt.NDArray[np.int64], picks: Picks) 
     if holder < 0:
         title = "An allocation, or a segment of a framework's allocator"
         return html.P([size, where], title=title)
-    return html.Div(
-        [html.P([size, where, ", allocated by"]), picks([int(ids[holder])], f"memory-alloc-{at}")]
-    )
+    return html.Div([html.P([size, where, ", allocated by"]), picks([int(ids[holder])])])
 
 
 def _way(
@@ -159,12 +152,12 @@ def _follow(where: int, size: int) -> Component:
     )
 
 
-def _group(title: str, nodes: list[int], where: str, picks: Picks) -> Component | None:
+def _group(title: str, nodes: list[int], picks: Picks) -> Component | None:
     if not nodes:
         return None
     return html.Details(
         [
             html.Summary(f"{title}: {counted(len(nodes), 'node')}"),
-            picks(nodes, where),
+            picks(nodes),
         ]
     )

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from dash import dcc, html
+from dash import html
 from dash.development.base_component import Component
 
 from gviz.app.aria import aria
@@ -27,8 +26,6 @@ from gviz.recording import rows
 
 #: Fewer spans say nothing about a distribution.
 _SHOWN_FROM = 5
-_ACCENT = "#12a594"
-_INK = "#8a939d"
 
 
 def time_facts(found: rows.NodeStatistics, share: float | None, launch_count: int) -> list[Fact]:
@@ -152,45 +149,31 @@ def histogram(durations: Sequence[int], name: str) -> Component | None:
     """Return a histogram of a node's durations over launches; None with too few spans."""
     if len(durations) < _SHOWN_FROM:
         return None
-    values = [d / 1e3 for d in durations]
-    axis = {
-        "color": _INK,
-        "gridcolor": "rgba(138,147,157,0.22)",
-        "zeroline": False,
-        "tickfont": {"size": 11},
-        "automargin": True,
-    }
-    figure: dict[str, Any] = {
-        "data": [
-            {
-                "type": "histogram",
-                "x": values,
-                "nbinsx": _bins(len(values)),
-                "marker": {"color": _ACCENT, "line": {"width": 0}},
-                "hovertemplate": "%{x} µs: %{y}<extra></extra>",
-            }
-        ],
-        "layout": {
-            "height": 150,
-            "bargap": 0.06,
-            "showlegend": False,
-            "margin": {"l": 34, "r": 8, "t": 4, "b": 34},
-            "paper_bgcolor": "rgba(0,0,0,0)",
-            "plot_bgcolor": "rgba(0,0,0,0)",
-            "font": {"size": 11, "color": _INK},
-            "xaxis": {**axis, "title": {"text": "µs", "standoff": 4}},
-            "yaxis": {**axis, "title": {"text": "spans", "standoff": 4}, "rangemode": "tozero"},
-        },
-    }
+    counts, edges = np.histogram(np.array(durations), bins=_bins(len(durations)))
+    most = int(counts.max())
+    bars = [
+        html.Div(
+            style={"height": f"{100 * count / most:.1f}%"},
+            title=f"{three_digits(low / 1e3)} – {microseconds(high)}: {counted(count, 'span')}",
+        )
+        for count, low, high in zip(
+            counts.tolist(), edges[:-1].tolist(), edges[1:].tolist(), strict=True
+        )
+    ]
+    ends = [html.Span(microseconds(float(edges[i]))) for i in (0, -1)]
     median = microseconds(statistics.median(durations))
-    label = f"Histogram of {name}: {integer(len(values))} spans, median {median}"
+    label = (
+        f"Histogram of {name}: {counted(len(durations), 'span')}, median {median}, "
+        f"at most {integer(most)} in a bar"
+    )
     return html.Div(
-        dcc.Graph(
-            figure=figure,
-            config={"displayModeBar": False, "responsive": True},
-            style={"height": "150px"},
-        ),
-        className="gv-histogram",
+        [
+            html.Div(bars, className="gv-bars"),
+            html.Div(
+                [ends[0], html.Span(f"highest bar: {counted(most, 'span')}"), ends[1]],
+                className="gv-bar-ends",
+            ),
+        ],
         role="img",
         **aria(label=label),
     )

@@ -59,14 +59,14 @@ def _panel_switch(panel: Panel) -> Component:
     return switch
 
 
-def panes(dag: Component, timeline: Component, inspector: Component, table: Component) -> Component:
-    """Return the four panes, with bars to drag between them."""
+def panes(dag: Component, timeline: Component, table: Component) -> Component:
+    """Return the four panes, with bars to drag between them; assets/web fills the inspector."""
     inspector_pane = html.Section(
         id="inspector",
         className="gv-pane gv-inspector",
         tabIndex="0",
         **aria(label="Inspector"),
-        children=inspector,
+        children=html.Div(id="inspector-body"),
     )
     return _split(
         56,

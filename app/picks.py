@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -17,9 +18,9 @@ LISTED = 12
 
 
 def pick_buttons(
-    tree: GraphTree, keys: Sequence[int], where: str, values: Mapping[int, str] | None = None
+    tree: GraphTree, keys: Sequence[int], values: Mapping[int, str] | None = None
 ) -> Component:
-    """Return buttons that select nodes.
+    """Return buttons that select nodes (assets/web/inspector.js).
 
     Parameters
     ----------
@@ -27,32 +28,43 @@ def pick_buttons(
         What is shown.
     keys
         The nodes' numbers on the page.
-    where
-        Keeps the buttons' ids apart from those of other lists.
     values
         What stands beside each node; None: its median time, or else its kind.
     """
-    lines = [_pick(tree, key, where, values) for key in keys[:LISTED]]
+    lines = [_pick(tree, key, values) for key in keys[:LISTED]]
     more = len(keys) - len(lines)
     if more > 0:
         lines.append(html.Li(f"and {counted(more, 'more', 'more')}", className="gv-muted"))
     return html.Ul(lines, className="gv-picks")
 
 
-def _pick(tree: GraphTree, key: int, where: str, values: Mapping[int, str] | None) -> Component:
+def _pick(tree: GraphTree, key: int, values: Mapping[int, str] | None) -> Component:
     index = tree.index_of(key)
     assert index is not None
     node, median = tree.nodes[index], float(tree.times.median_ns[index])
     own = node_type_name(node.type) if np.isnan(median) else microseconds(median)
     return html.Li(
         html.Button(
-            id={"type": "pick", "node": key, "where": where},
+            type="button",
             className="gv-pick",
             children=[
                 html.Span(node.name, className="gv-ellipsis"),
                 html.Span(own if values is None else values[key], className="gv-pick-value"),
             ],
+            **{"data-node": str(key)},
         )
+    )
+
+
+def node_list(node_ids: Sequence[int]) -> Component:
+    """Return a list of nodes to choose from in a saved file, whose table has their names.
+
+    Stands in for :func:`pick_buttons`.
+    """
+    shown = list(node_ids[:LISTED])
+    return html.Ul(
+        className="gv-picks",
+        **{"data-nodes": json.dumps(shown), "data-more": str(len(node_ids) - len(shown))},
     )
 
 

@@ -1,4 +1,4 @@
-"""Payloads for canvases and table, compressed once and revalidated by ETag."""
+"""Payloads for canvases, table and inspector, compressed once and revalidated by ETag."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import TypeVar
 
+from dash.development.base_component import Component
 from flask import Flask, Response, request
 
 from gviz.app import payload
 from gviz.app.address import (
     PAYLOAD,
+    Addresses,
     Baseline,
     Launches,
     parse_baseline,
@@ -26,10 +28,12 @@ from gviz.app.folding import FOLDINGS
 from gviz.app.graph_level import read_level
 from gviz.app.graph_tree import read_tree
 from gviz.app.graph_view import graph_view, launches_with_times, typical_launch
+from gviz.app.inspector import render_inspector
 from gviz.app.keep import Keep
 from gviz.app.library import Library
 from gviz.app.miniature import build_miniature
 from gviz.app.open_recording import OpenRecording, split_edition
+from gviz.app.parts import Parts
 from gviz.app.table import table_payload
 from gviz.app.timeline_window import parse_window
 from gviz.app.tree_comparison import TreeComparison
@@ -45,16 +49,17 @@ _GZIP_LEVEL = 1
 _Answer = Callable[[OpenRecording, int], Response]
 
 
-def add_payload_routes(server: Flask, library: Library, prefix: str) -> None:
+def add_payload_routes(server: Flask, library: Library, addresses: Addresses) -> None:
     """Serve ``payload/KIND/FILE/GRAPH`` under a prefix.
 
-    KIND is dag, timeline, memory, table or miniature. ``FILE`` is a key, or ``key@version``
-    (:attr:`OpenRecording.edition`): then the answer is 409 once the file is another one. So is
-    ``baseline=``, of dag and table.
+    KIND is dag, timeline, memory, table, miniature or inspector. ``FILE`` is a key, or
+    ``key@version`` (:attr:`OpenRecording.edition`): then the answer is 409 once the file is another
+    one. So is ``baseline=``, of dag, table and inspector. The last is asked with a selection: a
+    JSON list of nodes' numbers on the page.
     """
-    base = prefix.rstrip("/") + PAYLOAD
+    base = addresses.prefix.rstrip("/") + PAYLOAD
 
-    def serve(kind: str, answer: _Answer) -> None:
+    def serve(kind: str, answer: _Answer, method: str = "GET") -> None:
         def respond(file: str, graph_id: int) -> Response:
             key, version = split_edition(file)
             with library.file(key).at(version) as opened:
@@ -62,7 +67,7 @@ def add_payload_routes(server: Flask, library: Library, prefix: str) -> None:
 
         # SQLite cannot hold greater ids than this.
         rule = f"{base}/{kind}/<file>/<int(max=999999999999999999):graph_id>"
-        server.add_url_rule(rule, f"gviz_{kind}", respond)
+        server.add_url_rule(rule, f"gviz_{kind}", respond, methods=[method])
 
     def dag(opened: OpenRecording, graph_id: int) -> Response:
         with compared_at(library, opened.key, graph_id, _baseline(request.args)) as against:
@@ -74,11 +79,19 @@ def add_payload_routes(server: Flask, library: Library, prefix: str) -> None:
             key = ("table", graph_id, against and against.edition)
             return _answer(opened, key, lambda: table_payload(view, against))
 
+    def inspector(opened: OpenRecording, graph_id: int) -> Response:
+        view = graph_view(library, opened.key, graph_id)
+        nodes = _selection(request.get_json(silent=True))
+        with compared_at(library, opened.key, graph_id, _baseline(request.args)) as against:
+            said = render_inspector(library, opened.key, view, nodes, addresses, compared=against)
+        return _as_parts(said)
+
     serve("dag", dag)
     serve("timeline", _timeline)
     serve("memory", _memory)
     serve("table", table)
     serve("miniature", _miniature_of)
+    serve("inspector", inspector, "POST")
 
 
 def _dag(opened: OpenRecording, graph_id: int, against: TreeComparison | None) -> Response:
@@ -155,6 +168,19 @@ def _asked(arguments: Mapping[str, str]) -> payload.DagAsked:
 
 def _baseline(arguments: Mapping[str, str]) -> Baseline | None:
     return parse_baseline(arguments.get("baseline"), arguments.get("baseline_graph"))
+
+
+def _selection(asked: object) -> list[int]:
+    """Return the nodes of a request; what is no number counts as absent."""
+    return [n for n in asked if isinstance(n, int)] if isinstance(asked, list) else []
+
+
+def _as_parts(component: Component) -> Response:
+    """Return a component as what assets/web/parts.js makes elements of."""
+    parts = Parts()
+    place = parts.add(component)
+    text = json.dumps({"parts": parts.list, "place": place}, separators=(",", ":"))
+    return Response(text, mimetype="application/json", headers={"Cache-Control": "no-store"})
 
 
 def _answer(opened: OpenRecording, key: tuple[object, ...], build: Callable[[], bytes]) -> Response:

@@ -41,11 +41,9 @@ class Client:
         return self._callback(outputs, (("route", "data", {"path": path, "search": search}),), ())
 
     def select(self, file: str, graph_id: int, nodes: Sequence[int]) -> Any:
-        """Return the component tree of the inspector for a selection."""
-        view = {"file": file, "version": None, "graph": graph_id}
-        return self._callback(
-            (("inspector", "children"),), (("selection", "data", nodes),), (("view", "data", view),)
-        )
+        """Return what the inspector says of a selection (:mod:`gviz.app.parts`)."""
+        body = json.dumps(list(nodes)).encode()
+        return self._post(f"payload/inspector/{file}/{graph_id}", body)
 
     def _callback(
         self,
@@ -62,9 +60,12 @@ class Client:
             "changedPropIds": [f"{inputs[0][0]}.{inputs[0][1]}"],
             "state": [{"id": n, "property": p, "value": v} for n, p, v in state],
         }
+        return self._post("_dash-update-component", json.dumps(asked).encode())
+
+    def _post(self, path: str, body: bytes) -> Any:
         request = urllib.request.Request(
-            self._base + "_dash-update-component",
-            data=json.dumps(asked).encode(),
+            self._base + path,
+            data=body,
             headers={"Content-Type": "application/json", "Origin": self._base.rstrip("/")},
         )
         with self._opener.open(request) as answer:

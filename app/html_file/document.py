@@ -19,7 +19,7 @@ from importlib.resources.abc import Traversable
 _WITH_SERVER = ("component.js", "miniature.js", "runs_table.js")
 _OF_ANY_PAGE = ("page_keys.js", "page_split.js")
 #: Those of a file alone, a script after those it needs.
-_OWN = ("store", "parts", "address", "folds", "nodes", "inspector", "table", "page")
+_OWN = ("store", "address", "folds", "nodes", "inspector", "table", "page")
 _STYLES = ("page.css", "canvas.css", "file/file.css")
 
 _DOCUMENT = """<!DOCTYPE html>

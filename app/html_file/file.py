@@ -14,8 +14,8 @@ from gviz.app.html_file.document import document
 from gviz.app.html_file.frame import render_frame
 from gviz.app.html_file.graph_data import Progress, Source, graph_blobs, read_view
 from gviz.app.html_file.launches import Asked, Chosen, check_asked, choose
-from gviz.app.html_file.parts import Parts
 from gviz.app.library import Library
+from gviz.app.parts import Parts
 from gviz.errors import RecordingError
 from gviz.recording import rows
 from gviz.recording.output import check_output

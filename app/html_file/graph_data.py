@@ -17,13 +17,14 @@ from gviz.app.graph_tree import GraphTree, read_tree
 from gviz.app.graph_view import GraphView, graph_view, typical_launch
 from gviz.app.html_file.launches import Chosen
 from gviz.app.html_file.page import first_colour, render_graph
-from gviz.app.html_file.parts import Parts, node_list
 from gviz.app.html_file.pool import Pool
 from gviz.app.html_file.states import all_asked, level_folds, level_layouts
 from gviz.app.inspector import render_inspector
 from gviz.app.keep import Keep
 from gviz.app.library import Library
 from gviz.app.memory_panel import render_memory_facts
+from gviz.app.parts import Parts
+from gviz.app.picks import node_list
 from gviz.app.table import table_columns, table_payload
 from gviz.app.wire import unpack
 from gviz.recording import rows
@@ -80,7 +81,7 @@ def graph_blobs(
     ``copy-ID-N``: JSON, what "Copy JSON" copies of them.
     """
     graph_id = view.graph.graph_id
-    parts = Parts()
+    parts = Parts(apart=True)
     measurements = source.recording.fetch_measurements(view.run.run_id)
     memory = render_memory_facts(source.library, source.file, view)
     page = parts.add(render_graph(view, source.graphs, measurements, chosen, memory))
@@ -204,7 +205,7 @@ def _facts(source: Source, view: GraphView, progress: Progress) -> Iterator[tupl
     """Yield the inspectors of every node, nested ones too."""
     node_ids = view.tree.key.tolist()
     for blob, first in enumerate(range(0, len(node_ids), NODES_A_BLOB)):
-        parts = Parts()
+        parts = Parts(apart=True)
         places = []
         for done, node_id in enumerate(node_ids[first : first + NODES_A_BLOB], start=first):
             progress(f"{view.graph.name}: {done:,} of {len(node_ids):,} nodes")

@@ -46,12 +46,11 @@ def render_graph(
     beside = panel_pane(
         "timeline", _timeline(view, chosen), _memory(memory_facts), *_tools(view, chosen)
     )
-    inspector = html.Div(id="inspector-body")
     return html.Div(
         className="gv-graph-page",
         children=[
             graph_head(view, graphs, measurements),
-            panes(_dag(view), beside, inspector, _table(view)),
+            panes(_dag(view), beside, _table(view)),
         ],
     )
 

@@ -33,7 +33,6 @@ from gviz.app.dag_choices import (
 )
 from gviz.app.graph_head import graph_head, no_times
 from gviz.app.graph_view import GraphView, TimedLaunch, graph_identity, typical_launch
-from gviz.app.inspector import render_inspector
 from gviz.app.kernel_table import render_kernel_table
 from gviz.app.library import Library
 from gviz.app.life import why_no_edges
@@ -81,6 +80,10 @@ def render_graph(
         children=[
             dcc.Store(id="view", data=_about(opened, view, compared, query)),
             dcc.Store(id="selection", data=selected),
+            dcc.Store(
+                id="inspector-source",
+                data=addresses.inspector_payload(edition, view.graph.graph_id, compared.edition),
+            ),
             dcc.Store(id="address"),
             # What is selected, in a sentence: assets/web/announce.js.
             html.Div(id="said", role="status", className="gv-unseen"),
@@ -100,9 +103,6 @@ def render_graph(
                     against=compared.baseline is not None,
                 ),
                 _beside(edition, view, shown, look, query, addresses),
-                render_inspector(
-                    library, file, view, selected, addresses, compared=compared.comparison
-                ),
                 _table(
                     view,
                     addresses.table_payload(edition, view.graph.graph_id, compared.edition),

@@ -34,6 +34,9 @@
       this.canvas = element("canvas", "gviz-canvas", box);
       this.canvas.tabIndex = 0;
       this.canvas.setAttribute("role", "application");
+      this.canvas.gvizState = () => this.state();
+      this.canvas.gvizLocate = (id) => this.locate(id);
+      this.canvas.gvizShow = (id) => this.show(id);
       this.ctx = this.canvas.getContext("2d");
       this.message = element("div", "gviz-canvas-message", box);
       this.note = element("div", "gviz-canvas-note", box);
@@ -51,6 +54,8 @@
       this.buttons = this.addButtons(viewName);
       this.size = this.measure();
       this.group = gviz.bus.group(props.group);
+      // A view that comes later takes what is selected by then.
+      if (props.selected && !this.group.listeners.size) this.group.select(props.selected);
       this.ends = [
         gviz.bus.subscribe(props.group, () => this.hear()),
         gviz.gestures.listen(this.canvas, this.view),
@@ -60,9 +65,6 @@
       this.canvas.addEventListener("keydown", this.onKey);
       this.onBlur = () => this.pin(null);
       this.canvas.addEventListener("blur", this.onBlur);
-      this.canvas.gvizState = () => this.state();
-      this.canvas.gvizLocate = (id) => this.locate(id);
-      if (props.selected) this.group.select(props.selected);
       this.load(props.source);
     }
 
@@ -113,10 +115,6 @@
       if (props.source !== before.source) this.load(props.source);
       const selected = props.selected || [];
       if (!gviz.bus.same(selected, before.selected || [])) this.group.select(selected);
-      const hovered = props.hovered === undefined ? null : props.hovered;
-      if (hovered !== (before.hovered === undefined ? null : before.hovered)) {
-        this.group.hover(hovered);
-      }
       if (props.focus && (!before.focus || props.focus.token !== before.focus.token)) {
         this.show(props.focus.node);
       }
@@ -214,20 +212,12 @@
       if (node !== undefined && node !== null) this.view.show(node);
     }
 
-    /** The bus changed: redraw, and let Dash know. */
+    /** The bus changed. */
     hear() {
       this.redraw();
       this.view.hear?.(this.group);
-      clearTimeout(this.telling);
-      const { selected, hovered } = this.group;
-      const change = {};
+      const { selected } = this.group;
       if (selected !== this.heard) this.tellSelection(selected);
-      if (!gviz.bus.same(selected, this.props.selected || [])) change.selected = selected;
-      if (change.selected) this.tell(change);
-      // Hover passes over many nodes: Dash hears of the one where it rests.
-      this.telling = setTimeout(() => {
-        if (hovered !== (this.props.hovered ?? null)) this.tell({ hovered });
-      }, 80);
     }
 
     /** In words, if this view is the one that speaks. */
@@ -347,7 +337,6 @@
 
     destroy() {
       if (this.loading) this.loading.abort();
-      clearTimeout(this.telling);
       this.redraw.cancel();
       this.canvas.removeEventListener("keydown", this.onKey);
       this.canvas.removeEventListener("blur", this.onBlur);

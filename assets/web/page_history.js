@@ -105,7 +105,15 @@
     return { path: pathname, search: search || "", again: again || 0 };
   }
 
+  /** Lead to the graph or the baseline chosen: at once, so that no later step overwrites it. */
   function openGraph(graph, baseline, view) {
+    const chosen = chosenAddress(graph, baseline, view);
+    if (chosen) go(chosen);
+    return noUpdate();
+  }
+
+  /** The address of a choice; null: it is shown already. */
+  function chosenAddress(graph, baseline, view) {
     const shownBaseline = baselineOf(view);
     if (graph && Number(graph) !== view.graph) {
       const query = new URLSearchParams({ file: view.file, graph });
@@ -115,7 +123,7 @@
     }
     const { baseline: file, baseline_graph: there } = shownBaseline || {};
     const before = file === undefined ? "none" : `${there}:${file}`;
-    return baseline && baseline !== before ? chooseBaseline(baseline, before) : noUpdate();
+    return baseline && baseline !== before ? chooseBaseline(baseline, before) : null;
   }
 
   /** The address of this page against another baseline: the rest stays as it is. */

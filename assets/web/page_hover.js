@@ -2,21 +2,20 @@
 // inspector. What has the keyboard's focus there counts like what the mouse is over.
 (function () {
   "use strict";
-  const NAMED = "#nodes .ag-row[row-id], #inspector .gv-pick";
+  const NAMED = "#nodes .ag-row[row-id], #inspector button[data-node]";
 
   /** The node that an element is about, or null. */
   function nodeOf(element) {
     const named = element && element.closest ? element.closest(NAMED) : null;
     if (!named) return null;
-    // Dash writes the dictionary that a button is known by as its id.
-    return Number(named.getAttribute("row-id") ?? JSON.parse(named.id).node);
+    return Number(named.getAttribute("row-id") ?? named.dataset.node);
   }
 
   /** Elements that are about a node. */
   function elementsOf(node) {
     const rows = Array.from(document.querySelectorAll(`#nodes .ag-row[row-id="${node}"]`));
-    const picks = Array.from(document.querySelectorAll("#inspector .gv-pick"));
-    return [...rows, ...picks.filter((pick) => nodeOf(pick) === node)];
+    const picks = Array.from(document.querySelectorAll(`#inspector button[data-node="${node}"]`));
+    return [...rows, ...picks];
   }
 
   function point(element) {

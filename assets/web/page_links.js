@@ -1,14 +1,9 @@
-// Joins the views of the graph page: one selection for DAG, timeline, table and inspector.
-// Dash calls these as clientside callbacks.
+// Joins choices and views of the graph page. Dash calls these as clientside callbacks.
 (function () {
   "use strict";
 
   // Dash's renderer is loaded after this file.
   const noUpdate = () => window.dash_clientside.no_update;
-  // Selections sent to the grid and not yet reported back by it. The grid answers later;
-  // a late answer must not undo a newer selection.
-  let sentToGrid = [];
-  let token = 0;
 
   function present(id) {
     return document.getElementById(id) !== null;
@@ -20,87 +15,10 @@
     }
   }
 
-  function keyOf(ids) {
-    return [...ids].sort((a, b) => a - b).join(",");
-  }
-
-  function idsOfRows(rows) {
-    if (!rows) {
-      return [];
-    }
-    return Array.isArray(rows) ? rows.map((row) => row.key) : (rows.ids || []).map(Number);
-  }
-
-  function triggered() {
-    const context = window.dash_clientside.callback_context;
-    return context.triggered_id;
-  }
-
-  function isGridEcho(ids) {
-    const at = sentToGrid.indexOf(keyOf(ids));
-    if (at < 0) {
-      return false;
-    }
-    sentToGrid = sentToGrid.slice(at + 1);
-    return true;
-  }
-
-  function selectInGrid(ids) {
-    if (!present("nodes")) {
-      return;
-    }
-    sentToGrid.push(keyOf(ids));
-    if (sentToGrid.length > 8) {
-      sentToGrid.shift();
-    }
-    const props = { selectedRows: { ids: ids.map(String) } };
-    if (ids.length > 0) {
-      props.scrollTo = { rowId: String(ids[0]), rowPosition: null };
-    }
-    setProps("nodes", props);
-  }
-
-  function showEverywhere(ids, source) {
-    token += 1;
-    const focus = ids.length > 0 ? { node: ids[0], token } : null;
-    for (const id of ["dag", "timeline", "memory"]) {
-      if (id === source) {
-        continue;
-      }
-      setProps(id, focus ? { selected: ids, focus } : { selected: ids });
-    }
-    if (source !== "nodes") {
-      selectInGrid(ids);
-    }
-  }
-
-  function select(dagSelected, timelineSelected, memorySelected, rows, clicks, current) {
-    const source = triggered();
-    let ids;
-    if (source === "dag") {
-      ids = dagSelected || [];
-    } else if (source === "timeline") {
-      ids = timelineSelected || [];
-    } else if (source === "memory") {
-      ids = memorySelected || [];
-    } else if (source === "nodes") {
-      ids = idsOfRows(rows);
-      if (isGridEcho(ids)) {
-        return noUpdate();
-      }
-    } else if (source && source.type === "pick") {
-      if (!clicks.some(Boolean)) {
-        return noUpdate();
-      }
-      ids = [source.node];
-    } else {
-      return noUpdate();
-    }
-    if (keyOf(ids) === keyOf(current || [])) {
-      return noUpdate();
-    }
-    showEverywhere(ids, source);
-    return ids;
+  /** Rows of the table of nodes were selected. */
+  function selectRows(rows) {
+    window.gviz.selection.fromGrid(rows);
+    return noUpdate();
   }
 
   /** A sentence in place of the table; "" shows it. */
@@ -140,7 +58,7 @@
       const grid = await window.dash_ag_grid.getApiAsync("nodes");
       const apply = () => {
         grid.removeEventListener("rowDataUpdated", apply);
-        selectInGrid(selected);
+        window.gviz.selection.selectInGrid(selected);
       };
       grid.addEventListener("rowDataUpdated", apply);
     }
@@ -153,6 +71,13 @@
     setProps("order-box", { hidden: launch !== "all" });
     const next = source.split("?")[0] + "?" + query;
     return next === source ? noUpdate() : next;
+  }
+
+  /** A page, or what has become of its recording: the inspector is filled anew. */
+  function showInspector(source, selected) {
+    const group = window.gviz.bus.group(window.gviz.bus.PAGE);
+    window.gviz.pageInspector.show(source, group.listeners.size ? group.selected : selected || []);
+    return noUpdate();
   }
 
   /** Nodes one by one, or by kernel name. */
@@ -247,6 +172,6 @@
   }
 
   window.dash_clientside = Object.assign({}, window.dash_clientside, {
-    gvizPage: { select, loadTable, showTable, showLaunch, showPanel, place, drawn, colour, title, theme },
+    gvizPage: { selectRows, showInspector, loadTable, showTable, showLaunch, showPanel, place, drawn, colour, title, theme },
   });
 })();

@@ -146,6 +146,10 @@
   /** Put the answer to a refresh in place. */
   function renew(answer) {
     if (!answer) return noUpdate();
+    if (answer.refused) {
+      gviz.pageInspector.say(answer.refused);
+      return noUpdate();
+    }
     if (answer.moved_to) {
       window.history.replaceState(window.history.state, "", answer.moved_to);
       reload();

@@ -38,8 +38,9 @@
   const LONGEST = 900;
 
   /** The answer; a Refusal where the server says what is wrong. */
-  async function ask(source, signal) {
-    const answer = await fetch(source, { credentials: "same-origin", signal });
+  async function ask(source, signal, body) {
+    const posted = body === undefined ? {} : { method: "POST", body, headers: { "Content-Type": "application/json" } };
+    const answer = await fetch(source, { credentials: "same-origin", signal, ...posted });
     if (answer.ok) return answer;
     // The file is another one: the page says so, or takes it in, without waiting for its next look.
     if (answer.status === 409) gviz.state?.ask();
@@ -55,9 +56,12 @@
     return decode(await (await ask(source, signal)).arrayBuffer());
   }
 
-  /** @param {string} source @param {AbortSignal} [signal] @returns {Promise<Object>} */
-  async function loadJson(source, signal) {
-    return (await ask(source, signal)).json();
+  /**
+   * @param {string} source @param {AbortSignal} [signal] @param {string} [body] JSON, sent along
+   * @returns {Promise<Object>}
+   */
+  async function loadJson(source, signal, body) {
+    return (await ask(source, signal, body)).json();
   }
 
   /** An address without the version of its file (KEY@VERSION). @param {string} source */

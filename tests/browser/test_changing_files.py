@@ -95,8 +95,13 @@ def test_runs_page_follows_a_replaced_file(page: Page, site: Site, path: Path) -
 
 
 def test_deleted_file_is_said_on_every_page(
-    graph_page: GraphPage, site: Site, path: Path, small_recording: Path
+    graph_page: GraphPage,
+    site: Site,
+    path: Path,
+    small_recording: Path,
+    console_may_say: list[str],
 ) -> None:
+    console_may_say.append("status of 410")
     page = graph_page.page
     graph_page.open(site, GRAPH)
     path.unlink()

@@ -296,7 +296,7 @@ def tab_through(page: Page, most: int = 80) -> list[dict[str, Any]]:
 
 def test_focus_goes_in_order_and_is_seen_everywhere(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, f"{GRAPH}&node={NODE}")
-    graph_page.page.locator("#inspector .js-plotly-plot .bars").wait_for()
+    graph_page.page.locator("#inspector .gv-bars").wait_for()
     steps = tab_through(graph_page.page)
     unseen = [step for step in steps if not (step["seen"] and step["shown"])]
     assert unseen == []

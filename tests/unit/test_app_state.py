@@ -121,32 +121,40 @@ def test_fault_of_the_server_is_a_sentence_and_logged(
     assert "secret of the traceback" in caplog.text
 
 
-def selection(client: FlaskClient, library: Library, version: str) -> str:
+def selection(client: FlaskClient, edition: str, *nodes: object) -> Any:
     """Ask as the page does when a node is clicked."""
-    view = {"file": "mine", "graph": 1, "version": version}
-    asked = {
-        "output": "inspector.children",
-        "outputs": {"id": "inspector", "property": "children"},
-        "inputs": [{"id": "selection", "property": "data", "value": [1005]}],
-        "state": [{"id": "view", "property": "data", "value": view}],
-        "changedPropIds": ["selection.data"],
-    }
-    answer = client.post("/_dash-update-component", json=asked, headers=LOCAL)
-    assert answer.status_code == 200
-    return answer.text
+    return client.post(f"/payload/inspector/{edition}/1", json=nodes or [1005], headers=LOCAL)
+
+
+def test_click_is_answered_with_what_is_known_of_the_node(
+    client: FlaskClient, library: Library
+) -> None:
+    edition = library.file("mine").edition
+    assert "branch0_step1" in selection(client, edition).text
+    # Of no node, of nodes that are not there, and of what is no node at all.
+    for nodes in ([], [77], ["x", None, {}]):
+        assert (
+            "No node selected"
+            in client.post(f"/payload/inspector/{edition}/1", json=nodes, headers=LOCAL).text
+        )
+    body = {"data": "{", "content_type": "application/json"}
+    broken = client.post(f"/payload/inspector/{edition}/1", headers=LOCAL, **body)
+    assert "No node selected" in broken.text
 
 
 def test_click_on_a_page_of_another_version_says_so(
     client: FlaskClient, library: Library, path: Path
 ) -> None:
-    version = library.file("mine").version
-    assert "branch0_step1" in selection(client, library, version)
+    edition = library.file("mine").edition
     write_recording(path, transformer_shape(2), launches=2, overwrite=True)
-    said = selection(client, library, version)
-    assert "mine.gviz changed since this page was opened" in said
-    assert "kernel" not in said
+    said = selection(client, edition)
+    assert said.status_code == 409
+    assert "mine.gviz changed since this page was opened" in said.text
+    assert "kernel" not in said.text
     path.unlink()
-    assert "any more" in selection(client, library, version)
+    gone = selection(client, edition)
+    assert gone.status_code == 410
+    assert "any more" in gone.text
 
 
 # -- a graph page that takes in what is new ---------------------------------------------

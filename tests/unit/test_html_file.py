@@ -35,13 +35,14 @@ from gviz.app.graph_view import graph_view
 from gviz.app.html_file.document import scripts
 from gviz.app.html_file.file import write_html
 from gviz.app.html_file.launches import check_asked, choose, parse_asked
-from gviz.app.html_file.parts import Parts, node_list
 from gviz.app.html_file.pool import Pool
 from gviz.app.html_file.states import all_asked, fold_states, level_folds, list_openings
 from gviz.app.inspector import render_inspector
 from gviz.app.library import Library
 from gviz.app.open_levels import open_id
+from gviz.app.parts import Parts
 from gviz.app.payload import DagAsked, dag_payload, timeline_payload
+from gviz.app.picks import node_list
 from gviz.app.security import Access
 from gviz.app.wire import unpack
 from gviz.errors import RecordingError, UsageError
@@ -199,7 +200,7 @@ def test_what_a_file_has_no_counterpart_for_is_said() -> None:
 
 
 def test_list_of_many_nodes_says_how_many_more() -> None:
-    found = node_list(list(range(40)), "before").to_plotly_json()["props"]
+    found = node_list(list(range(40))).to_plotly_json()["props"]
     assert json.loads(found["data-nodes"]) == list(range(12))
     assert found["data-more"] == "28"
 

@@ -2,7 +2,7 @@
 (function () {
   "use strict";
   const gviz = (window.gviz = window.gviz || {});
-  const { element, make } = gviz.file.parts;
+  const { element, make } = gviz.parts;
   /** Nodes listed of a selection of many; as gviz.app.inspector. */
   const SLOWEST = 8;
 
@@ -17,34 +17,28 @@
     return element("section", { class: "gv-inspector-section" }, element("h3", {}, title), body);
   }
 
-  class Inspector {
+  class FileInspector extends gviz.Inspector {
     /**
      * @param {Element} box @param {Object} graph blob graph-ID
      * @param {gviz.file.Nodes} nodes @param {Object} group of the bus
      */
     constructor(box, graph, nodes, group) {
-      Object.assign(this, { box, graph, nodes });
-      const hover = (pick) => group.hover(pick && Number(pick.dataset.node));
-      box.addEventListener("click", (event) => {
-        const pick = event.target.closest("button[data-node]");
-        if (pick) group.select([Number(pick.dataset.node)]);
-      });
-      for (const name of ["mouseover", "focusin"]) {
-        box.addEventListener(name, (event) => hover(event.target.closest("button[data-node]")));
-      }
+      super(box, (ids) => group.select(ids));
+      Object.assign(this, { graph, nodes });
+      const hover = (target) => group.hover(gviz.Inspector.nodeOf(target));
+      for (const name of ["mouseover", "focusin"]) box.addEventListener(name, ({ target }) => hover(target));
       for (const name of ["mouseleave", "focusout"]) box.addEventListener(name, () => hover(null));
     }
 
     /** Show a selection. @param {number[]} ids */
-    async show(ids) {
+    async showNodes(ids) {
       const known = ids.filter((id) => this.nodes.has(id));
-      const key = (this.key = known.join());
-      const made = known.length > 1 ? this.several(known) : await this.written(known[0]);
-      // Another selection came meanwhile.
-      if (key !== this.key) return;
-      for (const list of made.querySelectorAll("ul[data-nodes]")) this.list(list);
-      this.box.replaceChildren(made);
-      if (known.length === 1) this.offerCopy(made, known[0]);
+      const made = await this.show(known.join(), async () => {
+        const found = known.length > 1 ? this.several(known) : await this.written(known[0]);
+        for (const list of found.querySelectorAll("ul[data-nodes]")) this.list(list);
+        return found;
+      });
+      if (made && known.length === 1) this.offerCopy(made, known[0]);
     }
 
     /** What the file has of a node, or of no selection. */
@@ -61,13 +55,6 @@
       const place = this.nodes.place(id);
       const each = this.graph.nodes_a_blob;
       return [Math.floor(place / each), place % each];
-    }
-
-    /** Point at the node that is hovered, where it is named. */
-    mark(hovered) {
-      for (const pick of this.box.querySelectorAll("button[data-node]")) {
-        pick.classList.toggle("gv-pointed", Number(pick.dataset.node) === hovered);
-      }
     }
 
     /** Fill a list of nodes to choose from. */
@@ -124,5 +111,5 @@
     }
   }
 
-  gviz.file.Inspector = Inspector;
+  gviz.file.Inspector = FileInspector;
 })();

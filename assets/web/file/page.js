@@ -2,7 +2,8 @@
 (function () {
   "use strict";
   const gviz = (window.gviz = window.gviz || {});
-  const { store, parts, address, folds } = gviz.file;
+  const { store, address, folds } = gviz.file;
+  const { parts } = gviz;
   const VIEWS = { dag: "Dag", timeline: "Timeline", memory: "Memory" };
 
   const byId = (id) => document.getElementById(id);
@@ -144,7 +145,7 @@
     /** What follows from the state without the canvases: inspector, controls, address. */
     settle() {
       const { state } = this;
-      this.inspector.show(state.node);
+      this.inspector.showNodes(state.node);
       for (const name of ["launch", "colour"]) if (byId(name)) byId(name).value = state[name];
       if (byId("folding")) byId("folding").value = state.fold;
       if (byId("data")) byId("data").checked = state.edges === "data";

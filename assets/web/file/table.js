@@ -2,7 +2,7 @@
 (function () {
   "use strict";
   const gviz = (window.gviz = window.gviz || {});
-  const { element } = gviz.file.parts;
+  const { element } = gviz.parts;
   /** Height of a row and of the head (CSS pixels), as in file.css. */
   const ROW = 30;
   const HEAD = 34;

@@ -1,23 +1,16 @@
-"""Components as parts that a file shares: what two inspectors have in common is stored once.
+"""Components as parts that the browser makes elements of: what two of them share is stored once.
 
 A part is ``[tag, attributes, child, ...]``; attributes are 0 where there are none, a child is a
 text or a number: how far back in the list its part stands. Tags in lower case are HTML's. Those
-that assets/web/file/parts.js makes something of: Select, SegmentedControl, Checkbox, TextInput,
-Histogram, Link (to a graph of the file).
+that assets/web/parts.js makes something of: Select, SegmentedControl, Checkbox, TextInput, Link.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-from dash import html
 from dash.development.base_component import Component
-
-from gviz.app.picks import LISTED
-from gviz.app.quantity import microseconds
 
 Part = list[Any]
 
@@ -31,7 +24,7 @@ _NO_ATTRIBUTES = {
     "available_wildcard_properties",
     "children",
 }
-#: What of a control of the application its counterpart in the file needs.
+#: What of a control of the application its counterpart in a saved file needs.
 _CONTROL = ("id", "data", "value", "disabled", "placeholder", "label", "aria-label")
 _NOT_HERE = "Not in this file: gviz view shows it."
 
@@ -44,12 +37,18 @@ class Parts:
     list
         The parts; children stand before their parents.
     copied
-        Texts that buttons copy, taken off the components in the order in which they came.
+        Texts that buttons copy, in the order in which they came, where they are kept apart.
     unknown
-        Types of components that a file has no counterpart for: a sentence stands in their place.
+        Types of components that have no counterpart: a sentence stands in their place.
+
+    Parameters
+    ----------
+    apart
+        Whether texts that buttons copy are taken off them.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, apart: bool = False) -> None:
+        self._apart = apart
         self.list: list[Part] = []
         self.copied: list[str] = []
         self.unknown: set[str] = set()
@@ -85,7 +84,7 @@ class Parts:
             for k, v in vars(component).items()
             if k not in _NO_ATTRIBUTES and v is not None
         }
-        if "data-copy" in found:
+        if self._apart and "data-copy" in found:
             self.copied.append(found["data-copy"])
             found["data-copy"] = ""
         return found
@@ -100,28 +99,9 @@ class Parts:
         return place
 
 
-def node_list(node_ids: Sequence[int], where: str) -> Component:
-    """Return a list of nodes to choose from: their names and times are in the file's table.
-
-    Stands in for :func:`gviz.app.picks.pick_buttons`.
-    """
-    shown = list(node_ids[:LISTED])
-    return html.Ul(
-        className="gv-picks",
-        **{"data-nodes": json.dumps(shown), "data-more": str(len(node_ids) - len(shown))},
-    )
-
-
 def _control(component: Component) -> tuple[str, dict[str, Any], Any]:
     props = component.to_plotly_json()["props"]
     return component._type, {k: props[k] for k in _CONTROL if k in props}, None
-
-
-def _histogram(component: Component) -> tuple[str, dict[str, Any], Any]:
-    (data,) = component.figure["data"]
-    counts, edges = np.histogram(data["x"], bins=data["nbinsx"])
-    ends = [microseconds(1e3 * float(edges[i])) for i in (0, -1)]
-    return "Histogram", {"counts": counts.tolist(), "ends": ends}, None
 
 
 def _link(component: Component) -> tuple[str, dict[str, Any], Any]:
@@ -133,6 +113,5 @@ _CONVERTED: dict[str, Callable[[Component], tuple[str, dict[str, Any], Any]]] = 
     "SegmentedControl": _control,
     "Checkbox": _control,
     "TextInput": _control,
-    "Graph": _histogram,
     "Link": _link,
 }

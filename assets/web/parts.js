@@ -1,5 +1,5 @@
 /**
- * Elements of the parts in a saved file. Python side: gviz.app.html_file.parts.
+ * Elements of the parts that the server, or a saved file, has. Python side: gviz.app.parts.
  *
  * @typedef {[string, Object|0, ...(string|number)]} Part  tag, attributes, children: texts, and
  *   how far back in the list the part of a child stands
@@ -7,7 +7,6 @@
 (function () {
   "use strict";
   const gviz = (window.gviz = window.gviz || {});
-  gviz.file = gviz.file || {};
 
   function element(tag, attributes = {}, ...children) {
     const made = document.createElement(tag);
@@ -57,16 +56,6 @@
       return element("input", { id, placeholder, type: "search", "aria-label": label, class: "gv-field gv-search" });
     },
 
-    /** Bars as high as their counts; the element around it says it in words. */
-    Histogram({ counts, ends }) {
-      const most = Math.max(...counts);
-      const bars = counts.map((count) =>
-        element("div", { style: { height: `${(100 * count) / most}%` }, title: gviz.format.counted(count, "span") })
-      );
-      return element("div", {}, element("div", { class: "gv-bars" }, ...bars),
-        element("div", { class: "gv-bar-ends" }, ...ends.map((end) => element("span", {}, end))));
-    },
-
     Link({ href }, children) {
       if (href) return element("a", { href }, ...children);
       return element("span", { title: "Not in this file: gviz view shows it" }, ...children);
@@ -84,5 +73,5 @@
     return MADE[tag] ? MADE[tag](attributes, children) : element(tag, attributes || {}, ...children);
   }
 
-  gviz.file.parts = { make, element };
+  gviz.parts = { make, element };
 })();

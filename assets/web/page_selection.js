@@ -1,0 +1,90 @@
+/**
+ * One selection for all of the graph page. Canvases, inspector and tables select in the bus; this
+ * brings what is selected into view where it was not picked, and tells Dash, which writes the
+ * address and knows the table of nodes, once it rests: that takes many times as long as drawing.
+ */
+(function () {
+  "use strict";
+  const gviz = (window.gviz = window.gviz || {});
+  const VIEWS = ["dag", "timeline", "memory"];
+  /** Until Dash is told (ms), and how long it waits for the inspector to be filled. */
+  const REST = 60;
+  const PATIENCE = 500;
+
+  // Selections sent to the grid and not yet reported back by it. The grid answers later;
+  // a late answer must not undo a newer selection.
+  let sentToGrid = [];
+  /** The part of the page last clicked or typed in. */
+  let touched = null;
+  let resting = 0;
+
+  const group = () => gviz.bus.group(gviz.bus.PAGE);
+
+  function keyOf(ids) {
+    return [...ids].sort((a, b) => a - b).join(",");
+  }
+
+  function setProps(id, props) {
+    if (document.getElementById(id)) window.dash_clientside.set_props(id, props);
+  }
+
+  // -- the table ------------------------------------------------------------------------
+
+  function idsOfRows(rows) {
+    if (!rows) return [];
+    return Array.isArray(rows) ? rows.map((row) => row.key) : (rows.ids || []).map(Number);
+  }
+
+  function isGridEcho(ids) {
+    const at = sentToGrid.indexOf(keyOf(ids));
+    if (at < 0) return false;
+    sentToGrid = sentToGrid.slice(at + 1);
+    return true;
+  }
+
+  /** @param {number[]} ids */
+  function selectInGrid(ids) {
+    sentToGrid.push(keyOf(ids));
+    if (sentToGrid.length > 8) sentToGrid.shift();
+    const props = { selectedRows: { ids: ids.map(String) } };
+    if (ids.length > 0) props.scrollTo = { rowId: String(ids[0]), rowPosition: null };
+    setProps("nodes", props);
+  }
+
+  /** Rows were selected, by their reader or by us. */
+  function fromGrid(rows) {
+    const ids = idsOfRows(rows);
+    if (!isGridEcho(ids) && keyOf(ids) !== keyOf(group().selected)) {
+      touched = "nodes";
+      group().select(ids);
+    }
+  }
+
+  // -- a selection ----------------------------------------------------------------------
+
+  /** @param {number[]} ids @param {string|null} source which part of the page shows it already */
+  function tellDash(ids, source) {
+    if (source !== "nodes" && document.getElementById("nodes")) selectInGrid(ids);
+    window.dash_clientside.set_props("selection", { data: ids });
+  }
+
+  document.addEventListener("gviz-select", ({ detail: ids }) => {
+    const source = touched;
+    for (const view of VIEWS) {
+      if (view !== source && ids.length) document.querySelector(`#${view} canvas`)?.gvizShow(ids[0]);
+    }
+    clearTimeout(resting);
+    const page = group();
+    // The page may be another one by then.
+    const tell = () => page === group() && page.selected === ids && tellDash(ids, source);
+    const late = new Promise((done) => setTimeout(done, PATIENCE));
+    resting = setTimeout(() => Promise.race([gviz.pageInspector.filling, late]).then(tell), REST);
+  });
+
+  for (const name of ["pointerdown", "keydown"]) {
+    const parts = [...VIEWS, "nodes", "kernels", "inspector"].map((id) => `#${id}`).join();
+    document.addEventListener(name, ({ target }) => (touched = target.closest?.(parts)?.id ?? null), true);
+  }
+
+  gviz.selection = { fromGrid, selectInGrid };
+})();
