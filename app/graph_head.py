@@ -9,6 +9,7 @@ from dash.development.base_component import Component
 
 from gviz.app.choices import select
 from gviz.app.graph_view import GraphView
+from gviz.app.life import edges_note
 from gviz.app.pages.run import measurement_name, measurement_text
 from gviz.app.pages.runs import NODE_TIME_METHOD
 from gviz.app.quantity import counted, duration, integer, sentence
@@ -66,6 +67,7 @@ def graph_facts(view: GraphView) -> Component:
         "nodes"
     )
     edges = "unknown" if view.edge_count is None else integer(view.edge_count)
+    edges += " inferred" if view.graph.edges_inferred else ""
     recorded = view.timed_count
     return facts(
         [
@@ -74,9 +76,7 @@ def graph_facts(view: GraphView) -> Component:
             (
                 "Edges",
                 edges,
-                "Of this level"
-                if view.edge_count is not None
-                else "Instantiated before gviz attached: nodes are known from their records only",
+                edges_note(view.graph) or "Of this level",
             ),
             (
                 "Launches",

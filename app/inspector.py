@@ -16,7 +16,7 @@ from gviz.app.body_facts import turn_words
 from gviz.app.graph_tree import GraphTree
 from gviz.app.graph_view import GraphView, inner_view
 from gviz.app.library import Library
-from gviz.app.life import why_no_edges
+from gviz.app.life import edges_note, why_no_edges
 from gviz.app.neighbours import eager_durations, neighbours
 from gviz.app.node_facts import (
     allocation_facts,
@@ -254,8 +254,10 @@ def _neighbour_section(
     found = neighbours(library, file, view)
     before = found.dependencies.get(node.node_id, ())
     after = found.dependents.get(node.node_id, ())
+    inferred = edges_note(view.graph)
     return html.Div(
         [
+            html.P(inferred.capitalize(), className="gv-muted") if inferred else None,
             section(f"Depends on ({len(before)})", picks(before))
             if before
             else section("Depends on", html.P("Nothing: a root node.", className="gv-muted")),

@@ -35,7 +35,18 @@ def why_no_edges(graph: rows.Graph) -> str:
     """Return why the edges of a graph are not known."""
     if is_failed(graph):
         return "the capture failed before they could be read"
+    if graph.origin == "trace":
+        return "the imported trace tells of its launches as a whole only"
     return "the graph was instantiated before gviz attached"
+
+
+def edges_note(graph: rows.Graph) -> str | None:
+    """Return what must be known of a graph's edges; None: they are CUDA's own."""
+    if graph.topology_id is None:
+        return f"edges unknown: {why_no_edges(graph)}"
+    if graph.edges_inferred:
+        return "edges inferred from stream order (dotted): an imported trace tells none"
+    return None
 
 
 def render_failures(view: RunView, addresses: Addresses) -> Component | None:

@@ -97,10 +97,12 @@ def critical_path(level: GraphLevel) -> CriticalPath | None:
     """Return the structural critical path of a level; None where nothing was timed.
 
     Nodes count with their median durations, those that hold bodies with the time in which
-    anything inside ran. Of a body this is the path of one turn. Without known edges there is none.
+    anything inside ran. Of a body this is the path of one turn. Without edges that CUDA told
+    there is none.
     """
     weight = level.weight_ns
-    if level.graph.topology_id is None or not np.isfinite(weight).any():
+    told = level.graph.topology_id is not None and not level.graph.edges_inferred
+    if not told or not np.isfinite(weight).any():
         return None
     count = len(level.nodes)
     return structural_path(count, level.edge_from, level.edge_to, level.edge_type, weight)

@@ -48,5 +48,9 @@ class DotError(GvizError):
     """A DOT text is not what CUDA's driver prints."""
 
 
+class ImportingError(GvizError):
+    """A file of another profiler cannot be read as one."""
+
+
 class CollectorError(GvizError):
     """Collecting cannot start or had to stop."""

@@ -36,8 +36,10 @@ class NodeType(IntEnum):
 
 
 class EdgeType(IntEnum):
-    """Kind of a dependency (``CUgraphDependencyType``)."""
+    """Kind of a dependency (``CUgraphDependencyType``), and one of gviz's own below 0."""
 
+    #: Not told by CUDA: inferred from the order of work on a stream in an imported trace.
+    INFERRED = -1
     DEFAULT = 0
     PROGRAMMATIC = 1
 

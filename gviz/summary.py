@@ -81,6 +81,7 @@ class GraphSummary:
     origin: str
     node_count: int
     edge_count: int | None
+    edges_inferred: bool
     body_count: int
     node_kinds: dict[str, int]
     capture_ns: int | None
@@ -239,6 +240,7 @@ def _summarize_graph(
         origin=graph.origin,
         node_count=len(nodes),
         edge_count=_count_edges(recording, levels),
+        edges_inferred=graph.edges_inferred,
         body_count=len(bodies),
         node_kinds=_count_kinds(node.type for node in nodes),
         capture_ns=_difference(graph.capture_start_ns, graph.capture_end_ns),

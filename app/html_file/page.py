@@ -12,7 +12,7 @@ from gviz.app.dag_choices import colour_choice, data_choice, fold_choice, layout
 from gviz.app.graph_head import graph_head, no_times
 from gviz.app.graph_view import GraphView, typical_launch
 from gviz.app.html_file.launches import Chosen
-from gviz.app.life import why_no_edges
+from gviz.app.life import edges_note
 from gviz.app.pages.graph import gpu_time, search_field
 from gviz.app.panes import pane, panel_pane, panes
 from gviz.recording import rows
@@ -63,10 +63,8 @@ def first_colour(view: GraphView) -> str:
 def _dag(view: GraphView) -> Component:
     if not view.nodes:
         return pane("Graph", html.P("This graph has no nodes.", className="gv-empty"), None)
-    note = None
-    if view.edge_count is None:
-        words = f"edges unknown: {why_no_edges(view.root)}"
-        note = html.Span(words, className="gv-muted")
+    words = edges_note(view.root)
+    note = None if words is None else html.Span(words, className="gv-muted")
     choices = (
         data_choice(view, data=False),
         fold_choice(view, None),

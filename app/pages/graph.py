@@ -35,7 +35,7 @@ from gviz.app.graph_head import graph_head, no_times
 from gviz.app.graph_view import GraphView, TimedLaunch, graph_identity, typical_launch
 from gviz.app.kernel_table import render_kernel_table
 from gviz.app.library import Library
-from gviz.app.life import why_no_edges
+from gviz.app.life import edges_note
 from gviz.app.memory_panel import render_memory
 from gviz.app.open_recording import OpenRecording
 from gviz.app.panes import pane, panel_pane, panes
@@ -247,11 +247,8 @@ def _dag(
 ) -> Component:
     if not view.nodes:
         return pane("Graph", html.P("This graph has no nodes.", className="gv-empty"), None)
-    note = (
-        None
-        if view.edge_count is not None
-        else html.Span(f"edges unknown: {why_no_edges(view.root)}", className="gv-muted")
-    )
+    words = edges_note(view.root)
+    note = None if words is None else html.Span(words, className="gv-muted")
     choices = (
         data_choice(view, query.data),
         fold_choice(view, query.folding),

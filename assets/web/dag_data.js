@@ -88,6 +88,7 @@
       if (common[e] === COMMON.LOOKS) rows.push(["known by", "its looks, inside structures"]);
     }
     if (scene.edgeType[e] === 1) rows.push(["dependency", "programmatic"]);
+    if (scene.edgeType[e] === 255) rows.push(["dependency", "inferred from stream order"]);
     return rows;
   }
 

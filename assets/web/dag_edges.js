@@ -83,27 +83,36 @@
     return found;
   }
 
+  /** How edges of a type are dashed: programmatic ones, and those inferred from stream order. */
+  const DASHES = new Map([
+    [1, [5, 3.5]],
+    [255, [1.5, 3]],
+  ]);
+
   /**
-   * Stroke edges; programmatic ones dashed. Line width is in pixels of the screen.
+   * Stroke edges; programmatic ones dashed, inferred ones dotted. Line width is in pixels of the screen.
    * @param {number[]|null} [look.dash] of the screen too: dashes of all of them
    */
   function draw(ctx, scene, edges, { scale, colour, width, dash = null }) {
     ctx.strokeStyle = colour;
     ctx.lineWidth = width / scale;
-    const dashed = [];
+    const dashed = new Map();
     if (dash) ctx.setLineDash(dash.map((part) => part / scale));
     ctx.beginPath();
     for (const e of edges) {
-      if (scene.edgeType[e] === 1 && !dash) dashed.push(e);
-      else trace(ctx, scene, e);
+      const type = scene.edgeType[e];
+      if (dash || !DASHES.has(type)) trace(ctx, scene, e);
+      else if (dashed.has(type)) dashed.get(type).push(e);
+      else dashed.set(type, [e]);
     }
     ctx.stroke();
     ctx.setLineDash([]);
-    if (!dashed.length) return;
-    ctx.setLineDash([5 / Math.min(1, scale), 3.5 / Math.min(1, scale)]);
-    ctx.beginPath();
-    for (const e of dashed) trace(ctx, scene, e);
-    ctx.stroke();
+    for (const [type, mine] of dashed) {
+      ctx.setLineDash(DASHES.get(type).map((part) => part / Math.min(1, scale)));
+      ctx.beginPath();
+      for (const e of mine) trace(ctx, scene, e);
+      ctx.stroke();
+    }
     ctx.setLineDash([]);
   }
 

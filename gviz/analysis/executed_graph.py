@@ -227,8 +227,8 @@ def _fetch_nodes(recording: Recording, graph_id: int) -> list[NodeRow]:
 def _fetch_edges(
     recording: Recording, graph: rows.Graph, ids: IntArray
 ) -> tuple[IntArray, IntArray, IntArray] | None:
-    """Return the edges by places in ``ids`` (ascending); None where they are not known."""
-    if graph.topology_id is None:
+    """Return the edges by places in ``ids`` (ascending); None where CUDA did not tell them."""
+    if graph.topology_id is None or graph.edges_inferred:
         # A single node has no edges to know.
         none = np.zeros(0, np.int64)
         return (none, none, none) if len(ids) == 1 else None

@@ -159,6 +159,11 @@ class Subject:
     def why_no_edges(self) -> str | None:
         """Why nothing can be said of dependencies; None: it can."""
         if not self.graph.edges_known:
+            if self.row.edges_inferred:
+                return (
+                    "edges are not known: those of an imported trace are inferred from stream "
+                    "order; import the driver's DOT dump together with the trace"
+                )
             return "edges are not known: the graph, or a body in it, was made before gviz attached"
         try:
             self.level_rows  # noqa: B018

@@ -1,4 +1,4 @@
-"""``gviz import``: a DOT dump of the CUDA driver becomes a recording."""
+"""``gviz import``: what other tools wrote becomes a recording."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gviz.dot.importer import import_dot
+from gviz.cli.progress import ProgressBar
+from gviz.importing.importer import bare_name, import_files
 
 if TYPE_CHECKING:
     from gviz.cli.main import Subparsers
@@ -17,27 +18,51 @@ def add_parser(subparsers: Subparsers) -> None:
     """Add the parser of ``gviz import``."""
     parser = subparsers.add_parser(
         "import",
-        help="make a recording from a DOT dump of the driver",
-        description="Make a recording from a DOT dump: what cudaGraphDebugDotPrint, "
-        "torch.cuda.CUDAGraph.debug_dump or cupy.cuda.Graph.debug_dot_str wrote. Verbose dumps "
-        "also tell launch shapes and addresses. A dump holds no times.",
+        help="make a recording from a trace of another profiler, or a DOT dump of the driver",
+        description="Make a recording from a Chrome trace of PyTorch's profiler (.json, .json.gz) "
+        "or a DOT dump (what cudaGraphDebugDotPrint, "
+        "torch.cuda.CUDAGraph.debug_dump or cupy.cuda.Graph.debug_dot_str wrote). A trace holds "
+        "times and no dependencies, a dump dependencies and no times: given together, they are "
+        "joined into one run. docs/importing.md says what comes from where.",
     )
-    parser.add_argument("dump", type=Path, metavar="FILE.dot", help="the dump")
+    parser.add_argument(
+        "files", type=Path, nargs="+", metavar="FILE", help="a trace, dumps, or both"
+    )
     parser.add_argument(
         "-o",
         "--output",
         type=Path,
         metavar="FILE.gviz",
-        help="the recording to write (default: the dump's name with .gviz)",
+        help="the recording to write (default: the first file's name with .gviz)",
     )
     parser.add_argument("--overwrite", action="store_true", help="replace an existing recording")
-    parser.add_argument("--name", help="name of the run (default: the dump's file name)")
+    parser.add_argument("--name", help="name of the run (default: the first file's name)")
+    parser.add_argument(
+        "--most-bytes",
+        type=int,
+        metavar="BYTES",
+        help="refuse a trace that unpacks to more (default: any size)",
+    )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Import the dump; return 0."""
-    output = arguments.output or arguments.dump.with_suffix(".gviz")
-    import_dot(arguments.dump, output, overwrite=arguments.overwrite, name=arguments.name)
+    """Import the files; return 0."""
+    files: list[Path] = arguments.files
+    output: Path = arguments.output or files[0].with_name(bare_name(files[0]) + ".gviz")
+    bar = ProgressBar(f"reading {files[0].name}")
+    try:
+        notes = import_files(
+            files,
+            output,
+            overwrite=arguments.overwrite,
+            name=arguments.name,
+            progress=bar.tell,
+            most_bytes=arguments.most_bytes,
+        )
+    finally:
+        bar.end()
+    for note in notes:
+        print(f"gviz: {note}", file=sys.stderr)
     print(f"wrote {output}; 'gviz view {output}' shows it", file=sys.stderr)
     return 0

@@ -138,6 +138,8 @@ def _facts_of(summary: RunSummary) -> list[str]:
 
 def _render_graph(graph: GraphSummary, width: int) -> Iterator[str]:
     edges = "edges unknown" if graph.edge_count is None else format_count(graph.edge_count, "edge")
+    if graph.edges_inferred:
+        edges += " inferred from stream order"
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in graph.node_kinds.items())
     bodies = f", {format_count(graph.body_count, 'body', 'bodies')}" if graph.body_count else ""
     yield f"  graph {graph.graph_id}: {graph.name} ({graph.origin})"

@@ -187,6 +187,9 @@ def _build_edge(graph_id: int, first: int, second: int, kind: int, port: int) ->
     if kind == EdgeType.PROGRAMMATIC:
         drawn.set("style", "dashed")
         drawn.set("tooltip", "programmatic")
+    elif kind == EdgeType.INFERRED:
+        drawn.set("style", "dotted")
+        drawn.set("tooltip", _quoted("inferred from stream order"))
     elif port != 0:
         drawn.set("style", "dotted")
         drawn.set("tooltip", _quoted(f"port {port}"))

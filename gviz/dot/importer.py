@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import gviz
 from gviz.cycle import describe_cycle, find_cycle
@@ -16,6 +15,7 @@ from gviz.errors import DotError, UsageError
 from gviz.kernel_name import demangle, short_name
 from gviz.node_type import CopyKind, node_type_name
 from gviz.recording import rows
+from gviz.recording.numbers import Numbers
 from gviz.recording.writer import RecordingWriter
 from gviz.topology import topology_hash
 
@@ -29,7 +29,7 @@ _LIMIT = (
 _INTEGER_LIMIT = 2**63
 
 
-class _Parent(NamedTuple):
+class Parent(NamedTuple):
     """The node that runs a graph level, and as which branch."""
 
     graph_number: int
@@ -37,12 +37,11 @@ class _Parent(NamedTuple):
     branch: int | None
 
 
-@dataclass(slots=True)
-class _Shared:
-    """What several graphs refer to: kernels and topologies, by their content."""
+class NodeRow(Protocol):
+    """How the row of a node is made."""
 
-    functions: dict[str, int] = field(default_factory=dict)
-    topologies: dict[str, int] = field(default_factory=dict)
+    def __call__(self, graph: DotGraph, node: DotNode, row: rows.Node, /) -> rows.Node:
+        """Return the row to write, given the one that the dump alone makes."""
 
 
 def import_dot(
@@ -75,32 +74,45 @@ def import_dot(
     """
     if output.exists() and path.exists() and output.samefile(path):
         raise UsageError(f"the recording would replace the dump {path}; choose another --output")
-    text, graphs = read_dot(path)
-    for graph in graphs:
-        _check_acyclic(path, graph)
+    text, graphs = read_graphs(path)
     parents = find_parents(graphs)
     with RecordingWriter(output, overwrite=overwrite) as writer:
         writer.insert(_build_run(path, name))
         for note_id, (kind, sentence) in enumerate(_notes(graphs, parents), 1):
             writer.insert(rows.Note(note_id=note_id, run_id=_RUN_ID, kind=kind, text=sentence))
-        _write_graphs(writer, graphs, parents, zlib.compress(text.encode()))
+        dumps = DotWriter(writer, _RUN_ID, Numbers())
+        dumps.write(graphs, parents, zlib.compress(text.encode()))
     return output
 
 
-def find_parents(graphs: tuple[DotGraph, ...]) -> dict[int, _Parent]:
+def read_graphs(path: Path) -> tuple[str, tuple[DotGraph, ...]]:
+    """Read a dump; return its text and its graph levels, none of which has a cycle.
+
+    Raises
+    ------
+    DotError
+        If the dump cannot be read, or has a cycle.
+    """
+    text, graphs = read_dot(path)
+    for graph in graphs:
+        _check_acyclic(path, graph)
+    return text, graphs
+
+
+def find_parents(graphs: tuple[DotGraph, ...]) -> dict[int, Parent]:
     """Return, by graph number, the child-graph or conditional node that runs each body.
 
     A level has one parent, the first that names it; a reference that would make a level
     contain itself is left out.
     """
     known = {graph.number for graph in graphs}
-    parents: dict[int, _Parent] = {}
+    parents: dict[int, Parent] = {}
     for graph in graphs:
         for node in graph.nodes:
             for number, branch in _bodies(node):
                 is_free = number in known and number not in parents
                 if is_free and not _is_inside(graph.number, number, parents):
-                    parents[number] = _Parent(graph.number, node.node_id, branch)
+                    parents[number] = Parent(graph.number, node.node_id, branch)
     return parents
 
 
@@ -113,7 +125,7 @@ def _bodies(node: DotNode) -> list[tuple[int, int | None]]:
     return []
 
 
-def _is_inside(number: int, ancestor: int, parents: dict[int, _Parent]) -> bool:
+def _is_inside(number: int, ancestor: int, parents: dict[int, Parent]) -> bool:
     while number != ancestor:
         if number not in parents:
             return False
@@ -148,7 +160,7 @@ def _build_run(path: Path, name: str | None) -> rows.Run:
     )
 
 
-def _notes(graphs: tuple[DotGraph, ...], parents: dict[int, _Parent]) -> Iterator[tuple[str, str]]:
+def _notes(graphs: tuple[DotGraph, ...], parents: dict[int, Parent]) -> Iterator[tuple[str, str]]:
     yield "limit", _LIMIT
     nodes = [node for graph in graphs for node in graph.nodes]
     kernels = [node.kernel for node in nodes if node.kernel is not None]
@@ -172,69 +184,101 @@ def _notes(graphs: tuple[DotGraph, ...], parents: dict[int, _Parent]) -> Iterato
         yield "warning", "Some body is named by several nodes; it is shown under the first."
 
 
-def _write_graphs(
-    writer: RecordingWriter,
-    graphs: tuple[DotGraph, ...],
-    parents: dict[int, _Parent],
-    text: bytes,
-) -> None:
-    graph_ids = {graph.number: graph_id for graph_id, graph in enumerate(graphs, 1)}
-    shared = _Shared()
-    first_top = next(graph.number for graph in graphs if graph.number not in parents)
-    for graph in graphs:
-        parent = parents.get(graph.number)
-        writer.insert(
-            rows.Graph(
-                graph_id=graph_ids[graph.number],
-                run_id=_RUN_ID,
-                name=graph.name,
-                origin="dot" if parent is None else "body",
-                parent_graph_id=None if parent is None else graph_ids[parent.graph_number],
-                parent_node_id=None if parent is None else parent.node_id,
-                branch=None if parent is None else parent.branch,
-                topology_id=_write_topology(writer, graph, shared),
-                dot=text if graph.number == first_top else None,
+class DotWriter:
+    """Writes graphs of dumps into a run.
+
+    Parameters
+    ----------
+    writer
+        The recording.
+    run_id
+        The run that they belong to.
+    numbers
+        The next ids of the file.
+    """
+
+    def __init__(self, writer: RecordingWriter, run_id: int, numbers: Numbers) -> None:
+        self._writer = writer
+        self._run_id = run_id
+        self._numbers = numbers
+        self._functions: dict[str, int] = {}
+        self._topologies: dict[str, int] = {}
+
+    def write(
+        self,
+        graphs: Sequence[DotGraph],
+        parents: Mapping[int, Parent],
+        text: bytes,
+        node_row: NodeRow | None = None,
+    ) -> dict[int, int]:
+        """Write graph levels; return their graph_id by number.
+
+        Parameters
+        ----------
+        graphs
+            The levels, with those that run in them.
+        parents
+            What :func:`find_parents` said of them.
+        text
+            The dump, compressed; kept with the first level that has no parent.
+        node_row
+            Changes the rows of nodes.
+        """
+        graph_ids = {graph.number: self._numbers.take("graph") for graph in graphs}
+        first_top = next(graph.number for graph in graphs if graph.number not in parents)
+        for graph in graphs:
+            parent = parents.get(graph.number)
+            self._writer.insert(
+                rows.Graph(
+                    graph_id=graph_ids[graph.number],
+                    run_id=self._run_id,
+                    name=graph.name,
+                    origin="dot" if parent is None else "body",
+                    parent_graph_id=None if parent is None else graph_ids[parent.graph_number],
+                    parent_node_id=None if parent is None else parent.node_id,
+                    branch=None if parent is None else parent.branch,
+                    topology_id=self._topology(graph),
+                    dot=text if graph.number == first_top else None,
+                )
             )
-        )
-        for node in graph.nodes:
-            function_id = _write_function(writer, node, shared)
-            writer.insert(build_node_row(node, graph_ids[graph.number], function_id))
+            for node in graph.nodes:
+                row = build_node_row(node, graph_ids[graph.number], self._function(node))
+                self._writer.insert(row if node_row is None else node_row(graph, node, row))
+        return graph_ids
 
-
-def _write_topology(writer: RecordingWriter, graph: DotGraph, shared: _Shared) -> int:
-    names = [node.kernel.mangled_name if node.kernel else "" for node in graph.nodes]
-    pairs = {(edge.from_node, edge.to_node) for edge in graph.edges}
-    edges = [(*pair, 0, 0, 0) for pair in sorted(pairs)]
-    digest = topology_hash([node.type for node in graph.nodes], names, edges)
-    if digest not in shared.topologies:
-        topology_id = shared.topologies[digest] = len(shared.topologies) + 1
-        writer.insert(
-            rows.Topology(
-                topology_id=topology_id,
-                hash=digest,
-                node_count=len(graph.nodes),
-                edge_count=len(edges),
+    def _topology(self, graph: DotGraph) -> int:
+        names = [node.kernel.mangled_name if node.kernel else "" for node in graph.nodes]
+        pairs = {(edge.from_node, edge.to_node) for edge in graph.edges}
+        edges = [(*pair, 0, 0, 0) for pair in sorted(pairs)]
+        digest = topology_hash([node.type for node in graph.nodes], names, edges)
+        if digest not in self._topologies:
+            topology_id = self._topologies[digest] = self._numbers.take("topology")
+            self._writer.insert(
+                rows.Topology(
+                    topology_id=topology_id,
+                    hash=digest,
+                    node_count=len(graph.nodes),
+                    edge_count=len(edges),
+                )
             )
-        )
-        writer.insert_tuples(rows.Edge, [(topology_id, *edge) for edge in edges])
-    return shared.topologies[digest]
+            self._writer.insert_tuples(rows.Edge, [(topology_id, *edge) for edge in edges])
+        return self._topologies[digest]
 
-
-def _write_function(writer: RecordingWriter, node: DotNode, shared: _Shared) -> int | None:
-    if node.kernel is None:
-        return None
-    mangled = node.kernel.mangled_name
-    if mangled not in shared.functions:
-        function_id = shared.functions[mangled] = len(shared.functions) + 1
-        writer.insert(
-            rows.KernelFunction(
-                function_id=function_id,
-                run_id=_RUN_ID,
-                mangled_name=mangled,
-                name=demangle(mangled),
+    def _function(self, node: DotNode) -> int | None:
+        if node.kernel is None:
+            return None
+        mangled = node.kernel.mangled_name
+        if mangled not in self._functions:
+            function_id = self._functions[mangled] = self._numbers.take("kernel_function")
+            self._writer.insert(
+                rows.KernelFunction(
+                    function_id=function_id,
+                    run_id=self._run_id,
+                    mangled_name=mangled,
+                    name=demangle(mangled),
+                )
             )
-        )
-    return shared.functions[mangled]
+        return self._functions[mangled]
 
 
 def build_node_row(node: DotNode, graph_id: int, function_id: int | None) -> rows.Node:

@@ -64,3 +64,12 @@ def check_identity(
             f"{path} has schema {version}, this gviz reads {SCHEMA_VERSION}; "
             f"bring it up to date: gviz upgrade {path}"
         )
+
+
+def is_recording(path: Path) -> bool:
+    """Return whether a file's header is that of a recording, of whatever schema."""
+    with path.open("rb") as file:
+        header = file.read(100)
+    return header.startswith(_SQLITE_MAGIC) and (
+        int.from_bytes(header[68:72], "big") == APPLICATION_ID
+    )

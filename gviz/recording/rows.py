@@ -36,7 +36,9 @@ class Run:
     driver_version: str | None = column("CUDA version of the driver, such as 13.0", default=None)
     cupti_version: str | None = column("CUPTI API version number", default=None)
     collector: str | None = column(
-        "what measured: cupti, events, topology, dot; two joined by + when it changed", default=None
+        "what measured: cupti, events, topology, dot, kineto, nsys; two joined by + when it "
+        "changed or two files were joined",
+        default=None,
     )
     collector_reason: str | None = column("why this collector", default=None)
     node_launches: str | None = column("policy: N, every:K or all", default=None)
@@ -129,7 +131,10 @@ class Edge:
     topology_id: int = column("the topology", key="topology")
     from_node: int = column("node_id of the dependency")
     to_node: int = column("node_id of the dependent")
-    type: int = column("CUgraphDependencyType: 0 default, 1 programmatic")
+    type: int = column(
+        "CUgraphDependencyType: 0 default, 1 programmatic; -1: not CUDA's, inferred from stream "
+        "order in an imported trace"
+    )
     from_port: int = column("0 completion, 1 programmatic event, 2 launch order")
     to_port: int = column("always 0 in CUDA 13")
 
@@ -144,8 +149,9 @@ class Graph:
     name: str = column("shown name")
     origin: str = column(
         "capture, explicit (built node by node), late (instantiated before gviz attached: "
-        "nodes known from their records only, edges unknown), body, dot, failed capture (nodes "
-        "captured until it broke), failed instantiation"
+        "nodes known from their records only, edges unknown), body, dot, trace (imported: nodes "
+        "known from records, edges inferred from stream order where there are any), failed "
+        "capture (nodes captured until it broke), failed instantiation"
     )
     cuda_graph_id: int | None = column(
         "cuptiGetGraphId; above 2^30 counted by gviz, without CUPTI", default=None
@@ -172,6 +178,11 @@ class Graph:
     capture_nvtx_path_id: int | None = column(
         "NVTX ranges open there", default=None, key="nvtx_path"
     )
+
+    @property
+    def edges_inferred(self) -> bool:
+        """Whether its edges are not CUDA's own, but inferred from stream order."""
+        return self.origin == "trace" and self.topology_id is not None
 
 
 @table("kernel_function", primary_key=("function_id",))

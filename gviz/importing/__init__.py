@@ -1,0 +1,1 @@
+"""What other profilers wrote, read into recordings."""

@@ -1,0 +1,157 @@
+"""Graphs as a trace knows them: their nodes from records, their edges from stream order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from gviz.importing.inferred_edges import infer_edges
+from gviz.importing.launches import FoldedTrace
+from gviz.importing.trace import UNKNOWN, Trace
+from gviz.kernel_name import short_name
+from gviz.node_type import EdgeType, NodeType
+from gviz.recording import rows
+from gviz.spool.graphs import operation_name
+from gviz.topology import topology_hash
+
+IntArray = npt.NDArray[np.int64]
+
+INFERRED_NOTE = (
+    "The trace tells no dependencies. The edges of its graphs are inferred: each joins two nodes "
+    "that ran one right after the other on a stream in every launch. Dependencies between streams "
+    "are missing, and analyses that need real ones are left out; import the driver's DOT dump of "
+    "the graph together with the trace to have them."
+)
+NUMBERED_NOTE = (
+    "The trace tells no graph node ids: launches that ran the same kernels in the same order are "
+    "taken as of one graph, and nodes are numbered in that order. Profile with PyTorch 2.12 or "
+    "newer, or Nsight Systems with --cuda-graph-trace=node, to have CUDA's own ids."
+)
+
+
+class KernelNumbers(Protocol):
+    """Where kernels get their numbers."""
+
+    def number(self, name: str, registers: int | None) -> int:
+        """Return the function_id of a kernel."""
+
+
+@dataclass(slots=True)
+class TraceGraph:
+    """One executable, as its records tell of it."""
+
+    exec_id: int
+    name: str
+    nodes: dict[int, rows.Node]  # by exec_node_id
+    symbols: dict[int, str]  # kernel names, likewise
+    edges: IntArray = field(default_factory=lambda: np.zeros((0, 5), np.int64))
+    topology_hash: str | None = None
+    graph_id: int = 0
+    graph_exec_id: int = 0
+
+    def graph_row(self, run_id: int, topology_id: int | None) -> rows.Graph:
+        """Return its row."""
+        return rows.Graph(
+            graph_id=self.graph_id,
+            run_id=run_id,
+            name=self.name,
+            origin="trace",
+            topology_id=topology_id,
+        )
+
+    def node_rows(self) -> Iterator[rows.Node]:
+        """Yield the rows of its nodes."""
+        for node in self.nodes.values():
+            yield replace(node, graph_id=self.graph_id)
+
+
+@dataclass(frozen=True, slots=True)
+class GraphRows:
+    """The graphs of a trace, by executable."""
+
+    levels: dict[int, TraceGraph]
+
+
+def trace_graphs(
+    trace: Trace, folded: FoldedTrace, kernels: KernelNumbers, run_id: int
+) -> GraphRows:
+    """Return the graphs whose launches a trace has."""
+    levels = {}
+    work, span = folded.work, folded.span
+    executable = work["exec_id"][span]
+    order = np.argsort(executable, kind="stable")
+    ids, first = np.unique(executable[order], return_index=True)
+    # Of nothing, split makes one part.
+    for exec_id, mine in zip(ids.tolist(), np.split(order, first[1:]), strict=False):
+        levels[exec_id] = _graph(exec_id, trace, folded, mine, kernels)
+    for launch in folded.launches:  # of which only the whole is known
+        if launch.exec_id not in levels:
+            levels[launch.exec_id] = TraceGraph(launch.exec_id, _name(launch.exec_id), {}, {})
+    return GraphRows(levels)
+
+
+def _name(exec_id: int) -> str:
+    return f"graph {exec_id}" if exec_id >= 0 else f"graph {-exec_id} (numbered by gviz)"
+
+
+def _graph(
+    exec_id: int, trace: Trace, folded: FoldedTrace, mine: IntArray, kernels: KernelNumbers
+) -> TraceGraph:
+    """Build a graph from the executions of its nodes (indices into ``folded.span``)."""
+    work = folded.work[folded.span[mine]]
+    _, sample = np.unique(work["node_id"], return_index=True)
+    graph = TraceGraph(exec_id, _name(exec_id), {}, {})
+    for record in work[sample]:
+        node_id = int(record["node_id"])
+        graph.nodes[node_id] = _node(record, trace, kernels)
+        if record["type"] == NodeType.KERNEL:
+            graph.symbols[node_id] = trace.names[int(record["name"])]
+    once = folded.span_iteration[mine] == 0
+    pairs = infer_edges(
+        folded.span_launch[mine][once],
+        *(work[key][once] for key in ("node_id", "start_ns", "end_ns", "stream_id")),
+    )
+    graph.edges = np.zeros((len(pairs), 5), np.int64)
+    graph.edges[:, :2] = pairs
+    graph.edges[:, 2] = EdgeType.INFERRED
+    nodes = sorted(graph.nodes)
+    graph.topology_hash = topology_hash(
+        [graph.nodes[n].type for n in nodes],
+        [graph.symbols.get(n, "") for n in nodes],
+        graph.edges,
+    )
+    return graph
+
+
+def _node(record: np.void, trace: Trace, kernels: KernelNumbers) -> rows.Node:
+    def told(name: str) -> int | None:
+        value = int(record[name])
+        return None if value == UNKNOWN else value
+
+    kind = int(record["type"])
+    is_kernel = kind == NodeType.KERNEL
+    symbol = trace.names[int(record["name"])] if is_kernel else ""
+    copy_kind = told("copy_kind")
+    return rows.Node(
+        graph_id=0,
+        node_id=int(record["node_id"]),
+        exec_node_id=int(record["node_id"]),
+        type=kind,
+        name=short_name(symbol) if is_kernel else operation_name(kind, copy_kind),
+        function_id=kernels.number(symbol, told("registers")) if is_kernel else None,
+        device_id=told("device_id"),
+        grid_x=told("grid_x"),
+        grid_y=told("grid_y"),
+        grid_z=told("grid_z"),
+        block_x=told("block_x"),
+        block_y=told("block_y"),
+        block_z=told("block_z"),
+        shared_mem_bytes=told("shared_mem_bytes") if is_kernel else None,
+        bytes=None if is_kernel else told("bytes"),
+        copy_kind=copy_kind,
+        stack_reason="imported from a trace, which tells no Python lines of graph nodes",
+    )

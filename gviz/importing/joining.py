@@ -1,0 +1,174 @@
+"""Graphs of a trace written with the topology of a DOT dump."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from gviz.dot.importer import DotWriter, find_parents, read_graphs
+from gviz.dot.model import DotGraph, DotNode
+from gviz.importing.dot_join import Family, Join, families, join_nodes
+from gviz.importing.graph_rows import GraphRows, TraceGraph
+from gviz.importing.launches import FoldedTrace
+from gviz.node_type import TIMED_TYPES, not_timed_reason
+from gviz.recording import rows
+from gviz.recording.numbers import Numbers
+from gviz.recording.writer import RecordingWriter
+
+_NOT_IN_TRACE = "the trace has no time of this node"
+#: What the trace knows better than a dump, which may be a plain one.
+_FROM_TRACE = (
+    "device_id", "grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z",
+    "shared_mem_bytes", "bytes", "copy_kind",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Dump:
+    """A graph of a DOT dump; ``name``: the file's, ``text``: its text, compressed."""
+
+    name: str
+    family: Family
+    text: bytes
+
+
+def read_dumps(path: Path) -> list[Dump]:
+    """Return the graphs of a DOT dump.
+
+    Raises
+    ------
+    DotError
+        If it cannot be read.
+    """
+    text, graphs = read_graphs(path)
+    packed = zlib.compress(text.encode())
+    return [Dump(path.name, f, packed) for f in families(graphs, find_parents(graphs))]
+
+
+class Joining:
+    """Writes graphs of dumps, with the times' nodes where a trace has the same graph.
+
+    Attributes
+    ----------
+    notes
+        What is to be said of it.
+    """
+
+    def __init__(
+        self, writer: RecordingWriter, run_id: int, numbers: Numbers, dumps: Sequence[Dump]
+    ) -> None:
+        self.notes: list[tuple[str, str]] = []
+        self._writer = writer
+        self._numbers = numbers
+        self._dumps = dumps
+        self._dots = DotWriter(writer, run_id, numbers)
+        self._used: set[int] = set()
+        #: The closest that each dump came to a graph of the trace.
+        self._closest: dict[int, tuple[Join, str]] = {}
+
+    def write(self, graph: TraceGraph, folded: FoldedTrace) -> int | None:
+        """Write a trace's graph as the dump's that it is; return its graph_id, None: it is none."""
+        best: tuple[int, Join] | None = None
+        for i, dump in enumerate(self._dumps):
+            join = join_nodes(dump.family, graph.nodes, graph.symbols, ids_told=graph.exec_id >= 0)
+            found = len(join.exec_node_of)
+            if i not in self._closest or found > len(self._closest[i][0].exec_node_of):
+                self._closest[i] = (join, graph.name)
+            if join.is_one_graph and (best is None or found > len(best[1].exec_node_of)):
+                best = (i, join)
+        if best is None:
+            return None
+        at, join = best
+        self._used.add(at)
+        self._tell(
+            self._dumps[at], graph, join, _contradictions(self._dumps[at], graph, join, folded)
+        )
+        return self._write_joined(self._dumps[at], graph, join)
+
+    def _write_joined(self, dump: Dump, graph: TraceGraph, join: Join) -> int:
+        def node_row(level: DotGraph, node: DotNode, row: rows.Node) -> rows.Node:
+            exec_node_id = join.exec_node_of.get((level.number, node.node_id))
+            if exec_node_id is None:
+                reason = _NOT_IN_TRACE if row.type in TIMED_TYPES else not_timed_reason(row.type)
+                return replace(row, not_timed_reason=reason)
+            timed = graph.nodes[exec_node_id]
+            told = {k: v for k in _FROM_TRACE if (v := getattr(timed, k)) is not None}
+            return replace(
+                row, exec_node_id=exec_node_id, not_timed_reason=None,
+                stack_reason=timed.stack_reason, **told,
+            )  # fmt: skip
+
+        family = dump.family
+        graph_ids = self._dots.write(family.levels, family.parents, dump.text, node_row)
+        top = family.levels[0]
+        graph_id = graph_ids[top.number]
+        free = max([n.node_id for n in top.nodes] + list(graph.nodes), default=0) + 1
+        matched = set(join.exec_node_of.values())
+        for node_id, node in graph.nodes.items():
+            if node_id not in matched:
+                self._writer.insert(replace(node, graph_id=graph_id, node_id=free))
+                free += 1
+        return graph_id
+
+    def _tell(self, dump: Dump, graph: TraceGraph, join: Join, contradicted: int) -> None:
+        found = len(join.exec_node_of)
+        how = []
+        if join.by_id:
+            how.append(f"{join.by_id:,} by their ids")
+        if found > join.by_id:
+            how.append(f"{found - join.by_id:,} by kind, kernel and shape, in order")
+        text = (
+            f"{graph.name} of the trace is {dump.family.name} of {dump.name}: {found:,} nodes "
+            f"were matched ({', '.join(how)}), {join.dot_left:,} timed nodes of the dump and "
+            f"{join.trace_left:,} of the trace were not."
+        )
+        self.notes.append(("warning" if join.dot_left or join.trace_left else "information", text))
+        if contradicted:
+            self.notes.append(
+                ("warning",
+                 f"{contradicted:,} dependencies of {dump.family.name} in {dump.name} contradict "
+                 f"the times: a node of {graph.name} started before one that it depends on had "
+                 "ended. Programmatic dependencies do that, which a dump does not tell from "
+                 "others; else nodes are matched wrongly, or the dump is of another capture.")
+            )  # fmt: skip
+
+    def write_rest(self, graphs: GraphRows) -> None:
+        """Write the dumps that are none of the trace's graphs."""
+        for i, dump in enumerate(self._dumps):
+            if i in self._used:
+                continue
+            self._dots.write(dump.family.levels, dump.family.parents, dump.text)
+            nodes = len(dump.family.timed_nodes())
+            if i in self._closest:
+                join, name = self._closest[i]
+                text = (
+                    f"{dump.family.name} of {dump.name} is none of the trace's graphs: of its "
+                    f"{nodes:,} timed nodes {join.dot_left:,} match no node of {name}, the "
+                    f"closest, and {join.trace_left:,} of that match none of the dump's."
+                )
+            else:
+                text = f"The trace has no launch of a graph for {dump.family.name} of {dump.name}."
+            self.notes.append(("warning", f"{text} Both are shown, unjoined."))
+
+
+def _contradictions(dump: Dump, graph: TraceGraph, join: Join, folded: FoldedTrace) -> int:
+    """Return how many dependencies the times of the fullest launch contradict."""
+    own = [(x.span_count, i) for i, x in enumerate(folded.launches) if x.exec_id == graph.exec_id]
+    launch = max(own)[1]
+    at = slice(*np.searchsorted(folded.span_launch, [launch, launch + 1]).tolist())
+    once = folded.span_iteration[at] == 0
+    work = folded.work[folded.span[at][once]]
+    ends = dict(zip(work["node_id"].tolist(), work["end_ns"].tolist(), strict=True))
+    starts = dict(zip(work["node_id"].tolist(), work["start_ns"].tolist(), strict=True))
+    count = 0
+    for level in dump.family.levels:
+        for edge in level.edges:
+            before = join.exec_node_of.get((level.number, edge.from_node))
+            after = join.exec_node_of.get((level.number, edge.to_node))
+            if before in ends and after in starts and before is not None and after is not None:
+                count += starts[after] < ends[before]
+    return count

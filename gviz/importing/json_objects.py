@@ -1,0 +1,240 @@
+"""The objects of a JSON array of any length, a piece at a time.
+
+A trace may be gigabytes: no parser sees more of it than a piece. Where objects end is found with
+numpy, from quotes and brackets; the pieces are for a parser, which finds what is malformed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from gviz.errors import ImportingError
+
+#: Bytes read at a time.
+PIECE_BYTES = 1 << 20
+#: The longest object, and the most text around the array, that is taken in.
+MOST_OBJECT_BYTES = 8 << 20
+
+_QUOTE, _BACKSLASH = ord('"'), ord("\\")
+_OPENING, _CLOSING = (ord("{"), ord("[")), (ord("}"), ord("]"))
+_SPACE = b" \t\r\n"
+
+BoolArray = npt.NDArray[np.bool_]
+
+
+class Readable(Protocol):
+    """What bytes come from."""
+
+    def read(self, count: int, /) -> bytes:
+        """Return the next bytes, at most ``count``; none at the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Objects:
+    """Whole objects of the array.
+
+    Attributes
+    ----------
+    text
+        JSON text of an array of them.
+    ends
+        Where each ends in ``text``.
+    offset
+        Where the file has ``text[1]``, in bytes from the start of what was unpacked.
+    """
+
+    text: bytes
+    ends: npt.NDArray[np.intp]
+    offset: int
+
+    def split(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the text of each object, and where the file has it."""
+        start = 1
+        for end in self.ends.tolist():
+            yield self.offset + start - 1, self.text[start:end].lstrip(b", \t\r\n")
+            start = end
+
+
+class ObjectReader:
+    """Reads a JSON text whose top level is an array, or an object that has one under ``key``.
+
+    Parameters
+    ----------
+    file
+        Where the bytes come from.
+    shown
+        What the file is called in errors.
+    key
+        Name of the array in the outermost object.
+
+    Attributes
+    ----------
+    outside
+        JSON text of everything else, the array left empty; whole after :meth:`read`.
+    """
+
+    def __init__(self, file: Readable, shown: str, key: str) -> None:
+        self.outside = b""
+        self._file = file
+        self._shown = shown
+        self._key = re.compile(rb'"%s"\s*:\s*\[' % re.escape(key.encode()))
+        self._name = key
+        self._offset = 0  # of the first byte not yet handed out
+        self._text = b""
+        self._ended = False
+
+    def read(self) -> Iterator[Objects]:
+        """Yield the array's objects, as many at a time as a piece of the file holds.
+
+        Raises
+        ------
+        ImportingError
+            If the text ends early, has no such array, or an object is too long.
+        """
+        is_bare = self._find_array()
+        closed, more = False, True
+        while more and not closed:
+            end, ends, closed = self._whole_objects()
+            if len(ends):
+                text = b"[" + self._text[: ends[-1]].lstrip(b", \t\r\n") + b"]"
+                cut = int(ends[-1]) - (len(text) - 2)
+                yield Objects(text, ends - cut + 1, self._offset + cut)
+            self._skip(end)
+            if not closed:
+                more = self._more(f"an event of {self._shown}")
+        if not closed and not (is_bare and not self._text.strip(b", \t\r\n")):
+            raise self._truncated()
+        self._read_rest(is_bare)
+
+    # -- the array --------------------------------------------------------------------------
+
+    def _find_array(self) -> bool:
+        """Go behind the array's opening bracket; return whether it is the outermost value."""
+        while True:
+            grew = self._more(f"what stands before {self._name} in {self._shown}")
+            stripped = self._text.lstrip(_SPACE)
+            if stripped.startswith(b"["):
+                self._skip(len(self._text) - len(stripped) + 1)
+                self.outside = b"["
+                return True
+            if stripped and not stripped.startswith(b"{"):
+                raise ImportingError(
+                    f"{self._shown} is no JSON object or array: it begins with "
+                    f"{stripped[:20].decode('utf-8', 'replace')!r}; give a trace that a "
+                    "profiler exported"
+                )
+            if stripped:
+                depth = _depths(self._text)
+                for found in self._key.finditer(self._text):
+                    if depth[found.start()] == 1:
+                        self.outside = self._text[: found.end()]
+                        self._skip(found.end())
+                        return False
+            if not grew:
+                raise self._no_array(stripped)
+
+    def _no_array(self, stripped: bytes) -> ImportingError:
+        if not stripped:
+            return ImportingError(f"{self._shown} is empty; export the trace again")
+        if int(_depths(self._text + b" ")[-1]) > 0:
+            return self._truncated()
+        return ImportingError(
+            f"{self._shown} has no {self._name}: it is JSON, but no Chrome trace; give what "
+            "torch.profiler's export_chrome_trace wrote"
+        )
+
+    def _whole_objects(self) -> tuple[int, npt.NDArray[np.intp], bool]:
+        """Return how far the text is used up, where objects end in it, and if the array does."""
+        depth = _depths(self._text)
+        closing = np.flatnonzero(depth < 0)[:1]
+        closed = len(closing) > 0
+        end = int(closing[0]) if closed else len(self._text)
+        codes = np.frombuffer(self._text, np.uint8)[:end]
+        # Depth counts a bracket from its own place on: an object ends where it is 0 again.
+        ends = np.flatnonzero((codes == _CLOSING[0]) & (depth[:end] == 0) & _outside(depth[:end]))
+        ends = ends + 1
+        if closed:
+            return end + 1, ends, True
+        return (int(ends[-1]) if len(ends) else 0), ends, False
+
+    # -- the file ---------------------------------------------------------------------------
+
+    def _more(self, what: str) -> bool:
+        """Append the next piece; return whether there was one."""
+        if len(self._text) > MOST_OBJECT_BYTES:
+            raise ImportingError(
+                f"{what} (from byte {self._offset:,} on) is longer than "
+                f"{MOST_OBJECT_BYTES >> 20} MiB, which no profiler writes; export the trace again"
+            )
+        piece = b"" if self._ended else self._file.read(PIECE_BYTES)
+        self._ended = not piece
+        self._text += piece
+        return bool(piece)
+
+    def _skip(self, count: int) -> None:
+        self._offset += count
+        self._text = self._text[count:]
+
+    def _read_rest(self, is_bare: bool) -> None:
+        rest = self._text
+        self._text = b""
+        while self._more(f"what stands behind {self._name} in {self._shown}"):
+            pass
+        self.outside += b"]" if is_bare else b"]" + rest + self._text
+
+    def _truncated(self) -> ImportingError:
+        where = self._offset + len(self._text)
+        return ImportingError(
+            f"{self._shown} ends after {where:,} bytes, in the middle of its JSON: it was cut "
+            "off; copy it again, or let the profiler finish writing"
+        )
+
+
+#: Marks places inside strings in the array of depths.
+_IN_STRING = np.int32(1 << 30)
+
+
+def _outside(depth: npt.NDArray[np.int32]) -> BoolArray:
+    return depth < _IN_STRING
+
+
+def _depths(text: bytes) -> npt.NDArray[np.int32]:
+    """Return how many brackets are open at each byte, itself counted; large inside strings.
+
+    A key's opening quote counts as outside of the string: it has the depth of its object.
+    """
+    codes = np.frombuffer(text, np.uint8)
+    quotes = codes == _QUOTE
+    if _BACKSLASH in text:
+        quotes &= ~_escaped(codes)
+    # Odd from an opening quote on, even again from the closing one on.
+    inside = (
+        np.bitwise_xor.accumulate(quotes.view(np.uint8)).view(np.bool_) if len(codes) else quotes
+    )
+    change = np.zeros(len(codes), np.int8)
+    for code in _OPENING:
+        change[codes == code] = 1
+    for code in _CLOSING:
+        change[codes == code] = -1
+    change[inside] = 0
+    depth = np.cumsum(change, dtype=np.int32)
+    depth[inside & ~quotes] = _IN_STRING
+    return depth
+
+
+def _escaped(codes: npt.NDArray[np.uint8]) -> BoolArray:
+    """Return which bytes stand behind an odd number of backslashes."""
+    slash = codes == _BACKSLASH
+    places = np.arange(len(codes), dtype=np.int32)
+    # The last place, up to and with each, that is no backslash.
+    before = np.maximum.accumulate(np.where(slash, np.int32(-1), places))
+    odd = slash & ((places - before) % 2 == 1)
+    escaped = np.zeros(len(codes), np.bool_)
+    escaped[1:] = odd[:-1]
+    return escaped

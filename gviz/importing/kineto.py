@@ -1,0 +1,265 @@
+"""Reads Chrome traces of Kineto, PyTorch's profiler."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from gviz.errors import ImportingError
+from gviz.importing.json_objects import ObjectReader
+from gviz.importing.kineto_events import Args, Event, decode, integer, nanoseconds, triple
+from gviz.importing.source_file import SourceFile
+from gviz.importing.trace import (
+    COPY_KINDS,
+    MOST_NS,
+    UNKNOWN,
+    DeviceFacts,
+    HostRange,
+    Trace,
+    storable,
+)
+from gviz.node_type import NodeType
+
+#: Share of the file that was read, from 0 to 1.
+Progress = Callable[[float], None]
+
+_GPU_WORK = {
+    "kernel": NodeType.KERNEL,
+    "gpu_memcpy": NodeType.MEMCPY,
+    "gpu_memset": NodeType.MEMSET,
+    # Before PyTorch 1.12.
+    "Kernel": NodeType.KERNEL,
+    "Memcpy": NodeType.MEMCPY,
+    "Memset": NodeType.MEMSET,
+}
+_CALLS = frozenset({"cuda_runtime", "cuda_driver", "Runtime"})
+_NO_ARGS = Args()
+#: ``graph node id`` is CUPTI's: the executable above the node, 32 bits each.
+_NODE_BITS = 32
+_NODE_MASK = (1 << _NODE_BITS) - 1
+_MOST_ID = 1 << 62
+
+
+def read_kineto(
+    path: Path, *, progress: Progress | None = None, most_bytes: int | None = None
+) -> Trace:
+    """Read a trace, packed with gzip or not.
+
+    Parameters
+    ----------
+    path
+        What ``torch.profiler``'s ``export_chrome_trace`` wrote.
+    progress
+        Is told how much was read.
+    most_bytes
+        Bytes that are unpacked at most; None: any number.
+
+    Raises
+    ------
+    ImportingError
+        If the file cannot be read, is no such trace, or holds no GPU work.
+    """
+    shown = path.name
+    found = _Reading()
+    try:
+        with SourceFile(path, most_bytes=most_bytes) as source:
+            reader = ObjectReader(source, shown, "traceEvents")
+            for objects in reader.read():
+                for event in decode(objects, shown):
+                    found.add(event)
+                if progress is not None:
+                    progress(source.share)
+    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
+        raise ImportingError(
+            f"{shown} cannot be unpacked: {error}; it was cut off or changed, copy it again"
+        ) from None
+    except OSError as error:
+        raise ImportingError(f"{path} cannot be read: {error.strerror or error}") from None
+    found.finish(_outside(reader.outside, shown))
+    _check(found.trace, shown)
+    return found.trace
+
+
+def _outside(text: bytes, shown: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text.decode("utf-8", "replace"))
+    except (ValueError, RecursionError) as error:
+        raise ImportingError(
+            f"{shown} is no JSON outside of its traceEvents: {error}; export the trace again"
+        ) from None
+    return value if isinstance(value, dict) else {}
+
+
+def _check(trace: Trace, shown: str) -> None:
+    if len(trace.activities) or trace.invalid:
+        return
+    if trace.host_events:
+        raise ImportingError(
+            f"{shown} holds {trace.host_events:,} events of the CPU and none of a GPU; profile "
+            "with ProfilerActivity.CUDA, on a machine with a GPU"
+        )
+    raise ImportingError(
+        f"{shown} holds no kernel, copy or memset: give what torch.profiler's "
+        "export_chrome_trace wrote"
+    )
+
+
+class _Reading:
+    """Takes events in; times are relative to the base until :meth:`finish`."""
+
+    def __init__(self) -> None:
+        self.trace = Trace("PyTorch's profiler (Kineto)", "kineto")
+        self._pids: dict[int, int] = {}
+
+    def add(self, event: Event | None) -> None:
+        """Take one event in."""
+        if event is None or event.ph != "X":
+            return
+        category = event.cat
+        if not isinstance(category, str):
+            return
+        kind = _GPU_WORK.get(category)
+        if kind is not None:
+            self._add_work(event, int(kind))
+            return
+        if category in _CALLS:
+            self._add_call(event)
+        elif category == "user_annotation":
+            self._add_range(event)
+        self.trace.host_events += not category.startswith("gpu_")
+
+    def _add_work(self, event: Event, kind: int) -> None:
+        trace, args = self.trace, event.args or _NO_ARGS
+        start, duration = nanoseconds(event.ts), nanoseconds(event.dur)
+        name = event.name if isinstance(event.name, str) else "?"
+        if start is None or duration is None or duration < 0 or not _is_time(start + duration):
+            trace.invalid += 1
+            return
+        exec_id, node_id = _node(args)
+        is_kernel = kind == NodeType.KERNEL
+        grid, block = triple(args.grid), triple(args.block)
+        trace.add_activity(
+            (
+                kind, trace.name_number(name) if is_kernel else UNKNOWN, start, start + duration,
+                _known(args.device), _known(args.stream), _known(args.correlation),
+                exec_id, node_id,
+                *(grid or (UNKNOWN,) * 3), *(block or (UNKNOWN,) * 3),
+                _known(args.shared_memory), _known(args.registers), _known(args.bytes),
+                _copy_kind(name) if kind == NodeType.MEMCPY else UNKNOWN,
+            )
+        )  # fmt: skip
+
+    def _add_call(self, event: Event) -> None:
+        args = event.args or _NO_ARGS
+        correlation = integer(args.correlation)
+        interval = self._interval(event)
+        if correlation is None or interval is None or not isinstance(event.name, str):
+            return
+        is_launch = int("GraphLaunch" in event.name)
+        if is_launch or "Launch" in event.name or "Mem" in event.name:
+            thread = max(0, integer(event.tid) or 0) & _NODE_MASK
+            self.trace.calls.add(
+                (_known(correlation), *interval, thread, is_launch, _known(args.stream))
+            )
+
+    def _add_range(self, event: Event) -> None:
+        interval, thread = self._interval(event), integer(event.tid)
+        process = integer(event.pid)
+        if process is not None:
+            self._pids[process] = self._pids.get(process, 0) + 1
+        if interval is not None and thread is not None and isinstance(event.name, str):
+            text = storable(event.name)
+            self.trace.add_range(HostRange(max(0, thread) & _NODE_MASK, *interval, text))
+
+    def _interval(self, event: Event) -> tuple[int, int] | None:
+        start, duration = nanoseconds(event.ts), nanoseconds(event.dur)
+        if start is None or duration is None or duration < 0 or not _is_time(start + duration):
+            return None
+        return start, start + duration
+
+    def finish(self, outside: dict[str, Any]) -> None:
+        """Take in what stands outside of the events."""
+        trace = self.trace
+        trace.base_ns = _base(outside)
+        devices = outside.get("deviceProperties")
+        for device in devices if isinstance(devices, list) else ():
+            if isinstance(device, dict) and (facts := _device(device)) is not None:
+                trace.devices.setdefault(facts.device_id, facts)
+        distributed = outside.get("distributedInfo")
+        if isinstance(distributed, dict):
+            trace.rank = _size(distributed.get("rank"))
+        trace.driver_version = _version(outside.get("cuda_driver_version"))
+        cupti = integer(outside.get("cupti_version"))
+        trace.cupti_version = None if cupti is None else str(cupti)
+        if self._pids:
+            trace.process_id = max(self._pids, key=self._pids.__getitem__)
+
+
+def _base(outside: dict[str, Any]) -> int:
+    base = integer(outside.get("baseTimeNanoseconds"))
+    return base if base is not None and 0 <= base < MOST_NS // 2 else 0
+
+
+def _is_time(ns: int) -> bool:
+    return 0 <= ns < MOST_NS // 2
+
+
+def _known(value: Any) -> int:
+    """Return an id or a size; UNKNOWN for what cannot be one."""
+    if type(value) is int and 0 <= value < _MOST_ID:
+        return value
+    number = integer(value)
+    return number if number is not None and 0 <= number < _MOST_ID else UNKNOWN
+
+
+def _node(args: Args) -> tuple[int, int]:
+    """Return (executable, node); UNKNOWN twice outside of graphs."""
+    if args.graph_node_id is None:
+        return UNKNOWN, UNKNOWN
+    number = integer(args.graph_node_id)
+    if not number or not 0 < number < 1 << 64:
+        return UNKNOWN, UNKNOWN
+    exec_id = number >> _NODE_BITS
+    if not exec_id:
+        told = integer(args.graph_id)
+        exec_id = told if told is not None and 0 < told <= _NODE_MASK else 0
+    return exec_id, number & _NODE_MASK
+
+
+def _copy_kind(name: str) -> int:
+    """Return the direction out of a name such as ``Memcpy HtoD (Pinned -> Device)``."""
+    words = name.split()
+    return COPY_KINDS.get(words[1].lower(), UNKNOWN) if len(words) > 1 else UNKNOWN
+
+
+def _device(told: dict[str, Any]) -> DeviceFacts | None:
+    number = integer(told.get("id"))
+    if number is None or not 0 <= number < 1 << 31:
+        return None
+    major, minor = integer(told.get("computeMajor")), integer(told.get("computeMinor"))
+    name = told.get("name")
+    return DeviceFacts(
+        device_id=number,
+        name=storable(name) if isinstance(name, str) else f"GPU {number}",
+        compute_capability=None if major is None else f"{major}.{minor or 0}",
+        multiprocessor_count=_size(told.get("numSms")),
+        memory_bytes=_size(told.get("totalGlobalMem")),
+        max_threads_per_multiprocessor=_size(
+            told.get("maxThreadsPerMultiprocessor", told.get("maxThreadsPerMultiProcessor"))
+        ),
+    )
+
+
+def _size(value: Any) -> int | None:
+    number = _known(value)
+    return None if number == UNKNOWN else number
+
+
+def _version(value: Any) -> str | None:
+    """Return CUDA's version number, such as 13000, as people write it."""
+    number = integer(value)
+    return f"{number // 1000}.{number % 1000 // 10}" if number and 0 < number < 1 << 31 else None

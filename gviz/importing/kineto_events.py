@@ -1,0 +1,137 @@
+"""The events of Kineto's Chrome traces, decoded.
+
+References
+----------
+Trace Event Format (Google, 2016); Kineto's ``libkineto/src/output_json.cpp`` for the envelope and
+``CuptiActivity.cpp`` for the arguments. Times are microseconds, with thousandths.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+import msgspec
+
+from gviz.errors import ImportingError
+from gviz.importing.json_objects import Objects
+from gviz.importing.trace import MOST_NS
+
+#: Numbers with more digits before the point than this are no time and no size.
+_MOST_DIGITS = 19
+#: Longer texts are no numbers.
+_MOST_TEXT = 64
+
+
+class Args(msgspec.Struct, gc=False):
+    """The arguments that gviz reads."""
+
+    correlation: Any = None
+    stream: Any = None
+    device: Any = None
+    grid: Any = None
+    block: Any = None
+    bytes: Any = None
+    graph_id: Any = msgspec.field(name="graph id", default=None)
+    graph_node_id: Any = msgspec.field(name="graph node id", default=None)
+    registers: Any = msgspec.field(name="registers per thread", default=None)
+    shared_memory: Any = msgspec.field(name="shared memory", default=None)
+
+
+class Event(msgspec.Struct, gc=False):
+    """One event. What gviz does not look at is never made an object."""
+
+    ph: Any = None
+    cat: Any = None
+    name: Any = None
+    pid: Any = None
+    tid: Any = None
+    ts: Decimal | None = None
+    dur: Decimal | None = None
+    args: Args | None = None
+
+
+_DECODER = msgspec.json.Decoder(list[Event])
+_ONE = msgspec.json.Decoder(Event)
+
+
+def decode(objects: Objects, shown: str) -> Iterator[Event | None]:
+    """Yield the events; None for an object that is none.
+
+    Raises
+    ------
+    ImportingError
+        If an object is malformed.
+    """
+    try:
+        events = _DECODER.decode(objects.text)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        for offset, text in objects.split():
+            yield _decode_one(text, offset, shown)
+        return
+    yield from events
+
+
+def _decode_one(text: bytes, offset: int, shown: str) -> Event | None:
+    """Decode an event that is not what JSON or Kineto allow: NaN and the like are read as such."""
+    try:
+        return _ONE.decode(text)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        pass
+    try:
+        # Old versions of Kineto wrote infinities, which JSON does not know; Python's parser does.
+        value = json.loads(text.decode("utf-8", "replace"), parse_float=_decimal)
+    except (ValueError, RecursionError) as error:
+        raise ImportingError(
+            f"{shown} has no trace event at byte {offset:,}: {error}; export the trace again"
+        ) from None
+    if not isinstance(value, dict):
+        return None
+    args = value.get("args")
+    known = args if isinstance(args, dict) else {}
+    told = {name: value.get(name) for name in ("ph", "cat", "name", "pid", "tid")}
+    return Event(
+        **told,
+        ts=_decimal(value.get("ts")),
+        dur=_decimal(value.get("dur")),
+        args=Args(**{f.name: known.get(f.encode_name) for f in msgspec.structs.fields(Args)}),
+    )
+
+
+def integer(value: Any) -> int | None:
+    """Return a number as a whole one, also where it is written as a text; None: it is none."""
+    if type(value) is int:
+        return value if -MOST_NS < value < MOST_NS * 4 else None
+    exact = _decimal(value)
+    return None if exact is None else int(exact)
+
+
+def nanoseconds(value: Decimal | None) -> int | None:
+    """Return microseconds as whole nanoseconds; None: it is no time."""
+    if value is None or not value.is_finite() or value.adjusted() >= _MOST_DIGITS:
+        return None
+    return int((value * 1000).to_integral_value())
+
+
+def _decimal(value: Any) -> Decimal | None:
+    """Return a number, or a text that is one, exactly; None: it is none, or endless."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str, Decimal)):
+        return None
+    if isinstance(value, str) and len(value) > _MOST_TEXT:
+        return None
+    try:
+        exact = Decimal(value)
+    except (InvalidOperation, ValueError):
+        return None
+    return exact if exact.is_finite() and exact.adjusted() < _MOST_DIGITS else None
+
+
+def triple(value: Any) -> tuple[int, int, int] | None:
+    """Return a launch dimension."""
+    if type(value) is not list or len(value) != 3:
+        return None
+    found = [integer(v) for v in value]
+    x, y, z = (v if v is not None and 0 <= v < 1 << 32 else None for v in found)
+    return None if x is None or y is None or z is None else (x, y, z)

@@ -1,0 +1,359 @@
+"""Writes a trace as a run of a recording."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+import gviz
+from gviz.importing.graph_rows import (
+    INFERRED_NOTE,
+    NUMBERED_NOTE,
+    GraphRows,
+    TraceGraph,
+    trace_graphs,
+)
+from gviz.importing.host_ranges import nest_ranges
+from gviz.importing.joining import Dump, Joining
+from gviz.importing.launches import FoldedTrace, fold_trace
+from gviz.importing.trace import UNKNOWN, Trace
+from gviz.kernel_name import demangle, short_name
+from gviz.node_type import NodeType
+from gviz.recording import rows
+from gviz.recording.numbers import Numbers
+from gviz.recording.writer import RecordingWriter
+from gviz.spool.graphs import operation_name
+from gviz.statistics import node_statistics
+
+IntArray = npt.NDArray[np.int64]
+
+#: Rows that are Python objects at one time.
+_PIECE = 65_536
+
+
+class Kernels:
+    """Kernel functions of a run, by name; written as they come."""
+
+    def __init__(self, writer: RecordingWriter, run_id: int, numbers: Numbers) -> None:
+        self._writer = writer
+        self._run_id = run_id
+        self._numbers = numbers
+        self._ids: dict[str, int] = {}
+
+    def number(self, name: str, registers: int | None) -> int:
+        """Return the function_id of a kernel, given by its symbol or its demangled name."""
+        found = self._ids.get(name)
+        if found is None:
+            found = self._ids[name] = self._numbers.take("kernel_function")
+            self._writer.insert(
+                rows.KernelFunction(
+                    function_id=found,
+                    run_id=self._run_id,
+                    mangled_name=name,
+                    name=demangle(name),
+                    registers=registers,
+                )
+            )
+        return found
+
+
+class RunWriter:
+    """Writes one trace as one run.
+
+    Parameters
+    ----------
+    writer
+        The recording.
+    run_id
+        The run's number.
+    numbers
+        The next ids of the file.
+    """
+
+    def __init__(self, writer: RecordingWriter, run_id: int, numbers: Numbers) -> None:
+        self.writer = writer
+        self.run_id = run_id
+        self.numbers = numbers
+        self.kernels = Kernels(writer, run_id, numbers)
+        self._notes: list[tuple[str, str]] = []
+
+    def _note(self, kind: str, text: str) -> None:
+        """Add a sentence that the reader of the run must know."""
+        self._notes.append((kind, text))
+
+    def write(
+        self, trace: Trace, name: str, source: str, dumps: Sequence[Dump] = ()
+    ) -> list[tuple[str, str]]:
+        """Write the run, with the graphs of dumps joined to the trace's.
+
+        Returns
+        -------
+        list of (kind, text)
+            What the reader of the run must know; it is written too.
+        """
+        folded = fold_trace(trace)
+        self._write_run(trace, folded, name, [source, *(dump.name for dump in dumps)])
+        graphs = trace_graphs(trace, folded, self.kernels, self.run_id)
+        self._write_graphs(graphs, folded, dumps)
+        self._write_launches(folded, graphs)
+        self._write_spans(folded, graphs)
+        self._write_operations(trace, folded)
+        self._write_ranges(trace)
+        self._count(trace, folded)
+        for kind, text in self._notes:
+            number = self.numbers.take("note")
+            self.writer.insert(rows.Note(note_id=number, run_id=self.run_id, kind=kind, text=text))
+        return self._notes
+
+    # -- the run ----------------------------------------------------------------------------
+
+    def _write_run(
+        self, trace: Trace, folded: FoldedTrace, name: str, sources: Sequence[str]
+    ) -> None:
+        work = folded.work
+        starts = [*work["start_ns"][:1].tolist(), *folded.calls["start_ns"][:1].tolist()]
+        ends = [int(work["end_ns"].max())] if len(work) else []
+        begin, end = min(starts, default=None), max(ends, default=None)
+        self.writer.insert(
+            rows.Run(
+                run_id=self.run_id,
+                name=name,
+                state="completed",
+                source="import",
+                process_id=trace.process_id,
+                rank=trace.rank,
+                started_ns=begin,
+                ended_ns=end,
+                gviz_version=gviz.__version__,
+                driver_version=trace.driver_version,
+                cupti_version=trace.cupti_version,
+                collector="+".join([trace.collector, "dot"][: len(sources)]),
+                collector_reason=f"imported from {' and '.join(sources)}; the trace is of "
+                f"{trace.profiler}",
+            )
+        )
+        for device in sorted(trace.devices.values(), key=lambda d: d.device_id):
+            self.writer.insert(
+                rows.Device(
+                    run_id=self.run_id,
+                    device_id=device.device_id,
+                    name=device.name,
+                    compute_capability=device.compute_capability,
+                    multiprocessor_count=device.multiprocessor_count,
+                    memory_bytes=device.memory_bytes,
+                    max_threads_per_multiprocessor=device.max_threads_per_multiprocessor,
+                    pci_bus_id=device.pci_bus_id,
+                )
+            )
+        if begin is not None:
+            self.writer.insert(
+                rows.Window(
+                    run_id=self.run_id, window_id=0, start_ns=begin, end_ns=end, reason="eager"
+                )
+            )
+        self._notes += trace.notes
+
+    def _count(self, trace: Trace, folded: FoldedTrace) -> None:
+        counts = (
+            ("activity_records_invalid", trace.invalid,
+             "measured: records without a usable time or number, left out"),
+            ("activity_records_duplicate", folded.duplicates,
+             "measured: records that the trace tells twice, left out"),
+            ("activity_records_homeless", folded.homeless,
+             "derived: records of graph nodes without a launch, left out"),
+            ("nvtx_ranges_left_out", trace.ranges_left_out,
+             "measured: ranges beyond those that are kept"),
+        )  # fmt: skip
+        for name, value, method in counts:
+            self.writer.insert(
+                rows.Measurement(
+                    run_id=self.run_id, name=name, value=float(value), unit="records",
+                    method=method,
+                )
+            )  # fmt: skip
+            if value:
+                what = method.split(": ")[1]
+                self._note("warning", f"{value:,} {what}.")
+        if folded.calls_without_work:
+            self._note(
+                "warning",
+                f"{folded.calls_without_work:,} graph launches were called of which the trace has "
+                "no work on the GPU: it does not tell which graphs they were of.",
+            )
+
+    # -- graphs -----------------------------------------------------------------------------
+
+    def _write_graphs(self, graphs: GraphRows, folded: FoldedTrace, dumps: Sequence[Dump]) -> None:
+        joining = Joining(self.writer, self.run_id, self.numbers, dumps)
+        launched = Counter(launch.exec_id for launch in folded.launches)
+        inferred = False
+        for level in graphs.levels.values():
+            level.graph_exec_id = self.numbers.take("graph_exec")
+            joined = joining.write(level, folded)
+            if joined is None:
+                level.graph_id = self.numbers.take("graph")
+                inferred |= len(level.edges) > 0
+                self.writer.insert(level.graph_row(self.run_id, self._topology(level)))
+                self.writer.insert(*level.node_rows())
+            else:
+                level.graph_id = joined
+            self.writer.insert(
+                rows.GraphExec(
+                    graph_exec_id=level.graph_exec_id,
+                    run_id=self.run_id,
+                    graph_id=level.graph_id,
+                    cuda_exec_id=max(level.exec_id, 0),
+                    launch_count=launched[level.exec_id],
+                )
+            )
+        joining.write_rest(graphs)
+        self._notes += joining.notes
+        if inferred:
+            self._note("limit", INFERRED_NOTE)
+        if folded.numbered:
+            self._note("limit", NUMBERED_NOTE)
+
+    def _topology(self, level: TraceGraph) -> int | None:
+        if level.topology_hash is None:
+            return None
+        number = self.numbers.take("topology")
+        self.writer.insert(
+            rows.Topology(
+                topology_id=number,
+                hash=level.topology_hash,
+                node_count=len(level.nodes),
+                edge_count=len(level.edges),
+            )
+        )
+        self.writer.insert_tuples(rows.Edge, [(number, *edge) for edge in level.edges.tolist()])
+        return number
+
+    def _write_launches(self, folded: FoldedTrace, graphs: GraphRows) -> None:
+        self._first_launch = self.numbers.take("launch", len(folded.launches))
+        ordinals: dict[int, int] = {}
+        for i, launch in enumerate(folded.launches):
+            level = graphs.levels[launch.exec_id]
+            call = None if launch.call is None else folded.calls[launch.call]
+            ordinal = ordinals.get(level.graph_id, 0)
+            ordinals[level.graph_id] = ordinal + 1
+            self.writer.insert(
+                rows.Launch(
+                    launch_id=self._first_launch + i,
+                    run_id=self.run_id,
+                    graph_id=level.graph_id,
+                    graph_exec_id=level.graph_exec_id,
+                    side="graph",
+                    ordinal=ordinal,
+                    host_start_ns=None if call is None else int(call["start_ns"]),
+                    host_end_ns=None if call is None else int(call["end_ns"]),
+                    thread_id=None if call is None else int(call["thread_id"]),
+                    stream_id=None if call is None else _told(int(call["stream_id"])),
+                    correlation_id=launch.correlation_id,
+                    node_level=int(launch.span_count > 0),
+                    gpu_start_ns=launch.gpu_start_ns,
+                    gpu_end_ns=launch.gpu_end_ns,
+                    span_count=launch.span_count,
+                    ambiguous_count=launch.ambiguous_count,
+                    node_method="cupti" if launch.span_count else None,
+                )
+            )
+
+    def _write_spans(self, folded: FoldedTrace, graphs: GraphRows) -> None:
+        work, span = folded.work, folded.span
+        if not len(span):
+            return
+        origin = np.array([x.gpu_start_ns or 0 for x in folded.launches], np.int64)
+        start = work["start_ns"][span] - origin[folded.span_launch]
+        duration = work["end_ns"][span] - work["start_ns"][span]
+        node = work["node_id"][span]
+        columns = (
+            folded.span_launch + self._first_launch, node, folded.span_iteration, start, duration,
+            np.maximum(work["stream_id"][span], 0),
+        )  # fmt: skip
+        self.writer.insert_tuples(rows.Span, _tuples(columns))
+        executable = work["exec_id"][span]
+        order = np.argsort(executable, kind="stable")
+        ids, first = np.unique(executable[order], return_index=True)
+        for exec_id, mine in zip(ids.tolist(), np.split(order, first[1:]), strict=True):
+            found = node_statistics(node[mine], duration[mine], start[mine])
+            graph_id = graphs.levels[exec_id].graph_id
+            self.writer.insert_tuples(rows.NodeStatistics, found.to_tuples(graph_id))
+
+    # -- outside of graphs ------------------------------------------------------------------
+
+    def _write_operations(self, trace: Trace, folded: FoldedTrace) -> None:
+        first = self.numbers.take("stream_operation", len(folded.operations))
+        shown = [short_name(name) for name in trace.names]
+        for at in range(0, len(folded.operations), _PIECE):
+            work = folded.work[folded.operations[at : at + _PIECE]]
+            call = folded.operation_call[at : at + _PIECE]
+            self.writer.insert_tuples(
+                rows.StreamOperation,
+                self._operations(trace, shown, work, call, folded.calls, first + at),
+            )
+
+    def _operations(
+        self,
+        trace: Trace,
+        shown: Sequence[str],
+        work: npt.NDArray[np.void],
+        call: IntArray,
+        calls: npt.NDArray[np.void],
+        number: int,
+    ) -> Iterator[tuple[object, ...]]:
+        for record, at in zip(work.tolist(), call.tolist(), strict=True):
+            (kind, name, start, end, device, stream, correlation, _, _, *shape, shared, registers,
+             size, copy_kind) = record  # fmt: skip
+            is_kernel = kind == NodeType.KERNEL
+            known_copy = None if is_kernel else _told(copy_kind)
+            host = calls[at].tolist() if at >= 0 else None
+            yield (
+                number, self.run_id, kind,
+                shown[name] if is_kernel else operation_name(kind, known_copy),
+                start, end - start, max(stream, 0), max(device, 0), max(correlation, 0),
+                self.kernels.number(trace.names[name], _told(registers)) if is_kernel else None,
+                *((_told(n) if is_kernel else None) for n in shape),
+                _told(shared) if is_kernel else None,
+                None if is_kernel else _told(size), known_copy,
+                host[1] if host else None, host[2] if host else None, host[3] if host else None,
+                None, None,
+            )  # fmt: skip
+            number += 1
+
+    def _write_ranges(self, trace: Trace) -> None:
+        paths, found = nest_ranges(trace.ranges)
+        first_path = self.numbers.take("nvtx_path", len(paths))
+        for i, path in enumerate(paths):
+            self.writer.insert(
+                rows.NvtxPath(
+                    nvtx_path_id=first_path + i,
+                    run_id=self.run_id,
+                    parent_id=None if path.parent is None else first_path + path.parent,
+                    domain=None,
+                    text=path.text,
+                )
+            )
+        first = self.numbers.take("nvtx_range", len(found))
+        for i, (entry, path_index) in enumerate(found):
+            self.writer.insert(
+                rows.NvtxRange(
+                    nvtx_range_id=first + i,
+                    run_id=self.run_id,
+                    nvtx_path_id=first_path + path_index,
+                    thread_id=entry.thread_id,
+                    start_ns=entry.start_ns + trace.base_ns,
+                    end_ns=entry.end_ns + trace.base_ns,
+                )
+            )
+
+
+def _told(number: int) -> int | None:
+    return None if number == UNKNOWN else number
+
+
+def _tuples(columns: Sequence[IntArray]) -> Iterator[tuple[int, ...]]:
+    for at in range(0, len(columns[0]), _PIECE):
+        yield from zip(*(column[at : at + _PIECE].tolist() for column in columns), strict=True)

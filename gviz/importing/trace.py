@@ -1,0 +1,176 @@
+"""What a trace of any profiler tells, as columns: between its format and a recording's rows."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from gviz.errors import ImportingError
+from gviz.node_type import CopyKind
+
+#: GPU work taken from one trace: 0.6 GB of columns, and as much again while it is sorted.
+MOST_ACTIVITIES = 3_000_000
+#: Ranges on the host that are kept, as of programs that gviz records.
+MOST_RANGES = 100_000
+#: Characters of a name that are kept: C++ templates reach some ten thousand.
+MOST_NAME_CHARACTERS = 65_536
+#: Times on the clock of the recording lie below this: the year 2116.
+MOST_NS = 1 << 62
+
+#: A kernel, copy or memset that ran. Integers of which nothing is known are -1.
+ACTIVITY = np.dtype(
+    [
+        ("type", "<i8"), ("name", "<i8"), ("start_ns", "<i8"), ("end_ns", "<i8"),
+        ("device_id", "<i8"), ("stream_id", "<i8"), ("correlation_id", "<i8"),
+        ("exec_id", "<i8"), ("node_id", "<i8"),
+        ("grid_x", "<i8"), ("grid_y", "<i8"), ("grid_z", "<i8"),
+        ("block_x", "<i8"), ("block_y", "<i8"), ("block_z", "<i8"),
+        ("shared_mem_bytes", "<i8"), ("registers", "<i8"),
+        ("bytes", "<i8"), ("copy_kind", "<i8"),
+    ]
+)  # fmt: skip
+#: A call on the host that gave the GPU work, or launched a graph.
+CALL = np.dtype(
+    [
+        ("correlation_id", "<i8"), ("start_ns", "<i8"), ("end_ns", "<i8"), ("thread_id", "<i8"),
+        ("is_graph_launch", "<i8"), ("stream_id", "<i8"),
+    ]
+)  # fmt: skip
+#: A graph launch that is known as a whole only.
+WHOLE = np.dtype(
+    [
+        ("correlation_id", "<i8"), ("exec_id", "<i8"), ("start_ns", "<i8"), ("end_ns", "<i8"),
+        ("device_id", "<i8"), ("stream_id", "<i8"),
+    ]
+)  # fmt: skip
+#: An integer that is not known.
+UNKNOWN = -1
+#: Directions of copies as profilers spell them.
+COPY_KINDS = {name.lower(): int(kind) for name, kind in CopyKind.__members__.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceFacts:
+    """A GPU; None: not told."""
+
+    device_id: int
+    name: str
+    compute_capability: str | None = None
+    multiprocessor_count: int | None = None
+    memory_bytes: int | None = None
+    max_threads_per_multiprocessor: int | None = None
+    pci_bus_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HostRange:
+    """A named interval on a thread of the host."""
+
+    thread_id: int
+    start_ns: int
+    end_ns: int
+    text: str
+
+
+class Columns:
+    """Rows of one dtype of integers, taken in one by one; eight bytes a value."""
+
+    def __init__(self, dtype: np.dtype[np.void]) -> None:
+        self.dtype = dtype
+        self._values = array("q")
+
+    def __len__(self) -> int:
+        return len(self._values) // len(self.dtype.names or ())
+
+    def add(self, values: Sequence[int]) -> None:
+        """Take a row in: an integer of 64 bits for each field."""
+        self._values.extend(values)
+
+    def to_array(self) -> npt.NDArray[np.void]:
+        """Return the rows as a structured array."""
+        return np.frombuffer(self._values, np.int64).view(self.dtype)
+
+
+@dataclass(slots=True)
+class Trace:
+    """One process of a trace.
+
+    Attributes
+    ----------
+    profiler
+        What wrote it, in words.
+    activities, calls, whole_launches
+        Rows of ACTIVITY, CALL and WHOLE, in any order.
+    names
+        Kernel names, by the number in ``activities["name"]``.
+    first_seen
+        Number of each name.
+    invalid
+        GPU work that was left out because its times or numbers are none.
+    host_events
+        Events of the host that were seen, whatever they tell.
+    """
+
+    profiler: str
+    collector: str
+    #: What positions in time are counted from, on the clock of the recording.
+    base_ns: int = 0
+    process_id: int | None = None
+    rank: int | None = None
+    driver_version: str | None = None
+    cupti_version: str | None = None
+    activities: Columns = field(default_factory=lambda: Columns(ACTIVITY))
+    calls: Columns = field(default_factory=lambda: Columns(CALL))
+    whole_launches: Columns = field(default_factory=lambda: Columns(WHOLE))
+    names: list[str] = field(default_factory=list)
+    first_seen: dict[str, int] = field(default_factory=dict)
+    devices: dict[int, DeviceFacts] = field(default_factory=dict)
+    ranges: list[HostRange] = field(default_factory=list)
+    ranges_left_out: int = 0
+    invalid: int = 0
+    host_events: int = 0
+    #: Node of the template graph, by (executable, node): where the trace tells it.
+    originals: dict[tuple[int, int], int] = field(default_factory=dict)
+    notes: list[tuple[str, str]] = field(default_factory=list)
+
+    def name_number(self, name: str) -> int:
+        """Return the number of a name; a very long one is cut."""
+        number = self.first_seen.get(name)
+        if number is None:
+            name = storable(name)
+            number = self.first_seen.setdefault(name, len(self.names))
+            if number == len(self.names):
+                self.names.append(name)
+        return number
+
+    def add_activity(self, values: Sequence[int]) -> None:
+        """Take GPU work in.
+
+        Raises
+        ------
+        ImportingError
+            If there is more of it than a recording can be made of.
+        """
+        if len(self.activities) >= MOST_ACTIVITIES:
+            raise ImportingError(
+                f"the trace holds more than {MOST_ACTIVITIES:,} kernels, copies and memsets, more "
+                "than gviz imports at once; record fewer steps, as torch.profiler.schedule can"
+            )
+        self.activities.add(values)
+
+    def add_range(self, found: HostRange) -> None:
+        """Take a range of the host in; those beyond MOST_RANGES are counted."""
+        if len(self.ranges) < MOST_RANGES:
+            self.ranges.append(found)
+        else:
+            self.ranges_left_out += 1
+
+
+def storable(text: str) -> str:
+    """Return a text as a recording can hold it: cut, and without lone surrogates."""
+    cut = text if len(text) <= MOST_NAME_CHARACTERS else text[: MOST_NAME_CHARACTERS - 1] + "…"
+    return cut if cut.isascii() else cut.encode("utf-8", "backslashreplace").decode()
