@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from gviz.importing.host_ranges import OpenPaths
 from gviz.importing.inferred_edges import infer_edges
 from gviz.importing.launches import FoldedTrace
 from gviz.importing.trace import UNKNOWN, Trace
@@ -76,9 +77,7 @@ class GraphRows:
     levels: dict[int, TraceGraph]
 
 
-def trace_graphs(
-    trace: Trace, folded: FoldedTrace, kernels: KernelNumbers, run_id: int
-) -> GraphRows:
+def trace_graphs(trace: Trace, folded: FoldedTrace, kernels: KernelNumbers) -> GraphRows:
     """Return the graphs whose launches a trace has."""
     levels = {}
     work, span = folded.work, folded.span
@@ -92,6 +91,19 @@ def trace_graphs(
         if launch.exec_id not in levels:
             levels[launch.exec_id] = TraceGraph(launch.exec_id, _name(launch.exec_id), {}, {})
     return GraphRows(levels)
+
+
+def add_creations(graphs: GraphRows, trace: Trace, ranges: OpenPaths) -> None:
+    """Say of nodes when, where and in which ranges they were made, as far as the trace tells."""
+    for (exec_id, node_id), (time_ns, thread_id) in trace.created.items():
+        level = graphs.levels.get(exec_id)
+        if level is not None and node_id in level.nodes:
+            level.nodes[node_id] = replace(
+                level.nodes[node_id],
+                created_ns=time_ns + trace.base_ns,
+                created_thread_id=thread_id,
+                nvtx_path_id=ranges.path_at(thread_id, time_ns),
+            )
 
 
 def _name(exec_id: int) -> str:

@@ -9,7 +9,9 @@ from gviz.dot.importer import import_dot
 from gviz.errors import UsageError
 from gviz.importing.formats import Format, find_format
 from gviz.importing.joining import Dump, read_dumps
-from gviz.importing.kineto import Progress, read_kineto
+from gviz.importing.kineto import read_kineto
+from gviz.importing.nsys import read_nsys
+from gviz.importing.progress import Progress
 from gviz.importing.run_writer import RunWriter
 from gviz.importing.trace import Trace, storable
 from gviz.recording.numbers import Numbers
@@ -56,7 +58,25 @@ def import_kineto(
     """
     check_not_itself(path, output)
     trace = read_kineto(path, progress=progress, most_bytes=most_bytes)
-    _write(trace, path, output, overwrite=overwrite, name=name)
+    _write([trace], path, output, overwrite=overwrite, name=name)
+    return output
+
+
+def import_nsys(
+    path: Path,
+    output: Path,
+    *,
+    overwrite: bool = False,
+    name: str | None = None,
+    progress: Progress | None = None,
+) -> Path:
+    """Write a recording of what an SQLite export of Nsight Systems says; return its place.
+
+    Each process becomes a run. Parameters and errors are those of :func:`import_kineto`.
+    """
+    check_not_itself(path, output)
+    traces = read_nsys(path, progress=progress)
+    _write(traces, path, output, overwrite=overwrite, name=name)
     return output
 
 
@@ -100,8 +120,12 @@ def import_files(
     if not traces:
         return _import_dumps(dots, output, overwrite=overwrite, name=name)
     dumps = [dump for path in dots for dump in read_dumps(path)]
-    trace = read_kineto(traces[0], progress=progress, most_bytes=most_bytes)
-    return _write(trace, traces[0], output, dumps, overwrite=overwrite, name=name)
+    found = (
+        read_nsys(traces[0], progress=progress)
+        if formats[traces[0]] is Format.NSYS
+        else [read_kineto(traces[0], progress=progress, most_bytes=most_bytes)]
+    )
+    return _write(found, traces[0], output, dumps, overwrite=overwrite, name=name)
 
 
 def _import_dumps(
@@ -117,7 +141,7 @@ def _import_dumps(
 
 
 def _write(
-    trace: Trace,
+    traces: Sequence[Trace],
     path: Path,
     output: Path,
     dumps: Sequence[Dump] = (),
@@ -126,9 +150,15 @@ def _write(
     name: str | None,
 ) -> list[str]:
     with RecordingWriter(output, overwrite=overwrite) as writer:
-        run = RunWriter(writer, 1, Numbers())
-        notes = run.write(trace, storable(name or bare_name(path)), path.name, dumps)
-    return [text for _, text in notes]
+        numbers = Numbers()
+        notes: list[str] = []
+        for trace in traces:
+            run = RunWriter(writer, numbers.take("run"), numbers)
+            shown = storable(name or bare_name(path))
+            if len(traces) > 1:
+                shown += f" (process {trace.process_id})"
+            notes += (text for _, text in run.write(trace, shown, path.name, dumps))
+    return list(dict.fromkeys(notes))
 
 
 def check_not_itself(path: Path, output: Path) -> None:

@@ -23,7 +23,7 @@ _NOT_IN_TRACE = "the trace has no time of this node"
 #: What the trace knows better than a dump, which may be a plain one.
 _FROM_TRACE = (
     "device_id", "grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z",
-    "shared_mem_bytes", "bytes", "copy_kind",
+    "shared_mem_bytes", "bytes", "copy_kind", "created_ns", "created_thread_id", "nvtx_path_id",
 )  # fmt: skip
 
 

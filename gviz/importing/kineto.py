@@ -5,13 +5,14 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from gviz.errors import ImportingError
 from gviz.importing.json_objects import ObjectReader
-from gviz.importing.kineto_events import Args, Event, decode, integer, nanoseconds, triple
+from gviz.importing.kineto_events import Args, Event, decode, nanoseconds, triple
+from gviz.importing.number import NODE_MASK, graph_node, integer, known, size
+from gviz.importing.progress import Progress
 from gviz.importing.source_file import SourceFile
 from gviz.importing.trace import (
     COPY_KINDS,
@@ -24,9 +25,6 @@ from gviz.importing.trace import (
 )
 from gviz.node_type import NodeType
 
-#: Share of the file that was read, from 0 to 1.
-Progress = Callable[[float], None]
-
 _GPU_WORK = {
     "kernel": NodeType.KERNEL,
     "gpu_memcpy": NodeType.MEMCPY,
@@ -38,10 +36,6 @@ _GPU_WORK = {
 }
 _CALLS = frozenset({"cuda_runtime", "cuda_driver", "Runtime"})
 _NO_ARGS = Args()
-#: ``graph node id`` is CUPTI's: the executable above the node, 32 bits each.
-_NODE_BITS = 32
-_NODE_MASK = (1 << _NODE_BITS) - 1
-_MOST_ID = 1 << 62
 
 
 def read_kineto(
@@ -139,16 +133,16 @@ class _Reading:
         if start is None or duration is None or duration < 0 or not _is_time(start + duration):
             trace.invalid += 1
             return
-        exec_id, node_id = _node(args)
+        exec_id, node_id = graph_node(args.graph_node_id, args.graph_id)
         is_kernel = kind == NodeType.KERNEL
         grid, block = triple(args.grid), triple(args.block)
         trace.add_activity(
             (
                 kind, trace.name_number(name) if is_kernel else UNKNOWN, start, start + duration,
-                _known(args.device), _known(args.stream), _known(args.correlation),
+                known(args.device), known(args.stream), known(args.correlation),
                 exec_id, node_id,
                 *(grid or (UNKNOWN,) * 3), *(block or (UNKNOWN,) * 3),
-                _known(args.shared_memory), _known(args.registers), _known(args.bytes),
+                known(args.shared_memory), known(args.registers), known(args.bytes),
                 _copy_kind(name) if kind == NodeType.MEMCPY else UNKNOWN,
             )
         )  # fmt: skip
@@ -161,9 +155,9 @@ class _Reading:
             return
         is_launch = int("GraphLaunch" in event.name)
         if is_launch or "Launch" in event.name or "Mem" in event.name:
-            thread = max(0, integer(event.tid) or 0) & _NODE_MASK
+            thread = max(0, integer(event.tid) or 0) & NODE_MASK
             self.trace.calls.add(
-                (_known(correlation), *interval, thread, is_launch, _known(args.stream))
+                (known(correlation), *interval, thread, is_launch, known(args.stream))
             )
 
     def _add_range(self, event: Event) -> None:
@@ -173,7 +167,7 @@ class _Reading:
             self._pids[process] = self._pids.get(process, 0) + 1
         if interval is not None and thread is not None and isinstance(event.name, str):
             text = storable(event.name)
-            self.trace.add_range(HostRange(max(0, thread) & _NODE_MASK, *interval, text))
+            self.trace.add_range(HostRange(max(0, thread) & NODE_MASK, *interval, text))
 
     def _interval(self, event: Event) -> tuple[int, int] | None:
         start, duration = nanoseconds(event.ts), nanoseconds(event.dur)
@@ -191,7 +185,7 @@ class _Reading:
                 trace.devices.setdefault(facts.device_id, facts)
         distributed = outside.get("distributedInfo")
         if isinstance(distributed, dict):
-            trace.rank = _size(distributed.get("rank"))
+            trace.rank = size(distributed.get("rank"))
         trace.driver_version = _version(outside.get("cuda_driver_version"))
         cupti = integer(outside.get("cupti_version"))
         trace.cupti_version = None if cupti is None else str(cupti)
@@ -206,28 +200,6 @@ def _base(outside: dict[str, Any]) -> int:
 
 def _is_time(ns: int) -> bool:
     return 0 <= ns < MOST_NS // 2
-
-
-def _known(value: Any) -> int:
-    """Return an id or a size; UNKNOWN for what cannot be one."""
-    if type(value) is int and 0 <= value < _MOST_ID:
-        return value
-    number = integer(value)
-    return number if number is not None and 0 <= number < _MOST_ID else UNKNOWN
-
-
-def _node(args: Args) -> tuple[int, int]:
-    """Return (executable, node); UNKNOWN twice outside of graphs."""
-    if args.graph_node_id is None:
-        return UNKNOWN, UNKNOWN
-    number = integer(args.graph_node_id)
-    if not number or not 0 < number < 1 << 64:
-        return UNKNOWN, UNKNOWN
-    exec_id = number >> _NODE_BITS
-    if not exec_id:
-        told = integer(args.graph_id)
-        exec_id = told if told is not None and 0 < told <= _NODE_MASK else 0
-    return exec_id, number & _NODE_MASK
 
 
 def _copy_kind(name: str) -> int:
@@ -246,17 +218,12 @@ def _device(told: dict[str, Any]) -> DeviceFacts | None:
         device_id=number,
         name=storable(name) if isinstance(name, str) else f"GPU {number}",
         compute_capability=None if major is None else f"{major}.{minor or 0}",
-        multiprocessor_count=_size(told.get("numSms")),
-        memory_bytes=_size(told.get("totalGlobalMem")),
-        max_threads_per_multiprocessor=_size(
+        multiprocessor_count=size(told.get("numSms")),
+        memory_bytes=size(told.get("totalGlobalMem")),
+        max_threads_per_multiprocessor=size(
             told.get("maxThreadsPerMultiprocessor", told.get("maxThreadsPerMultiProcessor"))
         ),
     )
-
-
-def _size(value: Any) -> int | None:
-    number = _known(value)
-    return None if number == UNKNOWN else number
 
 
 def _version(value: Any) -> str | None:

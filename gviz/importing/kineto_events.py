@@ -10,19 +10,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
 import msgspec
 
 from gviz.errors import ImportingError
 from gviz.importing.json_objects import Objects
-from gviz.importing.trace import MOST_NS
-
-#: Numbers with more digits before the point than this are no time and no size.
-_MOST_DIGITS = 19
-#: Longer texts are no numbers.
-_MOST_TEXT = 64
+from gviz.importing.number import MOST_DIGITS, decimal, integer
 
 
 class Args(msgspec.Struct, gc=False):
@@ -82,7 +77,7 @@ def _decode_one(text: bytes, offset: int, shown: str) -> Event | None:
         pass
     try:
         # Old versions of Kineto wrote infinities, which JSON does not know; Python's parser does.
-        value = json.loads(text.decode("utf-8", "replace"), parse_float=_decimal)
+        value = json.loads(text.decode("utf-8", "replace"), parse_float=decimal)
     except (ValueError, RecursionError) as error:
         raise ImportingError(
             f"{shown} has no trace event at byte {offset:,}: {error}; export the trace again"
@@ -94,38 +89,17 @@ def _decode_one(text: bytes, offset: int, shown: str) -> Event | None:
     told = {name: value.get(name) for name in ("ph", "cat", "name", "pid", "tid")}
     return Event(
         **told,
-        ts=_decimal(value.get("ts")),
-        dur=_decimal(value.get("dur")),
+        ts=decimal(value.get("ts")),
+        dur=decimal(value.get("dur")),
         args=Args(**{f.name: known.get(f.encode_name) for f in msgspec.structs.fields(Args)}),
     )
 
 
-def integer(value: Any) -> int | None:
-    """Return a number as a whole one, also where it is written as a text; None: it is none."""
-    if type(value) is int:
-        return value if -MOST_NS < value < MOST_NS * 4 else None
-    exact = _decimal(value)
-    return None if exact is None else int(exact)
-
-
 def nanoseconds(value: Decimal | None) -> int | None:
     """Return microseconds as whole nanoseconds; None: it is no time."""
-    if value is None or not value.is_finite() or value.adjusted() >= _MOST_DIGITS:
+    if value is None or not value.is_finite() or value.adjusted() >= MOST_DIGITS:
         return None
     return int((value * 1000).to_integral_value())
-
-
-def _decimal(value: Any) -> Decimal | None:
-    """Return a number, or a text that is one, exactly; None: it is none, or endless."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, str, Decimal)):
-        return None
-    if isinstance(value, str) and len(value) > _MOST_TEXT:
-        return None
-    try:
-        exact = Decimal(value)
-    except (InvalidOperation, ValueError):
-        return None
-    return exact if exact.is_finite() and exact.adjusted() < _MOST_DIGITS else None
 
 
 def triple(value: Any) -> tuple[int, int, int] | None:

@@ -14,9 +14,10 @@ from gviz.importing.graph_rows import (
     NUMBERED_NOTE,
     GraphRows,
     TraceGraph,
+    add_creations,
     trace_graphs,
 )
-from gviz.importing.host_ranges import nest_ranges
+from gviz.importing.host_ranges import OpenPaths, nest_ranges
 from gviz.importing.joining import Dump, Joining
 from gviz.importing.launches import FoldedTrace, fold_trace
 from gviz.importing.trace import UNKNOWN, Trace
@@ -96,12 +97,13 @@ class RunWriter:
         """
         folded = fold_trace(trace)
         self._write_run(trace, folded, name, [source, *(dump.name for dump in dumps)])
-        graphs = trace_graphs(trace, folded, self.kernels, self.run_id)
+        ranges = self._write_ranges(trace)
+        graphs = trace_graphs(trace, folded, self.kernels)
+        add_creations(graphs, trace, ranges)
         self._write_graphs(graphs, folded, dumps)
         self._write_launches(folded, graphs)
         self._write_spans(folded, graphs)
         self._write_operations(trace, folded)
-        self._write_ranges(trace)
         self._count(trace, folded)
         for kind, text in self._notes:
             number = self.numbers.take("note")
@@ -323,7 +325,7 @@ class RunWriter:
             )  # fmt: skip
             number += 1
 
-    def _write_ranges(self, trace: Trace) -> None:
+    def _write_ranges(self, trace: Trace) -> OpenPaths:
         paths, found = nest_ranges(trace.ranges)
         first_path = self.numbers.take("nvtx_path", len(paths))
         for i, path in enumerate(paths):
@@ -348,6 +350,7 @@ class RunWriter:
                     end_ns=entry.end_ns + trace.base_ns,
                 )
             )
+        return OpenPaths(found, first_path)
 
 
 def _told(number: int) -> int | None:

@@ -133,8 +133,8 @@ class Trace:
     ranges_left_out: int = 0
     invalid: int = 0
     host_events: int = 0
-    #: Node of the template graph, by (executable, node): where the trace tells it.
-    originals: dict[tuple[int, int], int] = field(default_factory=dict)
+    #: When a node's original was made (ns) and on which thread, by (executable, node).
+    created: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
     notes: list[tuple[str, str]] = field(default_factory=list)
 
     def name_number(self, name: str) -> int:
@@ -156,11 +156,20 @@ class Trace:
             If there is more of it than a recording can be made of.
         """
         if len(self.activities) >= MOST_ACTIVITIES:
-            raise ImportingError(
-                f"the trace holds more than {MOST_ACTIVITIES:,} kernels, copies and memsets, more "
-                "than gviz imports at once; record fewer steps, as torch.profiler.schedule can"
-            )
+            raise _too_much()
         self.activities.add(values)
+
+    def add_whole_launch(self, values: Sequence[int]) -> None:
+        """Take a launch in of which only the whole is known.
+
+        Raises
+        ------
+        ImportingError
+            If there are more than a recording can be made of.
+        """
+        if len(self.whole_launches) >= MOST_ACTIVITIES:
+            raise _too_much()
+        self.whole_launches.add(values)
 
     def add_range(self, found: HostRange) -> None:
         """Take a range of the host in; those beyond MOST_RANGES are counted."""
@@ -168,6 +177,14 @@ class Trace:
             self.ranges.append(found)
         else:
             self.ranges_left_out += 1
+
+
+def _too_much() -> ImportingError:
+    return ImportingError(
+        f"the trace holds more than {MOST_ACTIVITIES:,} kernels, copies and memsets, more than "
+        "gviz imports at once; record fewer steps, as torch.profiler.schedule and nsys profile "
+        "--duration can"
+    )
 
 
 def storable(text: str) -> str:
