@@ -1,4 +1,11 @@
-"""Reads a DOT dump of the CUDA driver into values."""
+"""Reads a DOT dump of the CUDA driver, or of AMD's HIP runtime, into values.
+
+HIP prints the same clusters and node names, without spaces between attributes.
+
+References
+----------
+ROCm/clr, hipamd/src/hip_graph_internal.hpp, ``GenerateDOT`` and ``GetLabel`` (ROCm 5.7 to 7).
+"""
 
 from __future__ import annotations
 
@@ -27,8 +34,9 @@ from gviz.node_type import NodeType
 _NODE = re.compile(r"graph_(\d{1,18})_node_(\d{1,18})")
 _GRAPH = re.compile(r"graph_(\d{1,18})")
 _CLUSTER = re.compile(r"cluster_(\d{1,18})")
-_DIM = r"\{?([\d,]{1,60})\}?"
-_LAUNCH = re.compile(rf"(.*)<<<{_DIM},{_DIM},(\d{{1,18}})>>>", re.DOTALL)
+_DIM = r"[{(]?([\d,]{1,60})[})]?"
+#: AMD's runtime writes (1,2,3) for {1,2,3}, and threads beyond whole blocks between block and size.
+_LAUNCH = re.compile(rf"(.*)<<<{_DIM},{_DIM}(?:,\([\d,]{{1,60}}\))?,(\d{{1,18}})>>>", re.DOTALL)
 _CLUSTER_DIM = re.compile(r"\(\s*(\d{1,9})\s*,\s*(\d{1,9})\s*,\s*(\d{1,9})\s*\)")
 _NULL = re.compile(r"0x0+")
 
@@ -40,6 +48,9 @@ _KINDS = {t.name: t for t in NodeType if t is not NodeType.GRAPH} | {
 _PLAIN_KERNEL_SHAPE = "octagon"
 _SIDES = {"HOST": "H", "DEVICE": "D", "ARRAY": "A"}
 _NEXT_STEP = "give a file that cudaGraphDebugDotPrint wrote"
+
+#: AMD's runtime leaves the style of kernels open where their parameters are asked for.
+_OPEN_STYLE = re.compile(r'style="(\w*)\nshape="')
 
 Fields = dict[str, str]
 
@@ -85,6 +96,7 @@ def parse_dot(text: str) -> tuple[DotGraph, ...]:
     if "\0" in text:
         line = line_of(text, text.index("\0"))
         raise DotError(f"line {line}: this is not text; {_NEXT_STEP}")
+    text = _OPEN_STYLE.sub(r'style="\1"\nshape="', text)
     reader = _Reader(text)
     for statement in lex_statements(text):
         reader.take(statement)
@@ -292,9 +304,10 @@ def _memset(fields: Fields) -> DotMemset:
         return DotMemset(value=_integer(value), bytes=_integer(size))
     parts = [_integer(fields.get(name)) for name in ("elementSize", "width", "height")]
     known = [p for p in parts if p is not None]
+    layers = _integer(fields.get("depth")) or 1  # AMD's only
     return DotMemset(
         value=_integer(fields.get("value")),
-        bytes=math.prod(known) if len(known) == len(parts) else None,
+        bytes=math.prod([*known, layers]) if len(known) == len(parts) else None,
         address=_integer(fields.get("dptr")),
         element_bytes=parts[0],
         width=parts[1],
