@@ -22,7 +22,8 @@ from gviz.app.address import Addresses
 from gviz.app.library import Library
 from gviz.app.open_recording import OpenRecording
 from gviz.app.quantity import byte_size
-from gviz.errors import DotError, GvizError
+from gviz.errors import GvizError, ImportingError
+from gviz.importing.importer import bare_name
 from gviz.recording.identity import read_version
 from gviz.recording.schema import SCHEMA_VERSION
 from gviz.recording.upgrade import upgrade_recording
@@ -35,7 +36,16 @@ MOST_DOT_BYTES = 64 << 20
 PIECE_BYTES = 4 << 20
 #: Files on their way at once; an upload that was given up keeps its place until then.
 _MOST_UNDER_WAY = 16
-_SUFFIXES = (".gviz", ".dot")
+#: A packed trace may unpack to this; more is for the command line.
+MOST_UNPACKED_BYTES = 2 << 30
+#: Importing the largest file taken lasts about two minutes.
+_IMPORT_SECONDS = 900
+#: What is taken; of two that fit, the longer.
+_SUFFIXES = (".json.gz", ".gviz", ".dot", ".json", ".sqlite")
+_WHAT = (
+    "a recording (.gviz), a trace of PyTorch's profiler (.json, .json.gz), an export of Nsight "
+    "Systems (.sqlite) or a DOT dump (.dot)"
+)
 
 
 class UploadError(GvizError):
@@ -79,15 +89,13 @@ class Uploads:
         Raises
         ------
         UploadError
-            If it is too large, or neither a recording nor a DOT dump by its name.
+            If it is too large, or by its name nothing that can be opened.
         """
         name = shown_name(name)
-        suffix = Path(name).suffix.lower()
-        if suffix not in _SUFFIXES:
-            raise UploadError(
-                415, f"{name} is neither a recording (.gviz) nor a DOT dump of the driver (.dot)"
-            )
-        most = self._most_bytes if suffix == ".gviz" else min(MOST_DOT_BYTES, self._most_bytes)
+        suffix = next((s for s in _SUFFIXES if name.lower().endswith(s)), None)
+        if suffix is None:
+            raise UploadError(415, f"{name} is not {_WHAT}")
+        most = min(MOST_DOT_BYTES, self._most_bytes) if suffix == ".dot" else self._most_bytes
         if size > most:
             other = "gviz view" if suffix == ".gviz" else "gviz import"
             raise UploadError(
@@ -157,8 +165,8 @@ class Uploads:
         path = upload.path
         made = path.with_suffix(".gviz")
         try:
-            if path.suffix == ".dot":
-                _import(path, made, Path(upload.name).stem)
+            if path.suffix != ".gviz":
+                _import(path, made, bare_name(Path(upload.name)))
                 path.unlink()
             elif read_version(path) < SCHEMA_VERSION:
                 upgrade_recording(path, path)  # our own copy
@@ -169,18 +177,28 @@ class Uploads:
             if not isinstance(error, GvizError):
                 raise
             # The place of our copy helps nobody.
-            said = str(error).replace(str(made), upload.name).replace(str(path), upload.name)
+            said = str(error)
+            for ours in (str(made), str(path), path.name):
+                said = said.replace(ours, upload.name)
             raise UploadError(422, said) from error
 
 
-def _import(dump: Path, output: Path, name: str) -> None:
-    """Import a dump in a process of its own: its memory goes, and pages are answered meanwhile."""
+def _import(source: Path, output: Path, name: str) -> None:
+    """Import a file in a process of its own: its memory goes, and pages are answered meanwhile."""
     command = [sys.executable, "-P", "-m", "gviz", "import", f"--name={name}", "-o"]
-    command += [str(output), str(dump)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    command += [str(output), f"--most-bytes={MOST_UNPACKED_BYTES}", "--", str(source)]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=_IMPORT_SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        raise ImportingError(
+            f"{source.name} took more than {_IMPORT_SECONDS} s to import; use 'gviz import' on the "
+            "machine where gviz runs"
+        ) from None
     if done.returncode:
         said = done.stderr.strip().splitlines() or ["gviz: it cannot be read"]
-        raise DotError(said[-1].removeprefix("gviz: "))
+        raise ImportingError(said[-1].removeprefix("gviz: "))
 
 
 def shown_name(name: str) -> str:

@@ -7,7 +7,10 @@
   const gviz = (window.gviz = window.gviz || {});
   /** As PIECE_BYTES of gviz.app.uploads. */
   const PIECE = 4 << 20;
-  const SUFFIXES = [".gviz", ".dot"];
+  const SUFFIXES = [".gviz", ".dot", ".json", ".json.gz", ".sqlite"];
+  const TAKEN =
+    "recordings (.gviz), traces of PyTorch's profiler (.json, .json.gz), exports of Nsight " +
+    "Systems (.sqlite) and DOT dumps (.dot)";
   /** A line that says a file is open has been seen by then (ms); its card stays. */
   const SEEN = 12_000;
 
@@ -81,7 +84,7 @@
   function objection(file) {
     const most = Number(box().dataset.mostBytes);
     if (!SUFFIXES.some((suffix) => file.name.toLowerCase().endsWith(suffix))) {
-      return `${file.name} is neither a recording (.gviz) nor a DOT dump of the driver (.dot).`;
+      return `${file.name} is none of what is opened here: ${TAKEN}.`;
     }
     if (file.size > most) {
       return (
@@ -147,7 +150,7 @@
     let sign = document.getElementById("drop-veil");
     if (on && !sign) {
       const most = megabytes(Number(box().dataset.mostBytes));
-      const words = `Drop recordings (.gviz) or DOT dumps (.dot) to open them, up to ${most} each`;
+      const words = `Drop files to open them, up to ${most} each: ${TAKEN}`;
       sign = element("div", "gv-drop-veil", document.body, words);
       sign.id = "drop-veil";
     } else if (!on && sign) sign.remove();
@@ -179,7 +182,7 @@
     const input = document.createElement("input");
     input.type = "file";
     input.multiple = true;
-    input.accept = SUFFIXES.join(",");
+    input.accept = [...SUFFIXES, ".gz"].join(",");
     input.addEventListener("change", () => sendAll(Array.from(input.files)));
     input.click();
   });

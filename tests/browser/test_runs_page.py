@@ -239,7 +239,7 @@ def test_bad_file_is_a_sentence_that_can_be_put_away(
     alert.get_by_role("button", name="Dismiss the message about notes.gviz").click()
     expect(page.get_by_role("alert")).to_have_count(0)
     drop(page, other)
-    expect(page.get_by_role("alert")).to_have_text(re.compile("neither a recording"))
+    expect(page.get_by_role("alert")).to_have_text(re.compile("none of what is opened here"))
 
 
 def test_file_that_is_too_large_is_refused_before_anything_is_sent(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import resource
 import shutil
+import sqlite3
 import stat
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from gviz.app import uploads
 from gviz.app.application import build_app
 from gviz.app.library import Library
 from gviz.app.security import Access
@@ -23,6 +26,7 @@ from gviz.recording.reader import Recording
 
 LOCAL = {"Host": "localhost:8765", "Origin": "http://localhost:8765"}
 MOST = 1_000_000
+KERNEL = {"ph": "X", "cat": "kernel", "name": "scale", "ts": 1, "dur": 2, "args": {"stream": 7}}
 DOT = """digraph dot {
 subgraph cluster_1 {
 label="graph_1" graph[style="dashed"];
@@ -101,6 +105,63 @@ def test_uploaded_dot_dump_is_imported(client: FlaskClient, library: Library) ->
     assert recording.fetch_runs()[0].name == "dump of mine"
     assert [n.name for n in recording.fetch_nodes(1)] == ["axpy", "norm"]
     assert [p.suffix for p in stored(library)] == [".gviz"]
+
+
+@pytest.mark.parametrize("name", ["my trace.json.gz", "My Trace.JSON"])
+def test_uploaded_trace_is_imported(name: str, client: FlaskClient, library: Library) -> None:
+    content = json.dumps({"traceEvents": [KERNEL]}).encode()
+    content = gzip.compress(content) if name.endswith("gz") else content
+    answer = upload(client, name, content)
+    assert answer.status_code == 200, answer.text
+    (opened,) = (f for f in library.files() if f.key != "small")
+    assert opened.recording.fetch_run_stream_operations(1)[0].name == "scale"
+    assert [p.suffix for p in stored(library)] == [".gviz"]
+
+
+def test_uploaded_export_of_nsight_systems_is_imported(
+    client: FlaskClient, library: Library, tmp_path: Path
+) -> None:
+    with sqlite3.connect(tmp_path / "x.sqlite") as db:
+        db.executescript(
+            "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end, name TEXT);"
+            "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (5, 9, 'scale');"
+        )
+    answer = upload(client, "x.sqlite", (tmp_path / "x.sqlite").read_bytes())
+    assert answer.status_code == 200, answer.text
+    assert library.file("x").recording.fetch_run_stream_operations(1)[0].name == "scale"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("mine.json", b'{"traceEvents": [{"ph"', "mine.json ends after"),
+        ("mine.json", b"PK\x03\x04" + bytes(50), "mine.json is a zip archive"),
+        ("mine.json.gz", b"\x1f\x8bno", "mine.json.gz cannot be unpacked"),
+        ("mine.json", b'{"traceEvents": [{"ph": "X", "cat": "cpu_op"}]}', "events of the CPU"),
+        ("mine.sqlite", b"SQLite format 3\0" + bytes(200), "mine.sqlite cannot be read as SQLite"),
+        ("mine.sqlite", b"", "mine.sqlite is empty"),
+    ],
+)
+def test_bad_traces_are_a_sentence_with_their_own_name(
+    name: str, content: bytes, words: str, client: FlaskClient, library: Library
+) -> None:
+    answer = upload(client, name, content)
+    assert answer.status_code == 422
+    assert words in answer.text
+    assert str(library.scratch._made) not in answer.text
+    assert not stored(library)
+
+
+def test_a_gzip_bomb_is_refused(
+    client: FlaskClient, library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uploads, "MOST_UNPACKED_BYTES", 1 << 20)
+    bomb = gzip.compress(b'{"traceEvents": [' + b'{"ph": "i"},' * 500_000)
+    assert len(bomb) < 50_000
+    answer = upload(client, "bomb.json.gz", bomb)
+    assert answer.status_code == 422
+    assert "bomb.json.gz unpacks to more than 1 MiB" in answer.text
+    assert stored(library) == []
 
 
 def test_uploaded_recording_of_an_older_gviz_is_upgraded(
@@ -275,11 +336,11 @@ def test_name_that_is_shown_is_the_last_part() -> None:
     assert shown_name("a\tb\n.gviz") == "a?b?.gviz"
 
 
-@pytest.mark.parametrize("name", ["notes.txt", "gviz", "a.gviz.zip", "", "a.dot.exe"])
+@pytest.mark.parametrize("name", ["notes.txt", "gviz", "a.gviz.zip", "", "a.dot.exe", "a.gz"])
 def test_other_kinds_of_files_are_refused(client: FlaskClient, library: Library, name: str) -> None:
     answer = post(client, b"x", name=name, size=1)
     assert answer.status_code == 415
-    assert "neither a recording (.gviz) nor a DOT dump" in answer.text
+    assert "is not a recording (.gviz), a trace" in answer.text
     assert not stored(library)
 
 
