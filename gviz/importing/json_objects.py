@@ -17,7 +17,7 @@ import numpy.typing as npt
 from gviz.errors import ImportingError
 
 #: Bytes read at a time.
-PIECE_BYTES = 1 << 20
+PIECE_BYTES = 1 << 18
 #: The longest object, and the most text around the array, that is taken in.
 MOST_OBJECT_BYTES = 8 << 20
 

@@ -106,6 +106,9 @@ def triple(value: Any) -> tuple[int, int, int] | None:
     """Return a launch dimension."""
     if type(value) is not list or len(value) != 3:
         return None
+    x, y, z = value
+    if type(x) is type(y) is type(z) is int and min(value) >= 0 and max(value) < 1 << 32:
+        return x, y, z
     found = [integer(v) for v in value]
     x, y, z = (v if v is not None and 0 <= v < 1 << 32 else None for v in found)
     return None if x is None or y is None or z is None else (x, y, z)

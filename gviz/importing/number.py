@@ -27,6 +27,8 @@ def integer(value: Any) -> int | None:
 
 def known(value: Any) -> int:
     """Return an id or a size; UNKNOWN for what cannot be one."""
+    if value is None:
+        return UNKNOWN
     if type(value) is int and 0 <= value < _MOST_ID:
         return value
     number = integer(value)
