@@ -14,6 +14,8 @@ from gviz.errors import ImportingError
 
 #: Bytes of a value; longer ones cannot be read. Kernel names have some ten thousand.
 MOST_VALUE_BYTES = 16 << 20
+#: What a damaged file makes the sqlite3 module raise; its messages may quote what is no UTF-8.
+_FAILURES = (sqlite3.Error, OverflowError, UnicodeDecodeError)
 
 
 class ForeignTables:
@@ -39,14 +41,14 @@ class ForeignTables:
             self._db = sqlite3.connect(
                 f"file:{urllib.parse.quote(str(path.absolute()))}?mode=ro&immutable=1", uri=True
             )
-        except sqlite3.Error as error:
+        except _FAILURES as error:
             raise self._damaged(error) from error
         try:
             self._db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_VALUE_BYTES)
             self._db.text_factory = lambda raw: raw.decode("utf-8", "replace")
             self._db.execute("PRAGMA trusted_schema=OFF")
             self.columns = dict(self._read_columns())
-        except (sqlite3.Error, OverflowError) as error:
+        except _FAILURES as error:
             self._db.close()
             raise self._damaged(error) from error
 
@@ -74,21 +76,21 @@ class ForeignTables:
         chosen = ", ".join(_quoted(c) if c in has else "NULL" for c in columns)
         try:
             yield from self._db.execute(f"SELECT {chosen} FROM {_quoted(table)}")
-        except (sqlite3.Error, OverflowError) as error:
+        except _FAILURES as error:
             raise self._damaged(error) from error
 
     def count(self, table: str) -> int:
         """Return about how many rows a table has."""
         if table not in self.columns:
             return 0
-        with contextlib.suppress(sqlite3.Error):
+        with contextlib.suppress(*_FAILURES):
             found = self._db.execute(f"SELECT max(rowid) FROM {_quoted(table)}").fetchone()
             return found[0] if isinstance(found[0], int) else 0
         return 0
 
     def _damaged(self, error: Exception) -> ImportingError:
         return ImportingError(
-            f"{self._shown} cannot be read as SQLite: {error}; export or copy it again"
+            f"{self._shown} cannot be read as SQLite: {_words(error)}; export or copy it again"
         )
 
     def __enter__(self) -> ForeignTables:
@@ -101,6 +103,12 @@ class ForeignTables:
         trace: TracebackType | None,
     ) -> None:
         self._db.close()
+
+
+def _words(error: Exception) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return error.object.decode("utf-8", "replace")
+    return str(error)
 
 
 def _quoted(name: str) -> str:
