@@ -11,7 +11,7 @@ import pytest
 from kineto_traces import trace_of, write_trace
 
 from gviz.analysis.subject import Subject
-from gviz.errors import GvizError, ImportingError
+from gviz.errors import GvizError, ImportingError, UsageError
 from gviz.importing import json_objects
 from gviz.importing.importer import import_files, import_kineto
 from gviz.importing.kineto import read_kineto
@@ -340,6 +340,14 @@ def test_launches_without_work_are_told(tmp_path: Path) -> None:
 def test_a_recording_is_not_imported_again(tmp_path: Path) -> None:
     with pytest.raises(ImportingError, match="is a recording of gviz already"):
         import_files([BUNDLED / "decode_step.gviz"], tmp_path / "out.gviz")
+
+
+def test_a_link_to_the_trace_is_not_replaced(tmp_path: Path) -> None:
+    path = write_trace({"traceEvents": [kernel()]}, tmp_path / "x.json")
+    (tmp_path / "out.gviz").symlink_to(path)
+    with pytest.raises(UsageError, match="would replace"):
+        import_files([path], tmp_path / "out.gviz", overwrite=True)
+    assert json.loads(path.read_text())["traceEvents"]
 
 
 def test_folders_pipes_and_missing_files_are_refused(tmp_path: Path) -> None:

@@ -261,7 +261,7 @@ def test_cut_exports_are_refused_in_words(keep: float, tmp_path: Path) -> None:
 def test_a_damaged_schema_is_told_though_it_is_no_text(tmp_path: Path) -> None:
     path = tmp_path / "x.sqlite"
     database(path, "CREATE TABLE StringIds (id, value); CREATE TABLE OSRT_API (start, end);")
-    path.write_bytes(path.read_bytes().replace(b"TABLE OSRT", b"TABL\xae OSRT"))
+    path.write_bytes(path.read_bytes().replace(b"TABLE OSRT", b"TA\xaeLE OSRT"))
     with pytest.raises(ImportingError, match="cannot be read as SQLite: malformed"):
         import_nsys(path, tmp_path / "out.gviz")
 
