@@ -247,10 +247,9 @@ def _dag(
 ) -> Component:
     if not view.nodes:
         return pane("Graph", html.P("This graph has no nodes.", className="gv-empty"), None)
-    words = edges_note(view.root)
-    # What is inferred is told in full by the head and the inspector.
-    shown = "edges inferred" if view.root.edges_inferred else words
-    note = None if words is None else html.Span(shown, title=words, className="gv-muted")
+    # Inferred edges are told by the head, which has room for it.
+    words = None if view.root.edges_inferred else edges_note(view.root)
+    note = None if words is None else html.Span(words, className="gv-muted")
     choices = (
         data_choice(view, query.data),
         fold_choice(view, query.folding),
