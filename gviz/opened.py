@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from functools import cached_property
-from html import escape
 from os import PathLike
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -18,11 +16,13 @@ from gviz.frame import Frame, from_rows, table_kinds
 from gviz.graph_frames import FRAMES
 from gviz.launch_time import LaunchTimes, launch_times
 from gviz.life_summary import is_failed
+from gviz.notebook import summary_html
 from gviz.recording import rows
 from gviz.recording.all_launches import LaunchArrays
 from gviz.recording.arrays import EdgeArrays, SpanArrays
 from gviz.recording.reader import Recording
 from gviz.recording.table import all_tables
+from gviz.showing import show
 
 if TYPE_CHECKING:
     import networkx
@@ -147,23 +147,29 @@ class Opened:
 
     def _repr_html_(self) -> str:
         """Return the summary that notebooks show."""
-        head = "".join(f"<th>{x}</th>" for x in ("run", "graph", "nodes", "launches", "launch"))
-        body = "".join(f"<tr>{cells}</tr>" for cells in self._html_rows())
-        path = escape(str(self.recording.path))
-        return f"<table><caption>{path}</caption><tr>{head}</tr>{body}</table>"
+        return summary_html(self)
 
-    def _html_rows(self) -> Iterator[str]:
-        for run in self.runs:
-            for graph in run.graphs:
-                median = graph.launch_times.median_ns
-                cells = (
-                    run.row.name,
-                    graph.name,
-                    f"{len(graph.nodes):,}",
-                    f"{graph.launch_count:,}",
-                    "" if median is None else f"{median / 1e3:,.1f} us",
-                )
-                yield "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+    def show(
+        self, graph: int | str | None = None, *, server: bool = False, height: int = 720
+    ) -> None:
+        """Show the view: in a notebook inside the cell, else in the browser as ``gviz view`` does.
+
+        Parameters
+        ----------
+        graph
+            Only this one, by id, name or pattern; None: all, as far as a notebook holds them.
+        server
+            Also in a notebook: serve it to a browser of this machine until interrupted.
+        height
+            Of the frame in a notebook, in pixels.
+
+        Raises
+        ------
+        GvizError
+            If there is no such graph, or the view is too large for a notebook.
+        """
+        chosen = self.graphs if graph is None else (self.graph(graph),)
+        show(self.recording.path, [g.row.graph_id for g in chosen], server=server, height=height)
 
 
 class OpenedRun:
@@ -229,6 +235,12 @@ class OpenedGraph:
         """Its nodes, in order of creation."""
         return self.recording.fetch_nodes(self.row.graph_id)
 
+    @property
+    def node_count(self) -> int:
+        """How many nodes this level has."""
+        key = {"graph_id": self.row.graph_id}
+        return len(self.recording.fetch_arrays(rows.Node, key, ("node_id",)))
+
     @cached_property
     def edges(self) -> EdgeArrays | None:
         """Its dependencies as arrays; None: not known."""
@@ -264,6 +276,10 @@ class OpenedGraph:
     def spans(self) -> SpanArrays:
         """The spans of all its recorded launches, as arrays; also those of nodes in bodies."""
         return self.recording.fetch_graph_spans(self.row.graph_id)
+
+    def show(self, *, server: bool = False, height: int = 720) -> None:
+        """Show it, as :meth:`Opened.show` does."""
+        show(self.recording.path, [self.row.graph_id], server=server, height=height)
 
     def analyze(self) -> GraphAnalysis:
         """Return what ``gviz analyze`` says of it."""
@@ -316,7 +332,7 @@ class OpenedGraph:
         median = self.launch_times.median_ns
         time = "" if median is None else f", launch {median / 1e3:,.1f} us"
         return (
-            f"<graph {self.row.graph_id}: {self.name}, {len(self.nodes):,} nodes, "
+            f"<graph {self.row.graph_id}: {self.name}, {self.node_count:,} nodes, "
             f"{self.launch_count:,} launches{time}>"
         )
 
