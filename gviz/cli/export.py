@@ -34,7 +34,8 @@ def add_parser(subparsers: Subparsers) -> None:
         "dot: Graphviz text on stdout unless -o names a file, coloured by median duration; "
         "'dot -Tsvg' draws it. html: one file that a browser opens without a server or a "
         "network, with graph, timeline, table and inspector. perfetto: Chrome trace events for "
-        "ui.perfetto.dev, nodes in lanes with arrows for dependencies. csv, parquet: a folder "
+        "ui.perfetto.dev, nodes in lanes with arrows for dependencies. svg: a picture of the "
+        "graph, or with --timeline of a launch, coloured by duration. csv, parquet: a folder "
         "with every table. docs/exporting.md says what is in each.",
     )
     parser.add_argument("recording", type=Path, metavar="FILE", help="a .gviz file")
@@ -48,6 +49,13 @@ def add_parser(subparsers: Subparsers) -> None:
         dest="format",
         help="as --format html",
     )
+    _add_choices(parser)
+    parser.add_argument("--overwrite", action="store_true", help="replace what exists")
+    parser.set_defaults(run=run)
+
+
+def _add_choices(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say what is written, and where to."""
     parser.add_argument(
         "--graph",
         action="append",
@@ -64,26 +72,35 @@ def add_parser(subparsers: Subparsers) -> None:
         help="html: a launch for the timeline, by the number that the viewer shows with a #, "
         "or all recorded ones stacked; may be repeated (default: one of typical length; the "
         "median of all is always there). perfetto: launches by number, with what else ran "
-        "meanwhile (default: all)",
+        "meanwhile (default: all). svg: the one of --timeline",
     )
     parser.add_argument(
         "-o",
         "--output",
         type=Path,
         metavar="OUT",
-        help="what to write (default of html and perfetto: the recording's name with .html or "
-        ".json.gz; of csv and parquet: a folder, its name with -csv or -parquet)",
+        help="what to write (default of html, perfetto and svg: the recording's name with .html, "
+        ".json.gz or .svg; of csv and parquet: a folder, its name with -csv or -parquet)",
     )
-    parser.add_argument("--overwrite", action="store_true", help="replace what exists")
-    parser.set_defaults(run=run)
+    parser.add_argument(
+        "--timeline",
+        action="store_true",
+        help="svg: a launch along time instead of the graph (--launch N; default: one of median "
+        "length)",
+    )
+    parser.add_argument(
+        "--theme", choices=["light", "dark"], default="light", help="svg: colours of the page"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the graphs; return 0."""
     path = find_recording(arguments.recording)
+    if arguments.timeline and arguments.format != "svg":
+        raise UsageError("--timeline is for svg; html and perfetto have graph and timeline")
     if arguments.launch and arguments.format not in _WITH_LAUNCHES:
         raise UsageError(
-            f"--launch is for {' and '.join(_WITH_LAUNCHES)}; {arguments.format} has no launches "
+            f"--launch is for {', '.join(_WITH_LAUNCHES)}; {arguments.format} has no launches "
             "to choose"
         )
     _WRITERS[arguments.format](path, arguments)
@@ -130,10 +147,7 @@ def _write_dot(path: Path, arguments: argparse.Namespace) -> None:
     if output is None:
         sys.stdout.write(text)
         return
-    try:
-        output.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise GvizError(f"cannot write {output}: {error.strerror}; choose another place") from error
+    _write_text(output, text, arguments)
     print(f"wrote {output}; 'dot -Tsvg {output}' draws it", file=sys.stderr)
 
 
@@ -199,6 +213,35 @@ def _write_perfetto(path: Path, arguments: argparse.Namespace) -> None:
     )
 
 
+def _write_svg(path: Path, arguments: argparse.Namespace) -> None:
+    from gviz.svg.picture import draw_graphs, draw_launch
+
+    if arguments.launch and not arguments.timeline:
+        raise UsageError("--launch chooses the launch of --timeline; give both or none")
+    graph_ids = _graph_ids(path, arguments)
+    with Recording(path) as recording:
+        if arguments.timeline:
+            ordinals = list(_parse_ordinals(arguments.launch) or [None])
+            if len(graph_ids) > 1 or len(ordinals) > 1 or "all" in arguments.launch:
+                raise UsageError(
+                    "--timeline draws one launch of one graph; choose by --graph and --launch"
+                )
+            text = draw_launch(recording, graph_ids[0], ordinals[0], arguments.theme)
+        else:
+            text = draw_graphs(recording, graph_ids, arguments.theme)
+    output: Path = arguments.output or path.with_suffix(".svg")
+    _write_text(output, text, arguments)
+    print(f"wrote {output}; open it in a browser", file=sys.stderr)
+
+
+def _write_text(output: Path, text: str, arguments: argparse.Namespace) -> None:
+    check_output(output, overwrite=arguments.overwrite)
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise GvizError(f"cannot write {output}: {error.strerror}; choose another place") from error
+
+
 def _parse_ordinals(asked: Sequence[str]) -> frozenset[int] | None:
     """Return numbers of launches; None: all."""
     if not asked or "all" in asked:
@@ -256,8 +299,9 @@ _WRITERS: Mapping[str, Callable[[Path, argparse.Namespace], None]] = {
     "dot": _write_dot,
     "html": _write_html,
     "perfetto": _write_perfetto,
+    "svg": _write_svg,
     "csv": _write_tables,
     "parquet": _write_tables,
 }
 #: Formats that hold some launches of many.
-_WITH_LAUNCHES = ("html", "perfetto")
+_WITH_LAUNCHES = ("html", "perfetto", "svg")

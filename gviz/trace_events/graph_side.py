@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gviz.layout.interval_lanes import pack_lanes
+from gviz.launch_lanes import launch_lanes
 from gviz.node_type import node_type_name
 from gviz.nvtx_paths import nvtx_texts
 from gviz.recording import rows
-from gviz.span_owners import Owner, span_owners
+from gviz.span_owners import span_owners
 from gviz.trace_events.arrows import Dependencies, LaunchTimes
 from gviz.trace_events.event_text import (
     category,
@@ -214,25 +214,13 @@ class GraphSide:
 
     def _lanes(self, bank: int, times: LaunchTimes) -> IntArray:
         """Return the thread of each span: as few as run at once."""
-        order = np.argsort(times.start_ns, kind="stable")
-        nowhere = Owner(-1, True, "", 0)
-        owners = [self._owners.get(i, nowhere) for i in times.exec_id[order].tolist()]
-        node = np.array([owner.node for owner in owners], np.int64)
-        nested = np.array([owner.nested for owner in owners], bool)
-        chain = np.append(self._dependencies.chain, -1)[node]
-        start = times.start_ns[order]
-        zero = int(start[0]) if len(start) else 0
-        # From the first start, in which floating point numbers are exact.
-        begin = (start - zero).astype(np.float64)
-        end = (times.end_ns[order] - zero).astype(np.float64)
-        lane = pack_lanes(begin, end, chain, nested)
+        owners, chain = self._owners, self._dependencies.chain
+        lane = launch_lanes(owners, chain, times.exec_id, times.start_ns, times.end_ns)
         threads = [
             self._thread(bank, f"lane {i}", f"lane {i}")
             for i in range(int(lane.max(initial=-1)) + 1)
         ]
-        found = np.zeros(len(order), np.int64)
-        found[order] = np.array(threads, np.int64)[lane]
-        return found
+        return np.array(threads, np.int64)[lane]
 
     def _write_spans(
         self,

@@ -119,7 +119,7 @@ def test_html_refuses_with_a_sentence(
 
 def test_launch_is_nothing_for_dot(loop: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", str(loop), "--launch", "0"]) == 2
-    assert "--launch is for html and perfetto" in capsys.readouterr().err
+    assert "--launch is for html, perfetto, svg" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("kind", ["dot", "html"])
@@ -198,7 +198,7 @@ def test_tables_go_to_a_folder(loop: Path, capsys: pytest.CaptureFixture[str], f
     ("arguments", "code", "words"),
     [
         (["--graph", "1"], 2, "--graph is not for csv: it writes the whole recording"),
-        (["--launch", "1"], 2, "--launch is for html and perfetto; csv has no launches"),
+        (["--launch", "1"], 2, "--launch is for html, perfetto, svg; csv has no launches"),
         (["-o", "/nowhere/x"], 1, "there is no directory /nowhere; create it"),
     ],
 )
