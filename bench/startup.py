@@ -88,6 +88,10 @@ def main() -> None:
             "python -c pass": spread(lambda: time_command("-c", "pass"), repeat),
             "import gviz": spread(lambda: time_command("-c", "import gviz"), repeat),
             "gviz --version": spread(lambda: time_command("-m", "gviz", "--version"), repeat),
+            "import pytest": spread(lambda: time_command("-c", "import pytest"), repeat),
+            "import pytest, its plugin": spread(
+                lambda: time_command("-c", "import pytest, gviz.pytest_plugin"), repeat
+            ),
             "viewer: address printed": summary([v[0] for v in viewer]),
             "viewer: first page": summary([v[1] for v in viewer]),
         }
@@ -102,6 +106,9 @@ def main() -> None:
         "python_ms": round(base, 1),
         "import_gviz_over_python_ms": round(rows["import gviz"][0] - base, 1),
         "version_ms": round(rows["gviz --version"][0], 1),
+        "pytest_plugin_ms": round(
+            rows["import pytest, its plugin"][0] - rows["import pytest"][0], 1
+        ),
         "viewer_address_ms": round(rows["viewer: address printed"][0], 1),
         "viewer_first_page_ms": round(rows["viewer: first page"][0], 1),
     }

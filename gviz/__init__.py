@@ -22,14 +22,15 @@ __all__ = [
 
 if TYPE_CHECKING:
     from gviz.collectors.compare import compare_stream
-    from gviz.collectors.profiler import profile, start, stop
+    from gviz.collectors.profiler import start, stop
     from gviz.collectors.watch import watch
     from gviz.errors import GvizError
     from gviz.opened import open_recording as open
+    from gviz.profiled import profile
 
 _LAZY = {
     "compare_stream": "gviz.collectors.compare",
-    "profile": "gviz.collectors.profiler",
+    "profile": "gviz.profiled",
     "start": "gviz.collectors.profiler",
     "stop": "gviz.collectors.profiler",
     "watch": "gviz.collectors.watch",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,8 @@ from gviz.errors import GvizError
 if TYPE_CHECKING:
     import pandas
     import polars
+
+    from gviz.recording.table import Table
 
 #: As in the schema of a recording.
 Kind = Literal["INTEGER", "REAL", "TEXT", "BLOB"]
@@ -63,19 +65,35 @@ class Frame:
 
     def to_polars(self) -> polars.DataFrame:
         """Return it as a polars DataFrame; GvizError without polars."""
-        try:
-            import polars
-        except ImportError as error:
-            raise _missing("polars") from error
-        types = {
-            "INTEGER": polars.Int64, "REAL": polars.Float64,
-            "TEXT": polars.String, "BLOB": polars.Binary,
-        }  # fmt: skip
+        polars, types = import_polars(), polars_types()
         columns = [
             polars.Series(name, values, dtype=types[self.kinds[name]])
             for name, values in self.values.items()
         ]
         return polars.DataFrame(columns)
+
+
+def import_polars() -> Any:
+    """Return the module polars; GvizError, which says how to get it, without."""
+    try:
+        import polars
+    except ImportError as error:
+        raise _missing("polars") from error
+    return polars
+
+
+def polars_types() -> Mapping[Kind, Any]:
+    """Return polars' type of each kind of column."""
+    polars = import_polars()
+    return {
+        "INTEGER": polars.Int64, "REAL": polars.Float64,
+        "TEXT": polars.String, "BLOB": polars.Binary,
+    }  # fmt: skip
+
+
+def table_kinds(table: Table) -> dict[str, Kind]:
+    """Return the types of the columns of a recording's table, by name."""
+    return {column.name: cast(Kind, column.sql_type) for column in table.columns}
 
 
 def from_rows(kinds: Mapping[str, Kind], found: Sequence[Sequence[Any]]) -> Frame:

@@ -2,38 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import cached_property
-from html import escape
 from os import PathLike
 from types import TracebackType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from gviz.analysis.analysis import GraphAnalysis, analyze
 from gviz.comparison.diff import compare_recordings
 from gviz.comparison.diff_result import Diff
 from gviz.errors import GvizError
-from gviz.frame import Frame, Kind, from_rows, without
+from gviz.frame import Frame, from_rows, table_kinds
+from gviz.graph_frames import FRAMES
 from gviz.launch_time import LaunchTimes, launch_times
 from gviz.life_summary import is_failed
-from gviz.node_type import node_type_name
-from gviz.nvtx_paths import nvtx_texts
+from gviz.notebook import summary_html
 from gviz.recording import rows
 from gviz.recording.all_launches import LaunchArrays
 from gviz.recording.arrays import EdgeArrays, SpanArrays
 from gviz.recording.reader import Recording
-from gviz.recording.table import all_tables, table_of
+from gviz.recording.table import all_tables
+from gviz.showing import show
 
 if TYPE_CHECKING:
     import networkx
     import pandas
     import polars
-
-_STATISTICS: Mapping[str, Kind] = {
-    "count": "INTEGER", "median_ns": "REAL", "p5_ns": "REAL", "p95_ns": "REAL",
-    "min_ns": "INTEGER", "max_ns": "INTEGER", "total_ns": "INTEGER",
-}  # fmt: skip
 
 
 def open_recording(path: str | PathLike[str]) -> Opened:
@@ -55,7 +49,7 @@ def open_recording(path: str | PathLike[str]) -> Opened:
         If it cannot be read, or was written by another version of gviz; the message says what to
         do.
     """
-    return Opened(Recording(str(path)))
+    return Opened.at(path)
 
 
 class Opened:
@@ -69,6 +63,11 @@ class Opened:
 
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
+
+    @classmethod
+    def at(cls, path: str | PathLike[str]) -> Opened:
+        """Open a file; see :func:`open_recording`."""
+        return cls(Recording(str(path)))
 
     def __enter__(self) -> Opened:
         return self
@@ -121,7 +120,7 @@ class Opened:
         """Return a whole table of the file; GvizError if there is none of that name."""
         for known in all_tables():
             if known.name == table:
-                kinds = _kinds(known.row)
+                kinds = table_kinds(known)
                 order = known.columns[0].name
                 found = self.recording.fetch_columns(known.row, tuple(kinds), {}, order)
                 return from_rows(kinds, found)
@@ -148,23 +147,29 @@ class Opened:
 
     def _repr_html_(self) -> str:
         """Return the summary that notebooks show."""
-        head = "".join(f"<th>{x}</th>" for x in ("run", "graph", "nodes", "launches", "launch"))
-        body = "".join(f"<tr>{cells}</tr>" for cells in self._html_rows())
-        path = escape(str(self.recording.path))
-        return f"<table><caption>{path}</caption><tr>{head}</tr>{body}</table>"
+        return summary_html(self)
 
-    def _html_rows(self) -> Iterator[str]:
-        for run in self.runs:
-            for graph in run.graphs:
-                median = graph.launch_times.median_ns
-                cells = (
-                    run.row.name,
-                    graph.name,
-                    f"{len(graph.nodes):,}",
-                    f"{graph.launch_count:,}",
-                    "" if median is None else f"{median / 1e3:,.1f} us",
-                )
-                yield "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+    def show(
+        self, graph: int | str | None = None, *, server: bool = False, height: int = 720
+    ) -> None:
+        """Show the view: in a notebook inside the cell, else in the browser as ``gviz view`` does.
+
+        Parameters
+        ----------
+        graph
+            Only this one, by id, name or pattern; None: all, as far as a notebook holds them.
+        server
+            Also in a notebook: serve it to a browser of this machine until interrupted.
+        height
+            Of the frame in a notebook, in pixels.
+
+        Raises
+        ------
+        GvizError
+            If there is no such graph, or the view is too large for a notebook.
+        """
+        chosen = self.graphs if graph is None else (self.graph(graph),)
+        show(self.recording.path, [g.row.graph_id for g in chosen], server=server, height=height)
 
 
 class OpenedRun:
@@ -191,6 +196,12 @@ class OpenedRun:
         )
 
     @property
+    def all_graphs(self) -> tuple[OpenedGraph, ...]:
+        """All its graphs, also bodies and those that failed, in order of graph_id."""
+        found = self._recording.fetch_graphs(self.row.run_id)
+        return tuple(OpenedGraph(self._recording, graph) for graph in found)
+
+    @property
     def devices(self) -> list[rows.Device]:
         """The GPUs it used."""
         return self._recording.fetch_devices(self.row.run_id)
@@ -206,10 +217,12 @@ class OpenedGraph:
     ----------
     row
         What is recorded of it.
+    recording
+        The gate to the file.
     """
 
     def __init__(self, recording: Recording, row: rows.Graph) -> None:
-        self._recording = recording
+        self.recording = recording
         self.row = row
 
     @property
@@ -220,47 +233,57 @@ class OpenedGraph:
     @cached_property
     def nodes(self) -> list[rows.Node]:
         """Its nodes, in order of creation."""
-        return self._recording.fetch_nodes(self.row.graph_id)
+        return self.recording.fetch_nodes(self.row.graph_id)
+
+    @property
+    def node_count(self) -> int:
+        """How many nodes this level has."""
+        key = {"graph_id": self.row.graph_id}
+        return len(self.recording.fetch_arrays(rows.Node, key, ("node_id",)))
 
     @cached_property
     def edges(self) -> EdgeArrays | None:
         """Its dependencies as arrays; None: not known."""
         if self.row.topology_id is None:
             return None
-        return self._recording.fetch_edges(self.row.topology_id)
+        return self.recording.fetch_edges(self.row.topology_id)
 
     @cached_property
     def bodies(self) -> tuple[OpenedGraph, ...]:
         """The bodies that its nodes hold."""
         return tuple(
-            OpenedGraph(self._recording, graph)
-            for graph in self._recording.fetch_graphs(self.row.run_id)
+            OpenedGraph(self.recording, graph)
+            for graph in self.recording.fetch_graphs(self.row.run_id)
             if graph.parent_graph_id == self.row.graph_id
         )
 
     @cached_property
     def launches(self) -> LaunchArrays:
         """Its launches that are known one by one, as arrays."""
-        return self._recording.fetch_launch_arrays(self.row.graph_id)
+        return self.recording.fetch_launch_arrays(self.row.graph_id)
 
     @property
     def launch_count(self) -> int:
         """Its launches, recorded one by one or not."""
-        return self._recording.count_launches(self.row.graph_id)[0]
+        return self.recording.count_launches(self.row.graph_id)[0]
 
     @property
     def launch_times(self) -> LaunchTimes:
         """The median GPU time of its launches, and how it was measured."""
-        return launch_times(self._recording, self.row.graph_id)
+        return launch_times(self.recording, self.row.graph_id)
 
     @cached_property
     def spans(self) -> SpanArrays:
         """The spans of all its recorded launches, as arrays; also those of nodes in bodies."""
-        return self._recording.fetch_graph_spans(self.row.graph_id)
+        return self.recording.fetch_graph_spans(self.row.graph_id)
+
+    def show(self, *, server: bool = False, height: int = 720) -> None:
+        """Show it, as :meth:`Opened.show` does."""
+        show(self.recording.path, [self.row.graph_id], server=server, height=height)
 
     def analyze(self) -> GraphAnalysis:
         """Return what ``gviz analyze`` says of it."""
-        (run,) = analyze(self._recording, graph_id=self.row.graph_id).runs
+        (run,) = analyze(self.recording, graph_id=self.row.graph_id).runs
         return run.graphs[0]
 
     # -- tables and graphs of other libraries -------------------------------------------
@@ -273,11 +296,9 @@ class OpenedGraph:
         GvizError
             If there is none of that name.
         """
-        if what not in _FRAMES:
-            raise GvizError(
-                f"there is no table {what!r} of a graph; there are {', '.join(_FRAMES)}"
-            )
-        return _FRAMES[what](self)
+        if what not in FRAMES:
+            raise GvizError(f"there is no table {what!r} of a graph; there are {', '.join(FRAMES)}")
+        return FRAMES[what](self)
 
     def to_pandas(self, what: str = "nodes") -> pandas.DataFrame:
         """Return one of its tables as a pandas DataFrame; see :meth:`frame`."""
@@ -307,75 +328,16 @@ class OpenedGraph:
             found.add_edge(int(tail), int(head), **attributes)
         return found
 
-    def _nodes(self) -> Frame:
-        kinds = _kinds(rows.Node)
-        functions = self._recording.fetch_functions(self.row.run_id)
-        paths = nvtx_texts(self._recording.fetch_nvtx_paths(self.row.run_id))
-        outermost = self._recording.fetch_outermost(self.row)
-        times = {t.node_id: t for t in self._recording.fetch_statistics(outermost.graph_id)}
-        found = []
-        for node in self.nodes:
-            function = functions.get(node.function_id or 0)
-            time = times.get(-1 if node.exec_node_id is None else node.exec_node_id)
-            found.append(
-                (
-                    *(getattr(node, name) for name in kinds),
-                    node_type_name(node.type),
-                    None if function is None else function.name,
-                    paths.get(node.nvtx_path_id or 0),
-                    *(None if time is None else getattr(time, name) for name in _STATISTICS),
-                )
-            )
-        more: dict[str, Kind] = {"kind": "TEXT", "kernel": "TEXT", "nvtx_path": "TEXT"}
-        return from_rows({**kinds, **more, **_STATISTICS}, found)
-
-    def _edges(self) -> Frame:
-        names = ("from_node", "to_node", "type", "from_port", "to_port")
-        edges = self.edges
-        columns = {name: () if edges is None else getattr(edges, name) for name in names}
-        return Frame(dict.fromkeys(names, "INTEGER"), columns)
-
-    def _launches(self) -> Frame:
-        found = self.launches
-        names = tuple(LaunchArrays.__dataclass_fields__)
-        return Frame(
-            dict.fromkeys(names, "INTEGER"),
-            {name: without(getattr(found, name), -1) for name in names},
-        )
-
-    def _spans(self) -> Frame:
-        found = self.spans
-        # Spans carry the id in the executable, which differs from node_id in bodies.
-        names = {
-            n: "exec_node_id" if n == "node_id" else n for n in SpanArrays.__dataclass_fields__
-        }
-        return Frame(
-            dict.fromkeys(names.values(), "INTEGER"),
-            {column: getattr(found, name) for name, column in names.items()},
-        )
-
     def __repr__(self) -> str:
         median = self.launch_times.median_ns
         time = "" if median is None else f", launch {median / 1e3:,.1f} us"
         return (
-            f"<graph {self.row.graph_id}: {self.name}, {len(self.nodes):,} nodes, "
+            f"<graph {self.row.graph_id}: {self.name}, {self.node_count:,} nodes, "
             f"{self.launch_count:,} launches{time}>"
         )
-
-
-_FRAMES: Mapping[str, Callable[[OpenedGraph], Frame]] = {
-    "nodes": OpenedGraph._nodes,
-    "edges": OpenedGraph._edges,
-    "launches": OpenedGraph._launches,
-    "spans": OpenedGraph._spans,
-}
 
 
 def _is(graph: OpenedGraph, which: int | str) -> bool:
     if isinstance(which, int):
         return graph.row.graph_id == which
     return graph.name == which or fnmatchcase(graph.name, which)
-
-
-def _kinds(row: type) -> dict[str, Kind]:
-    return {column.name: cast(Kind, column.sql_type) for column in table_of(row).columns}

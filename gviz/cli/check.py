@@ -88,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> CheckReport:
-    limits, ignored = _read_limits(arguments.config, arguments.baseline is not None)
+    limits, ignored = read_limits(arguments.config, has_baseline=arguments.baseline is not None)
     with ExitStack() as stack:
         recording = stack.enter_context(Recording(find_recording(arguments.recording)))
         baseline = None
@@ -97,7 +97,7 @@ def _check(arguments: argparse.Namespace) -> CheckReport:
         return check_recording(recording, baseline, limits, ignored)
 
 
-def _read_limits(path: Path | None, has_baseline: bool) -> tuple[Limits, Sequence[Ignored]]:
+def read_limits(path: Path | None, *, has_baseline: bool) -> tuple[Limits, Sequence[Ignored]]:
     """Return the limits and the findings that do not count; UsageError where nothing is checked."""
     file, content = read_config(path)
     try:

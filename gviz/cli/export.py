@@ -1,11 +1,11 @@
-"""``gviz export``: a recording's graphs as text for other programs, or as one HTML file."""
+"""``gviz export``: a recording for other programs, or as one HTML file."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,15 +29,18 @@ def add_parser(subparsers: Subparsers) -> None:
     """Add the parser of ``gviz export``."""
     parser = subparsers.add_parser(
         "export",
-        help="write a recording's graphs as DOT, or as one HTML file",
-        description="Write graphs for other programs, or to show them where there is no gviz. "
+        help="write a recording for other programs, or as one HTML file",
+        description="Write a recording for other programs, or to show it where there is no gviz. "
         "dot: Graphviz text on stdout unless -o names a file, coloured by median duration; "
         "'dot -Tsvg' draws it. html: one file that a browser opens without a server or a "
-        "network, with graph, timeline, table and inspector.",
+        "network, with graph, timeline, table and inspector. perfetto: Chrome trace events for "
+        "ui.perfetto.dev, nodes in lanes with arrows for dependencies. svg: a picture of the "
+        "graph, or with --timeline of a launch, coloured by duration. csv, parquet: a folder "
+        "with every table. docs/exporting.md says what is in each.",
     )
     parser.add_argument("recording", type=Path, metavar="FILE", help="a .gviz file")
     parser.add_argument(
-        "--format", choices=["dot", "html"], default="dot", help="what to write (default: dot)"
+        "--format", choices=[*_WRITERS], default="dot", help="what to write (default: dot)"
     )
     parser.add_argument(
         "--html",
@@ -46,13 +49,20 @@ def add_parser(subparsers: Subparsers) -> None:
         dest="format",
         help="as --format html",
     )
+    _add_choices(parser)
+    parser.add_argument("--overwrite", action="store_true", help="replace what exists")
+    parser.set_defaults(run=run)
+
+
+def _add_choices(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say what is written, and where to."""
     parser.add_argument(
         "--graph",
         action="append",
         default=[],
         metavar="ID|NAME",
         help="the graph, by its number or its name; 'gviz info' lists them; may be repeated "
-        "(default: every top-level graph)",
+        "(default: every top-level graph); not for csv and parquet",
     )
     parser.add_argument(
         "--launch",
@@ -61,31 +71,45 @@ def add_parser(subparsers: Subparsers) -> None:
         metavar="N|median|all",
         help="html: a launch for the timeline, by the number that the viewer shows with a #, "
         "or all recorded ones stacked; may be repeated (default: one of typical length; the "
-        "median of all is always there)",
+        "median of all is always there). perfetto: launches by number, with what else ran "
+        "meanwhile (default: all). svg: the one of --timeline",
     )
     parser.add_argument(
         "-o",
         "--output",
         type=Path,
         metavar="OUT",
-        help="the file to write (default of html: the recording's name with .html)",
+        help="what to write (default of html, perfetto and svg: the recording's name with .html, "
+        ".json.gz or .svg; of csv and parquet: a folder, its name with -csv or -parquet)",
     )
-    parser.add_argument("--overwrite", action="store_true", help="replace an existing file")
-    parser.set_defaults(run=run)
+    parser.add_argument(
+        "--timeline",
+        action="store_true",
+        help="svg: a launch along time instead of the graph (--launch N; default: one of median "
+        "length)",
+    )
+    parser.add_argument(
+        "--theme", choices=["light", "dark"], default="light", help="svg: colours of the page"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the graphs; return 0."""
     path = find_recording(arguments.recording)
-    if arguments.launch and arguments.format != "html":
-        raise UsageError("--launch chooses what the timeline of --html shows; give both or none")
-    with Recording(path) as recording:
-        graph_ids = _find_graphs(recording, path, arguments.graph)
-    if arguments.format == "html":
-        _write_html(path, graph_ids, arguments)
-    else:
-        _write_dot(path, graph_ids, arguments)
+    if arguments.timeline and arguments.format != "svg":
+        raise UsageError("--timeline is for svg; html and perfetto have graph and timeline")
+    if arguments.launch and arguments.format not in _WITH_LAUNCHES:
+        raise UsageError(
+            f"--launch is for {', '.join(_WITH_LAUNCHES)}; {arguments.format} has no launches "
+            "to choose"
+        )
+    _WRITERS[arguments.format](path, arguments)
     return 0
+
+
+def _graph_ids(path: Path, arguments: argparse.Namespace) -> list[int]:
+    with Recording(path) as recording:
+        return _find_graphs(recording, path, arguments.graph)
 
 
 def _find_graphs(recording: Recording, path: Path, wanted: Sequence[str]) -> list[int]:
@@ -111,9 +135,10 @@ def _find_graph(graphs: Sequence[rows.Graph], wanted: str) -> int:
     raise RecordingError(f"there is no graph {wanted}; 'gviz info' lists them")
 
 
-def _write_dot(path: Path, graph_ids: Sequence[int], arguments: argparse.Namespace) -> None:
+def _write_dot(path: Path, arguments: argparse.Namespace) -> None:
     from gviz.dot.export import to_dot
 
+    graph_ids = _graph_ids(path, arguments)
     output: Path | None = arguments.output
     if output is not None:
         check_output(output, overwrite=arguments.overwrite)
@@ -122,18 +147,16 @@ def _write_dot(path: Path, graph_ids: Sequence[int], arguments: argparse.Namespa
     if output is None:
         sys.stdout.write(text)
         return
-    try:
-        output.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise GvizError(f"cannot write {output}: {error.strerror}; choose another place") from error
+    _write_text(output, text, arguments)
     print(f"wrote {output}; 'dot -Tsvg {output}' draws it", file=sys.stderr)
 
 
-def _write_html(path: Path, graph_ids: Sequence[int], arguments: argparse.Namespace) -> None:
+def _write_html(path: Path, arguments: argparse.Namespace) -> None:
     # Dash takes half a second to import; DOT need not wait for it.
     from gviz.app.html_file.file import write_html
     from gviz.app.html_file.launches import parse_asked
 
+    graph_ids = _graph_ids(path, arguments)
     progress = _Progress()
     try:
         written = write_html(
@@ -154,6 +177,96 @@ def _write_html(path: Path, graph_ids: Sequence[int], arguments: argparse.Namesp
     print(
         f"wrote {written.path}, {format_bytes(written.size_bytes)}: {', '.join(held)}; "
         "open it in a browser",
+        file=sys.stderr,
+    )
+
+
+def _write_perfetto(path: Path, arguments: argparse.Namespace) -> None:
+    from gviz.trace_events.export import write_trace
+
+    output: Path = arguments.output or path.with_suffix(".json.gz")
+    if not output.name.endswith((".json", ".json.gz")):
+        raise UsageError(f"-o {output}: name a file that ends with .json or .json.gz")
+    ordinals = _parse_ordinals(arguments.launch)
+    graph_ids = _graph_ids(path, arguments)
+    progress = _Progress()
+    try:
+        with Recording(path) as recording:
+            written = write_trace(
+                recording,
+                output,
+                graph_ids,
+                ordinals,
+                overwrite=arguments.overwrite,
+                progress=progress.tell,
+            )
+    finally:
+        progress.end()
+    held = [
+        format_count(written.launch_count, "launch", "launches"),
+        format_count(written.event_count, "event"),
+    ]
+    print(
+        f"wrote {written.path}, {format_bytes(written.size_bytes)}: {', '.join(held)}; open it "
+        "in ui.perfetto.dev or chrome://tracing",
+        file=sys.stderr,
+    )
+
+
+def _write_svg(path: Path, arguments: argparse.Namespace) -> None:
+    from gviz.svg.picture import draw_graphs, draw_launch
+
+    if arguments.launch and not arguments.timeline:
+        raise UsageError("--launch chooses the launch of --timeline; give both or none")
+    graph_ids = _graph_ids(path, arguments)
+    with Recording(path) as recording:
+        if arguments.timeline:
+            ordinals = list(_parse_ordinals(arguments.launch) or [None])
+            if len(graph_ids) > 1 or len(ordinals) > 1 or "all" in arguments.launch:
+                raise UsageError(
+                    "--timeline draws one launch of one graph; choose by --graph and --launch"
+                )
+            text = draw_launch(recording, graph_ids[0], ordinals[0], arguments.theme)
+        else:
+            text = draw_graphs(recording, graph_ids, arguments.theme)
+    output: Path = arguments.output or path.with_suffix(".svg")
+    _write_text(output, text, arguments)
+    print(f"wrote {output}; open it in a browser", file=sys.stderr)
+
+
+def _write_text(output: Path, text: str, arguments: argparse.Namespace) -> None:
+    check_output(output, overwrite=arguments.overwrite)
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise GvizError(f"cannot write {output}: {error.strerror}; choose another place") from error
+
+
+def _parse_ordinals(asked: Sequence[str]) -> frozenset[int] | None:
+    """Return numbers of launches; None: all."""
+    if not asked or "all" in asked:
+        return None
+    found = set()
+    for text in asked:
+        number = text.removeprefix("#")
+        if not (number.isascii() and number.isdigit()):
+            raise UsageError(f"--launch {text}: give a launch's number or 'all'")
+        found.add(int(number))
+    return frozenset(found)
+
+
+def _write_tables(path: Path, arguments: argparse.Namespace) -> None:
+    from gviz.table_files import write_tables
+
+    if arguments.graph:
+        raise UsageError(f"--graph is not for {arguments.format}: it writes the whole recording")
+    form = arguments.format
+    folder = arguments.output or path.with_name(f"{path.stem}-{form}")
+    written = write_tables(path, folder, form, overwrite=arguments.overwrite)
+    held = [format_count(written.file_count, "table"), format_count(written.row_count, "row")]
+    print(
+        f"wrote {written.folder}, {format_bytes(written.size_bytes)}: {', '.join(held)}; "
+        "docs/recording.md says what the columns mean",
         file=sys.stderr,
     )
 
@@ -180,3 +293,15 @@ class _Progress:
         sys.stderr.write(f"\r{text:<{self._width}}")
         sys.stderr.flush()
         self._said_at, self._width = time.monotonic(), len(text)
+
+
+_WRITERS: Mapping[str, Callable[[Path, argparse.Namespace], None]] = {
+    "dot": _write_dot,
+    "html": _write_html,
+    "perfetto": _write_perfetto,
+    "svg": _write_svg,
+    "csv": _write_tables,
+    "parquet": _write_tables,
+}
+#: Formats that hold some launches of many.
+_WITH_LAUNCHES = ("html", "perfetto", "svg")

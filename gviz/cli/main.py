@@ -59,7 +59,9 @@ COMMANDS = {
     ),
     "check": Command("gviz.cli.check", "fail if a recording exceeds limits or its baseline"),
     "import": Command("gviz.cli.import_", "make a recording from a DOT dump of the driver"),
-    "export": Command("gviz.cli.export", "write a recording's graphs as DOT, or as one HTML file"),
+    "export": Command(
+        "gviz.cli.export", "write a recording for other programs, or as one HTML file"
+    ),
     "bench": Command("gviz.cli.bench", "measure what CUDA graphs cost and save on this GPU"),
     "upgrade": Command("gviz.cli.upgrade", "bring recordings of older gviz versions up to date"),
     "doctor": Command("gviz.cli.doctor", "say whether profiling would work here, and why not"),

@@ -6,7 +6,6 @@ clusters inside the level that runs them.
 
 from __future__ import annotations
 
-import math
 import re
 from collections import defaultdict
 from dataclasses import dataclass
@@ -15,49 +14,15 @@ from typing import TYPE_CHECKING
 from gviz.node_type import EdgeType, NodeType, node_type_name
 from gviz.recording import rows
 from gviz.recording.reader import Recording
+from gviz.time_colours import TimeColours, format_ns
 
 if TYPE_CHECKING:
     import pydot
 
-#: The viridis colour map at nine equal steps: perceptually uniform, readable in grey and
-#: with colour vision deficiencies.
-#: References: S. van der Walt, N. Smith, mpl colormaps (CC0), bids.github.io/colormap.
-_VIRIDIS = (
-    (68, 1, 84),
-    (71, 44, 122),
-    (59, 81, 139),
-    (44, 113, 142),
-    (33, 144, 141),
-    (39, 173, 129),
-    (92, 200, 99),
-    (170, 220, 50),
-    (253, 231, 37),
-)
-#: Relative luminance where black and white text have the same contrast.
-#: References: WCAG 2.1, contrast ratio: sqrt(1.05 * 0.05) - 0.05.
-_LUMINANCE_LIMIT = 0.179
 #: Longest name in a node; a longer one is cut in the middle.
 _NAME_LENGTH = 60
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]")
 _FONT = "Helvetica"
-
-
-@dataclass(frozen=True, slots=True)
-class _Scale:
-    """Median durations to colours, logarithmically: they spread over orders of magnitude."""
-
-    low_ns: float
-    high_ns: float
-
-    def color(self, median_ns: float) -> tuple[int, int, int]:
-        if self.high_ns <= self.low_ns:
-            return _VIRIDIS[-1]
-        share = math.log(max(median_ns, 1) / self.low_ns) / math.log(self.high_ns / self.low_ns)
-        place = min(max(share, 0.0), 1.0) * (len(_VIRIDIS) - 1)
-        i = min(int(place), len(_VIRIDIS) - 2)
-        pairs = zip(_VIRIDIS[i], _VIRIDIS[i + 1], strict=True)
-        red, green, blue = (round(a + (b - a) * (place - i)) for a, b in pairs)
-        return red, green, blue
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +32,7 @@ class _Source:
     recording: Recording
     bodies: dict[tuple[int, int], list[rows.Graph]]
     median_ns: dict[int, float]
-    scale: _Scale | None
+    scale: TimeColours | None
 
 
 def to_dot(recording: Recording, graph_id: int) -> str:
@@ -113,14 +78,14 @@ def _fetch_source(recording: Recording, graph: rows.Graph) -> _Source:
     top = recording.fetch_outermost(graph)
     median_ns = {s.node_id: s.median_ns for s in recording.fetch_statistics(top.graph_id)}
     values = [max(v, 1.0) for v in median_ns.values()]
-    scale = _Scale(min(values), max(values)) if values else None
+    scale = TimeColours(min(values), max(values)) if values else None
     return _Source(recording, bodies, median_ns, scale)
 
 
 def _title(graph: rows.Graph, source: _Source) -> str:
     if source.scale is None:
         return f"{graph.name}\nno node times"
-    low, high = _duration(source.scale.low_ns), _duration(source.scale.high_ns)
+    low, high = format_ns(source.scale.low_ns), format_ns(source.scale.high_ns)
     return f"{graph.name}\nmedian duration of a node: {low} (dark) to {high} (bright), log scale"
 
 
@@ -157,10 +122,9 @@ def _build_node(node: rows.Node, source: _Source) -> pydot.Node:
     lines = _node_lines(node)
     drawn = pydot.Node(_anchor(node.graph_id, node.node_id), tooltip=_quoted(node.name))
     if median_ns is not None and source.scale is not None:
-        lines.append(_duration(median_ns))
-        color = source.scale.color(median_ns)
-        drawn.set("fillcolor", _quoted("#{:02x}{:02x}{:02x}".format(*color)))
-        drawn.set("fontcolor", "black" if _luminance(color) > _LUMINANCE_LIMIT else "white")
+        lines.append(format_ns(median_ns))
+        drawn.set("fillcolor", _quoted(source.scale.fill(median_ns)))
+        drawn.set("fontcolor", source.scale.text(median_ns))
     drawn.set("label", _quoted("\n".join(lines)))
     return drawn
 
@@ -230,29 +194,11 @@ def _dimensions(x: int | None, y: int | None, z: int | None) -> str:
     return f"({x}, {y})" if z in (None, 1) else f"({x}, {y}, {z})"
 
 
-def _duration(ns: float) -> str:
-    if ns < 1e3:
-        return f"{ns:.0f} ns"
-    return f"{ns / 1e3:.3g} us" if ns < 1e6 else f"{ns / 1e6:.3g} ms"
-
-
 def _cut(text: str) -> str:
     if len(text) <= _NAME_LENGTH:
         return text
     half = (_NAME_LENGTH - 1) // 2
     return f"{text[:half]}…{text[-half:]}"
-
-
-def _luminance(color: tuple[int, int, int]) -> float:
-    """Return the relative luminance of an sRGB colour, 0..1.
-
-    References
-    ----------
-    WCAG 2.1, relative luminance.
-    """
-    shares = [value / 255 for value in color]
-    linear = [s / 12.92 if s <= 0.04045 else ((s + 0.055) / 1.055) ** 2.4 for s in shares]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 def _quoted(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import urllib.parse
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -26,7 +26,7 @@ from gviz.recording.arrays import (
     read_graph_spans,
     read_spans,
 )
-from gviz.recording.columns import Columns, read_columns
+from gviz.recording.columns import ROWS_AT_ONCE, Columns, read_columns
 from gviz.recording.identity import check_header, check_identity
 from gviz.recording.int_column import decode
 from gviz.recording.table import table_of
@@ -260,7 +260,7 @@ class Recording:
         sql = "SELECT count(*), total(node_level) FROM launch WHERE graph_id=? AND side=?"
         ((count, with_node_times),) = self._execute(sql, graph_id, side)
         if side == "graph":
-            for block in self._fetch_blocks(graph_id):
+            for block in self.fetch_launch_blocks(graph_id):
                 count += block.count
                 with_node_times += int(decode(block.node_level).sum())
             for bin_ in self._fetch_bins(graph_id, "host"):
@@ -272,6 +272,10 @@ class Recording:
         """Return what launches of a graph's executables take with and without node times."""
         tail = f"WHERE {_OF_GRAPH} ORDER BY graph_exec_id, node_level"
         return self._fetch(long_run_rows.LaunchCost, tail, graph_id)
+
+    def fetch_launch_blocks(self, graph_id: int) -> list[long_run_rows.LaunchBlock]:
+        """Return the launches of a graph without a row, of long runs, in order of arrival."""
+        return self._fetch(long_run_rows.LaunchBlock, f"WHERE {_OF_GRAPH} ORDER BY block", graph_id)
 
     def fetch_launch(self, launch_id: int) -> rows.Launch:
         """Return one launch; RecordingError if there is none of that id."""
@@ -328,6 +332,18 @@ class Recording:
         sql = f"SELECT {', '.join(names)} FROM {table} {where}ORDER BY {order}"
         return self._execute(sql, *key.values())
 
+    def fetch_pages(self, row: type) -> Iterator[list[tuple[Any, ...]]]:
+        """Yield a whole table, some thousand rows at a time, by its primary key."""
+        table = table_of(row)
+        by = ", ".join(table.primary_key)
+        sql = f"SELECT {', '.join(_names(row))} FROM {table.name} ORDER BY {by}"
+        try:
+            found = self._db.execute(sql)
+            while page := found.fetchmany(ROWS_AT_ONCE):
+                yield page
+        except sqlite3.Error as error:
+            raise RecordingError(f"{self.path} is damaged: {error}") from error
+
     # -- arrays ----------------------------------------------------------------------
 
     def fetch_arrays(
@@ -380,7 +396,7 @@ class Recording:
             f"SELECT {', '.join(ROW_COLUMNS)} FROM launch WHERE graph_id=? AND side=? "
             "ORDER BY ordinal"
         )
-        blocks = self._fetch_blocks(graph_id) if side == "graph" else []
+        blocks = self.fetch_launch_blocks(graph_id) if side == "graph" else []
         return merge_launches(self._execute(sql, graph_id, side), blocks)
 
     def fetch_launch_durations(
@@ -419,9 +435,6 @@ class Recording:
         )
 
     # -- inner -----------------------------------------------------------------------
-
-    def _fetch_blocks(self, graph_id: int) -> list[long_run_rows.LaunchBlock]:
-        return self._fetch(long_run_rows.LaunchBlock, f"WHERE {_OF_GRAPH} ORDER BY block", graph_id)
 
     def _fetch_bins(self, graph_id: int, measure: Measure) -> list[long_run_rows.LaunchBin]:
         tail = f"WHERE {_OF_GRAPH} AND measure=? ORDER BY start_ns"

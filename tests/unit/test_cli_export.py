@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from recordings import write_loop_recording
 from saved_file import SavedFile
+from trace_checker import read_trace
 
 from gviz.cli.main import main
 from gviz.recording import rows
@@ -118,7 +119,7 @@ def test_html_refuses_with_a_sentence(
 
 def test_launch_is_nothing_for_dot(loop: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", str(loop), "--launch", "0"]) == 2
-    assert "--launch chooses what the timeline of --html shows" in capsys.readouterr().err
+    assert "--launch is for html, perfetto, svg" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("kind", ["dot", "html"])
@@ -145,3 +146,69 @@ def test_recording_is_only_read(loop: Path) -> None:
     assert loop.read_bytes() == before
     with Recording(loop) as recording:
         assert len(recording.fetch_graphs()) == 2
+
+
+# -- trace events -------------------------------------------------------------------------
+
+
+def test_perfetto_goes_beside_the_recording(loop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", str(loop), "--format", "perfetto"]) == 0
+    output = loop.with_suffix(".json.gz")
+    assert read_trace(output).problems == []
+    err = capsys.readouterr().err
+    assert f"wrote {output}, " in err
+    assert "1 launch, " in err
+    assert "open it in ui.perfetto.dev" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["--launch", "median"], 2, "--launch median: give a launch's number or 'all'"),
+        (["--launch", "9"], 1, "no launch #9 of these graphs has node times"),
+        (["-o", "x.perfetto-trace"], 2, "name a file that ends with .json or .json.gz"),
+        (["--graph", "while"], 1, "there is no graph while; 'gviz info' lists them"),
+        (["-o", "/nowhere/x.json"], 1, "there is no directory /nowhere; create it"),
+    ],
+)
+def test_perfetto_refuses_with_a_sentence(
+    loop: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], code: int, words: str
+) -> None:
+    assert main(["export", str(loop), "--format", "perfetto", *arguments]) == code
+    assert words in capsys.readouterr().err
+    assert [path.name for path in loop.parent.iterdir()] == [loop.name]
+
+
+# -- tables -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_tables_go_to_a_folder(loop: Path, capsys: pytest.CaptureFixture[str], form: str) -> None:
+    assert main(["export", str(loop), "--format", form]) == 0
+    folder = loop.with_name(f"loop-{form}")
+    names = {path.name for path in folder.iterdir()}
+    assert {f"node.{form}", f"span.{form}", f"view_nodes.{form}"} <= names
+    assert f"wrote {folder}, " in capsys.readouterr().err
+    assert main(["export", str(loop), "--format", form]) == 1
+    assert "exists; choose another folder or give --overwrite" in capsys.readouterr().err
+    assert main(["export", str(loop), "--format", form, "--overwrite"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["--graph", "1"], 2, "--graph is not for csv: it writes the whole recording"),
+        (["--launch", "1"], 2, "--launch is for html, perfetto, svg; csv has no launches"),
+        (["-o", "/nowhere/x"], 1, "there is no directory /nowhere; create it"),
+    ],
+)
+def test_tables_refuse_with_a_sentence(
+    loop: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], code: int, words: str
+) -> None:
+    assert main(["export", str(loop), "--format", "csv", *arguments]) == code
+    assert words in capsys.readouterr().err
+
+
+def test_folder_that_is_a_file_is_refused(loop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", str(loop), "--format", "csv", "-o", str(loop)]) == 1
+    assert "it is a file; name a folder" in capsys.readouterr().err

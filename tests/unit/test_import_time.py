@@ -48,6 +48,13 @@ def test_gviz_info_loads_no_web_library(small_recording: object) -> None:
     assert loaded & {"dash", "flask", "plotly", "waitress", "networkx"} == set()
 
 
+def test_pytest_plugin_loads_nothing_but_pytest() -> None:
+    loaded = _loaded_by("import pytest; before |= set(sys.modules); import gviz.pytest_plugin")
+    assert {name for name in loaded if name.startswith("gviz")} == {"gviz", "gviz.pytest_plugin"}
+    assert loaded & (HEAVY | {"pandas", "polars"}) == set()
+    assert len(loaded) < 8
+
+
 def test_unknown_name_raises_attribute_error() -> None:
     import gviz
 

@@ -39,7 +39,9 @@
     if (state.edges === "data" && state.buffer) query.set("buffer", state.buffer);
     if (state.panel === "memory") query.set("panel", "memory");
     if (state.open.length) query.set("open", state.open.join(","));
-    window.history.replaceState(null, "", `#${query.toString().replaceAll("%2C", ",")}`);
+    // In full: inside a notebook the file is a frame whose base is the notebook's address.
+    const [page] = window.location.href.split("#");
+    window.history.replaceState(null, "", `${page}#${query.toString().replaceAll("%2C", ",")}`);
   }
 
   gviz.file.address = { read, write };

@@ -1,0 +1,95 @@
+"""The tables of one graph: nodes with their names and times, edges, launches, spans."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+from gviz.frame import Frame, Kind, from_rows, table_kinds, without
+from gviz.node_type import node_type_name
+from gviz.nvtx_paths import nvtx_texts
+from gviz.recording import rows
+from gviz.recording.all_launches import LaunchArrays
+from gviz.recording.arrays import EdgeArrays, SpanArrays
+from gviz.recording.table import table_of
+
+if TYPE_CHECKING:
+    from gviz.opened import OpenedGraph
+
+_STATISTICS: Mapping[str, Kind] = {
+    "count": "INTEGER", "median_ns": "REAL", "p5_ns": "REAL", "p95_ns": "REAL",
+    "min_ns": "INTEGER", "max_ns": "INTEGER", "total_ns": "INTEGER",
+}  # fmt: skip
+_NODES: Mapping[str, Kind] = {
+    **table_kinds(table_of(rows.Node)),
+    "kind": "TEXT", "kernel": "TEXT", "nvtx_path": "TEXT",
+    **_STATISTICS,
+}  # fmt: skip
+
+
+def _integers(arrays: type) -> dict[str, Kind]:
+    return {field.name: "INTEGER" for field in fields(arrays)}
+
+
+#: Spans carry the id in the executable, which differs from node_id in bodies.
+_SPAN_COLUMNS = {
+    name: "exec_node_id" if name == "node_id" else name for name in _integers(SpanArrays)
+}
+#: The columns of each table, and their types.
+KINDS: Mapping[str, Mapping[str, Kind]] = {
+    "nodes": _NODES,
+    "edges": _integers(EdgeArrays),
+    "launches": _integers(LaunchArrays),
+    "spans": dict.fromkeys(_SPAN_COLUMNS.values(), "INTEGER"),
+}
+
+
+def _nodes(graph: OpenedGraph) -> Frame:
+    recording, row = graph.recording, graph.row
+    functions = recording.fetch_functions(row.run_id)
+    paths = nvtx_texts(recording.fetch_nvtx_paths(row.run_id))
+    outermost = recording.fetch_outermost(row)
+    times = {t.node_id: t for t in recording.fetch_statistics(outermost.graph_id)}
+    names = tuple(table_kinds(table_of(rows.Node)))
+    found = []
+    for node in graph.nodes:
+        function = functions.get(node.function_id or 0)
+        time = times.get(-1 if node.exec_node_id is None else node.exec_node_id)
+        found.append(
+            (
+                *(getattr(node, name) for name in names),
+                node_type_name(node.type),
+                None if function is None else function.name,
+                paths.get(node.nvtx_path_id or 0),
+                *(None if time is None else getattr(time, name) for name in _STATISTICS),
+            )
+        )
+    return from_rows(_NODES, found)
+
+
+def _edges(graph: OpenedGraph) -> Frame:
+    edges = graph.edges
+    columns = {name: () if edges is None else getattr(edges, name) for name in KINDS["edges"]}
+    return Frame(KINDS["edges"], columns)
+
+
+def _launches(graph: OpenedGraph) -> Frame:
+    found = graph.launches
+    columns = {name: without(getattr(found, name), -1) for name in KINDS["launches"]}
+    return Frame(KINDS["launches"], columns)
+
+
+def _spans(graph: OpenedGraph) -> Frame:
+    found = graph.spans
+    columns = {column: getattr(found, name) for name, column in _SPAN_COLUMNS.items()}
+    return Frame(KINDS["spans"], columns)
+
+
+#: Makes each of the tables.
+FRAMES: Mapping[str, Callable[[OpenedGraph], Frame]] = {
+    "nodes": _nodes,
+    "edges": _edges,
+    "launches": _launches,
+    "spans": _spans,
+}

@@ -1,0 +1,1 @@
+"""Pictures of a recording as SVG, drawn without a browser."""
