@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, cast
@@ -18,6 +19,7 @@ from gviz.analysis.advice import Ignored
 from gviz.app.address import GRAPH, Addresses
 from gviz.app.address_page import Page, render_page
 from gviz.app.compression import add_compression
+from gviz.app.first_page import Application
 from gviz.app.graph_refresh import ShownGraph, refresh_graph
 from gviz.app.graph_view import graph_view
 from gviz.app.kernel_table import render_kernel_table
@@ -27,8 +29,9 @@ from gviz.app.pages.report import show_report
 from gviz.app.refusals import add_refusals, sentence_of
 from gviz.app.report.reports import Reports
 from gviz.app.routes import add_payload_routes
+from gviz.app.scripts import Scripts, add_script_route
 from gviz.app.security import Access, content_security_policy, protect
-from gviz.app.shell import INDEX, build_shell, message
+from gviz.app.shell import INDEX, build_first_page, build_header, build_shell, message
 from gviz.app.state import add_state_route, shown_files
 from gviz.app.uploads import MOST_BYTES, add_upload_route
 from gviz.recording.reader import Recording
@@ -66,7 +69,7 @@ def build_app(
     """
     addresses = Addresses(access.prefix)
     web = str(files("gviz.assets") / "web")
-    app = dash.Dash(
+    app = Application(
         "gviz",
         server=cast(Any, Flask("gviz", static_folder=None)),
         title="gviz",
@@ -87,6 +90,11 @@ def build_app(
     assets = access.prefix + "assets"
     app.index_string = INDEX.replace("ASSETS", assets)
     app.layout = build_shell(addresses, assets, most_bytes)
+    app.first_page = partial(_first_page, library, addresses, assets)
+    own = f"{access.prefix}gviz.js"
+    scripts = Scripts(Path(web), f"{assets}/", "early/first_page.js")
+    app.order_scripts = partial(scripts.order, address=own)
+    add_script_route(app.server, scripts, own)
     _add_routing(app, library, addresses)
     _add_graph_callbacks(app, library, addresses)
     _add_report(app, library, addresses, Reports(ignored))
@@ -97,6 +105,16 @@ def build_app(
     add_compression(app.server)
     protect(app.server, access, content_security_policy(app.csp_hashes()))
     return app
+
+
+def _first_page(
+    library: Library, addresses: Addresses, assets: str, path: str, search: str
+) -> tuple[Component, str] | None:
+    """Return a page that has canvases, which can be drawn before Dash is there; None: another."""
+    if not path.rstrip("/").endswith(GRAPH):
+        return None
+    content, steps, title = render_page(library, addresses, path, search)
+    return build_first_page(build_header(addresses, assets, steps), content), title
 
 
 def _add_routing(app: dash.Dash, library: Library, addresses: Addresses) -> None:

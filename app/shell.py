@@ -46,7 +46,7 @@ def build_shell(addresses: Addresses, assets: str, most_bytes: int) -> Component
             dcc.Store(id="fresh"),
             dcc.Store(id="patch"),
             dcc.Store(id="title"),
-            _header(addresses, assets),
+            build_header(addresses, assets),
             *_signs(addresses, most_bytes),
             html.Main(id="page", className="gv-page", tabIndex="-1"),
             build_help(),
@@ -55,7 +55,8 @@ def build_shell(addresses: Addresses, assets: str, most_bytes: int) -> Component
     return frame
 
 
-def _header(addresses: Addresses, assets: str) -> Component:
+def build_header(addresses: Addresses, assets: str, steps: Sequence[Component] = ()) -> Component:
+    """Return the head of every page; ``steps`` are its trail, which Dash fills in later."""
     header: Component = html.Header(
         className="gv-header",
         children=[
@@ -68,7 +69,7 @@ def _header(addresses: Addresses, assets: str) -> Component:
                     html.Span("gviz"),
                 ],
             ),
-            html.Nav(id="trail", className="gv-trail", **aria(label="Trail")),
+            html.Nav(list(steps), id="trail", className="gv-trail", **aria(label="Trail")),
             html.Div(className="gv-grow"),
             dcc.Link(
                 "Launch costs",
@@ -89,6 +90,16 @@ def _header(addresses: Addresses, assets: str) -> Component:
         ],
     )
     return header
+
+
+def build_first_page(header: Component, content: Component) -> Component:
+    """Return a page to be shown in front of Dash's until that is built."""
+    page: Component = html.Div(
+        [header, html.Main(content, className="gv-page")],
+        className="gv-first-page",
+        **aria(hidden="true"),
+    )
+    return page
 
 
 def _signs(addresses: Addresses, most_bytes: int) -> list[Component]:

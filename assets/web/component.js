@@ -7,7 +7,8 @@
       const box = React.useRef(null);
       const frame = React.useRef(null);
       React.useEffect(() => {
-        frame.current = new window.gviz.Frame(box.current, viewName, props);
+        const early = window.gviz.firstPage?.takeOver(props.id, box.current, props);
+        frame.current = early || new window.gviz.Frame(box.current, viewName, props);
         return () => {
           frame.current.destroy();
           frame.current = null;

@@ -22,12 +22,18 @@
     return made;
   }
 
+  /** The page's, which is known before Dash tells; without a page's the component's. */
+  function themeOf(props) {
+    const scheme = document.documentElement.getAttribute("data-mantine-color-scheme");
+    return gviz.canvas.theme(scheme || props.theme);
+  }
+
   class Frame {
     /** @param {HTMLElement} box @param {string} viewName @param {Object} props */
     constructor(box, viewName, props) {
       this.box = box;
       this.props = props;
-      this.theme = gviz.canvas.theme(props.theme);
+      this.theme = themeOf(props);
       this.payload = null;
       this.paintedMs = null;
       this.paintings = 0;
@@ -59,12 +65,13 @@
       this.ends = [
         gviz.bus.subscribe(props.group, () => this.hear()),
         gviz.gestures.listen(this.canvas, this.view),
-        this.watchSize(),
       ];
+      this.unwatch = this.watchSize();
       this.onKey = (event) => this.key(event);
       this.canvas.addEventListener("keydown", this.onKey);
       this.onBlur = () => this.pin(null);
       this.canvas.addEventListener("blur", this.onBlur);
+      gviz.firstPaint.expect(this);
       this.load(props.source);
     }
 
@@ -107,11 +114,22 @@
       return () => observer.disconnect();
     }
 
+    /** Go on in another box, as it is. */
+    moveTo(box, props) {
+      this.unwatch();
+      box.append(...this.box.childNodes);
+      this.box = box;
+      this.unwatch = this.watchSize();
+      this.update(props);
+      const { layout } = this.payload ? this.payload.header : {};
+      if (layout && layout !== this.props.layout) this.tell({ layout });
+    }
+
     /** New properties from Dash. */
     update(props) {
       const before = this.props;
       this.props = props;
-      if (props.theme !== before.theme) this.theme = gviz.canvas.theme(props.theme);
+      this.theme = themeOf(props);
       if (props.source !== before.source) this.load(props.source);
       const selected = props.selected || [];
       if (!gviz.bus.same(selected, before.selected || [])) this.group.select(selected);
@@ -140,6 +158,7 @@
       this.source = source;
       if (!source) {
         this.say("Nothing to show.");
+        gviz.firstPaint.settle(this);
         return;
       }
       const loading = (this.loading = new AbortController());
@@ -168,6 +187,7 @@
         this.payload = null;
         this.redraw();
         this.say(`This view could not be ${told ? "drawn" : "loaded"}: ${words}`);
+        gviz.firstPaint.settle(this);
       } finally {
         clearTimeout(slow);
         if (this.loading === loading) this.canvas.removeAttribute("aria-busy");
@@ -202,6 +222,7 @@
       this.paintings += 1;
       if (this.paintedMs !== null) return;
       this.paintedMs = performance.now();
+      gviz.firstPaint.settle(this);
       // Only now: the first painting places the rows that a node is looked for in.
       this.showPending();
     }
@@ -336,6 +357,8 @@
     }
 
     destroy() {
+      gviz.firstPaint.settle(this);
+      this.unwatch();
       if (this.loading) this.loading.abort();
       this.redraw.cancel();
       this.canvas.removeEventListener("keydown", this.onKey);

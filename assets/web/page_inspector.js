@@ -44,7 +44,7 @@
 
   document.addEventListener("click", follow);
   document.addEventListener("gviz-select", ({ detail }) => {
-    const source = window.dash_component_api.getLayout("inspector-source")?.props.data;
+    const source = window.dash_component_api?.getLayout("inspector-source")?.props.data;
     gviz.pageInspector.filling = show(source, detail);
   });
 

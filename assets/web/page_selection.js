@@ -64,6 +64,8 @@
 
   /** @param {number[]} ids @param {string|null} source which part of the page shows it already */
   function tellDash(ids, source) {
+    // Before Dash is there, what is selected is what the page comes with.
+    if (!window.dash_clientside.set_props) return;
     if (source !== "nodes" && document.getElementById("nodes")) selectInGrid(ids);
     window.dash_clientside.set_props("selection", { data: ids });
   }

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from app_recordings import write_imported_recording
-from playwright.sync_api import Page
+from playwright.sync_api import Page, Route
 from recordings import FIRST_NODE_ID, transformer_shape, write_loop_recording, write_recording
+from waiting import eventually
 
 if TYPE_CHECKING:
     from conftest import GraphPage, Serve, Site
@@ -123,6 +124,31 @@ def test_search_filters_the_table(graph_page: GraphPage, site: Site) -> None:
         state="detached"
     )
     assert rows.count() == 3
+
+
+def test_views_are_drawn_before_dash_is_there_and_taken_over(page: Page, site: Site) -> None:
+    held: list[Route] = []
+    page.goto(site.start)
+    page.route("**/dash_renderer*", lambda route: held.append(route))
+    page.goto(site.address(GRAPH), wait_until="commit")
+    first = page.locator(".gv-first-page")
+    canvas = first.locator("[data-view=Dag] canvas")
+    eventually(
+        lambda: canvas.count() and canvas.evaluate("c => c.gvizState().ready"), "the first picture"
+    )
+    assert first.get_by_text("Launch GPU time", exact=True).count() == 1
+    painted = canvas.evaluate("c => c.gvizState().painted_ms")
+    assert page.locator("#dag").count() == 0
+    canvas.evaluate("c => (window.firstCanvas = c)")
+    eventually(lambda: held, "Dash")
+    for route in held:
+        route.continue_()
+    first.wait_for(state="detached")
+    # The same canvas, as it was: nothing is fetched or drawn twice.
+    assert page.locator("#dag canvas").evaluate("c => c === window.firstCanvas")
+    state = page.locator("#dag canvas").evaluate("c => c.gvizState()")
+    assert state["ready"]
+    assert state["painted_ms"] == painted
 
 
 def test_chart_library_is_loaded_only_for_a_chart(graph_page: GraphPage, site: Site) -> None:

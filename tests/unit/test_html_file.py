@@ -113,7 +113,10 @@ def test_scripts_of_files_are_not_loaded_by_the_application(small_recording: Pat
     headers = {"Host": "localhost"}
     client.get("/?token=token", headers=headers)
     page = client.get("/", headers=headers).get_data(as_text=True)
-    assert "assets/svg_pen" in page
+    (own,) = re.findall(r'<script src="(/gviz\.js[^"]*)"', page)
+    code = client.get(own, headers=headers).get_data(as_text=True)
+    assert "/* svg_pen.js */" in code
+    assert "/* file/" not in code
     assert "assets/file/" not in page
 
 

@@ -1,0 +1,110 @@
+"""In which order a page runs scripts: what draws first, then Dash, tables later."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from flask import Flask, Response
+
+_TAG = re.compile(r"<script\b.*?</script>", re.DOTALL)
+_SOURCE = re.compile(r'src="([^"]*)"')
+#: Component libraries of tables: AG Grid's comes later, Dash's own is used nowhere.
+_GRID = re.compile(r"/dash_ag_grid/dash_ag_grid[^/]*\.js$")
+_OLD_TABLE = re.compile(r"/dash_table/[^/]*\.js$")
+#: What draws nothing leaves the line to what does.
+_LATER = ' fetchpriority="low"'
+#: The address names its content, so it never changes (s: a year).
+_AGE_S = 31_536_000
+
+
+class PageScripts(NamedTuple):
+    """What becomes of Dash's script tags in a page.
+
+    Attributes
+    ----------
+    head
+        For the page's head: what the browser may fetch at once.
+    body
+        For its end: gviz's own script, and Dash's in a template, which that script runs.
+    """
+
+    head: str
+    body: str
+
+
+class Scripts:
+    """The scripts of pages: gviz's own as one, before Dash's.
+
+    Fifty answers of a few kilobytes each take a browser longer than all of Dash. The small files
+    stay what is edited: a changed one is in the next page's script.
+
+    Parameters
+    ----------
+    folder
+        Of gviz's own scripts, which need nothing of Dash to draw.
+    assets
+        Where their addresses begin in Dash's tags.
+    last
+        The one that runs behind the others, in the folder.
+    """
+
+    def __init__(self, folder: Path, assets: str, last: str) -> None:
+        self._folder, self._assets, self._last = folder, assets, last
+        self._lock = threading.Lock()
+        self._made: tuple[Sequence[str], str, bytes] = ((), "", b"")
+
+    def order(self, tags: str, address: str) -> PageScripts:
+        """Return a page's scripts in the order they are to run.
+
+        Parameters
+        ----------
+        tags
+            Dash's own, those of its renderer last.
+        address
+            Where :meth:`answer` is served.
+        """
+        found = {tag: f[1] for tag in _TAG.findall(tags) if (f := _SOURCE.search(tag))}
+        ours = [source for source in found.values() if source.startswith(self._assets)]
+        left_out = {tag for tag, s in found.items() if _GRID.search(s) or _OLD_TABLE.search(s)}
+        left_out |= {tag for tag, source in found.items() if source in ours}
+        others = [tag for tag in _TAG.findall(tags) if tag not in left_out]
+        own = f"{address}?v={self._version(ours)}"
+        fetched = [own, *(found[tag] for tag in others if tag in found)]
+        head = [
+            f'<link rel="preload" as="script" href="{source}"{"" if source == own else _LATER}>'
+            for source in fetched
+        ]
+        grids = [source for source in found.values() if _GRID.search(source)]
+        head += [f'<meta name="gviz-grid" content="{source}">' for source in grids]
+        later = f'<template id="gviz-later">{"".join(others)}</template>'
+        return PageScripts("\n".join(head), f'{later}<script src="{own}"></script>')
+
+    def answer(self) -> Response:
+        """Answer a request for gviz's own scripts."""
+        response = Response(self._made[2], mimetype="text/javascript")
+        response.cache_control.max_age = _AGE_S
+        response.cache_control.immutable = True
+        return response
+
+    def _version(self, sources: Sequence[str]) -> str:
+        """Return what names the content of scripts; their addresses end with when they changed."""
+        with self._lock:
+            if self._made[0] != sources:
+                names = [source.removeprefix(self._assets).split("?")[0] for source in sources]
+                parts = [self._read(name) for name in (*names, self._last)]
+                text = "\n".join(parts).encode()
+                self._made = (sources, hashlib.sha256(text).hexdigest()[:16], text)
+            return self._made[1]
+
+    def _read(self, name: str) -> str:
+        return f"/* {name} */\n{(self._folder / name).read_text(encoding='utf-8')};"
+
+
+def add_script_route(server: Flask, scripts: Scripts, address: str) -> None:
+    """Serve gviz's own scripts."""
+    server.add_url_rule(address, "gviz_scripts", scripts.answer)

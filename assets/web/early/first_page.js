@@ -1,0 +1,85 @@
+/**
+ * Shows a page while Dash is still to come: the server put its content as plain HTML over the place
+ * where Dash builds it (gviz.app.plain_html). Views in it are drawn at once, then Dash's scripts
+ * run, and the views are taken over as they are when Dash makes the components they belong to.
+ */
+(function () {
+  "use strict";
+  const gviz = window.gviz;
+  /** Dash waits for the first picture, but no longer (ms): a large graph takes a second. */
+  const HEAD_START = 150;
+  /** The page built by Dash is there so long (ms): views it has not taken over it does not have. */
+  const PATIENCE = 300;
+  /** Dash does not get ready: what it says is to be seen (ms). */
+  const GIVE_UP = 20000;
+
+  function scriptLike(tag) {
+    const script = document.createElement("script");
+    for (const { name, value } of tag.attributes) script.setAttribute(name, value);
+    script.textContent = tag.textContent;
+    // In order, as if they stood in the page.
+    script.async = false;
+    return script;
+  }
+
+  let started = false;
+  /** Run the scripts that gviz.app.scripts left for later: files, then what stands in the page. */
+  function startDash() {
+    if (started) return;
+    started = true;
+    const tags = Array.from(document.getElementById("gviz-later").content.querySelectorAll("script"));
+    const scripts = tags.map(scriptLike);
+    const files = scripts.filter((script) => script.src);
+    const inline = scripts.filter((script) => !script.src);
+    const runInline = () => document.body.append(...inline);
+    const last = files[files.length - 1];
+    last.addEventListener("load", runInline);
+    last.addEventListener("error", runInline);
+    document.body.append(...files);
+  }
+
+  const page = document.querySelector(".gv-first-page");
+  if (!page) {
+    startDash();
+    return;
+  }
+  // Nothing in it can be used yet.
+  page.inert = true;
+
+  /** @type {Map<string, gviz.Frame>} */
+  const early = new Map();
+  for (const box of page.querySelectorAll("[data-view]")) {
+    const props = JSON.parse(box.dataset.props);
+    early.set(props.id, new gviz.Frame(box, box.dataset.view, props));
+  }
+  gviz.firstPaint.painted().then(startDash);
+  setTimeout(startDash, HEAD_START);
+
+  function leave() {
+    for (const frame of early.values()) frame.destroy();
+    early.clear();
+    page.remove();
+    built.disconnect();
+  }
+
+  const built = new MutationObserver(() => {
+    if (!document.getElementById("page")?.hasChildNodes()) return;
+    built.disconnect();
+    if (early.size) setTimeout(leave, PATIENCE);
+    else leave();
+  });
+  built.observe(document.body, { childList: true, subtree: true });
+  setTimeout(leave, GIVE_UP);
+
+  /** The view of that name, moved into a box of Dash's page; null if there is none. */
+  function takeOver(id, box, props) {
+    const frame = early.get(id);
+    if (!frame) return null;
+    early.delete(id);
+    frame.moveTo(box, props);
+    if (!early.size) leave();
+    return frame;
+  }
+
+  gviz.firstPage = { takeOver };
+})();
