@@ -1,0 +1,86 @@
+"""What gviz exports as trace events and imports again comes back: nodes, times and operations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from recordings import fork_join_shape, write_recording
+
+from gviz.assets import recordings as bundled
+from gviz.importing.importer import import_kineto
+from gviz.recording.reader import Recording
+from gviz.trace_events.export import write_trace
+
+BUNDLED = sorted(Path(next(iter(bundled.__path__))).glob("*.gviz"))
+Launch = list[tuple[Any, ...]]
+
+
+def timed_launches(recording: Recording) -> list[Launch]:
+    """Return each launch with node times: its nodes by start, relative to the first."""
+    functions = {
+        key: function.name
+        for run in recording.fetch_runs()
+        for key, function in recording.fetch_functions(run.run_id).items()
+    }
+    found = []
+    for graph in recording.fetch_graphs():
+        nodes = {n.exec_node_id: n for n in recording.fetch_nodes(graph.graph_id)}
+        for launch in recording.fetch_launches(graph.graph_id):
+            spans = recording.fetch_spans(launch.launch_id)
+            if not len(spans):
+                continue
+            first = int(spans.start_ns.min())
+            found.append(
+                sorted(
+                    (int(start) - first, int(duration), *identity(nodes[int(node_id)], functions))
+                    for node_id, start, duration in zip(
+                        spans.node_id, spans.start_ns, spans.duration_ns, strict=True
+                    )
+                )
+            )
+    return found
+
+
+def identity(node: Any, functions: dict[int, str]) -> tuple[Any, ...]:
+    """Return what a node is: a kernel with its shape, or how much is copied or set."""
+    if node.function_id is not None:
+        shape = (node.grid_x, node.grid_y, node.grid_z, node.block_x, node.block_y, node.block_z)
+        return (node.type, functions[node.function_id], *shape)
+    return (node.type, node.bytes)
+
+
+def operations(recording: Recording) -> list[tuple[Any, ...]]:
+    """Return the operations outside graphs, by start, relative to the first."""
+    (run,) = recording.fetch_runs()
+    found = recording.fetch_run_stream_operations(run.run_id)
+    first = min((o.start_ns for o in found), default=0)
+    return sorted((o.start_ns - first, o.duration_ns, o.type, o.stream_id) for o in found)
+
+
+def there_and_back(path: Path, folder: Path) -> Path:
+    trace, back = folder / "trace.json.gz", folder / "back.gviz"
+    with Recording(path) as recording:
+        ids = [g.graph_id for g in recording.fetch_graphs() if g.parent_graph_id is None]
+        write_trace(recording, trace, ids)
+    import_kineto(trace, back)
+    return back
+
+
+def assert_equal(path: Path, folder: Path) -> None:
+    with Recording(path) as before, Recording(there_and_back(path, folder)) as after:
+        there, back = timed_launches(before), timed_launches(after)
+        assert there
+        assert back == there
+        assert operations(after) == operations(before)
+
+
+def test_written_recording_comes_back(tmp_path: Path) -> None:
+    path = write_recording(tmp_path / "a.gviz", fork_join_shape(2, 3), launches=5)
+    assert_equal(path, tmp_path)
+
+
+@pytest.mark.parametrize("path", BUNDLED, ids=lambda path: path.stem)
+def test_bundled_recording_comes_back(path: Path, tmp_path: Path) -> None:
+    assert_equal(path, tmp_path)
