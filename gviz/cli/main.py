@@ -58,7 +58,10 @@ COMMANDS = {
         "gviz.cli.trend", "show the launch times of graphs through any number of runs"
     ),
     "check": Command("gviz.cli.check", "fail if a recording exceeds limits or its baseline"),
-    "import": Command("gviz.cli.import_", "make a recording from a DOT dump of the driver"),
+    "import": Command(
+        "gviz.cli.import_",
+        "make a recording from a trace of another profiler, or a DOT dump of the driver",
+    ),
     "export": Command(
         "gviz.cli.export", "write a recording for other programs, or as one HTML file"
     ),
