@@ -5,11 +5,22 @@ from __future__ import annotations
 from dash import dcc
 from dash.development.base_component import Component
 
-from gviz.app.address import BENCH, GRAPH, REPORT, RUN, RUNS, Addresses, Query, parse_query
+from gviz.app.address import (
+    BENCH,
+    COMPARE,
+    GRAPH,
+    REPORT,
+    RUN,
+    RUNS,
+    Addresses,
+    Query,
+    parse_query,
+)
 from gviz.app.graph_view import graph_view
 from gviz.app.library import Library
 from gviz.app.open_recording import ChangedError, GoneError
 from gviz.app.pages.bench import render_bench
+from gviz.app.pages.compare import render_compare
 from gviz.app.pages.graph import render_graph
 from gviz.app.pages.report import render_report
 from gviz.app.pages.run import render_run
@@ -65,6 +76,9 @@ def _page(library: Library, addresses: Addresses, path: str, query: Query) -> Pa
         return _graph_page(library, addresses, query.file, query.graph_id, query)
     if local == REPORT and query.file is not None and query.graph_id is not None:
         return _report_page(library, addresses, query.file, query.graph_id)
+    if local == COMPARE:
+        steps = trail(("Runs", addresses.runs()), ("Compare", None))
+        return render_compare(library, query, addresses), steps, "Compare – gviz"
     if local == BENCH:
         steps = trail(("Runs", addresses.runs()), ("Launch costs", None))
         return render_bench(library, query.file, query.run_id), steps, "Launch costs – gviz"

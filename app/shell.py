@@ -71,6 +71,12 @@ def _header(addresses: Addresses, assets: str) -> Component:
             html.Nav(id="trail", className="gv-trail", **aria(label="Trail")),
             html.Div(className="gv-grow"),
             dcc.Link(
+                "Compare",
+                href=addresses.compare(),
+                className="gv-header-link",
+                title="Two graphs, before and after a change",
+            ),
+            dcc.Link(
                 "Launch costs",
                 href=addresses.bench(),
                 className="gv-header-link",
