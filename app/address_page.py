@@ -12,6 +12,7 @@ from gviz.app.address import (
     REPORT,
     RUN,
     RUNS,
+    TREND,
     Addresses,
     Query,
     parse_query,
@@ -25,6 +26,7 @@ from gviz.app.pages.graph import render_graph
 from gviz.app.pages.report import render_report
 from gviz.app.pages.run import render_run
 from gviz.app.pages.runs import render_runs
+from gviz.app.pages.trend import render_trend
 from gviz.app.refusals import sentence_of
 from gviz.app.run_view import RunView, file_views, run_files
 from gviz.app.shell import message, trail
@@ -79,6 +81,9 @@ def _page(library: Library, addresses: Addresses, path: str, query: Query) -> Pa
     if local == COMPARE:
         steps = trail(("Runs", addresses.runs()), ("Compare", None))
         return render_compare(library, query, addresses), steps, "Compare – gviz"
+    if local == TREND:
+        steps = trail(("Runs", addresses.runs()), ("Trend", None))
+        return render_trend(library, query, addresses), steps, "Trend – gviz"
     if local == BENCH:
         steps = trail(("Runs", addresses.runs()), ("Launch costs", None))
         return render_bench(library, query.file, query.run_id), steps, "Launch costs – gviz"

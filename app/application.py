@@ -27,6 +27,7 @@ from gviz.app.library import Library
 from gviz.app.memory_panel import render_memory_facts
 from gviz.app.pages.compare import show_comparison
 from gviz.app.pages.report import show_report
+from gviz.app.pages.trend import Trends, show_trend
 from gviz.app.refusals import add_refusals, sentence_of
 from gviz.app.report.reports import Reports
 from gviz.app.routes import add_payload_routes
@@ -196,7 +197,7 @@ def _add_report(app: dash.Dash, library: Library, addresses: Addresses, reports:
 
 
 def _add_comparison(app: dash.Dash, library: Library, addresses: Addresses) -> None:
-    """Fill the Compare page when graphs are compared; until then the page asks again."""
+    """Fill the Compare and the Trend page when they are made; until then they ask again."""
     comparisons = Comparisons(library)
 
     def fill(asked: int | None, view: dict[str, Any], search: str | None) -> tuple[Any, Any]:
@@ -210,6 +211,17 @@ def _add_comparison(app: dash.Dash, library: Library, addresses: Addresses) -> N
         State("compare-view", "data"),
         State("location", "search"),
     )(fill)
+    trends = Trends(library)
+
+    def fill_trend(asked: int | None, view: dict[str, Any]) -> tuple[Any, Any]:
+        return show_trend(trends, library, view, asked or 0, addresses)
+
+    add(
+        Output("trend-body", "children"),
+        Output("trend-wait", "max_intervals"),
+        Input("trend-wait", "n_intervals"),
+        State("trend-view", "data"),
+    )(fill_trend)
 
 
 def show_kernels(table: str, shown: object) -> Any:

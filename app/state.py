@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from flask import Flask, Response
@@ -60,7 +61,7 @@ def shown_files(
     """Return which page an address is, and the state of the files it is made of."""
     local = "/" + path.removeprefix(addresses.prefix.rstrip("/")).strip("/")
     page = _PAGES.get(local, "")
-    asked = _files_of(page, parse_query(search))
+    asked = _files_of(page, parse_query(search), [o.key for o in library.files()])
     wanted = [o for o in library.files() if page == "runs" or (page and o.key in asked)]
     return {"page": page, "files": {o.key: file_state(o) for o in wanted}}
 
@@ -76,10 +77,10 @@ _PAGES = {
 }
 
 
-def _files_of(page: str, query: Query) -> set[str | None]:
-    """Return the files that a page is made of, as far as its address says."""
+def _files_of(page: str, query: Query, every: Iterable[str]) -> set[str | None]:
+    """Return the files that a page is made of; ``every`` one that is open."""
     if page == "compare":
         return {query.before_file, query.after_file}
     if page == "trend":
-        return {*query.files}
+        return {*(query.files or every)}
     return {query.file, query.baseline_file if page == "graph" else None}

@@ -92,6 +92,7 @@ def _paired(found: Comparison, places: _Places, level: ComparedLevel, at: int) -
     keys = places.keys(1, body)
     intervals = _intervals(level)
     times = comparison.times
+    changed, only_addresses = comparison.changed, comparison.only_addresses
     for pair, (one, two) in enumerate(comparison.pairs.tolist()):
         before, after = comparison.first.title[one], comparison.second.title[two]
         change = _known(times.change_ns[pair])
@@ -104,7 +105,7 @@ def _paired(found: Comparison, places: _Places, level: ComparedLevel, at: int) -
             "name": after if before == after else f"{before} → {after}",
             "kind": node_type_name(int(comparison.second.type[two])),
             "body": tree.path_of(body) or None,
-            "what": _became(comparison.changed[pair], comparison.only_addresses[pair]),
+            "what": _became(changed[pair], only_addresses[pair]),
             "a_ns": was,
             "b_ns": _known(times.after_ns[pair]),
             "change_ns": change,

@@ -58,6 +58,7 @@ def render_runs(found: Sequence[FileRuns], query: Query, addresses: Addresses) -
                     html.H1("Runs"),
                     html.Span(_summary(found), className="gv-muted"),
                     html.Div(className="gv-grow"),
+                    _trend_link(len(views), addresses),
                     _view_choice(query.runs_view, addresses),
                     _file_button(),
                 ],
@@ -72,6 +73,17 @@ def _summary(found: Sequence[FileRuns]) -> str:
     live = sum(f.is_live for f in found)
     said = f"{runs} in {counted(len(found), 'recording')}"
     return f"{said}, {live} being recorded" if live else said
+
+
+def _trend_link(runs: int, addresses: Addresses) -> Component | None:
+    if runs < 2:
+        return None
+    return dcc.Link(
+        "Trend",
+        href=addresses.trend(),
+        className="gv-report-link",
+        title="Each graph through all open runs, with the commit of each",
+    )
 
 
 def _view_choice(shown: RunsView, addresses: Addresses) -> Component:

@@ -107,19 +107,17 @@
   /** Select the rows about these nodes; of edges those between them, of groups none. */
   function markRows(api, ids) {
     const chosen = new Set(ids);
-    const nodes = [];
-    const others = [];
+    const found = [];
     api.forEachNode((node) => {
       const row = node.data;
       const is = row.key !== undefined
         ? chosen.has(row.key)
         : row.to_node !== undefined && keysOf(row).every((key) => chosen.has(key));
-      if (is !== !!node.isSelected()) (is ? nodes : others).push(node);
+      if (is) found.push(node);
     });
-    if (others.length) api.setNodesSelected({ nodes: others, newValue: false, source: "api" });
-    if (!nodes.length) return;
-    api.setNodesSelected({ nodes, newValue: true, source: "api" });
-    const seen = nodes.find((node) => node.displayed);
+    // Through Dash: it would undo what the grid alone knows with the next rows.
+    set(TABLE, { selectedRows: { ids: found.map((node) => node.id) } });
+    const seen = found.find((node) => node.displayed);
     if (seen) api.ensureNodeVisible(seen, null);
   }
 

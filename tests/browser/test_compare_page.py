@@ -174,3 +174,14 @@ def test_page_is_accessible(page: Page, site: Site, state: Callable[[str], dict[
     ready(state)
     eventually(lambda: page.locator(".gv-chart .bglayer").count() == 1, "the waterfall is drawn")
     expect_accessible(page)
+
+
+def test_trend_leads_from_run_to_run(page: Page, site: Site) -> None:
+    page.set_viewport_size({"width": 1400, "height": 2400})
+    page.goto(site.start)
+    page.get_by_role("link", name="Trend").click()
+    page.locator("#report-trend-0").wait_for()
+    eventually(lambda: page.locator(".gv-chart .bglayer").count() >= 1, "a chart is drawn")
+    expect_accessible(page)
+    page.get_by_role("link", name="Compare runs").first.click()
+    expect(page.locator(".gv-compare-headline")).to_contain_text("A launch took")
