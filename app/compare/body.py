@@ -8,7 +8,14 @@ from dash.development.base_component import Component
 from gviz.app.address import Addresses, Query, Sides
 from gviz.app.aria import aria
 from gviz.app.compare.comparison import Comparison
-from gviz.app.compare.headline import circumstances, counts, headline, pairing, totals
+from gviz.app.compare.headline import (
+    circumstances,
+    counts,
+    headline,
+    other_circumstances,
+    pairing,
+    totals,
+)
 from gviz.app.compare.tables import table_pane
 from gviz.app.compare.views import dag_pane, timeline_pane
 from gviz.app.compare.waterfall import launch_waterfall
@@ -42,8 +49,10 @@ def compare_body(
         dag_pane(found, editions, query, addresses),
         timeline_pane(query, editions, addresses),
     )
+    besides = other_circumstances(found)
     return [
         headline(graph),
+        *([] if besides is None else [besides]),
         html.Div(
             split(
                 56,

@@ -21,6 +21,8 @@ from gviz.comparison.diff_result import GraphDiff, RunRef, TimeChange
 
 #: Where a smaller share of the work is the same, graphs are hardly two versions of one.
 HARDLY_ALIKE = 0.5
+#: Circumstances told in the line under the headline.
+_TOLD = 4
 _REASONS = {
     "shape": "taken for the same by their shape",
     "name": "taken for the same by their name",
@@ -161,6 +163,19 @@ def counts(found: Comparison) -> Component:
     else:
         text += "Edges are not known on both sides."
     return html.P(text)
+
+
+def other_circumstances(found: Comparison) -> Component | None:
+    """Return in a line what differs besides the program; None: nothing known does."""
+    if not found.run.circumstances:
+        return None
+    told = [
+        f"{c.what} {c.before or '?'} → {c.after or '?'}" for c in found.run.circumstances[:_TOLD]
+    ]
+    more = len(found.run.circumstances) - len(told)
+    words = "; ".join([*told, f"{more} more below"] if more else told)
+    warning = html.Span("besides the program", className="gv-note gv-note-warning")
+    return html.P([warning, f" {words}: it may explain a change."], className="gv-compare-besides")
 
 
 def circumstances(found: Comparison) -> Component:

@@ -81,8 +81,8 @@ def _nodes(found: Comparison) -> Iterator[Row]:
 
 def _effect(row: Row) -> float:
     if row["what"] in ("added", "removed"):
-        return row.get("a_ns") or row.get("b_ns") or 0.0
-    return abs(row["change_ns"] or 0.0)
+        return float(row.get("a_ns") or row.get("b_ns") or 0.0)
+    return abs(float(row["change_ns"] or 0.0))
 
 
 def _paired(found: Comparison, places: _Places, level: ComparedLevel, at: int) -> Iterator[Row]:

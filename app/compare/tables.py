@@ -88,7 +88,7 @@ def _columns(found: Comparison) -> dict[str, list[Mapping[str, Any]]]:
         "headerTooltip": "Kernel, launch shape, arguments, sizes, lane",
     }  # fmt: skip
     kind = {"field": "kind", "headerName": "Kind", "width": 92}
-    groups = [_NAME, body, *_COUNTS, *times]
+    groups: list[Mapping[str, Any]] = [_NAME, body, *_COUNTS, *times]
     return {
         "nodes": [*_NODES, _NAME, became, *times, difference, kind, body],
         "changed": [*_NODES, _NAME, *_DIFFERENCE],

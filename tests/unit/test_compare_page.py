@@ -24,6 +24,7 @@ from gviz.app.keep import build_anew
 from gviz.app.library import Library
 from gviz.app.pages.compare import show_comparison
 from gviz.app.wire import unpack
+from gviz.assets import recordings as bundled
 from gviz.comparison.diff import Asked, compare_recordings
 from gviz.recording.reader import Recording
 
@@ -187,6 +188,12 @@ def test_no_launch_on_one_side_leaves_the_rest(tmp_path: Path) -> None:
     assert "No launch was timed after" in said
     assert "Not computed" in said
     assert "0 removed, 0 added" in said
+
+
+def test_other_gpu_is_said_under_the_headline(files: tuple[Path, Path]) -> None:
+    library = Library([Path(next(iter(bundled.__path__))) / "decode_step.gviz", files[0]])
+    said = texts(body(library, f"?a=decode_step&b={BEFORE}"))
+    assert "GPU NVIDIA H100 80GB HBM3 → NVIDIA H200: it may explain a change." in said
 
 
 def test_graph_of_a_dump_is_compared_without_times(tmp_path: Path) -> None:
