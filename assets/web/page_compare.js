@@ -14,6 +14,13 @@
   /** AG Grid's words for a selection that its user makes. */
   const BY_READER = new Set(["rowClicked", "spaceKey", "keyboardSelectAll", "checkboxSelected"]);
 
+  /** The part of the page last clicked or typed in: it shows already what is picked there. */
+  let touched = null;
+  const parts = [...VIEWS, TABLE].map((id) => `#${id}`).join();
+  for (const name of ["pointerdown", "keydown"]) {
+    document.addEventListener(name, ({ target }) => (touched = target.closest?.(parts)?.id ?? null), true);
+  }
+
   const noUpdate = () => window.dash_clientside.no_update;
   const present = (id) => document.getElementById(id) !== null;
   const set = (id, props) => present(id) && window.dash_clientside.set_props(id, props);
@@ -129,6 +136,10 @@
   document.addEventListener("gviz-select", (event) => {
     if (!present("compare-body")) return;
     const selected = event.detail;
+    for (const view of VIEWS) {
+      if (view === touched || !selected.length) continue;
+      document.querySelector(`#${view} canvas`)?.gvizShow(selected[0]);
+    }
     keep({ node: selected.slice(0, MOST_NODES).join(",") });
     withTable((api) => {
       const about = new Set(api.getSelectedRows().flatMap(keysOf));
