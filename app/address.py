@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 from urllib.parse import parse_qs, quote, urlencode
@@ -13,11 +13,13 @@ from gviz.app.folding import FOLDINGS
 from gviz.app.overlays import NAMES
 
 RUNS, RUN, GRAPH, REPORT, BENCH = "/", "/run", "/graph", "/report", "/bench"
+COMPARE, TREND = "/compare", "/trend"
 PAYLOAD = "/payload"
 
 #: SQLite's integers have up to 19.
 _MOST_DIGITS = 18
 _BUFFER = re.compile(r"[0-9a-f]{1,16}(\.[0-9a-f]{1,16})?")
+_GRAPHS = re.compile(r"(\d{1,18})(?::(\d{1,18}))?", re.ASCII)
 
 #: Many launches at once in place of one: their median, or each on a row of its own.
 Launches = Literal["median", "all"]
@@ -48,6 +50,37 @@ class Baseline:
 
 
 @dataclass(frozen=True, slots=True)
+class Sides:
+    """What the Compare page compares.
+
+    Attributes
+    ----------
+    before, after
+        Keys of files; in addresses of data ``key@version``.
+    before_graph, after_graph
+        Graphs; the second None: the one that corresponds; both None: what comes first.
+    """
+
+    before: str
+    after: str
+    before_graph: int | None = None
+    after_graph: int | None = None
+
+    @property
+    def graphs(self) -> str | None:
+        """The graphs as ``graph=`` names them."""
+        if self.before_graph is None:
+            return None
+        return f"{self.before_graph}" + ("" if self.after_graph is None else f":{self.after_graph}")
+
+    def swapped(self) -> Sides:
+        """Return the same with what is before after; a graph that corresponds is found again."""
+        if self.after_graph is None:
+            return Sides(self.after, self.before)
+        return Sides(self.after, self.before, self.after_graph, self.before_graph)
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
     """What the query of a page's address asks for; None where it says nothing.
 
@@ -56,6 +89,9 @@ class Query:
     ``sort=`` a column of the table of runs, with ``-`` before it from the greatest down.
     ``baseline=`` is the file of the graph to compare with, ``baseline_graph=`` the graph, without
     which it is the one that corresponds.
+    The Compare page has ``a=`` and ``b=``, files before and after, ``graph=1:2``, the graphs there
+    (:attr:`graphs`), ``level=`` the body that is drawn and ``rows=`` what its table lists; the
+    Trend page has ``file=`` as often as it has files.
     """
 
     file: str | None = None
@@ -78,11 +114,18 @@ class Query:
     sort: str | None = None
     baseline_file: str | None = None
     baseline_graph_id: int | None = None
+    before_file: str | None = None
+    after_file: str | None = None
+    graphs: tuple[int, int | None] | None = None
+    level: int = 0
+    rows: str | None = None
+    files: tuple[str, ...] = ()
 
 
 def parse_query(search: str | None) -> Query:
     """Return the meaning of ``?file=...&graph=...``; a malformed number counts as absent."""
-    fields = {k: v[0] for k, v in parse_qs((search or "").lstrip("?")).items()}
+    given = parse_qs((search or "").lstrip("?"))
+    fields = {k: v[0] for k, v in given.items()}
     nodes = (parse_id(part) for part in fields.get("node", "").split(","))
     colour, layout, folding = (fields.get(name) for name in ("colour", "layout", "fold"))
     return Query(
@@ -106,7 +149,30 @@ def parse_query(search: str | None) -> Query:
         sort=fields.get("sort"),
         baseline_file=fields.get("baseline"),
         baseline_graph_id=parse_id(fields.get("baseline_graph")),
+        before_file=fields.get("a"),
+        after_file=fields.get("b"),
+        graphs=parse_graphs(fields.get("graph")),
+        level=parse_id(fields.get("level")) or 0,
+        rows=fields.get("rows"),
+        files=tuple(dict.fromkeys(given.get("file", ()))),
     )
+
+
+def parse_graphs(text: str | None) -> tuple[int, int | None] | None:
+    """Return the graphs that ``graph=1:2`` names; the second None where it names one."""
+    found = _GRAPHS.fullmatch(text or "")
+    if found is None:
+        return None
+    return int(found[1]), None if found[2] is None else int(found[2])
+
+
+def parse_sides(fields: Mapping[str, str]) -> Sides | None:
+    """Return what ``a=&b=&graph=`` name; None where a file or the graphs are missing."""
+    before, after = fields.get("a"), fields.get("b")
+    graphs = parse_graphs(fields.get("graph"))
+    if before is None or after is None or graphs is None:
+        return None
+    return Sides(before, after, *graphs)
 
 
 def parse_buffer(text: str | None) -> str | None:
@@ -179,6 +245,25 @@ class Addresses:
     def report(self, file: str, graph_id: int) -> str:
         """Return the address of what analyses say of a graph."""
         return self._page(REPORT, file=file, graph=graph_id)
+
+    def compare(self, sides: Sides | None = None, **more: object) -> str:
+        """Return the address of the Compare page; without sides that on which they are chosen."""
+        given: dict[str, object] = {}
+        if sides is not None:
+            given = {"a": sides.before, "b": sides.after, "graph": sides.graphs}
+        asked = urlencode({k: v for k, v in (given | more).items() if v}, safe=":,")
+        return self.prefix + COMPARE.lstrip("/") + (f"?{asked}" if asked else "")
+
+    def trend(self, files: Sequence[str] = ()) -> str:
+        """Return the address of the Trend page over these files; over all open ones for none."""
+        asked = urlencode({"file": list(files)}, doseq=True)
+        return self.prefix + TREND.lstrip("/") + (f"?{asked}" if asked else "")
+
+    def compared(self, kind: str, sides: Sides, **more: object) -> str:
+        """Return where the views of the Compare page fetch their data."""
+        given = {"a": sides.before, "b": sides.after, "graph": sides.graphs, **more}
+        asked = urlencode({k: v for k, v in given.items() if v}, safe=":,@")
+        return self.prefix + f"{PAYLOAD}/compared/{kind}?{asked}".lstrip("/")
 
     def graph(
         self,

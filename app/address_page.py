@@ -5,15 +5,28 @@ from __future__ import annotations
 from dash import dcc
 from dash.development.base_component import Component
 
-from gviz.app.address import BENCH, GRAPH, REPORT, RUN, RUNS, Addresses, Query, parse_query
+from gviz.app.address import (
+    BENCH,
+    COMPARE,
+    GRAPH,
+    REPORT,
+    RUN,
+    RUNS,
+    TREND,
+    Addresses,
+    Query,
+    parse_query,
+)
 from gviz.app.graph_view import graph_view
 from gviz.app.library import Library
 from gviz.app.open_recording import ChangedError, GoneError
 from gviz.app.pages.bench import render_bench
+from gviz.app.pages.compare import render_compare
 from gviz.app.pages.graph import render_graph
 from gviz.app.pages.report import render_report
 from gviz.app.pages.run import render_run
 from gviz.app.pages.runs import render_runs
+from gviz.app.pages.trend import render_trend
 from gviz.app.refusals import sentence_of
 from gviz.app.run_view import RunView, file_views, run_files
 from gviz.app.shell import message, trail
@@ -65,6 +78,12 @@ def _page(library: Library, addresses: Addresses, path: str, query: Query) -> Pa
         return _graph_page(library, addresses, query.file, query.graph_id, query)
     if local == REPORT and query.file is not None and query.graph_id is not None:
         return _report_page(library, addresses, query.file, query.graph_id)
+    if local == COMPARE:
+        steps = trail(("Runs", addresses.runs()), ("Compare", None))
+        return render_compare(library, query, addresses), steps, "Compare – gviz"
+    if local == TREND:
+        steps = trail(("Runs", addresses.runs()), ("Trend", None))
+        return render_trend(library, query, addresses), steps, "Trend – gviz"
     if local == BENCH:
         steps = trail(("Runs", addresses.runs()), ("Launch costs", None))
         return render_bench(library, query.file, query.run_id), steps, "Launch costs – gviz"

@@ -18,6 +18,8 @@ from flask import Flask
 from gviz.analysis.advice import Ignored
 from gviz.app.address import GRAPH, Addresses
 from gviz.app.address_page import Page, render_page
+from gviz.app.compare.comparison import Comparisons
+from gviz.app.compare.routes import add_compared_routes
 from gviz.app.compression import add_compression
 from gviz.app.first_page import Application
 from gviz.app.graph_refresh import ShownGraph, refresh_graph
@@ -25,7 +27,9 @@ from gviz.app.graph_view import graph_view
 from gviz.app.kernel_table import render_kernel_table
 from gviz.app.library import Library
 from gviz.app.memory_panel import render_memory_facts
+from gviz.app.pages.compare import show_comparison
 from gviz.app.pages.report import show_report
+from gviz.app.pages.trend import Trends, show_trend
 from gviz.app.refusals import add_refusals, sentence_of
 from gviz.app.report.reports import Reports
 from gviz.app.routes import add_payload_routes
@@ -99,6 +103,7 @@ def build_app(
     _add_graph_callbacks(app, library, addresses)
     _add_report(app, library, addresses, Reports(ignored))
     add_payload_routes(app.server, library, addresses)
+    add_compared_routes(app.server, library, access.prefix)
     add_state_route(app.server, library, addresses)
     add_upload_route(app.server, library, addresses, most_bytes)
     add_refusals(app.server, access.prefix)
@@ -168,6 +173,7 @@ def _add_graph_callbacks(app: dash.Dash, library: Library, addresses: Addresses)
         prevent_initial_call=True,
     )(show_growth)
     _add_memory(app, library)
+    _add_comparison(app, library, addresses)
     _add_links(app)
 
 
@@ -208,6 +214,34 @@ def _add_report(app: dash.Dash, library: Library, addresses: Addresses, reports:
     )(fill)
 
 
+def _add_comparison(app: dash.Dash, library: Library, addresses: Addresses) -> None:
+    """Fill the Compare and the Trend page when they are made; until then they ask again."""
+    comparisons = Comparisons(library)
+
+    def fill(asked: int | None, view: dict[str, Any], search: str | None) -> tuple[Any, Any]:
+        return show_comparison(comparisons, view, asked or 0, search, addresses)
+
+    add: Any = app.callback
+    add(
+        Output("compare-body", "children"),
+        Output("compare-wait", "max_intervals"),
+        Input("compare-wait", "n_intervals"),
+        State("compare-view", "data"),
+        State("location", "search"),
+    )(fill)
+    trends = Trends(library)
+
+    def fill_trend(asked: int | None, view: dict[str, Any]) -> tuple[Any, Any]:
+        return show_trend(trends, library, view, asked or 0, addresses)
+
+    add(
+        Output("trend-body", "children"),
+        Output("trend-wait", "max_intervals"),
+        Input("trend-wait", "n_intervals"),
+        State("trend-view", "data"),
+    )(fill_trend)
+
+
 def show_kernels(table: str, shown: object) -> Any:
     """Return the table by kernel name once it is wanted; it stays."""
     return render_kernel_table() if table == "kernels" and not shown else dash.no_update
@@ -217,17 +251,17 @@ def _add_links(app: dash.Dash) -> None:
     """Join the views of the graph page in the browser, without a round trip."""
     add: Any = app.clientside_callback
 
-    def link(function: str, output: Output, *inputs: Input | State, at_start: bool = False) -> None:
+    def link(function: str, *ends: Output | Input | State, at_start: bool = False) -> None:
         namespace, _, name = function.rpartition(".")
         add(
             ClientsideFunction(namespace or "gvizPage", name),
-            output,
-            *inputs,
+            *ends,
             prevent_initial_call=not at_start,
         )
 
     _link_views(link)
     _link_page(link)
+    _link_comparison(link)
     add(
         ClientsideFunction("gvizCharts", "paintCharts"),
         Output({"type": "chart", "name": ALL}, "figure"),
@@ -357,5 +391,36 @@ def _link_page(link: Callable[..., None]) -> None:
         Output("colour-scheme", "title"),
         Input("colour-scheme", "computedColorScheme"),
         optional("view", "data"),
+        at_start=True,
+    )
+
+
+def _link_comparison(link: Callable[..., None]) -> None:
+    """Join the choices of the Compare page with its address, and its table with its views."""
+    optional = _optional
+    link(
+        "gvizCompare.choose",
+        Output("compare-view", "modified_timestamp"),
+        Input("compare-a", "value"),
+        Input("compare-b", "value"),
+        optional("compare-graph-a", "value"),
+        optional("compare-graph-b", "value"),
+    )
+    link(
+        "gvizCompare.fill",
+        Output("compare-table", "columnDefs"),
+        Output("compare-table", "rowData"),
+        Input("compare-rows", "value"),
+        Input("compare-tables", "data"),
+        at_start=True,
+    )
+    link(
+        "gvizCompare.look",
+        Output("compare-tables", "modified_timestamp"),
+        Input("colour-scheme", "computedColorScheme"),
+        Input("compare-tables", "data"),
+        optional("compare-colour", "value"),
+        optional("compare-layout", "value"),
+        optional("compare-level", "value"),
         at_start=True,
     )

@@ -44,6 +44,7 @@ _SENTENCES: dict[Verdict, str] = {
     "slower": "slower, by more than noise",
     "faster": "faster, by more than noise",
     "uncompared": "not compared",
+    "removed": "no counterpart: removed",
 }
 
 

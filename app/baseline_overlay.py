@@ -24,7 +24,10 @@ Bytes = npt.NDArray[np.uint8]
 
 #: What is known of a node's time: it has no counterpart; one side was not timed; the change was
 #: not tested, is within noise, or is significant; or nothing: the body it is in is not compared.
-Verdict = Literal["added", "untimed", "untested", "noise", "slower", "faster", "uncompared"]
+#: ``removed`` are nodes of the baseline without a counterpart, where both graphs are shown.
+Verdict = Literal[
+    "added", "untimed", "untested", "noise", "slower", "faster", "uncompared", "removed"
+]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 #: By the id of a fold.
 FoldVerdicts = Mapping[str, Verdict]
@@ -37,6 +40,7 @@ VERDICT_WORDS: dict[Verdict, str] = {
     "untested": "not tested",
     "untimed": "without a time",
     "uncompared": "not compared",
+    "removed": "removed",
 }
 #: Differences that are told in full; of more their number.
 _TOLD = 4

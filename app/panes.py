@@ -68,18 +68,16 @@ def panes(dag: Component, timeline: Component, table: Component) -> Component:
         **aria(label="Inspector"),
         children=html.Div(id="inspector-body"),
     )
-    return _split(
+    return split(
         56,
         "rows",
         "canvases and details",
-        _split(50, "columns", "graph and timeline", dag, timeline),
-        _split(31, "columns", "inspector and table", inspector_pane, table),
+        split(50, "columns", "graph and timeline", dag, timeline),
+        split(31, "columns", "inspector and table", inspector_pane, table),
     )
 
 
-def _split(
-    share: int, direction: str, parts: str, first: Component, second: Component
-) -> Component:
+def split(share: int, direction: str, parts: str, first: Component, second: Component) -> Component:
     """Return two panes with a bar to drag between them; ``share`` of the first in percent."""
     bar = html.Div(
         className="gv-split-bar",

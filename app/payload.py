@@ -5,9 +5,9 @@ Node ids are template node ids of the shown graph level.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,17 +27,10 @@ from gviz.app.median_side import median_side
 from gviz.app.memory_payload import memory_payload
 from gviz.app.open_levels import OpenLevel, join_levels, open_levels
 from gviz.app.overlays import describe_overlays, overlay_arrays, value_scale
+from gviz.app.side_arrays import SideArrays, is_sent_whole, pack_sides, read_arrays
 from gviz.app.stack_side import stack_side
 from gviz.app.timeline_side import choose_launch, graph_side, stream_side, timed_launches
-from gviz.app.timeline_window import (
-    Part,
-    Whole,
-    Window,
-    join_parts,
-    thin,
-    thin_calls,
-    thin_gaps,
-)
+from gviz.app.timeline_window import Window
 from gviz.app.tree_comparison import TreeComparison
 from gviz.app.wire import Arrays, Strings, node_types, pack
 from gviz.node_type import node_type_name
@@ -47,9 +40,6 @@ if TYPE_CHECKING:
     from gviz.recording.reader import Recording
 
 FloatArray = npt.NDArray[np.float64]
-
-#: Up to so many spans a timeline is sent whole, about 4 MB; more only for the window shown.
-SENT_WHOLE = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,8 +288,8 @@ def timeline_payload(
     order
         Of launches that are stacked.
     window
-        The part that is wanted, where there are more spans than :data:`SENT_WHOLE`; fewer are
-        always sent whole. None: all, coarse.
+        The part that is wanted, where there are more spans than are sent whole
+        (:data:`gviz.app.side_arrays.SENT_WHOLE`); fewer always are. None: all, coarse.
     keep
         Remembers what was read for the next window.
     whole
@@ -324,20 +314,17 @@ def timeline_payload(
     graph = _graph_side(recording, level, launch, order, in_sight, keep, whole)
     stream = _stream_side(recording, tree, stream_launch_id, keep)
     sides = {"graph": graph, "stream": stream.after(len(graph.strings))}
-    header = _timeline_header(tree, graph, stream)
-    strings = [*graph.strings, *stream.strings]
-    if whole or sum(s.header["count"] for s in sides.values() if s.header) <= SENT_WHOLE:
-        arrays = {name: array for s in sides.values() for name, array in s.whole().items()}
-    else:
-        asked = replace(asked, node_ids=_with_nested(tree, asked.node_ids))
-        arrays, header["detail"] = _thinned(sides, asked, strings)
-    return pack({**header, "strings": strings}, arrays | _nested(tree))
+    nested = _nested(tree)
+    asked = replace(asked, node_ids=_with_nested(tree, asked.node_ids))
+    return pack_sides(_timeline_header(tree, graph, stream), sides, asked, nested, whole=whole)
 
 
-def _stream_side(recording: Recording, tree: GraphTree, launch_id: int | None, keep: Keep) -> _Side:
+def _stream_side(
+    recording: Recording, tree: GraphTree, launch_id: int | None, keep: Keep
+) -> SideArrays:
     return keep(
         ("stream", tree.graph.graph_id, launch_id),
-        lambda: _read("stream", lambda s: stream_side(recording, tree, launch_id, s)),
+        lambda: read_arrays("stream", lambda s: stream_side(recording, tree, launch_id, s)),
     )
 
 
@@ -362,7 +349,7 @@ def _with_nested(tree: GraphTree, keys: Sequence[int]) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _timeline_header(tree: GraphTree, graph: _Side, stream: _Side) -> dict[str, Any]:
+def _timeline_header(tree: GraphTree, graph: SideArrays, stream: SideArrays) -> dict[str, Any]:
     return {
         "kind": "timeline",
         "graph_id": tree.graph.graph_id,
@@ -375,38 +362,6 @@ def _timeline_header(tree: GraphTree, graph: _Side, stream: _Side) -> dict[str, 
     }
 
 
-class _Side(NamedTuple):
-    """One side of the timeline, with the strings that its arrays number.
-
-    ``arrays`` are those of one launch; of stacked launches the spans are in ``rows`` instead.
-    """
-
-    name: str
-    header: dict[str, Any] | None
-    arrays: Arrays
-    strings: list[str]
-    rows: Sequence[Part] | None = None
-
-    def after(self, count: int) -> _Side:
-        """Return the side with its strings behind so many others."""
-        by = {n: a + count if n.endswith("_name") else a for n, a in self.arrays.items()}
-        return self._replace(arrays=by)
-
-    def parts(self) -> Sequence[Part]:
-        """Return the spans."""
-        return [Whole(self.name, self.arrays)] if self.rows is None else self.rows
-
-    def whole(self) -> Arrays:
-        """Return the payload's arrays of all spans, gaps and calls."""
-        return self.arrays if self.rows is None else join_parts(self.rows)
-
-
-def _read(name: str, side: Callable[[Strings], tuple[dict[str, Any] | None, Arrays]]) -> _Side:
-    strings = Strings()
-    header, arrays = side(strings)
-    return _Side(name, header, arrays, strings.to_list())
-
-
 def _graph_side(
     recording: Recording,
     level: GraphLevel,
@@ -415,19 +370,21 @@ def _graph_side(
     shown: range,
     keep: Keep,
     whole: bool,
-) -> _Side:
+) -> SideArrays:
     key = ("graph", level.graph.graph_id, launch)
     if launch == "median":
-        return keep(key, lambda: _read("graph", lambda s: median_side(recording, level, s)))
+        return keep(key, lambda: read_arrays("graph", lambda s: median_side(recording, level, s)))
     if launch != "all":
-        return keep(key, lambda: _read("graph", lambda s: graph_side(recording, level, launch, s)))
+        return keep(
+            key, lambda: read_arrays("graph", lambda s: graph_side(recording, level, launch, s))
+        )
     spans = sum(x.span_count for x in timed_launches(recording, level.tree))
     strings = Strings()
-    rows_read = None if whole or spans <= SENT_WHOLE else shown
+    rows_read = None if whole or is_sent_whole(spans) else shown
     stack = stack_side(recording, level, order, strings, keep, rows_read)
     if stack is None:
-        return _Side("graph", None, {}, [])
-    return _Side("graph", stack.header, {}, strings.to_list(), stack.parts)
+        return SideArrays("graph", None, {}, [])
+    return SideArrays("graph", stack.header, {}, strings.to_list(), stack.parts)
 
 
 def level_memory_payload(
@@ -438,27 +395,6 @@ def level_memory_payload(
     level = keep(("level", graph_id, 0), lambda: read_level(recording, tree))
     memory = keep(("memory", graph_id, 0), lambda: read_memory(recording, level))
     return memory_payload(recording, level, memory, launch_id)
-
-
-def _thinned(
-    sides: Mapping[str, _Side], window: Window, strings: list[str]
-) -> tuple[Arrays, dict[str, Any]]:
-    """Return the arrays of a window and what the header says of it; adds strings of calls."""
-    shown = {name: side for name, side in sides.items() if side.header}
-    total = max(side.header["total_ns"] for side in shown.values() if side.header)
-    arrays: Arrays = {}
-    buckets = {}
-    for name, side in shown.items():
-        arrays |= thin_calls(name, side.arrays, window, total, strings)
-        spans, buckets[name] = thin(name, side.parts(), window, total)
-        arrays |= spans | thin_gaps(name, side.arrays, window, total, buckets[name])
-    begin, finish = window.ends(total)
-    return arrays, {
-        "from_ns": begin,
-        "to_ns": finish,
-        "bucket_ns": buckets,
-        "rows": [window.first_row, window.last_row],
-    }
 
 
 def _kind_names(tree: GraphTree) -> dict[int, str]:

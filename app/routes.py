@@ -59,11 +59,11 @@ def add_payload_routes(server: Flask, library: Library, addresses: Addresses) ->
     """
     base = addresses.prefix.rstrip("/") + PAYLOAD
 
-    def serve(kind: str, answer: _Answer, method: str = "GET") -> None:
+    def serve(kind: str, handle: _Answer, method: str = "GET") -> None:
         def respond(file: str, graph_id: int) -> Response:
             key, version = split_edition(file)
             with library.file(key).at(version) as opened:
-                return answer(opened, graph_id)
+                return handle(opened, graph_id)
 
         # SQLite cannot hold greater ids than this.
         rule = f"{base}/{kind}/<file>/<int(max=999999999999999999):graph_id>"
@@ -77,7 +77,7 @@ def add_payload_routes(server: Flask, library: Library, addresses: Addresses) ->
         view = graph_view(library, opened.key, graph_id)
         with compared_at(library, opened.key, graph_id, _baseline(request.args)) as against:
             key = ("table", graph_id, against and against.edition)
-            return _answer(opened, key, lambda: table_payload(view, against))
+            return answer(opened, key, lambda: table_payload(view, against))
 
     def inspector(opened: OpenRecording, graph_id: int) -> Response:
         view = graph_view(library, opened.key, graph_id)
@@ -98,9 +98,9 @@ def _dag(opened: OpenRecording, graph_id: int, against: TreeComparison | None) -
     asked = _asked(request.args)
 
     def build() -> bytes:
-        return payload.dag_payload(opened.recording, graph_id, asked, _keeper(opened), against)
+        return payload.dag_payload(opened.recording, graph_id, asked, keeper(opened), against)
 
-    return _answer(opened, ("dag", graph_id, asked, against and against.edition), build)
+    return answer(opened, ("dag", graph_id, asked, against and against.edition), build)
 
 
 def _timeline(opened: OpenRecording, graph_id: int) -> Response:
@@ -112,31 +112,31 @@ def _timeline(opened: OpenRecording, graph_id: int) -> Response:
 
     def build() -> bytes:
         return payload.timeline_payload(
-            opened.recording, graph_id, launch, stream, order, window, _keeper(opened)
+            opened.recording, graph_id, launch, stream, order, window, keeper(opened)
         )
 
     if window is not None:
         # Hardly ever asked for again: what it is made of is kept, not the answer.
-        return _respond(*_compressed(build()))
-    return _answer(opened, ("timeline", graph_id, launch, stream, order), build)
+        return answer_once(build())
+    return answer(opened, ("timeline", graph_id, launch, stream, order), build)
 
 
 def _memory(opened: OpenRecording, graph_id: int) -> Response:
     launch = parse_id(request.args.get("launch"))
-    return _answer(
+    return answer(
         opened,
         ("memory", graph_id, launch),
-        lambda: payload.level_memory_payload(opened.recording, graph_id, launch, _keeper(opened)),
+        lambda: payload.level_memory_payload(opened.recording, graph_id, launch, keeper(opened)),
     )
 
 
 def _miniature_of(opened: OpenRecording, graph_id: int) -> Response:
-    return _answer(opened, ("miniature", graph_id), lambda: _miniature(opened, graph_id))
+    return answer(opened, ("miniature", graph_id), lambda: _miniature(opened, graph_id))
 
 
 def _miniature(opened: OpenRecording, graph_id: int) -> bytes:
     recording = opened.recording
-    keep = _keeper(opened)
+    keep = keeper(opened)
     tree = keep(("tree", graph_id), lambda: read_tree(recording, graph_id))
     try:
         level = keep(("level", graph_id, 0), lambda: read_level(recording, tree))
@@ -147,7 +147,9 @@ def _miniature(opened: OpenRecording, graph_id: int) -> bytes:
     return json.dumps(asdict(found), separators=(",", ":")).encode()
 
 
-def _keeper(opened: OpenRecording) -> Keep:
+def keeper(opened: OpenRecording) -> Keep:
+    """Return what remembers values read of a file as it is now."""
+
     def keep(key: tuple[object, ...], build: Callable[[], _T]) -> _T:
         return opened.derive(("read", *key), build)
 
@@ -183,8 +185,14 @@ def _as_parts(component: Component) -> Response:
     return Response(text, mimetype="application/json", headers={"Cache-Control": "no-store"})
 
 
-def _answer(opened: OpenRecording, key: tuple[object, ...], build: Callable[[], bytes]) -> Response:
+def answer(opened: OpenRecording, key: tuple[object, ...], build: Callable[[], bytes]) -> Response:
+    """Return a payload, compressed once and kept with its file."""
     return _respond(*opened.derive(key, lambda: _compressed(build())))
+
+
+def answer_once(body: bytes) -> Response:
+    """Return a payload that is not kept."""
+    return _respond(*_compressed(body))
 
 
 def _respond(body: bytes, tag: str) -> Response:

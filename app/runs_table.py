@@ -28,6 +28,15 @@ _REPORT = {
     "filter": False,
     "headerTooltip": "What bounds its launches, and what to change",
 }
+_COMPARE = {
+    "field": "graph_id",
+    "headerName": "Compare",
+    "cellRenderer": "GvizPick",
+    "width": 104,
+    "sortable": False,
+    "filter": False,
+    "headerTooltip": "Pick two graphs: the first is before, the second after",
+}
 #: Columns whose cells have a bar, as long as the value is of the column's greatest.
 _WITH_BARS = ("launch_ns",)
 #: At first the dearest graphs stand on top.
@@ -77,6 +86,7 @@ def _columns(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     columns: list[dict[str, Any]] = [
         {"field": "graph", "headerName": "Graph", **link, "flex": 4},
         _REPORT,
+        {**_COMPARE, "hide": sum("graph_id" in row for row in rows) < 2},
         {"field": "run", "headerName": "Run", **link, "flex": 4},
         {
             "field": "file",
@@ -157,6 +167,8 @@ def _row(view: RunView, line: GraphLine, addresses: Addresses) -> dict[str, Any]
         "graph_href": addresses.graph(view.file, line.graph.graph_id),
         "report": "Report",
         "report_href": addresses.report(view.file, line.graph.graph_id),
+        "key": view.file,
+        "graph_id": line.graph.graph_id,
         "nodes": line.node_count,
         "launches": line.launch_count,
         "launch_ns": line.times.median_ns,

@@ -72,6 +72,12 @@ def build_header(addresses: Addresses, assets: str, steps: Sequence[Component] =
             html.Nav(list(steps), id="trail", className="gv-trail", **aria(label="Trail")),
             html.Div(className="gv-grow"),
             dcc.Link(
+                "Compare",
+                href=addresses.compare(),
+                className="gv-header-link",
+                title="Two graphs, before and after a change",
+            ),
+            dcc.Link(
                 "Launch costs",
                 href=addresses.bench(),
                 className="gv-header-link",

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from flask import Flask, Response
 
-from gviz.app.address import BENCH, GRAPH, REPORT, RUN, RUNS, Addresses, parse_query
+from gviz.app.address import (
+    BENCH,
+    COMPARE,
+    GRAPH,
+    REPORT,
+    RUN,
+    RUNS,
+    TREND,
+    Addresses,
+    Query,
+    parse_query,
+)
 from gviz.app.library import Library
 from gviz.app.open_recording import GoneError, OpenRecording
 
@@ -48,9 +60,27 @@ def shown_files(
 ) -> dict[str, Any]:
     """Return which page an address is, and the state of the files it is made of."""
     local = "/" + path.removeprefix(addresses.prefix.rstrip("/")).strip("/")
-    names = {RUNS: "runs", RUN: "run", GRAPH: "graph", REPORT: "report", BENCH: "bench"}
-    page = names.get(local, "")
-    query = parse_query(search)
-    asked = {query.file, query.baseline_file if page == "graph" else None}
+    page = _PAGES.get(local, "")
+    asked = _files_of(page, parse_query(search), [o.key for o in library.files()])
     wanted = [o for o in library.files() if page == "runs" or (page and o.key in asked)]
     return {"page": page, "files": {o.key: file_state(o) for o in wanted}}
+
+
+_PAGES = {
+    RUNS: "runs",
+    RUN: "run",
+    GRAPH: "graph",
+    REPORT: "report",
+    BENCH: "bench",
+    COMPARE: "compare",
+    TREND: "trend",
+}
+
+
+def _files_of(page: str, query: Query, every: Iterable[str]) -> set[str | None]:
+    """Return the files that a page is made of; ``every`` one that is open."""
+    if page == "compare":
+        return {query.before_file, query.after_file}
+    if page == "trend":
+        return {*(query.files or every)}
+    return {query.file, query.baseline_file if page == "graph" else None}

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from dash.development.base_component import Component
 
 from gviz.app.chart import COLOURS, plot
-from gviz.app.quantity import duration, percent
+from gviz.app.quantity import duration, percent, signed_duration, signed_percent
 
 #: What a part is; each has a colour and a pattern of its own.
 Kind = Literal["total", "work", "gap", "wait", "other", "gain", "loss"]
@@ -51,8 +51,19 @@ class Step:
     kind: Kind
 
 
-def waterfall(name: str, steps: Sequence[Step], *, label: str, whole_ns: float) -> Component:
-    """Return a waterfall; shares are of ``whole_ns``. Its numbers are to stand beside it."""
+def waterfall(
+    name: str,
+    steps: Sequence[Step],
+    *,
+    label: str,
+    whole_ns: float | None,
+    begin_ns: float = 0.0,
+) -> Component:
+    """Return a waterfall; shares are of ``whole_ns``. Its numbers are to stand beside it.
+
+    ``whole_ns`` None: without shares, which takes less room.
+    ``begin_ns`` is where its axis begins: between long totals small parts are not seen from zero.
+    """
     starts = _starts(steps)
     reach = max(
         [abs(x) for x in starts] + [abs(a + s.ns) for a, s in zip(starts, steps, strict=True)]
@@ -60,8 +71,7 @@ def waterfall(name: str, steps: Sequence[Step], *, label: str, whole_ns: float) 
     unit, scale = next((unit, scale) for limit, unit, scale in _UNITS if reach < limit)
     rows = list(range(len(steps)))
     looks = [_LOOK[step.kind] for step in steps]
-    words = [f"{duration(s.ns)} · {percent(s.ns / (whole_ns or 1.0))}" for s in steps]
-    words = [text.replace("-", "−") for text in words]
+    words = [_words(step, whole_ns) for step in steps]
     bars: dict[str, Any] = {
         "type": "bar",
         "orientation": "h",
@@ -76,21 +86,12 @@ def waterfall(name: str, steps: Sequence[Step], *, label: str, whole_ns: float) 
             "pattern": {"shape": [shape for _, shape in looks], "solidity": 0.25},
         },
     }
-    beside: dict[str, Any] = {
-        "type": "scatter",
-        "mode": "text",
-        "y": rows,
-        # To the right of a bar, where nothing else is, also of one that goes back.
-        "x": [max(a, a + s.ns) / scale for a, s in zip(starts, steps, strict=True)],
-        "text": [f" {text}" for text in words],
-        "textposition": "middle right",
-        "cliponaxis": False,
-        "hoverinfo": "skip",
-    }
-    low = min([0.0, *(a + min(s.ns, 0.0) for a, s in zip(starts, steps, strict=True))])
+    ends = [max(a, a + s.ns) / scale for a, s in zip(starts, steps, strict=True)]
+    low = min([begin_ns, *(a + min(s.ns, 0.0) for a, s in zip(starts, steps, strict=True)
+                           if s.kind != "total")])  # fmt: skip
     return plot(
         name,
-        [bars, beside],
+        [bars, _beside(ends, words)],
         label=label,
         numbers=None,
         height=_AROUND + _BAR * len(steps),
@@ -99,12 +100,35 @@ def waterfall(name: str, steps: Sequence[Step], *, label: str, whole_ns: float) 
         margin={"l": 10, "r": 12, "t": 8, "b": 44},
         xaxis={
             "title": {"text": unit},
-            "range": [low / scale, reach * (1 + _WORDS) / scale],
+            "range": [low / scale, (reach + (reach - low) * _WORDS) / scale],
             "zeroline": False,
         },
         yaxis=named_rows([step.name for step in steps]),
         shapes=[_joint(at, starts, steps, scale) for at in rows[1:]],
     )
+
+
+def _beside(ends: Sequence[float], words: Sequence[str]) -> dict[str, Any]:
+    """Return words to the right of bars, where nothing else is, also of those that go back."""
+    return {
+        "type": "scatter",
+        "mode": "text",
+        "y": list(range(len(words))),
+        "x": list(ends),
+        "text": [f" {text}" for text in words],
+        "textposition": "middle right",
+        "cliponaxis": False,
+        "hoverinfo": "skip",
+    }
+
+
+def _words(step: Step, whole_ns: float | None) -> str:
+    is_change = step.kind in ("gain", "loss")
+    words = [signed_duration(step.ns) if is_change else duration(step.ns)]
+    if whole_ns is not None:
+        share = step.ns / (whole_ns or 1.0)
+        words.append(signed_percent(share) if is_change else percent(share))
+    return " · ".join(words).replace("-", "−")
 
 
 def named_rows(names: Sequence[str]) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from gviz.app.address import Launches, parse_id, parse_launches
 from gviz.app.graph_view import GraphView, TimedLaunch, typical_launch
 from gviz.app.pages.graph import gpu_time
-from gviz.app.payload import SENT_WHOLE
 from gviz.app.quantity import integer
+from gviz.app.side_arrays import SENT_WHOLE
 from gviz.errors import RecordingError, UsageError
 from gviz.recording.reader import Recording
 

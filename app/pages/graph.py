@@ -92,7 +92,7 @@ def render_graph(
                 graphs,
                 measurements,
                 None if is_failed(view.root) else addresses.report(file, view.root.graph_id),
-                baseline_choice(library, file, view, compared),
+                baseline_choice(library, file, view, compared, addresses),
             ),
             panes(
                 _dag(

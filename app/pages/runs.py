@@ -35,12 +35,15 @@ _VIEWS: tuple[tuple[RunsView, str, str], ...] = (
 def render_runs(found: Sequence[FileRuns], query: Query, addresses: Addresses) -> Component:
     """Return the list of runs."""
     views = [view for file in found for view in file.runs]
+    several = sum(view.main_graph is not None for view in views) > 1
     table = query.runs_view == "table"
     troubled = [_card_without_runs(f) for f in found if not f.runs]
     shown: list[Component] = []
     if not table:
         shown.append(
-            html.Div([*(_card(v, addresses) for v in views), *troubled], className="gv-cards")
+            html.Div(
+                [*(_card(v, addresses, several) for v in views), *troubled], className="gv-cards"
+            )
         )
     else:
         shown.append(render_runs_table(views, query.sort, addresses))
@@ -55,6 +58,7 @@ def render_runs(found: Sequence[FileRuns], query: Query, addresses: Addresses) -
                     html.H1("Runs"),
                     html.Span(_summary(found), className="gv-muted"),
                     html.Div(className="gv-grow"),
+                    _trend_link(len(views), addresses),
                     _view_choice(query.runs_view, addresses),
                     _file_button(),
                 ],
@@ -69,6 +73,17 @@ def _summary(found: Sequence[FileRuns]) -> str:
     live = sum(f.is_live for f in found)
     said = f"{runs} in {counted(len(found), 'recording')}"
     return f"{said}, {live} being recorded" if live else said
+
+
+def _trend_link(runs: int, addresses: Addresses) -> Component | None:
+    if runs < 2:
+        return None
+    return dcc.Link(
+        "Trend",
+        href=addresses.trend(),
+        className="gv-report-link",
+        title="Each graph through all open runs, with the commit of each",
+    )
 
 
 def _view_choice(shown: RunsView, addresses: Addresses) -> Component:
@@ -115,7 +130,7 @@ def _card_without_runs(file: FileRuns) -> Component:
     )
 
 
-def _card(view: RunView, addresses: Addresses) -> Component:
+def _card(view: RunView, addresses: Addresses, several: bool) -> Component:
     run, href = view.run, addresses.run(view.file, view.run.run_id)
     heading = html.Div(
         className="gv-card-head",
@@ -123,6 +138,8 @@ def _card(view: RunView, addresses: Addresses) -> Component:
             html.H2(dcc.Link(run.name, href=href, className="gv-card-link")),
             state_badge(run),
             html.Span(view.name, className="gv-muted gv-mono gv-ellipsis", title=view.place),
+            html.Div(className="gv-grow"),
+            _compare_button(view) if several else None,
         ],
     )
     return html.Article(
@@ -134,6 +151,20 @@ def _card(view: RunView, addresses: Addresses) -> Component:
             _graphs(view, addresses),
             _notes(view, href),
         ],
+    )
+
+
+def _compare_button(view: RunView) -> Component | None:
+    """Return the button by which two runs are picked; page_compare.js does it."""
+    if view.main_graph is None:
+        return None
+    return html.Button(
+        "Compare",
+        type="button",
+        className="gv-button gv-compare-pick",
+        title=f"Compare {view.main_graph.graph.name} with a graph of another run",
+        **{"data-file": view.file, "data-graph": str(view.main_graph.graph.graph_id)},
+        **aria(pressed="false"),
     )
 
 

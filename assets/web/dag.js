@@ -60,9 +60,15 @@
       return gviz.dagWords.selection(this, ids);
     }
 
+    /** Whether it shows two graphs as one. */
+    isUnion() {
+      return gviz.dagUnion.isUnion(this.scene);
+    }
+
     legend() {
       const lines = this.scene.uses ? gviz.dagData.legend() : "";
-      return gviz.dagWords.legend(this.overlay()) + lines;
+      const union = this.isUnion() ? gviz.dagUnion.sentence(this.scene.header.baseline) : "";
+      return gviz.dagWords.legend(this.overlay()) + lines + union;
     }
 
     load(payload) {
@@ -97,7 +103,7 @@
 
     /** The room that legends take at the top. */
     legendSpace() {
-      return gviz.legend.space(!!this.scene.uses, this.overlay());
+      return gviz.legend.space(!!this.scene.uses || this.isUnion(), this.overlay());
     }
 
     draw(ctx, size) {
@@ -112,6 +118,7 @@
       this.drawn = gviz.dagDraw.draw(ctx, this.scene, style, marks, size);
       gviz.dagFilter.veil(ctx, this.scene, group.filtered, this.transform, size);
       gviz.legend.draw(ctx, style, size);
+      if (this.isUnion()) gviz.legend.drawUnion(ctx, style, size, this.scene.header.baseline);
       this.buffers.drawLegend(ctx, style, size);
       this.minimap.draw(ctx, style, gviz.dagDraw.viewOf(this.transform, size), size);
     }
@@ -371,6 +378,7 @@
         layout: this.scene.header.layout,
         overlay: this.overlay().name,
         changes: gviz.overlayChange.state(this.scene, this.overlay()),
+        union: gviz.dagUnion.state(this.scene, this.overlay()),
         criticalCount: this.scene.critical.length,
         frames: this.scene.bodies.frames.map(({ item, boxes }) => ({
           node: this.scene.nodeId[item], bodies: boxes.length, nodes: this.scene.bodies.inside(item)

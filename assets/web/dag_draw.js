@@ -115,6 +115,10 @@
   function drawAllEdges(ctx, scene, edges, style, size) {
     const { k } = style.transform;
     const stroke = (list, ...look) => drawEdges(ctx, scene, list, style, size, ...look);
+    if (gviz.dagUnion.isUnion(scene)) {
+      gviz.dagUnion.drawEdges(scene, edges, style, stroke);
+      return 0;
+    }
     if (!scene.uses) {
       stroke(edges, style.theme.edge, k > 0.3 ? 1.25 : Math.max(0.5, 4 * k));
       return 0;
@@ -201,6 +205,7 @@
       const chosen = edges.filter((e) => flags[e]);
       if (chosen.length > MOST_EDGES) continue;
       if (scene.uses) gviz.dagData.draw(scene, chosen, style, stroke, colour);
+      else if (gviz.dagUnion.isUnion(scene)) gviz.dagUnion.drawEdges(scene, chosen, style, stroke, colour);
       else stroke(chosen, colour, width);
       for (const e of chosen) drawn.push(e);
     }

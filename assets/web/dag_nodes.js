@@ -56,7 +56,9 @@
       const high = overlay.isChange && overlay.isCalm(i) ? Math.max(1, h * CALM) : h;
       name(ctx, scene, i, style);
       ctx.fillRect(x - w / 2, y - high / 2, w, high);
-      if (overlay.isChange) drawChange(ctx, overlay, i, { x, y, w, h }, style.theme);
+      const lone = gviz.dagUnion.loneOf(scene, overlay, i);
+      if (lone) gviz.dagUnion.drawBlock(ctx, lone, { x, y, w, h }, style.theme);
+      else if (overlay.isChange) drawChange(ctx, overlay, i, { x, y, w, h }, style.theme);
     }
   }
 
@@ -139,7 +141,8 @@
       ctx.fill();
       ctx.lineWidth = 1 / t.k;
       ctx.strokeStyle = fill ? theme.outline : theme.hatch;
-      if (style.overlay.isChange && style.overlay.isAdded(i)) drawAdded(ctx, style);
+      const lone = gviz.dagUnion.loneOf(scene, style.overlay, i);
+      if (lone) gviz.dagUnion.outline(ctx, lone, theme, t.k);
       else ctx.stroke();
       drawStrip(ctx, scene, i, style);
       if (kind === "GRAPH" || kind === "CONDITIONAL") {
@@ -148,15 +151,6 @@
         ctx.stroke();
       }
     }
-  }
-
-  /** Stroke the path of a card with the outline of what was added. */
-  function drawAdded(ctx, { theme, transform }) {
-    ctx.strokeStyle = theme.accent;
-    ctx.lineWidth = 2 / transform.k;
-    ctx.setLineDash(gviz.legend.DASH.map((length) => length / transform.k));
-    ctx.stroke();
-    ctx.setLineDash([]);
   }
 
   /** Two cards behind a fold: there is more in it. */
@@ -231,7 +225,8 @@
    */
   function tagOf(scene, i, overlay, w) {
     if (overlay.isChange && overlay.arrow(i)) return overlay.arrow(i);
-    if (overlay.isChange && overlay.isAdded(i)) return "NEW";
+    const lone = gviz.dagUnion.loneOf(scene, overlay, i);
+    if (lone) return gviz.dagUnion.tagOf(lone);
     if (w <= 96) return undefined;
     return scene.bodies.holders.has(i) ? "▸" : TAGS[scene.kindOf(i)];
   }

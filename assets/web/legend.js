@@ -121,12 +121,13 @@
       strip.swatch(gviz.colour.changes(theme.name).css[128]);
       strip.text("within noise");
     }
-    if (added) {
+    // Of two graphs in one picture a strip of its own says it: dag_union.js.
+    if (added && !overlay.baseline.union) {
       strip.x += 4;
       strip.swatch(theme.ground, DASH, theme.accent);
       strip.text(`${added} added`);
     }
-    if (gone) {
+    if (gone && !overlay.baseline.union) {
       strip.x += 4;
       strip.text(`${gone} gone`, 400, theme.ink);
     }
@@ -204,11 +205,18 @@
     });
   }
 
+  /** What is in one of two graphs only, as the last strip. @param {Object} baseline of the header */
+  function drawUnion(ctx, style, size, baseline) {
+    if (size.width < 440) return;
+    drawStrip(ctx, style, style.overlay.isChange ? 2 : 1, (strip) =>
+      gviz.dagUnion.legend(strip, style, baseline));
+  }
+
   /** The room at the top: of the colours, of marks among changes, of edges. */
   function space(edges, overlay) {
     const strips = 1 + (overlay.isChange ? 1 : 0) + (edges ? 1 : 0);
     return MARGIN + strips * (HEIGHT + GAP) - GAP;
   }
 
-  gviz.legend = { draw, drawEdges, panel, space, DASH };
+  gviz.legend = { draw, drawEdges, drawUnion, panel, space, DASH };
 })();

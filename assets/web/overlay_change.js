@@ -11,6 +11,7 @@
     slower: "slower, by more than noise", faster: "faster, by more than noise",
     noise: "within noise", untested: "not tested", untimed: "not timed in both",
     added: "no counterpart: added", uncompared: "not compared",
+    removed: "no counterpart: removed",
   };
 
   class Change {
@@ -25,7 +26,7 @@
       this.unknown = false;
       for (let i = 0; i < count; i++) {
         this.step[i] = this.stepOf(i);
-        if (!this.known(i) && !this.isAdded(i)) this.unknown = true;
+        if (!this.known(i) && !this.isLone(i)) this.unknown = true;
       }
       if (this.verdicts.includes(this.baseline.verdicts.indexOf("uncompared"))) {
         this.missing += ", or not compared";
@@ -55,13 +56,18 @@
       return this.verdict(i) === "added";
     }
 
+    /** Whether a node is of one graph alone: added, or removed where both are shown. */
+    isLone(i) {
+      return this.isAdded(i) || this.verdict(i) === "removed";
+    }
+
     /** ▲ or ▼ of a significant change, "" of others. */
     arrow(i) {
       return ARROWS[this.verdict(i)] || "";
     }
 
     paint(i, theme) {
-      if (this.isAdded(i)) return { fill: theme.ground, ink: theme.ink };
+      if (this.isLone(i)) return { fill: theme.ground, ink: theme.ink };
       if (!this.known(i)) return null;
       const { css, darkText } = gviz.colour.changes(theme.name);
       const step = this.step[i];
@@ -70,11 +76,11 @@
 
     /** How much a node stands out where many share a pixel (1..255), and its RGBA word. */
     rank(i) {
-      return this.isAdded(i) ? 254 : 1 + Math.min(252, 2 * Math.abs(this.step[i] - 128));
+      return this.isLone(i) ? 254 : 1 + Math.min(252, 2 * Math.abs(this.step[i] - 128));
     }
 
     word(i, theme) {
-      if (this.isAdded(i)) return gviz.colour.wordOf(theme.accent);
+      if (this.isLone(i)) return gviz.colour.wordOf(this.isAdded(i) ? theme.accent : theme.muted);
       return gviz.colour.changes(theme.name).words[this.step[i]];
     }
 
@@ -105,9 +111,9 @@
       const marks = untested
         ? `Changes were not tested: ${untested}.`
         : "Arrows mark changes by more than noise.";
-      const alone = `${added} added (broken outline), ${gone} gone.`;
+      const alone = this.baseline.union ? "" : ` ${added} added (broken outline), ${gone} gone.`;
       const hatched = this.unknown ? ` Hatched: ${this.missing}.` : "";
-      return `Coloured by ${this.label} against ${name}: ${range}. ${marks} ${alone}${hatched}`;
+      return `Coloured by ${this.label} against ${name}: ${range}. ${marks}${alone}${hatched}`;
     }
   }
 

@@ -44,6 +44,8 @@
 
   document.addEventListener("click", follow);
   document.addEventListener("gviz-select", ({ detail }) => {
+    // Other pages have selections too.
+    if (!document.getElementById("inspector-body")) return;
     const source = window.dash_component_api?.getLayout("inspector-source")?.props.data;
     gviz.pageInspector.filling = show(source, detail);
   });

@@ -71,6 +71,8 @@
   }
 
   document.addEventListener("gviz-select", ({ detail: ids }) => {
+    // Other pages have selections too.
+    if (!document.getElementById("inspector-body")) return;
     const source = touched;
     for (const view of VIEWS) {
       if (view !== source && ids.length) document.querySelector(`#${view} canvas`)?.gvizShow(ids[0]);

@@ -24,8 +24,18 @@
     return React.createElement("a", { href, onClick: go, title: value, className: "gv-graph-link" }, value);
   }
 
+  /** The button by which two graphs are picked: page_compare.js. */
+  function GvizPick({ data }) {
+    if (data.graph_id === undefined) return null;
+    return React.createElement("button", {
+      type: "button", className: "gv-button gv-compare-pick", "aria-pressed": "false",
+      "data-file": data.key, "data-graph": String(data.graph_id),
+    }, "Compare");
+  }
+
   const components = (window.dashAgGridComponentFunctions = window.dashAgGridComponentFunctions || {});
   components.GvizLink = GvizLink;
+  components.GvizPick = GvizPick;
 
   /** Keep the order in the address. @param {Object} api of the grid */
   function keepOrder(api) {

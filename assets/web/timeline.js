@@ -39,15 +39,17 @@
 
     caption(payload) {
       const counts = this.scene.sides.map((s) =>
-        gviz.format.counted(s.facts.count, s.name === "graph" ? "graph span" : "stream operation")
+        this.scene.named(s.name)
+          ? `${this.scene.named(s.name).letter} ${gviz.format.counted(s.facts.count, "span")}`
+          : gviz.format.counted(s.facts.count, s.name === "graph" ? "graph span" : "stream operation")
       );
       const missing = ["graph", "stream"].filter((name) => !this.scene.side(name));
-      const words = missing.map((name) => gviz.timelineRows.WORDS[name]);
+      const words = missing.map((name) => gviz.timelineRows.missing(this.scene, name));
       const what = counts.length ? ` ${counts.join(", ")}.` : "";
       const graph = this.scene.side("graph");
       const over = graph ? graph.facts.launch_count : 0;
       const shown = { median: `The median of ${over} launches.`, all: `All ${over} launches, stacked.` };
-      const mode = graph && shown[graph.facts.mode];
+      const mode = graph && !payload.header.sides && shown[graph.facts.mode];
       if (mode) words.unshift(mode);
       return [`Timeline of ${payload.header.graph_name}.${what}`, ...words].join(" ");
     }

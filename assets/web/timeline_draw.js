@@ -202,7 +202,9 @@
     const y = row.y + row.h / 2 + 3;
     ctx.fillStyle = theme.ink;
     ctx.font = gviz.canvas.font(12.5, 650);
-    const title = TITLES[row.side === "stream" ? "stream" : side ? side.facts.mode : "one"];
+    const title =
+      scene.named(row.side)?.title ??
+      TITLES[row.side === "stream" ? "stream" : side ? side.facts.mode : "one"];
     ctx.fillText(title, 12, y);
     if (!side) return;
     let x = 12 + gviz.canvas.textWidth(ctx, title, 12.5, 650) + 12;
@@ -234,12 +236,14 @@
     }
     const other = scene.side(side.name === "graph" ? "stream" : "graph");
     if (side.name === "stream" && other && !other.stacked && other.facts.total_ns > 0) {
-      found.push(`${(facts.total_ns / other.facts.total_ns).toFixed(2)}× the graph`);
+      const against = scene.named(side.name)?.against ?? "the graph";
+      found.push(`${(facts.total_ns / other.facts.total_ns).toFixed(2)}× ${against}`);
     }
     const share = gviz.format.percent(facts.idle_fraction);
     found.push(`GPU idle ${gviz.format.time(facts.idle_ns)}, ${share}`);
     if (facts.queued_ns > 0) found.push(`queued ${gviz.format.time(facts.queued_ns)} before`);
-    found.push(gviz.format.counted(facts.count, side.name === "graph" ? "span" : "operation"));
+    const isLaunch = side.name === "graph" || scene.named(side.name);
+    found.push(gviz.format.counted(facts.count, isLaunch ? "span" : "operation"));
     return found;
   }
 

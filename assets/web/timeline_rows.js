@@ -26,6 +26,11 @@
       "No eager run of this work was recorded: run the code once outside the graph inside the profile, and gviz matches it.",
   };
 
+  /** What stands in place of a side that is not there. */
+  function missing(scene, name) {
+    return scene.named(name)?.missing ?? WORDS[name];
+  }
+
   /**
    * @param {gviz.TimelineScene} scene @param {number} height of the view
    * @returns {{rows: Row[], height: number, laneHeight: number}}
@@ -41,7 +46,7 @@
         y += h + gap;
       };
       add("head", HEAD, 0, {});
-      if (!side) add("note", NOTE, BETWEEN, { label: WORDS[name] });
+      if (!side) add("note", NOTE, BETWEEN, { label: missing(scene, name) });
       else {
         if (side.calls.length) add("calls", CALLS, 3, { label: "host calls" });
         if (side.stacked) {
@@ -96,5 +101,5 @@
     return found;
   }
 
-  gviz.timelineRows = { arrange, byLane, AXIS, WORDS };
+  gviz.timelineRows = { arrange, byLane, missing, AXIS };
 })();

@@ -119,6 +119,15 @@
       return this.sides.find((s) => s.name === name);
     }
 
+    /**
+     * What a comparison calls its sides, both of them launches; undefined where the sides are a
+     * graph and the same work by stream calls.
+     * @returns {{title: string, missing: string, letter: string, against: string}|undefined}
+     */
+    named(name) {
+      return this.header.sides?.[name];
+    }
+
     /** Whether another scene shows the same launches, perhaps fewer of all. @param {TimelineScene} other */
     shows(other) {
       const said = ({ header }) =>

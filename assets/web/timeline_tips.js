@@ -33,7 +33,7 @@
       [`${median}duration`, time(side.duration[i])],
       median ? ["launches", String(side.launchCount[i])] : ["stream", String(side.stream[i])],
     ];
-    if (side.name === "stream") {
+    if (side.name === "stream" && !scene.named("stream")) {
       if (side.nodeId[i] === NO_NODE) rows.push(["node", "matches none of the graph"]);
     } else if (side.byNode.get(side.nodeId[i]).some((other) => side.iteration[other] > 0)) {
       rows.push(["iteration", String(side.iteration[i] + 1)]);
@@ -41,8 +41,9 @@
     const other = scene.side(side.name === "graph" ? "stream" : "graph");
     const match = other && other.byNode.get(side.nodeId[i]);
     if (match) {
+      const against = scene.named(side.name)?.against;
       const words = side.name === "graph" ? "as stream work" : "in the graph";
-      rows.push([words, time(other.slowest[match[0]])]);
+      rows.push([against ? `in ${against}` : words, time(other.slowest[match[0]])]);
     }
     return rows;
   }

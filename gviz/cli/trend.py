@@ -16,7 +16,7 @@ from gviz.cli.quantity import format_count, format_ns
 from gviz.cli.recording_path import find_recording
 from gviz.cli.text_table import render_table
 from gviz.cli.wrapped import wrapped
-from gviz.comparison.trend import build_trend, trend_to_json
+from gviz.comparison.trend import build_trend, remarks, trend_to_json
 from gviz.comparison.trend_result import Trend, TrendPoint, TrendRun, TrendSeries
 from gviz.recording.reader import Recording
 
@@ -118,23 +118,8 @@ def _row(point: TrendPoint, before: TrendPoint | None) -> list[str]:
         format_ns(point.launch_ns),
         format_ns(point.host_ns),
         change,
-        _remark(point, before),
+        ", ".join(remarks(point, before)),
     ]
-
-
-def _remark(point: TrendPoint, before: TrendPoint | None) -> str:
-    if before is None:
-        return ""
-    remarks = []
-    if point.rate is None:
-        remarks.append("not tested")
-    elif not point.significant:
-        remarks.append("noise")
-    if point.topology_hash != before.topology_hash:
-        remarks.append("other shape")
-    if not point.same_gpu:
-        remarks.append("other GPU")
-    return ", ".join(remarks)
 
 
 def _date(started_ns: int | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gviz.analysis.figure import to_document
@@ -48,16 +49,34 @@ class Asked(NamedTuple):
     after: int | None
 
 
-def compare_recordings(first: Recording, second: Recording, asked: Asked | None = None) -> Diff:
-    """Return what became of the graphs of a recording in another.
+@dataclass(frozen=True, slots=True)
+class PairedRecordings:
+    """Two recordings, and which graph of one is which of the other.
 
-    Graphs come in order of the first recording. Noise is judged over all graphs of all runs.
+    Attributes
+    ----------
+    runs
+        Pairs of runs.
+    graphs
+        Of each pair of runs the pairs of graphs.
+    works
+        The graphs of each run of either side (0 or 1), by side and run_id.
+    """
+
+    runs: Sequence[tuple[rows.Run, rows.Run]]
+    graphs: Sequence[Sequence[GraphPair]]
+    works: dict[tuple[int, int], list[GraphWork]]
+
+
+def pair_recordings(
+    first: Recording, second: Recording, asked: Asked | None = None
+) -> PairedRecordings:
+    """Return which graph is which; nothing but the graphs' nodes is read.
 
     Raises
     ------
     RecordingError
-        If a graph that is asked for is not there or has no counterpart, edges form a cycle, or
-        a file is damaged.
+        If a graph that is asked for is not there or has no counterpart.
     """
     runs = first.fetch_runs(), second.fetch_runs()
     pairs = pair_runs(*runs)
@@ -70,14 +89,55 @@ def compare_recordings(first: Recording, second: Recording, asked: Asked | None 
         chosen = [pair_graphs(works[0, a.run_id], works[1, b.run_id]) for a, b in pairs]
     else:
         pairs, chosen = _asked(first, second, asked, works, pairs)
+    return PairedRecordings(pairs, chosen, works)
+
+
+def compare_graph(
+    first: Recording, second: Recording, asked: Asked
+) -> tuple[RunDiff, ComparedPair]:
+    """Return what became of one graph: as results tell it, and node by node for views.
+
+    Noise is judged over this graph alone, as by :func:`compare_recordings` asked for it.
+
+    Raises
+    ------
+    RecordingError
+        As of :func:`compare_recordings`.
+    """
+    paired = pair_recordings(first, second, asked)
+    ((before, after),), ((pair,),) = paired.runs, paired.graphs
+    sides = read_side(first, before), read_side(second, after)
+    (found,) = judge_pairs([compare_pair(*sides, pair)])
+    return _run_diff(*sides, [found], ((), ())), found
+
+
+def compare_recordings(first: Recording, second: Recording, asked: Asked | None = None) -> Diff:
+    """Return what became of the graphs of a recording in another.
+
+    Graphs come in order of the first recording. Noise is judged over all graphs of all runs.
+
+    Raises
+    ------
+    RecordingError
+        If a graph that is asked for is not there or has no counterpart, edges form a cycle, or
+        a file is damaged.
+    """
+    runs = first.fetch_runs(), second.fetch_runs()
+    paired = pair_recordings(first, second, asked)
+    pairs, chosen, works = paired.runs, paired.graphs, paired.works
     sides = [(read_side(first, a), read_side(second, b)) for a, b in pairs]
     compared = [
         [compare_pair(before, after, pair) for pair in graphs]
         for (before, after), graphs in zip(sides, chosen, strict=True)
     ]
     judged = iter(judge_pairs([found for run in compared for found in run]))
-    kept = {id(run) for pair in pairs for run in pair}
-    left = [(r, run) for r, side in zip((first, second), runs, strict=True) for run in side]
+    kept = [{pair[side].run_id for pair in pairs} for side in (0, 1)]
+    left = [
+        (recording, run)
+        for recording, side, known in zip((first, second), runs, kept, strict=True)
+        for run in side
+        if run.run_id not in known
+    ]
     return Diff(
         diff_version=DIFF_VERSION,
         runs=tuple(
@@ -91,7 +151,7 @@ def compare_recordings(first: Recording, second: Recording, asked: Asked | None 
             )
             for (before, after), graphs in zip(sides, compared, strict=True)
         ),
-        unpaired=tuple(run_ref(r, run) for r, run in left if id(run) not in kept and not asked),
+        unpaired=() if asked else tuple(run_ref(r, run) for r, run in left),
     )
 
 
@@ -121,7 +181,7 @@ def _asked(
     second: Recording,
     asked: Asked,
     works: dict[tuple[int, int], list[GraphWork]],
-    pairs: list[tuple[rows.Run, rows.Run]],
+    pairs: Sequence[tuple[rows.Run, rows.Run]],
 ) -> tuple[list[tuple[rows.Run, rows.Run]], list[list[GraphPair]]]:
     """Return the runs and the pair of graphs that are asked for."""
     run_before, one = _find(first, 0, asked.before, works)

@@ -41,7 +41,7 @@ class TimedPairs:
         """Return one pair as a result."""
         found = self.changes
         rate = _known(found.rate[pair])
-        low, high = self._interval(pair) if rate is not None else (None, None)
+        low, high = self.interval(pair) if rate is not None else (None, None)
         return TimeChange(
             before_ns=_known(found.before_ns[pair]),
             after_ns=_known(found.after_ns[pair]),
@@ -56,7 +56,8 @@ class TimedPairs:
             methods=tuple(sorted(self.before.methods | self.after.methods)),
         )
 
-    def _interval(self, pair: int) -> tuple[float, float]:
+    def interval(self, pair: int) -> tuple[float, float]:
+        """Return the 95% interval of a pair's change (ns)."""
         before = self.before.launches[:, self.first[pair]]
         after = self.after.launches[:, self.second[pair]]
         return shift_interval(before[~np.isnan(before)], after[~np.isnan(after)])

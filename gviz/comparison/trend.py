@@ -151,6 +151,22 @@ def _point(
     )
 
 
+def remarks(point: TrendPoint, before: TrendPoint | None) -> list[str]:
+    """Return what is to be known of a change since the point before, in a word or two each."""
+    if before is None:
+        return []
+    found = []
+    if point.rate is None:
+        found.append("not tested")
+    elif not point.significant:
+        found.append("noise")
+    if point.topology_hash != before.topology_hash:
+        found.append("other shape")
+    if not point.same_gpu:
+        found.append("other GPU")
+    return found
+
+
 def trend_to_json(trend: Trend) -> dict[str, Any]:
     """Return a trend as JSON values, with how each number came about under ``how``."""
     return to_document(trend)

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from accessible import expect_accessible, violations
 from app_recordings import write_detailed_recording, write_imported_recording
-from axe_playwright_python.sync_playwright import Axe
 from canvas_page import locate
 from memory_recordings import write_memory_recording
 from playwright.sync_api import Page
@@ -35,28 +35,6 @@ def site(serve: Serve, small_recording: Path, tmp_path_factory: pytest.TempPathF
         write_loop_recording(folder / "loop.gviz"),
         write_memory_recording(folder / "memory.gviz"),
     )
-
-
-def violations(page: Page) -> list[str]:
-    """Return what axe finds: rule, how bad, and the first element."""
-    return [
-        f"{found['id']} ({found['impact']}): {first['html'][:160]} {first['failureSummary']}"
-        for found in Axe().run(page).response["violations"]
-        for first in found["nodes"][:1]
-    ]
-
-
-def expect_accessible(page: Page) -> None:
-    """Fail for whatever axe finds, in light and in dark."""
-    found = {}
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-        page.locator(f"html[data-mantine-color-scheme={scheme}]").wait_for()
-        # Mantine fades colours; axe must see the last of them.
-        page.evaluate("Promise.all(document.getAnimations().map(a => a.finished))")
-        if bad := violations(page):
-            found[scheme] = bad
-    assert found == {}
 
 
 def test_axe_finds_what_is_wrong(page: Page) -> None:

@@ -10,7 +10,7 @@ import pytest
 from canvas_page import locate, time_spot
 
 import gviz.assets
-from gviz.app import payload, timeline_window
+from gviz.app import side_arrays, timeline_window
 
 if TYPE_CHECKING:
     from conftest import GraphPage, Serve, Site
@@ -26,7 +26,7 @@ LAST = 2306
 def small_limits() -> Iterator[None]:
     """The bundled training step is too much for one answer."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(payload, "SENT_WHOLE", 5_000)
+        patch.setattr(side_arrays, "SENT_WHOLE", 5_000)
         patch.setattr(timeline_window, "EXACT_SPANS", 1_000)
         patch.setattr(timeline_window, "DEFAULT_WIDTH", 60)
         yield

@@ -186,7 +186,7 @@ def test_verdicts_tell_what_changed_from_noise(library: Library) -> None:
     counts = np.bincount(arrays["verdict"], minlength=len(VERDICTS)).tolist()
     assert dict(zip(VERDICTS, counts, strict=True)) == {
         "added": 15, "untimed": 0, "untested": 0, "noise": len(SHAPE.works) - 2,
-        "slower": 1, "faster": 1, "uncompared": 0,
+        "slower": 1, "faster": 1, "uncompared": 0, "removed": 0,
     }  # fmt: skip
     assert header["baseline"] == {
         "name": "before", "verdicts": list(VERDICTS), "added": 15, "gone": 0, "untested": "",

@@ -4,36 +4,26 @@ from __future__ import annotations
 
 import json
 import subprocess
-import tarfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from recaptures import write_recaptures
 from recordings import fork_join_shape, transformer_shape, write_loop_recording, write_recording
 
 from gviz.assets import recordings as bundled
 from gviz.cli.diff_text import render_diff
 from gviz.comparison.diff import compare_recordings
 from gviz.recording.reader import Recording
-from gviz.spool.fold import fold, read_contents
 
 Gviz = Callable[..., "subprocess.CompletedProcess[str]"]
 BUNDLED = Path(next(iter(bundled.__path__)))
-RECAPTURES = Path(__file__).resolve().parents[1] / "golden" / "recaptures"
 
 
 @pytest.fixture(scope="module")
 def recaptures(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    folder = tmp_path_factory.mktemp("recaptures")
-    found = []
-    for name in ("decode_step_again", "decode_step_fused"):
-        spool, output = folder / f"{name}.gviz-spool", folder / f"{name}.gviz"
-        with tarfile.open(RECAPTURES / f"{name}.spool.tar.xz") as tar:
-            tar.extractall(spool, filter="data")
-        fold(read_contents(spool), spool, output)
-        found.append(output)
-    return found[0], found[1]
+    return write_recaptures(tmp_path_factory.mktemp("recaptures"))
 
 
 def test_diff_of_a_real_program_before_and_after(gviz: Gviz, recaptures: tuple[Path, Path]) -> None:

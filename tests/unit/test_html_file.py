@@ -344,7 +344,7 @@ def test_stacking_too_many_spans_is_refused(
 def test_timelines_are_whole_however_many_spans(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gviz.app.payload.SENT_WHOLE", 10)
+    monkeypatch.setattr("gviz.app.side_arrays.SENT_WHOLE", 10)
     path = write_recording(tmp_path / "r.gviz", transformer_shape(layers=4), launches=3)
     with Recording(path) as recording:
         thin, _ = unpack(timeline_payload(recording, 1, 1, None))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from recordings import FIRST_NODE_ID, transformer_shape, write_recording
 
-from gviz.app import payload, timeline_window
+from gviz.app import side_arrays, timeline_window
 from gviz.app.payload import timeline_payload
 from gviz.app.timeline_window import Window, parse_window
 from gviz.app.wire import unpack
@@ -29,7 +29,7 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recording]:
 @pytest.fixture
 def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """A dozen launches of a small graph are too much for one answer."""
-    monkeypatch.setattr(payload, "SENT_WHOLE", 2 * TIMED)
+    monkeypatch.setattr(side_arrays, "SENT_WHOLE", 2 * TIMED)
     monkeypatch.setattr(timeline_window, "EXACT_SPANS", TIMED)
 
 
@@ -59,7 +59,7 @@ def test_rows_and_time_of_a_window_are_as_in_the_whole(
     window = Window(20_000.0, 30_000.0, 500, 3, 5)
     header, a = unpack(timeline_payload(recording, 1, "all", None, "length", window))
     assert header["detail"]["bucket_ns"]["graph"] == 0  # few: as they are
-    monkeypatch.setattr(payload, "SENT_WHOLE", 10**9)
+    monkeypatch.setattr(side_arrays, "SENT_WHOLE", 10**9)
     whole_header, whole = unpack(timeline_payload(recording, 1, "all", None, "length"))
     assert header["graph"]["depth"] == whole_header["graph"]["depth"]
     row = whole["graph_lane"] // whole_header["graph"]["depth"]
@@ -87,7 +87,7 @@ def test_gaps_and_calls_of_a_long_pass_keep_their_sums(
     recording: Recording, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, whole = unpack(timeline_payload(recording, 1, 1, None))
-    monkeypatch.setattr(payload, "SENT_WHOLE", TIMED)
+    monkeypatch.setattr(side_arrays, "SENT_WHOLE", TIMED)
     monkeypatch.setattr(timeline_window, "EXACT_SPANS", 10)
     header, a = unpack(timeline_payload(recording, 1, 1, None, window=Window(width=50)))
     assert header["stream"]["count"] == a["stream_merged"].sum() == TIMED

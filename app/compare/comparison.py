@@ -1,0 +1,97 @@
+"""A graph before and after, as the views of the Compare page share it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from gviz.app.address import Sides
+from gviz.app.background import PATIENCE_S, Background
+from gviz.app.compare.union_keys import UnionKeys
+from gviz.app.graph_tree import GraphTree, read_tree
+from gviz.app.library import Library
+from gviz.app.open_recording import OpenRecording, split_edition
+from gviz.comparison.comparison import GraphComparison
+from gviz.comparison.diff import Asked, compare_graph
+from gviz.comparison.diff_result import GraphDiff, RunDiff
+from gviz.comparison.graph_diff import ComparedPair
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What became of a graph.
+
+    Attributes
+    ----------
+    run
+        The runs compared; their only graph is this one.
+    pair
+        The graph, level by level, node by node.
+    trees
+        The graph before and after, with all that is nested in it.
+    keys
+        The nodes' numbers on the page.
+    """
+
+    run: RunDiff
+    pair: ComparedPair
+    trees: tuple[GraphTree, GraphTree]
+    keys: UnionKeys
+
+    @property
+    def graph(self) -> GraphDiff:
+        """The graph as results tell it."""
+        return self.run.graphs[0]
+
+    def level(self, at: int) -> GraphComparison:
+        """Return a level of the graph; its times are judged over all levels."""
+        found = self.pair.levels[at]
+        return replace(found.comparison, times=found.nodes.changes)
+
+
+class Comparisons:
+    """Makes comparisons beside the requests, each kept with the file after."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._made: Background[Comparison] = Background()
+
+    def find(self, editions: Sides, patience_s: float = PATIENCE_S) -> Comparison | None:
+        """Return the comparison of two graphs; None: it is still being made.
+
+        Parameters
+        ----------
+        editions
+            Files as ``key@version``, and which graph before.
+
+        Raises
+        ------
+        RecordingError
+            If a file is damaged or changed, there is no such graph, it has no counterpart, or
+            edges form a cycle.
+        """
+        return self._made.find(editions, lambda: compare_sides(self._library, editions), patience_s)
+
+
+def compare_sides(library: Library, editions: Sides) -> Comparison:
+    """Return the comparison of two graphs at once; see :meth:`Comparisons.find`."""
+    (before, before_at), (after, after_at) = map(split_edition, (editions.before, editions.after))
+    first, second = library.file(before), library.file(after)
+    with first.at(before_at), second.at(after_at):
+        key = ("compared", first.edition, editions.before_graph, editions.after_graph)
+        return second.derive(key, lambda: _compare(first, second, before_at, editions))
+
+
+def _compare(
+    first: OpenRecording, second: OpenRecording, before_at: str | None, editions: Sides
+) -> Comparison:
+    assert editions.before_graph is not None
+    asked = Asked(editions.before_graph, editions.after_graph)
+    with first.at(before_at):
+        run, pair = compare_graph(first.recording, second.recording, asked)
+        trees = _tree(first, pair.pair.first), _tree(second, pair.pair.second)
+    return Comparison(run, pair, trees, UnionKeys.of(*trees, pair.levels))
+
+
+def _tree(opened: OpenRecording, graph_id: int) -> GraphTree:
+    """Return a tree, the same that other pages are made of."""
+    return opened.derive(("read", "tree", graph_id), lambda: read_tree(opened.recording, graph_id))

@@ -1,0 +1,50 @@
+"""One number for each node of two graphs: partners share one, on every view of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gviz.app.graph_tree import GraphTree
+from gviz.comparison.level_diff import ComparedLevel
+
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class UnionKeys:
+    """Numbers of the nodes of both trees.
+
+    The nodes after have their numbers on a page of their own; nodes before that have no partner
+    follow.
+
+    Attributes
+    ----------
+    before, after
+        int64, one a node of each tree.
+    compared
+        bool, one a node of each tree: the level it is in has a counterpart.
+    """
+
+    before: IntArray
+    after: IntArray
+    compared: tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]
+
+    @classmethod
+    def of(cls, before: GraphTree, after: GraphTree, levels: Sequence[ComparedLevel]) -> UnionKeys:
+        """Return the numbers for two trees and what was compared of them, level by level."""
+        places = [{x.graph.graph_id: x for x in tree.levels} for tree in (before, after)]
+        partner = np.full(len(before.nodes), -1, np.int64)
+        known = np.zeros(len(before.nodes), bool), np.zeros(len(after.nodes), bool)
+        for level in levels:
+            one, two = (at[i] for at, i in zip(places, level.graph_ids, strict=True))
+            pairs = level.comparison.pairs
+            partner[one.first + pairs[:, 0]] = after.key[two.first + pairs[:, 1]]
+            known[0][one.first : one.end] = True
+            known[1][two.first : two.end] = True
+        lone = np.flatnonzero(partner < 0)
+        partner[lone] = after.key.max(initial=-1) + 1 + np.arange(len(lone))
+        return cls(partner, after.key, known)

@@ -1,0 +1,125 @@
+"""The Trend page: graphs through the open runs, with the commit that each was made at."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dash import dcc, html, no_update
+from dash.development.base_component import Component
+
+from gviz.app.address import Addresses, Query
+from gviz.app.aria import aria
+from gviz.app.background import PATIENCE_S, Background
+from gviz.app.compare.trend import trend_body
+from gviz.app.library import Library
+from gviz.app.open_recording import split_edition
+from gviz.app.refusals import sentence_of
+from gviz.app.shell import message
+from gviz.comparison.trend import build_trend
+from gviz.comparison.trend_result import Trend
+from gviz.errors import RecordingError
+
+#: Milliseconds between two questions whether a trend is made.
+_EVERY_MS = 500
+
+
+class Trends:
+    """Makes trends beside the requests, each kept with the first of its files."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._made: Background[Trend] = Background()
+
+    def find(self, editions: Sequence[str], patience_s: float = PATIENCE_S) -> Trend | None:
+        """Return the trend over files (``key@version``); None: it is still being made.
+
+        Raises
+        ------
+        RecordingError
+            If a file is damaged or changed.
+        """
+        files = tuple(editions)
+        return self._made.find(files, lambda: self._build(files), patience_s)
+
+    def _build(self, editions: tuple[str, ...]) -> Trend:
+        with contextlib.ExitStack() as stack:
+            opened = []
+            for key, version in map(split_edition, editions):
+                opened.append(stack.enter_context(self._library.file(key).at(version)))
+            recordings = [file.recording for file in opened]
+            return opened[0].derive(("trend", *editions), lambda: build_trend(recordings))
+
+
+def render_trend(library: Library, query: Query, addresses: Addresses) -> Component:
+    """Return the page; the trend comes when it is made (:func:`show_trend`).
+
+    Raises
+    ------
+    RecordingError
+        If a file that the address names is not open.
+    """
+    wanted = query.files or tuple(f.key for f in library.files() if not f.waiting)
+    editions = [library.file(key).edition for key in wanted]
+    if not editions:
+        return message("Trend", "Nothing is recorded yet: there is no run to show.")
+    waiting = html.P(
+        "Reading the launches of all runs…",
+        role="status",
+        className="gv-muted gv-report-waiting",
+    )
+    return html.Div(
+        className="gv-sheet gv-report",
+        children=[
+            html.Div([html.H1("Trend"), _file_choice(library, wanted, addresses)],
+                     className="gv-title"),
+            dcc.Store(id="trend-view", data={"files": editions}),
+            dcc.Interval(id="trend-wait", interval=_EVERY_MS, max_intervals=0),
+            html.Div(waiting, id="trend-body"),
+        ],
+    )  # fmt: skip
+
+
+def _file_choice(library: Library, wanted: Sequence[str], addresses: Addresses) -> Component:
+    """Return a link a file, which leaves it out or takes it in."""
+    links = []
+    for file in library.files():
+        is_on = file.key in wanted
+        others = [f.key for f in library.files() if (f.key in wanted) != (f is file)]
+        if not others:
+            continue
+        links.append(
+            dcc.Link(
+                file.key,
+                href=addresses.trend(others),
+                className="gv-choice gv-choice-on" if is_on else "gv-choice",
+                title="Leave it out" if is_on else "Take it in",
+            )
+        )
+    return html.Nav(links, className="gv-choices", **aria(label="Recordings in the trend"))
+
+
+def show_trend(
+    trends: Trends, library: Library, view: Mapping[str, Any], asked: int, addresses: Addresses
+) -> tuple[Any, Any]:
+    """Return the body and how often its page may ask, for the callback of the page."""
+    try:
+        found = trends.find(view["files"])
+        if found is None:
+            return no_update, asked + 1
+        return trend_body(found, _keys(library, view["files"]), addresses), no_update
+    except Exception as error:  # the page says it
+        sentence = sentence_of(error).strip()
+        return html.P(["There is no trend. ", sentence], role="alert"), no_update
+
+
+def _keys(library: Library, editions: Sequence[str]) -> dict[str, str]:
+    """Return the keys of files by their paths, as results name them."""
+    found = {}
+    for key, version in map(split_edition, editions):
+        with library.file(key).at(version) as opened:
+            found[str(opened.recording.path)] = key
+    if len(found) < len(editions):
+        raise RecordingError("one file is open twice: leave one of them out")
+    return found

@@ -1,0 +1,232 @@
+/**
+ * The Compare page: its choices in the address, its table, and one selection for the views and the
+ * table. Views share theirs by themselves (bus.js); what is selected or filtered there comes here
+ * as the document's events.
+ */
+(function () {
+  "use strict";
+  const gviz = (window.gviz = window.gviz || {});
+  const GROUP = "compare-page";
+  const VIEWS = ["compare-dag", "compare-timeline"];
+  /** More selected nodes would make an address that nobody can send. */
+  const MOST_NODES = 100;
+  const TABLE = "compare-table";
+  /** AG Grid's words for a selection that its user makes. */
+  const BY_READER = new Set(["rowClicked", "spaceKey", "keyboardSelectAll", "checkboxSelected"]);
+
+  /** The part of the page last clicked or typed in: it shows already what is picked there. */
+  let touched = null;
+  const parts = [...VIEWS, TABLE].map((id) => `#${id}`).join();
+  for (const name of ["pointerdown", "keydown"]) {
+    document.addEventListener(name, ({ target }) => (touched = target.closest?.(parts)?.id ?? null), true);
+  }
+
+  const noUpdate = () => window.dash_clientside.no_update;
+  const present = (id) => document.getElementById(id) !== null;
+  const set = (id, props) => present(id) && window.dash_clientside.set_props(id, props);
+  const propsOf = (id) => window.dash_component_api.getLayout(id)?.props || {};
+
+  /** Write one field of the address; null: it says nothing of it. */
+  function keep(fields) {
+    if (!present("compare-body")) return;
+    const query = new URLSearchParams(window.location.search);
+    for (const [name, value] of Object.entries(fields)) {
+      if (value === null || value === "") query.delete(name);
+      else query.set(name, value);
+    }
+    gviz.history.keep(query);
+  }
+
+  // -- what is compared -----------------------------------------------------------------
+
+  /** Another file or graph was chosen: another page. */
+  function choose(a, b, graphA, graphB) {
+    const query = new URLSearchParams(window.location.search);
+    const files = a !== (query.get("a") || undefined) || b !== (query.get("b") || undefined);
+    const next = new URLSearchParams();
+    if (a) next.set("a", a);
+    if (b) next.set("b", b);
+    if (!files && graphA) {
+      next.set("graph", graphB && graphB !== "found" ? `${graphA}:${graphB}` : graphA);
+    }
+    const same = (name) => (query.get(name) || "") === (next.get(name) || "");
+    // Without graph= the page chose one itself: that is no choice.
+    const chosen = window.dash_clientside.callback_context.triggered_id;
+    if (files || (String(chosen).startsWith("compare-graph") && !same("graph"))) {
+      gviz.history.go(`${window.location.pathname}?${next.toString().replaceAll("%3A", ":")}`);
+    }
+    return noUpdate();
+  }
+
+  // -- the table ------------------------------------------------------------------------
+
+  /** A sentence in place of the table; "" shows it. */
+  function sayInTable(text) {
+    const body = document.getElementById(TABLE)?.closest(".gv-pane-body");
+    if (!body) return;
+    body.querySelector(".gv-table-message")?.remove();
+    if (!text) return;
+    const message = document.createElement("p");
+    message.className = "gv-empty gv-table-message";
+    message.setAttribute("role", "alert");
+    message.textContent = text;
+    body.append(message);
+  }
+
+  /** Columns and rows of the table that is chosen. */
+  async function fill(rows, tables) {
+    if (!rows || !tables) return [noUpdate(), noUpdate()];
+    let columns;
+    try {
+      columns = await gviz.payload.loadJson(`${tables.source}&rows=${rows}`);
+      sayInTable("");
+    } catch (error) {
+      sayInTable(`The table could not be loaded: ${error.message}`);
+      return [noUpdate(), noUpdate()];
+    }
+    const names = Object.keys(columns);
+    const count = names.length > 0 ? columns[names[0]].length : 0;
+    const found = Array.from({ length: count }, (_, at) =>
+      Object.fromEntries(names.map((name) => [name, columns[name][at]])),
+    );
+    keep({ rows: rows === "nodes" ? null : rows });
+    const api = await window.dash_ag_grid.getApiAsync(TABLE);
+    watch(api);
+    return [tables.columns[rows], found];
+  }
+
+  /** The nodes that a row is about. */
+  const keysOf = (row) => row.keys || [row.key];
+
+  function watch(api) {
+    if (api.gvizWatched) return;
+    api.gvizWatched = true;
+    api.addEventListener("selectionChanged", (event) => {
+      // New rows and what is marked here are no choice of the reader.
+      if (!BY_READER.has(event.source)) return;
+      const keys = api.getSelectedRows().flatMap(keysOf);
+      gviz.bus.group(GROUP).select(Array.from(new Set(keys)));
+    });
+    // What is selected, at first by the address, is marked among other rows too.
+    api.addEventListener("rowDataUpdated", () => markRows(api, gviz.bus.group(GROUP).selected));
+  }
+
+  /** Select the rows about these nodes; of edges those between them, of groups none. */
+  function markRows(api, ids) {
+    const chosen = new Set(ids);
+    const found = [];
+    api.forEachNode((node) => {
+      const row = node.data;
+      const is = row.key !== undefined
+        ? chosen.has(row.key)
+        : row.to_node !== undefined && keysOf(row).every((key) => chosen.has(key));
+      if (is) found.push(node);
+    });
+    // Through Dash: it would undo what the grid alone knows with the next rows.
+    set(TABLE, { selectedRows: { ids: found.map((node) => node.id) } });
+    const seen = found.find((node) => node.displayed);
+    if (seen) api.ensureNodeVisible(seen, null);
+  }
+
+  async function withTable(act) {
+    if (!present(TABLE) || !window.dash_ag_grid) return;
+    act(await window.dash_ag_grid.getApiAsync(TABLE));
+  }
+
+  document.addEventListener("gviz-select", (event) => {
+    if (!present("compare-body")) return;
+    const selected = event.detail;
+    for (const view of VIEWS) {
+      if (view === touched || !selected.length) continue;
+      document.querySelector(`#${view} canvas`)?.gvizShow(selected[0]);
+    }
+    keep({ node: selected.slice(0, MOST_NODES).join(",") });
+    withTable((api) => {
+      const about = new Set(api.getSelectedRows().flatMap(keysOf));
+      // What the table itself asked for is marked already.
+      if (about.size === selected.length && selected.every((id) => about.has(id))) return;
+      markRows(api, selected);
+    });
+  });
+
+  document.addEventListener("gviz-filter", (event) => {
+    const only = event.detail === null ? null : new Set(event.detail);
+    withTable((api) => {
+      api.setGridOption("isExternalFilterPresent", () => only !== null);
+      api.setGridOption("doesExternalFilterPass", (row) =>
+        only === null || keysOf(row.data).some((key) => only.has(key)));
+      api.onFilterChanged();
+      const clear = document.getElementById("compare-filter-clear");
+      if (!clear) return;
+      clear.hidden = only === null;
+      clear.textContent = only === null ? "" : `${gviz.format.counted(only.size, "node")} ✕`;
+    });
+  });
+
+  async function save(button) {
+    const { cell, nameOf } = gviz.csv;
+    const grid = await window.dash_ag_grid.getApiAsync(TABLE);
+    grid.exportDataAsCsv({
+      fileName: `${nameOf(button.dataset.name)}-${propsOf("compare-rows").value}.csv`,
+      processCellCallback: ({ value }) => cell(value),
+      processHeaderCallback: ({ column }) => column.getColId(),
+    });
+  }
+
+  // -- picking two of the Runs page -------------------------------------------------------
+
+  const picks = () => Array.from(document.querySelectorAll(".gv-compare-pick"));
+
+  /** The first one pressed is before, the second after; pressed again it is none. */
+  function pick(button) {
+    const first = picks().find((other) => other.getAttribute("aria-pressed") === "true");
+    if (first && first !== button) {
+      const [a, b] = [first.dataset, button.dataset];
+      const query = new URLSearchParams({ a: a.file, b: b.file, graph: `${a.graph}:${b.graph}` });
+      const runs = document.querySelector(".gv-header .gv-brand").getAttribute("href");
+      gviz.history.go(`${runs}compare?${query.toString().replaceAll("%3A", ":")}`);
+      return;
+    }
+    const pressed = !first;
+    button.setAttribute("aria-pressed", String(pressed));
+    for (const other of picks()) {
+      if (other === button) other.textContent = pressed ? "Before ✓" : "Compare";
+      else other.textContent = pressed ? "… with this" : "Compare";
+    }
+  }
+
+  document.addEventListener("click", (event) => {
+    const picked = event.target.closest(".gv-compare-pick");
+    if (picked) pick(picked);
+    const button = event.target.closest("#compare-csv");
+    if (button) save(button);
+    if (event.target.id === "compare-filter-clear") gviz.bus.group(GROUP).filter(null);
+  });
+
+  // -- the views ------------------------------------------------------------------------
+
+  /** Colours, layout and level of the views, and what the address says of them. */
+  function look(_scheme, tables, colour, layout, level) {
+    const dark = document.documentElement.getAttribute("data-mantine-color-scheme") === "dark";
+    const source = window.dash_clientside.callback_context.triggered_id;
+    for (const id of VIEWS) set(id, { theme: dark ? "dark" : "light" });
+    if (!tables) return noUpdate();
+    if (colour) {
+      for (const id of VIEWS) set(id, { colour });
+      keep({ colour: colour === "change" ? null : colour });
+    }
+    if (source === "compare-layout" || source === "compare-level") {
+      const [path, asked] = propsOf("compare-dag").source.split("?");
+      const next = new URLSearchParams(asked);
+      next.set("layout", layout);
+      next.set("level", level || 0);
+      set("compare-dag", { source: `${path}?${next.toString().replaceAll("%40", "@").replaceAll("%3A", ":")}` });
+      keep({ layout: layout === "structure" ? null : layout, level: Number(level) ? level : null });
+    }
+    return noUpdate();
+  }
+
+  window.dash_clientside = Object.assign({}, window.dash_clientside, {
+    gvizCompare: { choose, fill, look },
+  });
+})();

@@ -1,0 +1,188 @@
+"""The Compare page in a real browser: chosen, drawn, one selection, table and address."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+import pytest
+from accessible import expect_accessible
+from playwright.sync_api import Page, expect
+from recaptures import write_recaptures
+from recordings import fork_join_shape, write_loop_recording, write_recording
+from waiting import PATIENCE_S, eventually
+
+if TYPE_CHECKING:
+    from conftest import GraphPage, Serve, Site
+
+pytestmark = pytest.mark.browser
+
+COMPARE = "compare?a=decode_step_again&b=decode_step_fused"
+
+
+@pytest.fixture(scope="module")
+def site(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Site:
+    folder = tmp_path_factory.mktemp("compare")
+    return serve(
+        *write_recaptures(folder),
+        write_loop_recording(folder / "short.gviz", iterations=3),
+        write_loop_recording(folder / "long.gviz", iterations=5),
+        write_recording(folder / "untimed.gviz", fork_join_shape(), launches=0),
+    )
+
+
+@pytest.fixture
+def state(graph_page: GraphPage) -> Callable[[str], dict[str, Any]]:
+    return lambda view: graph_page.state(f"compare-{view}")
+
+
+def open_page(page: Page, site: Site, path: str = COMPARE) -> None:
+    page.goto(site.start)
+    page.wait_for_selector("h1")
+    page.goto(site.address(path))
+    page.locator("#compare-table .ag-row").first.wait_for()
+
+
+def headline_says(page: Page, words: str) -> None:
+    headline = page.locator(".gv-compare-headline")
+    expect(headline).to_contain_text(words, timeout=1000 * PATIENCE_S)
+
+
+def ready(state: Callable[[str], dict[str, Any]], *views: str) -> None:
+    for view in views or ("dag", "timeline"):
+        eventually(lambda v=view: state(v)["ready"], f"{view} drawn")  # type: ignore[misc]
+
+
+def test_page_shows_headline_union_and_both_launches(
+    page: Page, site: Site, state: Callable[[str], dict[str, Any]]
+) -> None:
+    open_page(page, site)
+    ready(state)
+    headline_says(page, "−109 µs (−10.4 %)")
+    eventually(lambda: page.locator(".gv-chart .bglayer").count() == 1, "the waterfall is drawn")
+    union = state("dag")["union"]
+    assert len(union["removed"]) == 48
+    assert union["edges"] == {"both": 349, "removed": 64, "added": 16}
+    sides = state("timeline")["sides"]
+    assert (sides["graph"]["count"], sides["stream"]["count"]) == (320, 272)
+
+
+def test_one_selection_for_dag_launches_and_table(
+    page: Page, site: Site, graph_page: GraphPage, state: Callable[[str], dict[str, Any]]
+) -> None:
+    open_page(page, site)
+    ready(state)
+    graph_page.click_node("compare-dag", 6)
+    eventually(lambda: state("timeline")["selected"] == [6], "selected in the launches")
+    selected = page.locator("#compare-table .ag-row-selected")
+    eventually(lambda: selected.count() == 1, "one row selected")
+    eventually(lambda: "node=6" in page.url, "the address says it")
+    page.locator("#compare-table .ag-row:not(.ag-row-selected)").first.click()
+    eventually(lambda: state("dag")["selected"] not in ([], [6]), "selected in the DAG")
+    assert state("timeline")["selected"] == state("dag")["selected"]
+    assert state("timeline")["message"] == ""
+
+
+def test_selection_and_table_of_an_address_are_shown(
+    page: Page, site: Site, state: Callable[[str], dict[str, Any]]
+) -> None:
+    open_page(page, site, f"{COMPARE}&rows=changed&node=6&colour=kind&layout=lanes")
+    ready(state)
+    eventually(lambda: state("dag")["selected"] == [6], "selected in the DAG")
+    eventually(
+        lambda: page.locator("#compare-table .ag-row-selected").count() >= 1, "rows selected"
+    )
+    assert state("dag")["layout"] == "lanes"
+    assert state("dag")["overlay"] == "kind"
+    assert len(state("dag")["union"]["removed"]) == 48
+
+
+def test_tables_change_and_are_saved(page: Page, site: Site) -> None:
+    open_page(page, site)
+    page.locator("#compare-rows").click()
+    page.get_by_role("option", name="Edges (16 added, 64 removed)").click()
+    expect(page.locator("#compare-table .ag-cell[col-id=to_node]").first).to_be_visible()
+    eventually(lambda: "rows=edges" in page.url, "the address says it")
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="CSV").click()
+    lines = Path(saved.value.path()).read_text("utf-8-sig").strip().splitlines()
+    assert lines[0].replace('"', "") == "what,from_node,from,to_node,to"
+    assert len(lines) == 81
+
+
+def test_swap_is_undone_by_the_back_button(page: Page, site: Site) -> None:
+    open_page(page, site)
+    page.get_by_role("link", name="Swap").click()
+    headline_says(page, "▲ +109 µs")
+    page.go_back()
+    headline_says(page, "▼ −109 µs")
+
+
+def test_two_cards_are_picked_and_compared(page: Page, site: Site) -> None:
+    page.goto(site.start)
+    buttons = page.locator(".gv-compare-pick")
+    buttons.nth(0).click()
+    expect(buttons.nth(0)).to_have_attribute("aria-pressed", "true")
+    buttons.nth(1).click()
+    headline_says(page, "−109 µs")
+    assert unquote(page.url).endswith("a=decode_step_again&b=decode_step_fused&graph=1:1")
+
+
+def test_graph_page_leads_to_the_comparison_in_full(
+    page: Page, site: Site, graph_page: GraphPage
+) -> None:
+    graph_page.open(site, "graph?file=decode_step_fused&graph=1&baseline=decode_step_again")
+    page.get_by_role("link", name="Compare in full").click()
+    headline_says(page, "−109 µs")
+
+
+def test_bodies_are_a_level_of_their_own(
+    page: Page, site: Site, state: Callable[[str], dict[str, Any]]
+) -> None:
+    open_page(page, site, "compare?a=short&b=long")
+    ready(state)
+    before = state("dag")["nodeCount"]
+    page.locator("#compare-level").click()
+    page.get_by_role("option").nth(1).click()
+    eventually(lambda: "level=1" in page.url, "the address says it")
+    eventually(lambda: state("dag")["ready"] and state("dag")["nodeCount"] != before, "the body")
+
+
+def test_choices_lead_to_a_comparison(page: Page, site: Site) -> None:
+    page.goto(site.start)
+    page.get_by_role("link", name="Compare", exact=True).click()
+    expect(page.locator(".gv-compare-message")).to_contain_text("Choose a recording before")
+    for side, name in (("a", "short"), ("b", "long")):
+        page.locator(f"#compare-{side}").click()
+        page.get_by_role("option", name=name, exact=True).click()
+    headline_says(page, "A launch took")
+
+
+def test_no_launch_on_one_side_is_said_in_the_timeline(
+    page: Page, site: Site, state: Callable[[str], dict[str, Any]]
+) -> None:
+    open_page(page, site, "compare?a=decode_step_again&b=untimed&graph=1:1")
+    ready(state)
+    headline_says(page, "No launch was timed after")
+    assert list(state("timeline")["sides"]) == ["graph"]
+
+
+def test_page_is_accessible(page: Page, site: Site, state: Callable[[str], dict[str, Any]]) -> None:
+    page.set_viewport_size({"width": 1400, "height": 2400})
+    open_page(page, site)
+    ready(state)
+    eventually(lambda: page.locator(".gv-chart .bglayer").count() == 1, "the waterfall is drawn")
+    expect_accessible(page)
+
+
+def test_trend_leads_from_run_to_run(page: Page, site: Site) -> None:
+    page.set_viewport_size({"width": 1400, "height": 2400})
+    page.goto(site.start)
+    page.get_by_role("link", name="Trend").click()
+    page.locator("#report-trend-0").wait_for()
+    eventually(lambda: page.locator(".gv-chart .bglayer").count() >= 1, "a chart is drawn")
+    expect_accessible(page)
+    page.get_by_role("link", name="Compare runs").first.click()
+    headline_says(page, "A launch took")

@@ -1,0 +1,348 @@
+"""The Compare page: what it says of two graphs, and what its views are sent."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from app_recordings import write_imported_recording
+from app_tree import by_id, links, texts, walk
+from evil_recordings import write_cyclic_recording, write_evil_recording
+from recaptures import write_recaptures
+from recordings import fork_join_shape, transformer_shape, write_loop_recording, write_recording
+
+from gviz.app.address import Addresses, Sides
+from gviz.app.address_page import render_page
+from gviz.app.compare.comparison import Comparison, Comparisons, compare_sides
+from gviz.app.compare.table_rows import TABLES, table_payload
+from gviz.app.compare.timeline import both_timelines
+from gviz.app.compare.union_dag import union_dag
+from gviz.app.keep import build_anew
+from gviz.app.library import Library
+from gviz.app.pages.compare import show_comparison
+from gviz.app.wire import unpack
+from gviz.assets import recordings as bundled
+from gviz.comparison.diff import Asked, compare_recordings
+from gviz.recording.reader import Recording
+
+ADDRESSES = Addresses("/")
+BEFORE, AFTER = "decode_step_again", "decode_step_fused"
+PATIENCE_S = 60.0
+
+
+class Patient(Comparisons):
+    """Waits until a comparison is made: a test has nothing else to do."""
+
+    def find(self, editions, patience_s=PATIENCE_S):  # type: ignore[no-untyped-def]
+        return super().find(editions, patience_s)
+
+
+def page(library: Library, search: str) -> object:
+    return render_page(library, ADDRESSES, "/compare", search)[0]
+
+
+def body(library: Library, search: str) -> Any:
+    view = by_id(page(library, search), "compare-view").data
+    found, again = show_comparison(Patient(library), view, 0, search, ADDRESSES)
+    assert not isinstance(again, int)
+    return found
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    return write_recaptures(tmp_path_factory.mktemp("recaptures"))
+
+
+@pytest.fixture(scope="module")
+def library(files: tuple[Path, Path]) -> Library:
+    return Library(files)
+
+
+@pytest.fixture(scope="module")
+def found(library: Library) -> Comparison:
+    return compare_sides(library, Sides(BEFORE, AFTER, 1))
+
+
+def table(found: Comparison, name: str) -> dict[str, list[Any]]:
+    columns: dict[str, list[Any]] = json.loads(table_payload(found, name))
+    return columns
+
+
+def pair(tmp_path: Path) -> tuple[Library, Comparison]:
+    """Compare a loop with one of more turns: child graphs and bodies on both sides."""
+    turns = (("a", 3), ("b", 5))
+    library = Library(
+        [write_loop_recording(tmp_path / f"{n}.gviz", iterations=i) for n, i in turns]
+    )
+    return library, compare_sides(library, Sides("a", "b", 1))
+
+
+# -- the page ------------------------------------------------------------------------------
+
+
+def test_page_is_there_before_the_comparison(library: Library) -> None:
+    shown, steps, title = render_page(library, ADDRESSES, "/compare", f"?a={BEFORE}&b={AFTER}")
+    assert "Comparing" in texts(shown)
+    view = by_id(shown, "compare-view").data
+    assert view["a"].startswith(f"{BEFORE}@")
+    assert view["graph"] == "1"
+    assert title == "Compare – gviz"
+    assert "Compare" in texts(steps)
+
+
+def test_unfinished_comparison_is_asked_for_again(library: Library) -> None:
+    class Slow(Comparisons):
+        def find(self, *_: object) -> None:  # type: ignore[override]
+            return None
+
+    view = by_id(page(library, f"?a={BEFORE}&b={AFTER}"), "compare-view").data
+    _, again = show_comparison(Slow(library), view, 4, "", ADDRESSES)
+    assert again == 5
+
+
+def test_headline_says_what_gviz_diff_says(library: Library, files: tuple[Path, Path]) -> None:
+    said = texts(body(library, f"?a={BEFORE}&b={AFTER}"))
+    with Recording(files[0]) as first, Recording(files[1]) as second:
+        (graph,) = compare_recordings(first, second, Asked(1, None)).runs[0].graphs
+    assert graph.launch.change_ns == -109_088
+    assert graph.launch.significant
+    for words in ("1.05 ms", "941 µs", "▼ −109 µs (−10.4 %)", "faster, by more than noise",
+                  "320 nodes before, 272 nodes after: 48 removed, 0 added, 16 changed",
+                  "Edges: 64 removed, 16 added", "Taken for the same by their name"):  # fmt: skip
+        assert words in said
+
+
+def test_swap_leads_to_the_same_the_other_way_round(library: Library) -> None:
+    found = links(page(library, f"?a={BEFORE}&b={AFTER}&graph=1:1"))
+    assert f"/compare?a={AFTER}&b={BEFORE}&graph=1:1" in found
+    assert f"/compare?a={AFTER}&b={BEFORE}" in links(page(library, f"?a={BEFORE}&b={AFTER}"))
+
+
+def test_waterfall_ends_where_the_launch_after_does(library: Library) -> None:
+    charts = [x for x in walk(body(library, f"?a={BEFORE}&b={AFTER}")) if hasattr(x, "figure")]
+    (drawn,) = [x.figure["data"][0] for x in charts]
+    lengths = drawn["x"]
+    assert lengths[0] + sum(lengths[1:-1]) == pytest.approx(lengths[-1])
+    assert charts[0].figure["layout"]["xaxis"]["range"][0] > 0
+
+
+@pytest.mark.parametrize(
+    ("search", "said"),
+    [
+        ("", "Choose a recording before (A) and one after (B)"),
+        (f"?a={BEFORE}", "Choose a recording before (A)"),
+        (f"?a={BEFORE}&b={BEFORE}", "A and B are the same recording"),
+        (f"?a={BEFORE}&b=nowhere", "no open recording is called 'nowhere'"),
+        (f"?a={BEFORE}&b={AFTER}&graph=12x", "Comparing"),
+    ],
+    ids=["nothing", "one side", "the same", "not open", "malformed"],
+)
+def test_page_says_what_is_missing(library: Library, search: str, said: str) -> None:
+    assert said in texts(page(library, search))
+
+
+@pytest.mark.parametrize("graph", ["7", "1:7"])
+def test_graph_that_is_not_there_is_said(library: Library, graph: str) -> None:
+    assert "no graph 7" in texts(body(library, f"?a={BEFORE}&b={AFTER}&graph={graph}"))
+
+
+def test_one_open_recording_is_told_what_to_do(files: tuple[Path, Path]) -> None:
+    assert "Only one recording is open" in texts(page(Library(files[:1]), ""))
+
+
+def test_other_graphs_are_said_and_can_be_compared_anyway(tmp_path: Path) -> None:
+    library = Library(
+        [
+            write_recording(tmp_path / "fork.gviz", fork_join_shape()),
+            write_recording(tmp_path / "layers.gviz", transformer_shape(2)),
+        ]
+    )
+    assert "No graph of fork is a graph of layers" in texts(page(library, "?a=fork&b=layers"))
+    said = texts(body(library, "?a=fork&b=layers&graph=1:1"))
+    assert "hardly alike" in said
+    assert "A launch took" in said
+
+
+def test_cycle_is_a_sentence(tmp_path: Path) -> None:
+    library = Library(
+        [
+            write_recording(tmp_path / "sound.gviz", fork_join_shape()),
+            write_cyclic_recording(tmp_path / "cyclic.gviz"),
+        ]
+    )
+    for search in ("?a=sound&b=cyclic&graph=1:1", "?a=cyclic&b=sound&graph=1:1"):
+        assert "cycle" in texts(body(library, search))
+
+
+def test_no_launch_on_one_side_leaves_the_rest(tmp_path: Path) -> None:
+    library = Library(
+        [
+            write_recording(tmp_path / "timed.gviz", fork_join_shape()),
+            write_recording(tmp_path / "untimed.gviz", fork_join_shape(), launches=0),
+        ]
+    )
+    said = texts(body(library, "?a=timed&b=untimed"))
+    assert "No launch was timed after" in said
+    assert "Not computed" in said
+    assert "0 removed, 0 added" in said
+
+
+def test_other_gpu_is_said_under_the_headline(files: tuple[Path, Path]) -> None:
+    library = Library([Path(next(iter(bundled.__path__))) / "decode_step.gviz", files[0]])
+    said = texts(body(library, f"?a=decode_step&b={BEFORE}"))
+    assert "GPU NVIDIA H100 80GB HBM3 → NVIDIA H200: it may explain a change." in said
+
+
+def test_graph_of_a_dump_is_compared_without_times(tmp_path: Path) -> None:
+    library = Library(
+        [
+            write_imported_recording(tmp_path / "one.gviz"),
+            write_imported_recording(tmp_path / "two.gviz"),
+        ]
+    )
+    assert "No launch was timed on either side" in texts(body(library, "?a=one&b=two"))
+
+
+def test_evil_names_are_text(tmp_path: Path) -> None:
+    library = Library(
+        [write_evil_recording(tmp_path / "a.gviz"), write_evil_recording(tmp_path / "b.gviz")]
+    )
+    assert by_id(body(library, "?a=a&b=b&graph=1:1"), "compare-table") is not None
+
+
+# -- tables --------------------------------------------------------------------------------
+
+
+def test_table_of_nodes_has_every_node_of_both_once(found: Comparison) -> None:
+    nodes = table(found, "nodes")
+    assert len(nodes["key"]) == len(set(nodes["key"])) == 320
+    assert nodes["what"].count("removed") == 48
+    assert nodes["what"].count("changed") == 16
+    assert sum(n is not None for n in nodes["node_a"]) == 320
+    assert sum(n is not None for n in nodes["node_b"]) == 272
+    # What matters most stands first.
+    assert nodes["what"][0] == "removed"
+
+
+def test_interval_holds_the_change_and_agrees_with_the_verdict(found: Comparison) -> None:
+    nodes = table(found, "nodes")
+    slower = [at for at, v in enumerate(nodes["verdict"]) if v == "slower"]
+    assert slower
+    for at in slower:
+        assert 0 < nodes["low_ns"][at] <= nodes["change_ns"][at] <= nodes["high_ns"][at]
+
+
+def test_tables_have_what_gviz_diff_lists(found: Comparison) -> None:
+    (level,) = found.graph.levels
+    assert len(table(found, "names")["id"]) == len(level.names)
+    assert len(table(found, "ranges")["id"]) == len(level.ranges)
+    edges = table(found, "edges")
+    assert edges["what"].count("removed") == len(level.edges_removed)
+    assert edges["what"].count("added") == len(level.edges_added)
+    changes = sum(len(node.changes) for node in level.changed)
+    assert len(table(found, "changed")["id"]) == changes
+    apart = sum(len(node.changes) for node in level.only_addresses)
+    assert len(table(found, "addresses")["id"]) == apart
+
+
+def test_every_table_names_nodes_by_numbers_of_the_page(found: Comparison) -> None:
+    known = {*found.keys.before.tolist(), *found.keys.after.tolist()}
+    for name in TABLES:
+        columns = table(found, name)
+        for keys in columns.get("keys", [[key] for key in columns.get("key", [])]):
+            assert known.issuperset(keys)
+
+
+def test_table_of_nodes_has_those_of_bodies(tmp_path: Path) -> None:
+    _, found = pair(tmp_path)
+    nodes = table(found, "nodes")
+    assert len(nodes["key"]) == len(found.trees[1].nodes)
+    assert any(nodes["body"])
+
+
+# -- views ---------------------------------------------------------------------------------
+
+
+def timeline(library: Library, found: Comparison, names: tuple[str, str]) -> Any:
+    recordings = tuple(library.file(n).recording for n in names)
+    return unpack(
+        both_timelines(found, recordings, Sides(*names), None, (build_anew, build_anew))  # type: ignore[arg-type]
+    )
+
+
+def test_both_launches_are_on_one_axis_from_zero(library: Library, found: Comparison) -> None:
+    header, a = timeline(library, found, (BEFORE, AFTER))
+    assert header["sides"]["graph"]["title"] == f"A · {BEFORE}"
+    assert header["graph"]["total_ns"] > header["stream"]["total_ns"]
+    assert a["graph_start_ns"].min() == a["stream_start_ns"].min() == 0
+    assert len(a["graph_node_id"]) == 320
+    assert len(a["stream_node_id"]) == 272
+    shared = np.intersect1d(a["graph_node_id"], a["stream_node_id"])
+    assert len(shared) == 272
+    # Names are numbered in one row of strings.
+    both = header["strings"]
+    name = {int(k): both[i] for k, i in zip(a["stream_node_id"], a["stream_name"], strict=True)}
+    nodes = table(found, "nodes")
+    for key, text in zip(nodes["key"], nodes["name"], strict=True):
+        if key in name:
+            assert text.endswith(name[key])
+
+
+def test_bodies_of_both_are_found_at_the_nodes_that_hold_them(tmp_path: Path) -> None:
+    library, found = pair(tmp_path)
+    _, a = timeline(library, found, ("a", "b"))
+    assert set(a["nested_node"].tolist()) == set(
+        found.keys.after[found.trees[1].holder >= 0].tolist()
+    )
+
+
+def test_launch_of_one_side_only_is_shown_alone(tmp_path: Path) -> None:
+    library = Library(
+        [
+            write_recording(tmp_path / "timed.gviz", fork_join_shape()),
+            write_recording(tmp_path / "untimed.gviz", fork_join_shape(), launches=0),
+        ]
+    )
+    found = compare_sides(library, Sides("timed", "untimed", 1))
+    header, _ = timeline(library, found, ("timed", "untimed"))
+    assert header["stream"] is None
+    assert header["sides"]["stream"]["missing"].startswith("No launch of B")
+
+
+def dag(library: Library, found: Comparison, names: tuple[str, str], layout: str | None) -> Any:
+    recordings = tuple(library.file(n).recording for n in names)
+    return unpack(union_dag(found, recordings, names, 0, layout))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("layout", ["structure", "lanes"])
+def test_union_has_every_node_and_edge(library: Library, found: Comparison, layout: str) -> None:
+    header, a = dag(library, found, (BEFORE, AFTER), layout)
+    (level,) = found.graph.levels
+    assert header["layout"] == layout
+    assert len(a["node_id"]) == 320
+    verdicts = [header["baseline"]["verdicts"][v] for v in a["verdict"]]
+    assert verdicts.count("removed") == len(level.removed) == 48
+    assert np.bincount(a["edge_origin"]).tolist() == [
+        level.edge_kept_count, len(level.edges_removed), len(level.edges_added)
+    ]  # fmt: skip
+    assert len(np.unique(np.column_stack([a["x"], a["y"]]), axis=0)) == 320
+    gone = a["verdict"] == header["baseline"]["verdicts"].index("removed")
+    assert np.isfinite(a["baseline_ns"][gone]).all()
+    assert np.isnan(a["change_ns"][gone]).all()
+
+
+def test_union_of_untimed_graphs_is_coloured_by_kind(tmp_path: Path) -> None:
+    library = Library(
+        [
+            write_recording(tmp_path / "a.gviz", fork_join_shape(), launches=0),
+            write_recording(tmp_path / "b.gviz", fork_join_shape(width=5), launches=0),
+        ]
+    )
+    found = compare_sides(library, Sides("a", "b", 1, 1))
+    header, a = dag(library, found, ("a", "b"), None)
+    assert "change" not in header["overlays"]
+    assert header["baseline"]["added"] == 9
+    assert (a["edge_origin"] == 2).any()

@@ -1,0 +1,105 @@
+"""The Trend page: graphs through the open runs."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from app_tree import by_id, links, texts, walk
+from recordings import fork_join_shape, transformer_shape, write_recording
+
+from gviz.app.address import Addresses
+from gviz.app.address_page import render_page
+from gviz.app.library import Library
+from gviz.app.pages.trend import Trends, show_trend
+
+ADDRESSES = Addresses("/")
+COMMITS = ("0123456789abcdef", None, "fedcba9876543210")
+
+
+class Patient(Trends):
+    """Waits until a trend is made: a test has nothing else to do."""
+
+    def find(self, editions, patience_s=60.0):  # type: ignore[no-untyped-def]
+        return super().find(editions, patience_s)
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Library:
+    paths = [
+        write_recording(tmp_path / f"{name}.gviz", fork_join_shape(), seed=seed)
+        for seed, name in enumerate(("monday", "tuesday", "wednesday"))
+    ]
+    for at, (path, commit) in enumerate(zip(paths, COMMITS, strict=True)):
+        with sqlite3.connect(path) as db:
+            db.execute(
+                "UPDATE run SET git_revision = ?, git_dirty = ?, started_ns = ?",
+                (commit, commit and at == 2, 10**18 + at),
+            )
+        db.close()
+    return Library(paths)
+
+
+def page(library: Library, search: str = "") -> Any:
+    return render_page(library, ADDRESSES, "/trend", search)[0]
+
+
+def body(library: Library, search: str = "") -> Any:
+    view = by_id(page(library, search), "trend-view").data
+    found, again = show_trend(Patient(library), library, view, 0, ADDRESSES)
+    assert not isinstance(again, int)
+    return found
+
+
+def test_trend_has_every_run_with_its_commit(library: Library) -> None:
+    found = body(library)
+    said = texts(found)
+    assert "3 runs, in the order in which they were recorded." in said
+    for word in ("0123456789", "fedcba9876+", "monday", "tuesday", "wednesday"):
+        assert word in said
+    (drawn,) = [x for x in walk(found) if hasattr(x, "figure")]
+    assert len(drawn.figure["data"][0]["y"]) == 3
+    assert "/compare?a=monday&b=tuesday&graph=1:1" in links(found)
+    assert "/graph?file=tuesday&graph=1" in links(found)
+
+
+def test_trend_of_chosen_files_and_the_way_to_others(library: Library) -> None:
+    search = "?file=monday&file=wednesday"
+    assert "2 runs" in texts(body(library, search))
+    found = links(page(library, search))
+    assert "/trend?file=monday&file=tuesday&file=wednesday" in found
+    assert "/trend?file=wednesday" in found
+
+
+def test_graph_of_one_run_has_no_chart(tmp_path: Path) -> None:
+    library = Library(
+        [
+            write_recording(tmp_path / "fork.gviz", fork_join_shape()),
+            write_recording(tmp_path / "layers.gviz", transformer_shape(2)),
+        ]
+    )
+    found = body(library)
+    assert not [x for x in walk(found) if hasattr(x, "figure")]
+    assert "2 runs" in texts(found)
+
+
+def test_unfinished_trend_is_asked_for_again(library: Library) -> None:
+    class Slow(Trends):
+        def find(self, *_: object) -> None:  # type: ignore[override]
+            return None
+
+    view = by_id(page(library), "trend-view").data
+    assert show_trend(Slow(library), library, view, 2, ADDRESSES)[1] == 3
+
+
+def test_file_that_is_not_open_is_said(library: Library) -> None:
+    assert "no open recording is called 'friday'" in texts(page(library, "?file=friday"))
+
+
+def test_damaged_file_is_said(library: Library) -> None:
+    view = {"files": ["monday@0123456789ab"]}
+    said = texts(show_trend(Patient(library), library, view, 0, ADDRESSES)[0])
+    assert "There is no trend." in said
+    assert "changed" in said
