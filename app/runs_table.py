@@ -23,7 +23,7 @@ _REPORT = {
     "field": "report",
     "headerName": "Report",
     "cellRenderer": "GvizLink",
-    "width": 82,
+    "width": 76,
     "sortable": False,
     "filter": False,
     "headerTooltip": "What bounds its launches, and what to change",
@@ -32,7 +32,7 @@ _COMPARE = {
     "field": "graph_id",
     "headerName": "Compare",
     "cellRenderer": "GvizPick",
-    "width": 104,
+    "width": 96,
     "sortable": False,
     "filter": False,
     "headerTooltip": "Pick two graphs: the first is before, the second after",
@@ -82,7 +82,7 @@ def render_runs_table(
 
 def _columns(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     several_files = len({row["file"] for row in rows}) > 1
-    link = {"cellRenderer": "GvizLink", "minWidth": 130}
+    link = {"cellRenderer": "GvizLink", "minWidth": 104}
     columns: list[dict[str, Any]] = [
         {"field": "graph", "headerName": "Graph", **link, "flex": 4},
         _REPORT,
@@ -91,20 +91,20 @@ def _columns(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         {
             "field": "file",
             "headerName": "Recording",
-            "minWidth": 104,
+            "minWidth": 84,
             "flex": 3,
             "tooltipField": "file",
             "hide": not several_files,
         },
-        {"field": "gpu", "headerName": "GPU", "minWidth": 76, "flex": 2, "tooltipField": "gpu"},
+        {"field": "gpu", "headerName": "GPU", "minWidth": 64, "flex": 2, "tooltipField": "gpu"},
         {
             "field": "started_ns",
             "headerName": "When",
-            "width": 138,
+            "width": 130,
             "valueFormatter": {"function": "params.data.when"},
             "filter": False,
         },
-        {"field": "state", "headerName": "State", "width": 94},
+        {"field": "state", "headerName": "State", "width": 90},
         {
             "field": "nodes",
             "headerName": "Nodes",
