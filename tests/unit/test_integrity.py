@@ -59,7 +59,10 @@ def test_file_that_cannot_be_a_recording_is_refused_when_it_is_opened(
         ("UPDATE node SET name = x'ff00'", "node.name holds b'.*', which is no text"),
         ("UPDATE node SET type = 'kernel'", "node.type holds 'kernel', which is no whole number"),
         ("UPDATE graph SET name = 5", None),  # SQLite makes it a text
-        ("UPDATE launch SET host_start_ns = 9223372036854775807", "launch holds something|cannot be"),
+        (
+            "UPDATE launch SET host_start_ns = 9223372036854775807",
+            "launch holds something|cannot be",
+        ),
         ("UPDATE node_statistics SET median_ns = 9e999", "median_ns holds inf, which cannot be"),
         ("UPDATE span SET duration_ns = 'x'", "span.duration_ns holds something|no whole number"),
         ("UPDATE span SET start_ns = 4611686018427387904", "span.start_ns holds .* cannot be"),
