@@ -266,8 +266,10 @@ class Recording:
 
         All launches count, also those of long runs that have no row.
         """
-        sql = "SELECT count(*), total(node_level) FROM launch WHERE graph_id=? AND side=?"
-        ((count, with_node_times),) = self._execute(sql, graph_id, side)
+        sql = "SELECT count(*), ifnull(sum(node_level), 0) FROM launch WHERE graph_id=? AND side=?"
+        found = self._execute(sql, graph_id, side)
+        check_rows(table_of(rows.Launch), ["ordinal", "node_level"], found)
+        ((count, with_node_times),) = found
         if side == "graph":
             for block in self._fetch_blocks(graph_id):
                 count += block.count

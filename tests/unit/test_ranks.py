@@ -8,9 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from app_tree import links, texts
 from rank_recordings import COLLECTIVE, Planted, write_ranks
 from recordings import fork_join_shape, write_recording
 
+from gviz.app.address import Addresses
+from gviz.app.address_page import render_page
+from gviz.app.library import Library
 from gviz.cli.main import main
 from gviz.errors import RecordingError
 from gviz.ranks.clock import judge_clock
@@ -206,3 +210,27 @@ def test_merged_runs_that_are_no_job_are_remarked(tmp_path: Path) -> None:
     with Recording(merge_recordings(paths, tmp_path / "all.gviz")) as recording:
         skew = read_skew(recording)
     assert "at the same time: these are two machines" in skew.clock.reason
+
+
+# -- the Run page ----------------------------------------------------------------------------------
+
+
+def test_run_page_shows_the_ranks_with_ways_to_the_slow_node(tmp_path: Path) -> None:
+    merged = merge_recordings(
+        write_ranks(tmp_path, [EVEN, EVEN, SLOW, EVEN]), tmp_path / "all.gviz"
+    )
+    library = Library([merged])
+    page, *_ = render_page(library, Addresses("/"), "/run", "?file=all&run=1")
+    shown = texts(page)
+    assert "Beside the other ranks" in shown
+    assert "On one clock: all runs are of node017" in shown
+    for rank in range(4):
+        assert f"rank {rank}" in shown
+    assert "/graph?file=all&graph=3&node=1001" in links(page)
+    assert "/run?file=all&run=4" in links(page)
+
+
+def test_run_page_of_a_file_without_ranks_has_no_such_part(tmp_path: Path) -> None:
+    path = write_recording(tmp_path / "one.gviz", fork_join_shape(), launches=2)
+    page, *_ = render_page(Library([path]), Addresses("/"), "/run", "?file=one&run=1")
+    assert "other ranks" not in texts(page)
