@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from dash import dcc, html
 from dash.development.base_component import Component
@@ -71,7 +72,7 @@ def render_ranks(skew: Skew | str | None, file: str, addresses: Addresses) -> Co
         parts += _graph(graph, skew.ranks, file, addresses)
     if not skew.graphs:
         parts.append(html.P("No graph has launches with node times on every rank."))
-    return html.Div(parts)
+    return html.Div(parts, className="gv-ranks")
 
 
 def _graph(
@@ -109,7 +110,7 @@ def _graph(
     return parts
 
 
-_Cell = str | Component
+_Cell: TypeAlias = str | Component
 
 
 def _rank_rows(

@@ -200,14 +200,14 @@ def _graph_skew(
                 graph_id=side.graph_id,
                 how=side.how,
                 launch_ns=_value(spread.medians[i, 0]),
-                late_ns=_value(median(late[i], 0)),
+                late_ns=_value(float(median(late[i], 0))),
                 slowest_count=int((slowest == i).sum()),
                 last_count=int((last == i).sum()),
             )
             for i, (number, side) in enumerate(sides)
         ),
         launch_count=len(common),
-        start_spread_ns=_value(median(range_of(start), 0)),
+        start_spread_ns=_value(float(median(range_of(start), 0))),
         rate=_value(rate),
         significant=bool(rate <= FALSE_DISCOVERIES),
         nodes=nodes,
