@@ -23,9 +23,12 @@ _TYPES = {"INTEGER": (int,), "REAL": (float, int), "TEXT": (str,), "BLOB": (byte
 _WORDS = {"INTEGER": "whole number", "REAL": "number", "TEXT": "text", "BLOB": "bytes"}
 #: Rows of these are looked for by what they refer to, so one that refers to nothing is not found;
 #: they may have millions, which would have to be read.
-_LOOKED_UP = frozenset({"span", "argument", "stream_operation", "launch_block", "launch_bin"})
-#: Stacks and lines may be missing of a program that was killed, and then are not shown.
-_MAY_BE_MISSING = frozenset({"stack", "location"})
+_LOOKED_UP = frozenset(
+    {"span", "argument", "stream_operation", "launch_block", "launch_bin", "node_statistics"}
+)
+#: Stacks, lines and ranges may be missing of a program that was killed: then they are not shown,
+#: and the analysis tells of it.
+_MAY_BE_MISSING = frozenset({"stack", "location", "nvtx_path"})
 #: Executions of one node in one launch; numbered by gviz, and each of them is a row.
 _MOST_ITERATIONS = 2**24
 #: Tables whose rows stand under others of the same table.
@@ -178,4 +181,6 @@ def _check_tree(database: sqlite3.Connection, name: str, own: str, parent: str) 
         f"SELECT {own} FROM {name} WHERE {own} NOT IN (SELECT id FROM reached) LIMIT 1"
     ).fetchone()
     if found is not None:
-        raise DamagedError(f"{name} {found[0]!r:.40} contains itself")
+        raise DamagedError(
+            f"{name} {found[0]!r:.40} contains itself, or lies in one that is not there"
+        )
