@@ -174,7 +174,7 @@ class _Fold:
         }
         self.writer.insert(rows.Run(**given))
         self.writer.insert(*(self._device(i) for i in range(len(self.contents.devices))))
-        for name, version in meta.get("libraries", {}).items():
+        for name, version in (meta.get("libraries") or {}).items():
             self.writer.insert(rows.Library(run_id=RUN_ID, name=name, version=version))
         self._write_windows()
         periods = fold_periods(self.contents, RUN_ID)

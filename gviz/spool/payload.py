@@ -38,10 +38,11 @@ def _json(payload: bytes) -> Any:
     have no encoding; here they become escapes.
     """
     try:
-        value = json.loads(payload)
+        # As text: json itself lets bytes through that are no UTF-8.
+        value = json.loads(read_text(payload))
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
-    return _storable(value) if b"\\ud" in payload else value
+    return _storable(value) if b"\\ud" in payload.lower() else value
 
 
 def _storable(value: Any) -> Any:

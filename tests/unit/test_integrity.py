@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from recordings import fork_join_shape, write_loop_recording, write_recording
 
+from gviz.analysis.analysis import analyze
+from gviz.app.graph_view import launches_with_times
 from gviz.errors import RecordingError
 from gviz.recording import rows
 from gviz.recording.reader import Recording
@@ -117,3 +119,16 @@ def test_value_that_no_recording_can_hold_is_refused_when_it_is_written(tmp_path
     ):
         writer.insert(run)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_iterations_where_nothing_repeats_are_analysed_all_the_same(tmp_path: Path) -> None:
+    path = write_recording(tmp_path / "x.gviz", fork_join_shape(1, 2, 1), launches=3)
+    change(path, "UPDATE span SET iteration = 100 WHERE launch_id = 2 AND node_id = 1001")
+    with Recording(path) as opened:
+        assert analyze(opened).runs[0].graphs
+
+
+def test_launch_of_an_unknown_side_is_left_out(recording: Path) -> None:
+    change(recording, "UPDATE launch SET side = 'elsewhere'")
+    with Recording(recording) as opened:
+        assert launches_with_times(opened, 1) == ([], [])
