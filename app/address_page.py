@@ -27,6 +27,7 @@ from gviz.app.pages.report import render_report
 from gviz.app.pages.run import render_run
 from gviz.app.pages.runs import render_runs
 from gviz.app.pages.trend import render_trend
+from gviz.app.ranks import rank_skew
 from gviz.app.refusals import sentence_of
 from gviz.app.run_view import RunView, file_views, run_files
 from gviz.app.shell import message, trail
@@ -93,8 +94,9 @@ def _page(library: Library, addresses: Addresses, path: str, query: Query) -> Pa
 def _run_page(library: Library, addresses: Addresses, file: str, run_id: int) -> Page:
     with library.file(file).at() as opened:
         view = _find_run(file_views(opened), file, run_id)
+        skew = rank_skew(opened)
     steps = trail(("Runs", addresses.runs()), (view.run.name, None))
-    return render_run(view, addresses), steps, f"{view.run.name} – gviz"
+    return render_run(view, addresses, skew), steps, f"{view.run.name} – gviz"
 
 
 def _graph_page(

@@ -233,7 +233,7 @@ def launches_with_times(
     for side, spans, launch_id, ordinal, start, end in recording.fetch_columns(
         rows.Launch, names, key, "ordinal"
     ):
-        if spans:
+        if spans and side in sides:
             length = None if start is None or end is None else end - start
             sides[side].append(TimedLaunch(launch_id, ordinal, length))
     return sides["graph"], sides["stream"]

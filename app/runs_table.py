@@ -32,7 +32,7 @@ _COMPARE = {
     "field": "graph_id",
     "headerName": "Compare",
     "cellRenderer": "GvizPick",
-    "width": 96,
+    "width": 104,
     "sortable": False,
     "filter": False,
     "headerTooltip": "Pick two graphs: the first is before, the second after",
@@ -81,8 +81,9 @@ def render_runs_table(
 
 
 def _columns(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the columns; what all rows have in common leaves its room to names."""
     several_files = len({row["file"] for row in rows}) > 1
-    link = {"cellRenderer": "GvizLink", "minWidth": 104}
+    link = {"cellRenderer": "GvizLink", "minWidth": 130}
     columns: list[dict[str, Any]] = [
         {"field": "graph", "headerName": "Graph", **link, "flex": 4},
         _REPORT,
@@ -96,15 +97,27 @@ def _columns(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
             "tooltipField": "file",
             "hide": not several_files,
         },
-        {"field": "gpu", "headerName": "GPU", "minWidth": 64, "flex": 2, "tooltipField": "gpu"},
+        {
+            "field": "gpu",
+            "headerName": "GPU",
+            "minWidth": 76,
+            "flex": 2,
+            "tooltipField": "gpu",
+            "hide": len({row["gpu"] for row in rows}) == 1 and len(rows) > 1,
+        },
         {
             "field": "started_ns",
             "headerName": "When",
-            "width": 130,
+            "width": 138,
             "valueFormatter": {"function": "params.data.when"},
             "filter": False,
         },
-        {"field": "state", "headerName": "State", "width": 90},
+        {
+            "field": "state",
+            "headerName": "State",
+            "width": 94,
+            "hide": all(row["state"] == "completed" for row in rows) and len(rows) > 1,
+        },
         {
             "field": "nodes",
             "headerName": "Nodes",

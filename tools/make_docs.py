@@ -18,6 +18,7 @@ from gviz.checks.check_result import CheckReport
 from gviz.cli.main import COMMANDS, build_parser
 from gviz.comparison.diff_result import Diff
 from gviz.comparison.trend_result import Trend
+from gviz.ranks.result import Skew
 from gviz.recording.schema import to_markdown
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -25,6 +26,8 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 MARK = "<!-- Below: generated from gviz/recording/rows.py by 'make docs'. -->"
 #: The same for docs/comparing.md.
 COMPARING_MARK = "<!-- Below: generated from gviz/comparison by 'make docs'. -->"
+#: The same for docs/merging.md.
+MERGING_MARK = "<!-- Below: generated from gviz/ranks by 'make docs'. -->"
 #: The same for docs/check.md.
 CHECK_MARK = "<!-- Below: generated from gviz/checks by 'make docs'. -->"
 #: The same for docs/analysis.md.
@@ -125,6 +128,7 @@ def main(arguments: list[str]) -> int:
     """Write or check the files."""
     recording, analysis = DOCS / "recording.md", DOCS / "analysis.md"
     comparing, check = DOCS / "comparing.md", DOCS / "check.md"
+    merging = DOCS / "merging.md"
     wanted = {
         recording: render_recording(recording.read_text(encoding="utf-8")),
         analysis: render_analysis(analysis.read_text(encoding="utf-8")),
@@ -132,6 +136,7 @@ def main(arguments: list[str]) -> int:
             comparing.name, COMPARING_MARK, comparing.read_text(encoding="utf-8"), Diff, Trend
         ),
         check: render_results(check.name, CHECK_MARK, check.read_text("utf-8"), CheckReport),
+        merging: render_results(merging.name, MERGING_MARK, merging.read_text("utf-8"), Skew),
         DOCS / "cli.md": render_cli(),
     }
     stale = [p for p, text in wanted.items() if not p.exists() or p.read_text("utf-8") != text]

@@ -9,9 +9,11 @@ from gviz.app.address import Addresses
 from gviz.app.life import render_failures, render_lives
 from gviz.app.pages.runs import NODE_TIME_METHOD, no_graphs, report_link
 from gviz.app.quantity import MISSING, duration, integer, moment, three_digits
+from gviz.app.ranks import render_ranks
 from gviz.app.run_badge import gpu_names, note_list, state_badge
 from gviz.app.run_view import GraphLine, RunView
 from gviz.app.shell import facts
+from gviz.ranks.result import Skew
 from gviz.recording import rows
 
 #: Nanoseconds beyond a year are points in time, not durations.
@@ -32,8 +34,8 @@ _COLUMNS: tuple[tuple[str, str], ...] = (
 )
 
 
-def render_run(view: RunView, addresses: Addresses) -> Component:
-    """Return the page of one run."""
+def render_run(view: RunView, addresses: Addresses, skew: Skew | str | None = None) -> Component:
+    """Return the page of one run; ``skew``: of the ranks in its file (:func:`rank_skew`)."""
     run = view.run
     sections = [
         html.P(dcc.Link("See the launch costs", href=addresses.bench(view.file, run.run_id)))
@@ -41,6 +43,7 @@ def render_run(view: RunView, addresses: Addresses) -> Component:
         else None,
         _section("What failed", render_failures(view, addresses)),
         _section("Graphs", _graph_table(view, addresses)),
+        _section("Beside the other ranks", render_ranks(skew, view.file, addresses)),
         _section("Life of the executables", render_lives(view, addresses)),
         _section("What to know about this run", note_list(view.notes)),
         _section("What measuring cost and lost", _measurements(view)),

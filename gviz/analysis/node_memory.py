@@ -60,6 +60,7 @@ def read_node_memory(
     given = [
         (place[n], slots.setdefault((nodes[place[n]].name, position), len(slots)), *rest)
         for n, position, *rest in found
+        if n in place
     ]
     elsewhere = [
         (a.address, a.bytes) for a in recording.fetch_allocations(graph.run_id) if a.bytes > 0

@@ -79,7 +79,8 @@ class Unroller:
 
     def unroll(self, spans: LaunchSpans) -> Unrolled:
         """Return the executions of one launch."""
-        if any(level.repeats for level in self._graph.levels):
+        # A node that ran twice where nothing repeats is a damaged record: no other launch's shape.
+        if any(level.repeats for level in self._graph.levels) or spans.iteration.any():
             return _build(self._graph, spans)
         if self._fixed is None:
             self._fixed = _build(self._graph, spans)

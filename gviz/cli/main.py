@@ -57,6 +57,8 @@ COMMANDS = {
     "trend": Command(
         "gviz.cli.trend", "show the launch times of graphs through any number of runs"
     ),
+    "merge": Command("gviz.cli.merge", "put the recordings of a job's ranks in one file"),
+    "skew": Command("gviz.cli.skew", "compare the ranks of a job"),
     "check": Command("gviz.cli.check", "fail if a recording exceeds limits or its baseline"),
     "import": Command(
         "gviz.cli.import_",

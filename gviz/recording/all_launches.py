@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from gviz.recording import long_run_rows
 from gviz.recording.int_column import decode
+from gviz.recording.integrity import DamagedError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -116,6 +117,8 @@ def merge_launches(
     """Return rows (of ROW_COLUMNS, by ordinal) and blocks as one, in time order."""
     import numpy as np
 
+    if not all(type(value) is int for row in found for value in row):
+        raise DamagedError("table launch holds something that is no whole number")
     table = np.array(found, np.int64).reshape(len(found), len(ROW_COLUMNS)).T
     parts = [table, *(_columns(block) for block in blocks)]
     whole = np.concatenate(parts, axis=1)
@@ -128,19 +131,21 @@ def merge_launches(
 def _columns(block: long_run_rows.LaunchBlock) -> npt.NDArray[np.int64]:
     import numpy as np
 
-    none = np.full(block.count, -1, np.int64)
-    return np.stack(
-        (
-            none,
-            none,
-            np.full(block.count, block.graph_exec_id, np.int64),
-            decode(block.host_start),
-            decode(block.host_duration),
-            decode(block.event_duration),
-            decode(block.gpu_duration),
-            decode(block.node_level),
+    stored = [
+        decode(blob)
+        for blob in (
+            block.host_start,
+            block.host_duration,
+            block.event_duration,
+            block.gpu_duration,
+            block.node_level,
         )
-    )
+    ]
+    if {len(values) for values in stored} != {block.count}:
+        raise DamagedError(f"a block of {block.count:,} launches holds others")
+    none = np.full(block.count, -1, np.int64)
+    exec_id = np.full(block.count, block.graph_exec_id, np.int64)
+    return np.stack((none, none, exec_id, *stored))
 
 
 def weigh(durations: IntArray, bins: Sequence[long_run_rows.LaunchBin]) -> WeightedDurations:

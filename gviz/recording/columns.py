@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gviz.recording.table import Column, table_of
+from gviz.recording.integrity import DamagedError, check_extremes, check_rows
+from gviz.recording.table import Column, Table, table_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -248,11 +249,14 @@ def read_page(
     as_text = [known[name] for name in names if known[name].sql_type != "REAL"]
     aggregates = ", ".join(_aggregate(c) for c in as_text)
     ((count, *texts),) = execute(f"SELECT count(*), {aggregates} FROM ({source})", *parameters)
-    page = {c.name: _decode(c, t or "", count) for c, t in zip(as_text, texts, strict=True)}
+    page = {}
+    for column, text in zip(as_text, texts, strict=True):
+        page[column.name] = _decode(table_of(row), column, text or "", count)
     real = [name for name in names if known[name].sql_type == "REAL"]
     if real:
         # As text they would lose their last bits.
         found = execute(f"SELECT {', '.join(real)} FROM ({source})", *parameters)
+        check_rows(table_of(row), real, found)
         page |= _numbers(real, found)
     return page
 
@@ -282,11 +286,13 @@ def _aggregate(column: Column) -> str:
     return f"group_concat({value})"
 
 
-def _decode(column: Column, text: str, count: int) -> _Column:
+def _decode(table: Table, column: Column, text: str, count: int) -> _Column:
     import numpy as np
 
     if column.sql_type == "TEXT":
-        return _texts(json.loads(text or "[]"))
+        texts = json.loads(text or "[]")
+        check_rows(table, [column.name], [(value,) for value in texts])
+        return _texts(texts)
     if column.sql_type == "BLOB":
         return _blobs(text, count)
     known: BoolArray | None = None
@@ -296,14 +302,21 @@ def _decode(column: Column, text: str, count: int) -> _Column:
         known = np.ones(count, bool)
         known[np.cumsum(characters == ord(","))[null]] = False
         text = text.replace(_NULL, "0")
-    return _Integers(narrow(_parse(text, count)), known)
+    values = _parse(table, column, text, count)
+    if count:
+        check_extremes(table, column, int(values.min()), int(values.max()))
+    return _Integers(narrow(values), known)
 
 
-def _parse(text: str, count: int) -> IntArray:
+def _parse(table: Table, column: Column, text: str, count: int) -> IntArray:
     import numpy as np
 
-    found = np.fromstring(text, np.int64, sep=",") if count else np.zeros(0, np.int64)
-    assert len(found) == count, (len(found), count)
+    try:
+        found = np.fromstring(text, np.int64, sep=",") if count else np.zeros(0, np.int64)
+    except ValueError:
+        found = np.zeros(0, np.int64)
+    if len(found) != count:
+        raise DamagedError(f"{table.name}.{column.name} holds something that is no whole number")
     return found
 
 
@@ -360,7 +373,8 @@ def _last(page: Page, order: Sequence[str]) -> tuple[int, ...]:
         return ()
     keys = [column.values for name in order if isinstance(column := page[name], _Integers)]
     # SQLite promises aggregates no order, but gives them that of the subquery.
-    assert (np.lexsort(keys[::-1]) == np.arange(_length(page))).all()
+    if not (np.lexsort(keys[::-1]) == np.arange(_length(page))).all():
+        raise DamagedError("the rows of a table are not in the order of its key")
     return tuple(int(key[-1]) for key in keys)
 
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _HEAD = struct.Struct("<BBI")
 _DIFFERENCES = 1
+#: Far more than a block holds; a damaged blob must not ask for all memory.
+_MOST_VALUES = 2**24
 
 
 def encode(values: IntArray, *, differences: bool = False) -> bytes:
@@ -48,7 +50,9 @@ def decode(blob: bytes) -> IntArray:
 
     try:
         flags, width, count = _HEAD.unpack_from(blob)
-        data = zlib.decompress(blob[_HEAD.size :])
+        if not (1 <= width <= 8 and count <= _MOST_VALUES):
+            raise ValueError(f"{count:,} values of {width} bytes")
+        data = zlib.decompressobj().decompress(blob[_HEAD.size :], width * count + 1)
         planes = np.frombuffer(data, np.uint8).reshape(width, count)
     except (struct.error, zlib.error, ValueError) as error:
         raise RecordingError(f"a column of the recording is damaged: {error}") from error

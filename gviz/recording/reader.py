@@ -29,6 +29,7 @@ from gviz.recording.arrays import (
 from gviz.recording.columns import ROWS_AT_ONCE, Columns, read_columns
 from gviz.recording.identity import check_header, check_identity
 from gviz.recording.int_column import decode
+from gviz.recording.integrity import DamagedError, check_integrity, check_rows
 from gviz.recording.table import table_of
 
 if TYPE_CHECKING:
@@ -65,14 +66,22 @@ class Recording:
         uri = "file:" + urllib.parse.quote(str(self.path.absolute())) + "?immutable=1"
         self._db = sqlite3.connect(uri, uri=True, check_same_thread=False)
         try:
+            # What a schema says is run by no statement of ours: the file may be anybody's.
+            self._db.execute("PRAGMA trusted_schema=OFF")
             application = self._db.execute("PRAGMA application_id").fetchone()[0]
             version = self._db.execute("PRAGMA user_version").fetchone()[0]
             check_identity(self.path, application, version)
-            self._db.execute("SELECT count(*) FROM run").fetchone()
+            check_integrity(self.path, self._db)
+        except DamagedError as error:
+            self._db.close()
+            raise RecordingError(
+                f"{self.path} is damaged: {error.what}; copy it again from its origin, or record "
+                "again"
+            ) from error
         except RecordingError:
             self._db.close()
             raise
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             self._db.close()
             raise RecordingError(
                 f"{self.path} is damaged ({error}); if its spool is still beside it, "
@@ -257,8 +266,10 @@ class Recording:
 
         All launches count, also those of long runs that have no row.
         """
-        sql = "SELECT count(*), total(node_level) FROM launch WHERE graph_id=? AND side=?"
-        ((count, with_node_times),) = self._execute(sql, graph_id, side)
+        sql = "SELECT count(*), ifnull(sum(node_level), 0) FROM launch WHERE graph_id=? AND side=?"
+        found = self._execute(sql, graph_id, side)
+        check_rows(table_of(rows.Launch), ["ordinal", "node_level"], found)
+        ((count, with_node_times),) = found
         if side == "graph":
             for block in self.fetch_launch_blocks(graph_id):
                 count += block.count
@@ -314,10 +325,9 @@ class Recording:
             f"SELECT {columns} FROM stack JOIN location USING (location_id) "
             "WHERE stack_id=? ORDER BY depth"
         )
-        return [
-            rows.Location(**dict(zip(_names(rows.Location), r, strict=True)))
-            for r in self._execute(sql, stack_id)
-        ]
+        found = self._execute(sql, stack_id)
+        check_rows(table_of(rows.Location), _names(rows.Location), found)
+        return [rows.Location(**dict(zip(_names(rows.Location), r, strict=True))) for r in found]
 
     def fetch_columns(
         self, row: type, names: Sequence[str], key: Mapping[str, int], order: str
@@ -330,7 +340,9 @@ class Recording:
         table = _check_columns(row, (*names, *key, order))
         where = f"WHERE {' AND '.join(f'{name}=?' for name in key)} " if key else ""
         sql = f"SELECT {', '.join(names)} FROM {table} {where}ORDER BY {order}"
-        return self._execute(sql, *key.values())
+        found = self._execute(sql, *key.values())
+        check_rows(table_of(row), names, found)
+        return found
 
     def fetch_pages(self, row: type) -> Iterator[list[tuple[Any, ...]]]:
         """Yield a whole table, some thousand rows at a time, by its primary key."""
@@ -385,7 +397,9 @@ class Recording:
             "span.launch_id=launch.launch_id AND span.node_id=? "
             "WHERE graph_id=? AND side='graph' ORDER BY ordinal, iteration"
         )
-        return np.array([ns for (ns,) in self._execute(sql, node_id, graph_id)], np.int64)
+        found = self._execute(sql, node_id, graph_id)
+        check_rows(table_of(rows.Span), ["duration_ns"], found)
+        return np.array([ns for (ns,) in found], np.int64)
 
     def fetch_launch_arrays(self, graph_id: int, side: str = "graph") -> LaunchArrays:
         """Return the launches of one side that are known one by one, in time order.
@@ -443,12 +457,14 @@ class Recording:
     def _fetch(self, row: type[_R], tail: str, *parameters: Any) -> list[_R]:
         names = _names(row)
         sql = f"SELECT {', '.join(names)} FROM {table_of(row).name} {tail}"
-        return [row(**dict(zip(names, r, strict=True))) for r in self._execute(sql, *parameters)]
+        found = self._execute(sql, *parameters)
+        check_rows(table_of(row), names, found)
+        return [row(**dict(zip(names, r, strict=True))) for r in found]
 
     def _execute(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
         try:
             return self._db.execute(sql, parameters).fetchall()
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             raise RecordingError(f"{self.path} is damaged: {error}") from error
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from gviz.errors import RecordingError
 from gviz.recording.output import check_output
 from gviz.recording.schema import APPLICATION_ID, SCHEMA_VERSION, create_sql
-from gviz.recording.table import table_of
+from gviz.recording.table import Table, table_of
 
 #: Under this schema name, statements reach the recording opened with RecordingWriter.reading.
 SOURCE = "source"
@@ -62,11 +62,26 @@ class RecordingWriter:
         """Insert rows given as instances of the classes in :mod:`gviz.recording.rows`."""
         for row in rows:
             table = table_of(type(row))
-            self._db.execute(table.insert_sql(), [getattr(row, c.name) for c in table.columns])
+            values = [getattr(row, c.name) for c in table.columns]
+            with self._storing(table):
+                self._db.execute(table.insert_sql(), values)
 
     def insert_tuples(self, row: type, values: Iterable[Sequence[Any]]) -> None:
         """Insert many rows of one table, each a sequence in the order of the row class's fields."""
-        self._db.executemany(table_of(row).insert_sql(), values)
+        table = table_of(row)
+        with self._storing(table):
+            self._db.executemany(table.insert_sql(), values)
+
+    @contextlib.contextmanager
+    def _storing(self, table: Table) -> Iterator[None]:
+        """Raise RecordingError for values that no recording can hold; damaged input has them."""
+        try:
+            yield
+        except (OverflowError, sqlite3.IntegrityError, sqlite3.ProgrammingError) as error:
+            raise RecordingError(
+                f"cannot write {self.path}: a row of {table.name} cannot be stored ({error}); what "
+                "it is made of is damaged"
+            ) from error
 
     def update(self, row: type, key: dict[str, Any], values: dict[str, Any]) -> None:
         """Set columns of the rows of ``row``'s table whose columns equal ``key``."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from gviz.spool.format import RecordType
 from gviz.spool.launch_stream import LaunchStream
 from gviz.spool.life_records import LIFE_TAKERS, LifeContents
 from gviz.spool.nesting_records import NESTING_TAKERS, ConditionalRecord, GraphMemoryRecord
+from gviz.spool.payload import LATEST_NS, check_time, read_metadata, read_stack, read_text
 from gviz.spool.reader import Record
 from gviz.spool.retention import Retention
 
@@ -219,8 +219,28 @@ class Contents:
 
     def finish(self) -> None:
         """Say that no record follows: what waited for more is settled."""
+        self._forget_unknown_paths()
         self.activity_stream.settle(last=True)
         self.launch_stream.finish()
+
+    def _forget_unknown_paths(self) -> None:
+        """Leave out references to NVTX ranges of which no record came, and gviz's own range."""
+        own = [path for path, (*_, text) in self.nvtx_paths.items() if text == f.PROBE_TEXT]
+        for path in (0, *own):
+            self.nvtx_paths.pop(path, None)
+        paths = self.nvtx_paths
+        for path, (parent, domain, text) in paths.items():
+            # A range is told after those around it.
+            if parent and (parent not in paths or parent >= path):
+                paths[path] = (0, domain, text)
+        self.nvtx_ranges = [found for found in self.nvtx_ranges if found[0] in paths]
+        for node, created in self.created.items():
+            if created.nvtx_path not in paths:
+                self.created[node] = created._replace(nvtx_path=0)
+        self.origins = [
+            o if o.nvtx_path in paths else o._replace(nvtx_path=0) for o in self.origins
+        ]
+        self.life.forget_unknown_paths(paths)
 
     def fences_of(self, exec_id: int) -> Fences | None:
         """Return what surrounds the bodies in an executable; None: it has no conditional node."""
@@ -272,32 +292,8 @@ class Contents:
             ) from error
 
 
-def _text(payload: bytes) -> str:
-    return payload.decode("utf-8", "replace")
-
-
-def _json(payload: bytes) -> Any:
-    """Return a JSON value whose texts can be stored.
-
-    Python reads bytes of file names and arguments that are no UTF-8 as lone surrogates, which
-    have no encoding; here they become escapes.
-    """
-    value = json.loads(payload)
-    return _storable(value) if b"\\ud" in payload else value
-
-
-def _storable(value: Any) -> Any:
-    if isinstance(value, str):
-        return value.encode("utf-8", "backslashreplace").decode()
-    if isinstance(value, list):
-        return [_storable(v) for v in value]
-    if isinstance(value, dict):
-        return {_storable(k): _storable(v) for k, v in value.items()}
-    return value
-
-
 def _meta(c: Contents, p: bytes) -> None:
-    c.metadata |= _json(p)
+    c.metadata |= read_metadata(p)
 
 
 def _end(c: Contents, p: bytes) -> None:
@@ -305,36 +301,45 @@ def _end(c: Contents, p: bytes) -> None:
 
 
 def _stopped(c: Contents, p: bytes) -> None:
-    c.stopped = c.stopped or _text(p)
+    c.stopped = c.stopped or read_text(p)
 
 
 def _note(c: Contents, p: bytes) -> None:
-    kind, _, text = _text(p).partition("\n")
+    kind, _, text = read_text(p).partition("\n")
     c.notes.append((kind, text))
 
 
 def _counter(c: Contents, p: bytes) -> None:
-    name, value, unit, method = _text(p).split("\n", 3)
-    c.counters.append((name, float(value), unit, method))
+    name, value, unit, method = read_text(p).split("\n", 3)
+    number = float(value)
+    if not abs(number) <= LATEST_NS:
+        raise ValueError(f"{name} is {value:.40}")
+    c.counters.append((name, number, unit, method))
 
 
 def _device(c: Contents, p: bytes) -> None:
     v = f.DEVICE.unpack_from(p)
-    bus_id, name = _text(v[6].rstrip(b"\0")), _text(p[f.DEVICE.size :])
+    bus_id, name = read_text(v[6].rstrip(b"\0")), read_text(p[f.DEVICE.size :])
     c.devices.append(DeviceRecord(v[0], v[1], v[2], v[3], v[4], v[5], bus_id, name))
 
 
 def _window(c: Contents, p: bytes) -> None:
-    c.windows.append(f.WINDOW.unpack(p))
+    window = f.WINDOW.unpack(p)
+    check_time(window[0])
+    c.windows.append(window)
 
 
 def _period(c: Contents, p: bytes) -> None:
     time_ns, begins, reason = f.PERIOD.unpack_from(p)
-    c.periods.append(PeriodRecord(time_ns, begins, reason, _text(p[f.PERIOD.size :])))
+    check_time(time_ns)
+    c.periods.append(PeriodRecord(time_ns, begins, reason, read_text(p[f.PERIOD.size :])))
 
 
 def _buffer(c: Contents, p: bytes) -> None:
     records = decode_buffer(p)
+    if len(records):
+        check_time(int(records["start_ns"].min()), int(records["start_ns"].max()))
+        check_time(int(records["end_ns"].min()), int(records["end_ns"].max()))
     if c.unwanted_execs:
         exec_ids = (records["graph_node_id"] >> np.uint64(32)).astype(np.int64)
         records = records[~np.isin(exec_ids, sorted(c.unwanted_execs))]
@@ -342,29 +347,36 @@ def _buffer(c: Contents, p: bytes) -> None:
 
 
 def _string(c: Contents, p: bytes) -> None:
-    c.strings[int.from_bytes(p[:8], "little")] = _text(p[8:])
+    c.strings[int.from_bytes(p[:8], "little")] = read_text(p[8:])
 
 
 def _call(c: Contents, p: bytes) -> None:
-    c.calls.append(CallRecord(*f.CALL.unpack(p)))
+    call = CallRecord(*f.CALL.unpack(p))
+    check_time(call.start_ns, call.end_ns)
+    c.calls.append(call)
 
 
 def _life(c: Contents, p: bytes) -> None:
-    c.lives.append(LifeRecord(*f.LIFE.unpack(p)))
+    life = LifeRecord(*f.LIFE.unpack(p))
+    check_time(life.start_ns, life.end_ns)
+    c.lives.append(life)
 
 
 def _call_name(c: Contents, p: bytes) -> None:
-    c.call_names[int.from_bytes(p[:4], "little")] = _text(p[4:])
+    c.call_names[int.from_bytes(p[:4], "little")] = read_text(p[4:])
 
 
 def _launch(c: Contents, p: bytes) -> None:
+    check_time(*f.LAUNCH.unpack(p)[2:4])
     c.launch_stream.add(p)
     if c.launch_stream.overfull:
         c.activity_stream.settle()
 
 
 def _launch_time(c: Contents, p: bytes) -> None:
-    c.launch_stream.add_time(*f.LAUNCH_TIME.unpack(p))
+    token, duration_ns = f.LAUNCH_TIME.unpack(p)
+    check_time(duration_ns)
+    c.launch_stream.add_time(token, duration_ns)
 
 
 def _graph(c: Contents, p: bytes) -> None:
@@ -403,12 +415,14 @@ def _edges(c: Contents, p: bytes) -> None:
 
 def _function(c: Contents, p: bytes) -> None:
     v = f.FUNCTION.unpack_from(p)
-    c.functions[v[0]] = FunctionRecord(v[1], v[2], v[3], v[4], _text(p[f.FUNCTION.size :]))
+    c.functions[v[0]] = FunctionRecord(v[1], v[2], v[3], v[4], read_text(p[f.FUNCTION.size :]))
 
 
 def _created(c: Contents, p: bytes) -> None:
     node_id, *rest = f.CREATED.unpack(p)
-    c.created[node_id] = CreatedRecord(*rest)
+    created = CreatedRecord(*rest)
+    check_time(created.time_ns)
+    c.created[node_id] = created
 
 
 def _cloned(c: Contents, p: bytes) -> None:
@@ -417,19 +431,21 @@ def _cloned(c: Contents, p: bytes) -> None:
 
 
 def _stack(c: Contents, p: bytes) -> None:
-    stack_id, frames = _json(p)
+    stack_id, frames = read_stack(p)
     c.stacks[stack_id] = frames
 
 
 def _nvtx_path(c: Contents, p: bytes) -> None:
     path_id, parent = f.NVTX_PATH.unpack_from(p)
-    domain, _, text = _text(p[f.NVTX_PATH.size :]).partition("\n")
+    domain, _, text = read_text(p[f.NVTX_PATH.size :]).partition("\n")
     c.nvtx_paths[path_id] = (parent, domain, text)
 
 
 def _nvtx_range(c: Contents, p: bytes) -> None:
     if len(c.nvtx_ranges) < MOST_NVTX_RANGES:
-        c.nvtx_ranges.append(f.NVTX_RANGE.unpack(p))
+        found = f.NVTX_RANGE.unpack(p)
+        check_time(*found[2:])
+        c.nvtx_ranges.append(found)
     else:
         c.nvtx_ranges_left_out += 1
 
@@ -439,8 +455,9 @@ def _dot(c: Contents, p: bytes) -> None:
 
 
 def _graph_origin(c: Contents, p: bytes) -> None:
-    fixed, name = f.GRAPH_ORIGIN.unpack_from(p), _text(p[f.GRAPH_ORIGIN.size :])
+    fixed, name = f.GRAPH_ORIGIN.unpack_from(p), read_text(p[f.GRAPH_ORIGIN.size :])
     origin = OriginRecord._make((*fixed, name))
+    check_time(origin.time_ns)
     c.origins.append(origin)
     if origin.exec_id and origin.flags & f.ORIGIN_UNWANTED:
         c.unwanted_execs.add(origin.exec_id)

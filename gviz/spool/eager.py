@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from gviz.cycle import find_cycle
 from gviz.matching import Work, match_occurrences
 from gviz.node_type import TIMED_TYPES, NodeType
 from gviz.recording import rows
@@ -94,6 +95,8 @@ def match_eager(
         if not nodes or len(free) < len(nodes) // 2:
             continue
         work = [matched[i] for i in free]
+        if _has_cycle(level):
+            continue  # a damaged spool: there is no order to look for
         occurrences = match_occurrences(
             Work.from_rows(nodes),
             np.array([n.node_id for n in nodes], np.int64),
@@ -110,6 +113,12 @@ def match_eager(
                 _stream_launch([matched[i] for i in chosen], level, launch_id, ordinal, graphs)
             )
     return matched, launches
+
+
+def _has_cycle(level: FoldedGraph) -> bool:
+    ends, places = np.unique(level.edges[:, :2], return_inverse=True)
+    pairs: list[list[int]] = places.reshape(-1, 2).tolist()
+    return bool(find_cycle(len(ends), ((a, b) for a, b in pairs)))
 
 
 def _stream_launch(

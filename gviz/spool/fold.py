@@ -28,7 +28,7 @@ from gviz.spool.event_times import (
     fit_to_events,
     refusal_notes,
 )
-from gviz.spool.format import PROBE_TEXT, SPOOL_SUFFIX, WINDOW_REASONS
+from gviz.spool.format import SPOOL_SUFFIX, WINDOW_REASONS
 from gviz.spool.graphs import GraphFolder, Graphs, operation_name
 from gviz.spool.kernels import KernelTable
 from gviz.spool.launch_cost import launch_costs
@@ -174,7 +174,7 @@ class _Fold:
         }
         self.writer.insert(rows.Run(**given))
         self.writer.insert(*(self._device(i) for i in range(len(self.contents.devices))))
-        for name, version in meta.get("libraries", {}).items():
+        for name, version in (meta.get("libraries") or {}).items():
             self.writer.insert(rows.Library(run_id=RUN_ID, name=name, version=version))
         self._write_windows()
         periods = fold_periods(self.contents, RUN_ID)
@@ -396,17 +396,14 @@ class _Fold:
 
     def _write_host(self, graphs: Graphs) -> None:
         contents = self.contents
-        probes = {i for i, (_, _, text) in contents.nvtx_paths.items() if text == PROBE_TEXT}
         for path_id, (parent, domain, text) in contents.nvtx_paths.items():
-            if path_id not in probes:
-                self.writer.insert(
-                    rows.NvtxPath(
-                        nvtx_path_id=path_id, run_id=RUN_ID, parent_id=parent or None,
-                        domain=domain or None, text=text,
-                    )
-                )  # fmt: skip
-        ranges = [r for r in contents.nvtx_ranges if r[0] not in probes]
-        for number, (path, thread, start, end) in enumerate(ranges, start=1):
+            self.writer.insert(
+                rows.NvtxPath(
+                    nvtx_path_id=path_id, run_id=RUN_ID, parent_id=parent or None,
+                    domain=domain or None, text=text,
+                )
+            )  # fmt: skip
+        for number, (path, thread, start, end) in enumerate(contents.nvtx_ranges, start=1):
             self.writer.insert(
                 rows.NvtxRange(
                     nvtx_range_id=number, run_id=RUN_ID, nvtx_path_id=path, thread_id=thread,

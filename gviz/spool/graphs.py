@@ -117,11 +117,13 @@ class GraphFolder:
 
     def fold(self) -> Graphs:
         """Return the graphs of every walk, in order of instantiation."""
-        by_exec: dict[int, list[GraphWalk]] = {}
+        by_exec: dict[int, dict[int, GraphWalk]] = {}
         for walk in self._contents.walks:
-            by_exec.setdefault(walk.exec_id, []).append(walk)
+            # A level that is told twice of one executable is one level.
+            by_exec.setdefault(walk.exec_id, {}).setdefault(walk.graph_id, walk)
         known: dict[tuple[int, str], int] = {}
-        for exec_id, walks in by_exec.items():
+        for exec_id, found in by_exec.items():
+            walks = list(found.values())
             levels = self._levels(walks)
             key = (walks[0].graph_id, "/".join(str(t.topology) for t in levels))
             if key not in known:  # else the same template, instantiated again

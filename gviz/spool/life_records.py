@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -126,6 +126,13 @@ class LifeContents:
     device_memory: list[DeviceMemoryRecord] = field(default_factory=list)
     runtime_call_names: dict[int, str] = field(default_factory=dict)
     failed_walks: list[GraphWalk] = field(default_factory=list)
+
+    def forget_unknown_paths(self, known: Collection[int]) -> None:
+        """Leave out references to NVTX ranges that are not known."""
+        self.capture_errors = [
+            error if error.nvtx_path in known else error._replace(nvtx_path=0)
+            for error in self.capture_errors
+        ]
 
     def take_walk(self, graph_id: int, walked: int) -> list[GraphWalk]:
         """Return the levels of the last failed walk of a graph, and forget them."""

@@ -216,7 +216,7 @@ def test_source_without_a_table_is_refused(tmp_path: Path, sources: list[Path]) 
     with sqlite3.connect(sources[1]) as database:
         database.execute("DROP TABLE span")
     database.close()
-    _refused(tmp_path, sources, r"loop\.gviz is damaged: table span has no launch_id")
+    _refused(tmp_path, sources, r"loop\.gviz is damaged: it has no table span")
 
 
 def test_source_with_ids_that_are_no_numbers_is_refused(

@@ -1,0 +1,89 @@
+"""Changed inputs for everything that gviz reads: crashes, hangs and memory are faults.
+
+Inputs follow from target and seed; those that show a fault are kept, with what happened. An
+input is taken, or refused by a GvizError that says something; all else is a fault.
+Run: python -P bench/fuzz.py [--target NAME] [--count N] [--seed FIRST] [--workers N] [--keep DIR]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+
+from fuzzing.campaign import Outcome, fuzz, write_corpus
+from fuzzing.targets import TARGETS
+
+#: Seeds that a worker takes at once.
+_AT_ONCE = 250
+#: Inputs from one line of progress to the next.
+_TOLD_EVERY = 5_000
+
+
+def main() -> int:
+    """Fuzz, print a line a target and the faults by kind; return 1 if there is one."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--target", choices=TARGETS, action="append", help="default: all")
+    parser.add_argument("--count", type=int, default=500, help="inputs a target")
+    parser.add_argument("--seed", type=int, default=0, help="the first of them")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--keep", type=Path, default=Path("build/fuzz"), metavar="DIR")
+    arguments = parser.parse_args()
+    failed = False
+    for target in arguments.target or TARGETS:
+        begun = time.monotonic()
+        outcome = _fuzz(target, arguments)
+        took = time.monotonic() - begun
+        print(
+            f"{target}: {outcome.count:,} inputs, {outcome.taken:,} taken, {outcome.refused:,} "
+            f"refused, {len(outcome.faults):,} faults, {took:.0f} s"
+        )
+        kinds = Counter(_kind(fault.what) for fault in outcome.faults)
+        first = {_kind(f.what): f.seed for f in reversed(outcome.faults)}
+        for kind, count in kinds.most_common():
+            print(f"  {count:6,}  seed {first[kind]}: {kind}")
+        figures = {"inputs": outcome.count, "taken": outcome.taken, "refused": outcome.refused}
+        figures["faults"] = len(outcome.faults)
+        print(json.dumps({"bench": "fuzz", "target": target, "seed": arguments.seed, **figures}))
+        failed |= bool(outcome.faults)
+    return int(failed)
+
+
+def _fuzz(target: str, arguments: argparse.Namespace) -> Outcome:
+    seeds = range(arguments.seed, arguments.seed + arguments.count)
+    parts = [seeds[at : at + _AT_ONCE] for at in range(0, len(seeds), _AT_ONCE)]
+    whole = Outcome()
+    # Threads wait, the processes that they start work.
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        ThreadPoolExecutor(arguments.workers) as pool,
+    ):
+        corpus = write_corpus(target, Path(folder) / "corpus")
+        for part in pool.map(lambda some: fuzz(target, some, corpus, arguments.keep), parts):
+            whole.taken += part.taken
+            whole.refused += part.refused
+            whole.faults += part.faults
+            if whole.count % _TOLD_EVERY == 0:
+                told = f"{target}: {whole.count:,} inputs, {len(whole.faults):,} faults so far"
+                print(told, file=sys.stderr, flush=True)
+    return whole
+
+
+def _kind(what: str) -> str:
+    """Return the last line of a traceback and where in gviz it was raised."""
+    lines = what.strip().splitlines()
+    places = [line.strip() for line in lines if line.lstrip().startswith("File ")]
+    ours = [p for p in places if any(f"/{part}/" in p for part in ("gviz", "app"))]
+    return f"{lines[-1][:110]}  {ours[-1][-95:] if ours else ''}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,104 @@
+"""``gviz merge``: the recordings of a job's processes in one file."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gviz.cli.quantity import format_count
+from gviz.cli.recording_path import find_recording
+from gviz.cli.text_table import render_table
+from gviz.cli.wrapped import wrapped
+from gviz.errors import RecordingError
+from gviz.recording import rows
+from gviz.recording.merge import merge_recordings
+from gviz.recording.reader import Recording
+
+if TYPE_CHECKING:
+    from gviz.cli.main import Subparsers
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the parser of ``gviz merge``."""
+    parser = subparsers.add_parser(
+        "merge",
+        help="put the recordings of a job's ranks in one file",
+        description="Put the runs of several recordings in one file, as gviz run does with the "
+        "processes of a job on one machine. Says whether their times are on one clock; gviz skew "
+        "then compares the ranks. The files given stay as they are.",
+    )
+    parser.add_argument(
+        "recordings", type=Path, nargs="+", metavar="recording", help=".gviz files, by rank or not"
+    )
+    parser.add_argument(
+        "-o", "--output", type=Path, required=True, metavar="FILE.gviz", help="the file to write"
+    )
+    parser.add_argument("--overwrite", action="store_true", help="replace an existing recording")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Merge; tell of the runs and their clock; return 0."""
+    paths = [find_recording(path) for path in arguments.recordings]
+    paths = _in_order(paths)
+    merge_recordings(paths, arguments.output, overwrite=arguments.overwrite)
+    width = shutil.get_terminal_size((100, 24)).columns
+    with Recording(arguments.output) as recording:
+        print("\n".join(_describe(recording, width)))
+    print(
+        f"wrote {arguments.output}; 'gviz skew {arguments.output}' compares its ranks, "
+        f"'gviz view {arguments.output}' shows them",
+        file=sys.stderr,
+    )
+    return 0
+
+
+def _in_order(paths: Sequence[Path]) -> list[Path]:
+    """Return recordings by the rank of their first run; refuse a run that is in two of them."""
+    seen: dict[tuple[object, ...], Path] = {}
+    ranks: list[float] = []
+    for path in paths:
+        with Recording(path) as recording:
+            runs = recording.fetch_runs()
+        for run in runs:
+            found = (run.host, run.process_id, run.started_ns, run.name)
+            if run.started_ns is None:
+                continue
+            other = seen.setdefault(found, path)
+            if other is not path and not other.samefile(path):
+                raise RecordingError(
+                    f"{path} and {other} hold the same run, {run.name} (process "
+                    f"{run.process_id} of {run.host}); leave one of them out"
+                )
+        told = [run.rank for run in runs if run.rank is not None]
+        ranks.append(min(told, default=float("inf")))
+    # Files of equal rank stay in the order given.
+    return [paths[i] for i in sorted(range(len(paths)), key=lambda i: ranks[i])]
+
+
+def _describe(recording: Recording, width: int) -> Iterator[str]:
+    from gviz.ranks.clock import judge_clock
+
+    runs = recording.fetch_runs()
+    yield format_count(len(runs), "run")
+    yield render_table(
+        ["run", "name", "rank", "host", "graphs"],
+        [_row(recording, run) for run in runs],
+        width=width,
+        elastic=1,
+        left=frozenset({3}),
+        indent=2,
+    )
+    if len(runs) > 1:
+        clock = judge_clock(runs)
+        told = "on one clock" if clock.is_one else "not on one clock"
+        yield from wrapped(f"{told}: {clock.reason}", width, 0)
+
+
+def _row(recording: Recording, run: rows.Run) -> list[str]:
+    graphs = [g for g in recording.fetch_graphs(run.run_id) if g.parent_graph_id is None]
+    rank = "-" if run.rank is None else f"{run.rank}"
+    return [f"{run.run_id}", run.name, rank, run.host or "-", f"{len(graphs):,}"]

@@ -1,0 +1,172 @@
+"""``gviz skew``: how far the ranks of a job are apart, as text or JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gviz.cli.quantity import format_count, format_ns
+from gviz.cli.recording_path import find_recording
+from gviz.cli.text_table import render_table
+from gviz.cli.wrapped import wrapped
+from gviz.ranks.job import read_skew, skew_to_json
+from gviz.ranks.result import CollectiveSkew, GraphSkew, NodeSkew, RankRef, RankTime, Skew
+from gviz.recording.reader import Recording
+
+if TYPE_CHECKING:
+    from gviz.cli.main import Subparsers
+
+#: Nodes and collectives of a graph that the text lists unless asked otherwise.
+MOST_NODES = 10
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the parser of ``gviz skew``."""
+    parser = subparsers.add_parser(
+        "skew",
+        help="compare the ranks of a job",
+        description="Say how far the ranks of a job are apart: launches and nodes that one rank is "
+        "slower in than the others, beyond noise, and how long ranks wait in collectives for "
+        "the one that comes last. Of a file with several runs, such as gviz merge writes.",
+    )
+    parser.add_argument("recording", type=Path, help="a .gviz file with several runs")
+    parser.add_argument(
+        "--all", action="store_true", help=f"all nodes (default: {MOST_NODES}; with --json all)"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print JSON; docs/merging.md has the keys"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the skew of a recording's ranks; return 0."""
+    with Recording(find_recording(arguments.recording)) as recording:
+        found = read_skew(recording)
+    if arguments.json:
+        print(json.dumps(skew_to_json(found)))
+    else:
+        width = shutil.get_terminal_size((100, 24)).columns
+        print("\n".join(render_skew(found, width, None if arguments.all else MOST_NODES)))
+    return 0
+
+
+def render_skew(skew: Skew, width: int, most_nodes: int | None) -> Iterator[str]:
+    """Yield the lines of a text; ``most_nodes`` None: all of them."""
+    yield format_count(len(skew.ranks), "rank")
+    rows = [[_rank(r), r.name, r.host or "-", r.gpus or "-"] for r in skew.ranks]
+    yield render_table(
+        ["rank", "run", "host", "GPU"], rows, width=width, elastic=1, left=frozenset({2, 3}),
+        indent=2,
+    )  # fmt: skip
+    told = "on one clock" if skew.clock.is_one else "not on one clock"
+    yield from wrapped(f"{told}: {skew.clock.reason}", width, 2)
+    for remark in skew.remarks:
+        yield from wrapped(f"note: {remark}", width, 2)
+    for graph in skew.graphs:
+        yield ""
+        yield from _render_graph(graph, skew.ranks, width, most_nodes)
+    if not skew.graphs:
+        yield "no graph has launches with node times on every rank"
+
+
+def _rank(ref: RankRef) -> str:
+    return f"run {ref.run_id}" if ref.rank is None else f"{ref.rank}"
+
+
+def _render_graph(
+    graph: GraphSkew, ranks: Sequence[RankRef], width: int, most_nodes: int | None
+) -> Iterator[str]:
+    by_run = {ref.run_id: ref for ref in ranks}
+    yield f"{graph.name}: {format_count(graph.launch_count, 'launch', 'launches')} on every rank"
+    yield render_table(
+        ["rank", "graph", "launch", "slowest in", "starts after", "last in"],
+        [_rank_row(time, by_run[time.run_id]) for time in graph.ranks],
+        width=width,
+        elastic=1,
+        indent=2,
+    )
+    if graph.rate is None:
+        yield "  launches: too few to tell a slow rank from noise"
+    else:
+        yield f"  launches: {_beyond(graph.significant)}"
+    if graph.start_spread_ns is not None:
+        yield f"  first to last start: {format_ns(graph.start_spread_ns)} (median)"
+    if graph.collectives:
+        yield "  waiting in collectives (longest first)"
+        yield _collective_table(graph.collectives[:most_nodes], ranks, width)
+    shown = graph.nodes if most_nodes is None else [n for n in graph.nodes if n.significant]
+    if shown:
+        yield "  nodes that one rank is slower in"
+        yield _node_table(shown[:most_nodes], ranks, width)
+    else:
+        yield "  no node is slower on one rank by more than noise (--all lists them)"
+
+
+def _beyond(significant: bool) -> str:
+    return (
+        "one rank is slower by more than noise"
+        if significant
+        else "no rank is slower by more than noise"
+    )
+
+
+def _rank_row(time: RankTime, ref: RankRef) -> list[str]:
+    return [
+        _rank(ref),
+        f"{time.graph_id}",
+        format_ns(time.launch_ns),
+        f"{time.slowest_count:,}",
+        format_ns(time.late_ns),
+        "-" if time.last_count is None else f"{time.last_count:,}",
+    ]
+
+
+def _node_table(nodes: Sequence[NodeSkew], ranks: Sequence[RankRef], width: int) -> str:
+    return render_table(
+        ["node", "fastest", "median", "slowest", "rank", "in", "start spread", ""],
+        [
+            [
+                node.name,
+                format_ns(node.low_ns),
+                format_ns(node.median_ns),
+                format_ns(node.high_ns),
+                _rank(ranks[node.slowest]),
+                f"{node.slowest_fraction:.0%}",
+                format_ns(node.start_spread_ns),
+                "" if node.significant else "not tested" if node.rate is None else "noise",
+            ]
+            for node in nodes
+        ],
+        width=width,
+        elastic=0,
+        indent=4,
+    )
+
+
+def _collective_table(found: Sequence[CollectiveSkew], ranks: Sequence[RankRef], width: int) -> str:
+    return render_table(
+        ["collective", "arrivals apart", "longest wait", "of rank", "last rank", "in"],
+        [
+            [
+                collective.name,
+                format_ns(collective.arrival_ns),
+                format_ns(max(w or 0.0 for w in collective.waited_ns)),
+                _rank(ranks[_longest(collective)]),
+                _rank(ranks[collective.last]),
+                f"{collective.last_fraction:.0%}",
+            ]
+            for collective in found
+        ],
+        width=width,
+        elastic=0,
+        indent=4,
+    )
+
+
+def _longest(collective: CollectiveSkew) -> int:
+    waits = [w or 0.0 for w in collective.waited_ns]
+    return waits.index(max(waits))

@@ -1,0 +1,114 @@
+"""What ``gviz skew`` says: the classes of its results, whose fields are the keys of its JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gviz.analysis.figure import figure
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Whether times of the ranks can be compared."""
+
+    is_one: bool = figure("derived", "whether they are on one clock")
+    reason: str = figure("stated", "why, or why not")
+
+
+@dataclass(frozen=True, slots=True)
+class RankRef:
+    """One rank: a run of the recording."""
+
+    run_id: int = figure("stated", "the run")
+    rank: int | None = figure("measured", "RANK or equivalent; null: not told")
+    name: str = figure("stated", "the run's name")
+    host: str | None = figure("measured", "its machine")
+    gpus: str = figure("measured", "its GPUs")
+
+
+@dataclass(frozen=True, slots=True)
+class RankTime:
+    """One rank's side of a graph."""
+
+    run_id: int = figure("stated", "the run")
+    graph_id: int = figure("stated", "its graph")
+    how: str = figure("derived", "why it is taken for that of the first rank: shape, name, work")
+    launch_ns: float | None = figure("derived", "median first node's start to last node's end")
+    late_ns: float | None = figure(
+        "derived", "median start after that of the rank that started first; null: not one clock"
+    )
+    slowest_count: int = figure("derived", "launches in which it took longest")
+    last_count: int | None = figure(
+        "derived", "launches in which it started last; null: not one clock"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSkew:
+    """A node over the ranks; node_ids are those of ranks in order, null where it is not there."""
+
+    name: str = figure("stated", "the node's name")
+    node_ids: tuple[int | None, ...] = figure("stated", "the node in each rank's graph")
+    low_ns: float = figure("derived", "median duration on the fastest rank")
+    median_ns: float = figure("derived", "median of the ranks' median durations")
+    high_ns: float = figure("derived", "median duration on the slowest rank")
+    slowest: int = figure("derived", "index of the slowest rank")
+    slowest_fraction: float = figure(
+        "derived", "share of the launches in which that rank was the slowest, 0..1"
+    )
+    rate: float | None = figure(
+        "derived",
+        "of the nodes with a rate up to this one, about this share is not slower there than on the "
+        "other ranks (p values adjusted for their number and for the choice of the slowest); "
+        "null: not tested",
+    )
+    significant: bool = figure("derived", "whether that is more than noise: rate at most 0.05")
+    start_spread_ns: float = figure(
+        "derived", "latest less earliest of the ranks' median starts after their launch's start"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveSkew:
+    """A kernel of NCCL: who arrives early waits in it for who arrives late."""
+
+    name: str = figure("stated", "the node's name")
+    node_ids: tuple[int | None, ...] = figure("stated", "the node in each rank's graph")
+    arrival_ns: float | None = figure(
+        "derived", "median of last less first start over the ranks; null: not one clock"
+    )
+    waited_ns: tuple[float | None, ...] = figure(
+        "estimated",
+        "of each rank: median of its duration less that of the rank which took least in the same "
+        "launch; the rank that arrives last waits least",
+    )
+    last: int = figure("estimated", "index of the rank that most often took least: it came last")
+    last_fraction: float = figure("estimated", "share of the launches in which it did, 0..1")
+
+
+@dataclass(frozen=True, slots=True)
+class GraphSkew:
+    """One graph over the ranks that have it."""
+
+    name: str = figure("stated", "its name on the first of them")
+    ranks: tuple[RankTime, ...] = figure("derived", "each rank's side")
+    launch_count: int = figure("measured", "launches with node times on every rank, by ordinal")
+    start_spread_ns: float | None = figure(
+        "derived", "median of last less first start over the ranks; null: not one clock"
+    )
+    rate: float | None = figure(
+        "derived", "as of nodes: whether the slowest rank's launches take longer than the others'"
+    )
+    significant: bool = figure("derived", "rate at most 0.05")
+    nodes: tuple[NodeSkew, ...] = figure("derived", "by high_ns less median_ns, the most first")
+    collectives: tuple[CollectiveSkew, ...] = figure("derived", "kernels of NCCL, likewise")
+
+
+@dataclass(frozen=True, slots=True)
+class Skew:
+    """Ranks of a job beside each other."""
+
+    ranks: tuple[RankRef, ...] = figure("stated", "the runs with launches, by rank")
+    clock: Clock = figure("derived", "whether their times can be compared")
+    remarks: tuple[str, ...] = figure("derived", "what speaks against their being one job")
+    graphs: tuple[GraphSkew, ...] = figure("derived", "graphs that two ranks or more have")

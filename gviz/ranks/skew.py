@@ -1,0 +1,117 @@
+"""How far the ranks of a job are apart: launches and nodes; numpy in, numpy out.
+
+The k-th launch of each rank belongs together. Axes are (rank, launch, node); NaN: not measured.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gviz.comparison.significance import growth_probability, least_change_ns
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+#: Device kernels of collectives (NCCL 2.18 and later: ncclDevKernel_AllReduce_..., earlier:
+#: ncclKernel_AllReduce_...).
+_COLLECTIVE = re.compile(r"\bnccl(Dev)?Kernel")
+
+
+def is_collective(name: str) -> bool:
+    """Return whether a kernel's name is that of an NCCL collective."""
+    return _COLLECTIVE.search(name) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Durations of some things (nodes, or one launch) over ranks; one value each.
+
+    Attributes
+    ----------
+    medians
+        float64 (rank, thing): median over launches.
+    slowest
+        int64: the rank with the largest; -1 where fewer than two ranks have a time.
+    slowest_fraction
+        Share of the launches, 0..1, in which that rank took longest.
+    probability
+        p value of "the slowest rank takes no longer than the others", times the number of ranks
+        (it was chosen among them); NaN: too few launches.
+    """
+
+    medians: FloatArray
+    slowest: IntArray
+    slowest_fraction: FloatArray
+    probability: FloatArray
+
+
+def spread_of(durations: FloatArray) -> Spread:
+    """Return how durations of shape (rank, launch, thing) are spread over the ranks."""
+    ranks, _, things = durations.shape
+    medians = median(durations, 1)
+    known = ~np.isnan(medians)
+    enough = known.sum(axis=0) >= 2
+    slowest = np.where(enough, np.argmax(np.where(known, medians, -np.inf), axis=0), -1)
+    column = np.arange(things)
+    mine = durations[slowest, :, column].T
+    others = durations.copy()
+    others[slowest, :, column] = np.nan
+    with np.errstate(invalid="ignore"):
+        longest = mine > np.nanmax(np.where(np.isnan(others), -np.inf, others), axis=0)
+    counted = ~np.isnan(mine)
+    fraction = (longest & counted).sum(axis=0) / np.maximum(counted.sum(axis=0), 1)
+    usual = median(others, 0)  # of the other ranks, launch by launch
+    least = least_change_ns(np.nan_to_num(median(usual, 0)))
+    probability = np.minimum(1.0, growth_probability(usual, mine, least) * ranks)
+    probability[~enough] = np.nan
+    return Spread(medians, slowest.astype(np.int64), fraction, probability)
+
+
+def range_of(values: FloatArray) -> FloatArray:
+    """Return the largest less the smallest along the first axis; NaN with fewer than two."""
+    known = ~np.isnan(values)
+    most = np.where(known, values, -np.inf).max(axis=0)
+    least = np.where(known, values, np.inf).min(axis=0)
+    with np.errstate(invalid="ignore"):
+        return np.where(known.sum(axis=0) >= 2, most - least, np.nan)
+
+
+def waits_of(durations: FloatArray) -> tuple[FloatArray, IntArray, FloatArray]:
+    """Return how long each rank waits in collectives, who comes last, and in what share of them.
+
+    A collective ends on all ranks at about the same time: the rank that arrives last takes least.
+
+    Parameters
+    ----------
+    durations
+        float64 (rank, launch, collective).
+
+    Returns
+    -------
+    tuple
+        Waits (rank, collective), median over launches; the rank that most often took least
+        (collective); the share of launches in which it did.
+    """
+    known = ~np.isnan(durations)
+    filled = np.where(known, durations, np.inf)
+    least = filled.min(axis=0)
+    with np.errstate(invalid="ignore"):
+        waits = np.where(known, durations - least, np.nan)
+    first = np.where(known.sum(axis=0) >= 2, filled.argmin(axis=0), -1)
+    counts = np.stack([(first == rank).sum(axis=0) for rank in range(len(durations))])
+    last = counts.argmax(axis=0)
+    total = np.maximum((first >= 0).sum(axis=0), 1)
+    return median(waits, 1), last.astype(np.int64), counts.max(axis=0) / total
+
+
+def median(values: FloatArray, axis: int) -> FloatArray:
+    """Return medians without NaN; NaN where there is nothing else."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        found: FloatArray = np.nanmedian(values, axis=axis)
+    return found

@@ -1,0 +1,186 @@
+"""Whether a file that says it is a recording can be one: tables, references, values.
+
+A file is checked when it is opened, so that what reads it may rely on it: every table is there
+with its columns and is no view (whose statement could run for ever), what is referred to by number
+is there, and bodies and ranges do not contain themselves. Values are checked as they are read.
+"""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from gviz.errors import RecordingError
+from gviz.recording.table import Column, Table, all_tables
+
+#: Times beyond this (ns, 73 years in both directions of 1970, where no GPU was) would overflow in
+#: sums and differences of 64-bit integers.
+_LATEST_NS = 2**61
+_TYPES = {"INTEGER": (int,), "REAL": (float, int), "TEXT": (str,), "BLOB": (bytes,)}
+_WORDS = {"INTEGER": "whole number", "REAL": "number", "TEXT": "text", "BLOB": "bytes"}
+#: Rows of these are looked for by what they refer to, so one that refers to nothing is not found;
+#: they may have millions, which would have to be read.
+_LOOKED_UP = frozenset(
+    {"span", "argument", "stream_operation", "launch_block", "launch_bin", "node_statistics"}
+)
+#: Stacks, lines and ranges may be missing of a program that was killed: then they are not shown,
+#: and the analysis tells of it.
+_MAY_BE_MISSING = frozenset({"stack", "location", "nvtx_path"})
+#: Executions of one node in one launch; numbered by gviz, and each of them is a row.
+_MOST_ITERATIONS = 2**24
+#: Tables whose rows stand under others of the same table.
+_TREES = (("graph", "graph_id", "parent_graph_id"), ("nvtx_path", "nvtx_path_id", "parent_id"))
+#: Files found whole, by device, inode, size and times: the viewer opens a file in each thread.
+_MOST_KNOWN = 256
+_known: dict[tuple[int, ...], None] = {}
+
+
+class DamagedError(RecordingError):
+    """A recording holds what gviz does not write.
+
+    Parameters
+    ----------
+    what
+        What is wrong, in words.
+    """
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"the recording is damaged: {what}; copy it again from its origin, or record again"
+        )
+        self.what = what
+
+
+def check_integrity(path: Path, database: sqlite3.Connection) -> None:
+    """Raise DamagedError (or sqlite3.Error) unless a file's tables and references are whole."""
+    status = path.stat()
+    version = (
+        status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns,
+    )  # fmt: skip
+    if version in _known:
+        return
+    _check_tables(database)
+    for table, column, target in _references():
+        _check_reference(database, table, column, target)
+    for name, own, parent in _TREES:
+        _check_tree(database, name, own, parent)
+    while len(_known) >= _MOST_KNOWN:
+        _known.pop(next(iter(_known)), None)
+    _known[version] = None
+
+
+def check_rows(table: Table, names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
+    """Raise DamagedError unless the values of some columns are what the schema says.
+
+    Parameters
+    ----------
+    table
+        Whose rows they are.
+    names
+        Its columns, in the order of the values of each row.
+    rows
+        The rows.
+    """
+    known = {c.name: c for c in table.columns}
+    for name, values in zip(names, zip(*rows, strict=True), strict=False):
+        check_values(table, known[name], values)
+
+
+def check_values(table: Table, column: Column, values: Sequence[Any]) -> None:
+    """Raise DamagedError unless the values of a column are what the schema says."""
+    kinds = set(map(type, values))
+    if column.nullable:
+        kinds.discard(type(None))
+    if not kinds <= {*_TYPES[column.sql_type]}:
+        odd = next(v for v in values if type(v) in kinds - {*_TYPES[column.sql_type]})
+        raise _odd(table, column, odd)
+    if column.sql_type == "REAL" or is_time(column):
+        for value in values:
+            if value is not None and not abs(value) <= _LATEST_NS and is_time(column):
+                raise _odd(table, column, value)
+            if value is not None and not math.isfinite(value):
+                raise _odd(table, column, value)
+
+
+def check_extremes(table: Table, column: Column, least: int, most: int) -> None:
+    """Raise DamagedError if a column of whole numbers cannot hold these, its extremes."""
+    if is_time(column) and not -_LATEST_NS <= least <= most <= _LATEST_NS:
+        raise _odd(table, column, most if most > _LATEST_NS else least)
+    if column.name == "iteration" and not 0 <= least <= most < _MOST_ITERATIONS:
+        raise _odd(table, column, least if least < 0 else most)
+
+
+def is_time(column: Column) -> bool:
+    """Whether a column holds times in nanoseconds."""
+    return column.name.endswith("_ns")
+
+
+# -- inner -------------------------------------------------------------------------------
+
+
+def _odd(table: Table, column: Column, value: object) -> DamagedError:
+    shown = repr(value)
+    shown = shown if len(shown) <= 40 else shown[:40] + "…"
+    if value is None:
+        return DamagedError(f"{table.name}.{column.name} has a row without a value")
+    is_right = type(value) in _TYPES[column.sql_type]
+    no = "cannot be" if is_right else f"is no {_WORDS[column.sql_type]}"
+    return DamagedError(f"{table.name}.{column.name} holds {shown}, which {no}")
+
+
+def _check_tables(database: sqlite3.Connection) -> None:
+    found = database.execute(
+        "SELECT m.name, c.name FROM sqlite_master AS m, pragma_table_info(m.name) AS c "
+        "WHERE m.type = 'table'"
+    ).fetchall()
+    had: dict[str, set[str]] = {}
+    for table, column in found:
+        had.setdefault(table, set()).add(column)
+    for wanted in all_tables():
+        if wanted.name not in had:
+            raise DamagedError(f"it has no table {wanted.name}")
+        missing = [c.name for c in wanted.columns if c.name not in had[wanted.name]]
+        if missing:
+            raise DamagedError(f"table {wanted.name} has no {', '.join(missing)}")
+
+
+def _references() -> Iterator[tuple[Table, Column, Table]]:
+    """Yield the columns whose numbers are rows of another table, with that table."""
+    by_name = {table.name: table for table in all_tables()}
+    for table in all_tables():
+        for column in table.columns:
+            target = by_name.get(column.key) if column.key is not None else None
+            is_own = table is target and table.primary_key == (column.name,)
+            if target is None or is_own or target.name in _MAY_BE_MISSING:
+                continue
+            if table.name not in _LOOKED_UP:
+                yield table, column, target
+
+
+def _check_reference(
+    database: sqlite3.Connection, table: Table, column: Column, target: Table
+) -> None:
+    key = target.primary_key[0]
+    found = database.execute(
+        f"SELECT {column.name} FROM {table.name} WHERE {column.name} IS NOT NULL "
+        f"AND {column.name} NOT IN (SELECT {key} FROM {target.name}) LIMIT 1"
+    ).fetchone()
+    if found is not None:
+        raise DamagedError(
+            f"a row of {table.name} refers to {target.name} {found[0]!r:.40}, which is not there"
+        )
+
+
+def _check_tree(database: sqlite3.Connection, name: str, own: str, parent: str) -> None:
+    found = database.execute(
+        f"WITH RECURSIVE reached(id) AS (SELECT {own} FROM {name} WHERE {parent} IS NULL UNION ALL "
+        f"SELECT {own} FROM {name} JOIN reached ON {parent} = reached.id) "
+        f"SELECT {own} FROM {name} WHERE {own} NOT IN (SELECT id FROM reached) LIMIT 1"
+    ).fetchone()
+    if found is not None:
+        raise DamagedError(
+            f"{name} {found[0]!r:.40} contains itself, or lies in one that is not there"
+        )

@@ -1,0 +1,85 @@
+"""What a payload holds as text or JSON, and times: checked as they come in.
+
+A spool may be damaged, and who reads one must not fall over what no collector writes.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from gviz.recording import rows
+from gviz.recording.table import table_of
+
+#: Later times (ns) would overflow in sums of 64-bit integers.
+LATEST_NS = 2**61
+_LARGEST_ID = 2**63 - 1
+_META_TYPES = {
+    column.name: int if column.sql_type == "INTEGER" else str
+    for column in table_of(rows.Run).columns
+} | {"libraries": dict, "graph_pattern": str}
+
+
+def check_time(*times_ns: int) -> None:
+    """Raise ValueError for a time that no clock can have told."""
+    if not all(0 <= time_ns <= LATEST_NS for time_ns in times_ns):
+        raise ValueError(f"{max(times_ns, key=abs)} is no time")
+
+
+def read_text(payload: bytes) -> str:
+    """Return a text; bytes that are none become signs of replacement."""
+    return payload.decode("utf-8", "replace")
+
+
+def _json(payload: bytes) -> Any:
+    """Return a JSON value whose texts can be stored.
+
+    Python reads bytes of file names and arguments that are no UTF-8 as lone surrogates, which
+    have no encoding; here they become escapes.
+    """
+    try:
+        # As text: json itself lets bytes through that are no UTF-8.
+        value = json.loads(read_text(payload))
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+    return _storable(value) if b"\\ud" in payload.lower() else value
+
+
+def _storable(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, list):
+        return [_storable(v) for v in value]
+    if isinstance(value, dict):
+        return {_storable(k): _storable(v) for k, v in value.items()}
+    return value
+
+
+def read_metadata(payload: bytes) -> dict[str, Any]:
+    """Return what is told of the process; ValueError for values of other types than a run has."""
+    told = _json(payload)
+    if not isinstance(told, dict):
+        raise ValueError(f"it is {told!r:.40}")
+    for name, value in told.items():
+        kind = _META_TYPES.get(name)
+        if kind is not None and value is not None and type(value) is not kind:
+            raise ValueError(f"{name} is {value!r:.40}")
+        if kind is int and value is not None:
+            check_time(value)
+    if not all(isinstance(version, str) for version in (told.get("libraries") or {}).values()):
+        raise ValueError("a library's version is no text")
+    return told
+
+
+def read_stack(payload: bytes) -> tuple[int, list[list[Any]]]:
+    """Return the number of a stack and its frames: file, line, function and text or None."""
+    stack_id, frames = _json(payload)
+    if type(stack_id) is not int or not 0 <= stack_id <= _LARGEST_ID:
+        raise ValueError(f"{stack_id!r:.40} is no stack's number")
+    for file, line, function, source in frames:
+        is_text = isinstance(file, str) and isinstance(function, str)
+        if not is_text or not (source is None or isinstance(source, str)):
+            raise ValueError(f"a frame is {[file, line, function, source]!r:.80}")
+        if type(line) is not int or not 0 <= line <= _LARGEST_ID:
+            raise ValueError(f"{line!r:.40} is no line's number")
+    return stack_id, frames

@@ -1,0 +1,145 @@
+"""Everything that reads a recording, as one call: each part must do its work or refuse in words."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import logging
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import gviz.cli.analyze
+import gviz.cli.diff
+import gviz.cli.info
+from gviz.app.address import Addresses
+from gviz.app.address_page import render_page
+from gviz.app.graph_view import graph_view
+from gviz.app.inspector import render_inspector
+from gviz.app.library import Library
+from gviz.app.memory_panel import render_memory_facts
+from gviz.app.payload import dag_payload, level_memory_payload, timeline_payload
+from gviz.app.report.body import report_body
+from gviz.app.report.reports import build_report
+from gviz.app.table import table_payload
+from gviz.errors import GvizError
+from gviz.recording.reader import Recording
+
+_ADDRESSES = Addresses("/")
+#: Graphs and nodes looked at.
+_GRAPHS, _NODES = 3, 2
+#: The shortest that can say what happened and what to do.
+_SENTENCE = 15
+
+
+class NoSentenceError(Exception):
+    """A refusal that tells nobody anything."""
+
+
+def check_refusal(error: GvizError) -> None:
+    """Raise NoSentenceError unless an error has something to say."""
+    if len(str(error)) < _SENTENCE or "Traceback" in str(error):
+        raise NoSentenceError(str(error)) from error
+
+
+def look_at_everything(path: Path) -> None:
+    """Run the commands that read a recording, and make its pages; raise the first GvizError last.
+
+    Anything else that is raised is a fault, also where a page would have told of it.
+    """
+    refused: list[GvizError] = []
+
+    def attempt(work: Callable[[], object]) -> None:
+        try:
+            work()
+        except GvizError as error:
+            check_refusal(error)
+            refused.append(error)
+
+    with contextlib.redirect_stdout(io.StringIO()), _faults_of_the_app():
+        for work in _commands(path):
+            attempt(work)
+        with contextlib.suppress(GvizError):
+            library = Library([path])
+            try:
+                for work in _pages(library):
+                    attempt(work)
+            finally:
+                library.close()
+    if refused:
+        raise refused[0]
+
+
+def _commands(path: Path) -> Iterator[Callable[[], object]]:
+    for json in (False, True):
+        yield lambda json=json: gviz.cli.info.run(  # type: ignore[misc]
+            argparse.Namespace(recording=path, slowest=10, json=json)
+        )
+        yield lambda json=json: gviz.cli.analyze.run(  # type: ignore[misc]
+            argparse.Namespace(
+                recording=path, graph=None, all=True, json=json, config=None, costs=None
+            )
+        )
+    yield lambda: gviz.cli.diff.run(
+        argparse.Namespace(before=path, after=path, more=[], graph=None, all=True, json=False)
+    )
+
+
+def _pages(library: Library) -> Iterator[Callable[[], object]]:
+    (opened,) = library.files()
+    file, recording = opened.key, opened.recording
+    yield lambda: render_page(library, _ADDRESSES, "/", "")
+    yield lambda: render_page(library, _ADDRESSES, "/", "?view=table")
+    try:
+        runs = [run.run_id for run in recording.fetch_runs()][:1]
+        graphs = [graph.graph_id for graph in recording.fetch_graphs()][:_GRAPHS]
+    except GvizError as error:
+        check_refusal(error)
+        return
+    for run in runs:
+        yield lambda run=run: render_page(  # type: ignore[misc]
+            library, _ADDRESSES, "/run", f"?file={file}&run={run}"
+        )
+    for graph in graphs:
+        yield from _graph_pages(library, file, recording, graph)
+
+
+def _graph_pages(
+    library: Library, file: str, recording: Recording, graph: int
+) -> Iterator[Callable[[], object]]:
+    def inspect() -> None:
+        view = graph_view(library, file, graph)
+        for node in list(view.nodes)[:_NODES]:
+            render_inspector(library, file, view, (node,), _ADDRESSES)
+
+    yield lambda: render_page(library, _ADDRESSES, "/graph", f"?file={file}&graph={graph}")
+    yield lambda: dag_payload(recording, graph)
+    yield lambda: timeline_payload(recording, graph, None, None)
+    yield lambda: table_payload(graph_view(library, file, graph))
+    yield lambda: level_memory_payload(recording, graph, None)
+    yield lambda: render_memory_facts(library, file, graph_view(library, file, graph))
+    yield inspect
+    if recording.fetch_graph(graph).parent_graph_id is None:
+        yield lambda: report_body(build_report(library.file(file), graph), file, _ADDRESSES)
+
+
+@contextlib.contextmanager
+def _faults_of_the_app() -> Iterator[None]:
+    """Raise what a page caught that is no GvizError: the page comes, but it is a fault."""
+    found: list[BaseException] = []
+
+    class Listener(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if record.exc_info and record.exc_info[1] is not None:
+                found.append(record.exc_info[1])
+
+    log, listener = logging.getLogger("gviz.app"), Listener()
+    log.addHandler(listener)
+    propagate, log.propagate = log.propagate, False
+    try:
+        yield
+    finally:
+        log.removeHandler(listener)
+        log.propagate = propagate
+    if found:
+        raise found[0]

@@ -1,0 +1,134 @@
+"""What is fuzzed: for each target honest inputs, how they are changed, and what reads them.
+
+A new importer is one line in :data:`TARGETS`.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tarfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from life_recordings import write_life_recording
+from memory_recordings import write_memory_recording
+from recordings import fork_join_shape, write_loop_recording, write_recording
+
+from fuzzing.databases import mutate_database
+from fuzzing.mutations import BINARY, TEXT, mutate, splice
+from fuzzing.reading import look_at_everything
+from fuzzing.spools import read_records, write_mutated_spool, write_reduced_spool
+from gviz.dot.importer import import_dot
+from gviz.errors import GvizError
+from gviz.recording.reader import Recording
+from gviz.spool.format import SPOOL_SUFFIX
+from gviz.spool.left_over import fold_left_over
+from gviz.summary import summarize
+
+_GOLDEN = Path(__file__).resolve().parent.parent / "golden"
+
+#: Makes honest inputs in a folder.
+Corpus = Callable[[Path], Sequence[Path]]
+#: Writes a changed one of some inputs into a folder and returns it.
+Mutate = Callable[[Random, Sequence[Path], Path], Path]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Something that reads files: it must take a changed input, or refuse it by a GvizError."""
+
+    corpus: Corpus
+    mutate: Mutate
+    read: Callable[[Path], None]
+
+
+def importing(import_file: Callable[[Path, Path], object]) -> Callable[[Path], None]:
+    """Return what imports a file and then reads the recording that it became."""
+
+    def read(path: Path) -> None:
+        output = path.with_suffix(".gviz")
+        import_file(path, output)
+        _read_written(output)
+
+    return read
+
+
+def _read_written(path: Path) -> None:
+    """Read a recording that gviz has written: no error is right here."""
+    try:
+        with Recording(path) as recording:
+            summarize(recording)
+    except GvizError as error:
+        raise AssertionError(f"gviz wrote what it refuses: {error}") from error
+
+
+def fold_and_open(path: Path) -> None:
+    """Fold a left-over spool and read what became of it."""
+    _read_written(fold_left_over(path))
+
+
+def mutate_text(random: Random, corpus: Sequence[Path], folder: Path) -> Path:
+    """Change a text."""
+    path = random.choice(corpus)
+    data = path.read_bytes()
+    if random.random() < 0.05:
+        data = splice(random, data, random.choice(corpus).read_bytes())
+    output = folder / f"input{path.suffix}"
+    output.write_bytes(mutate(random, data, TEXT))
+    return output
+
+
+def mutate_sqlite(random: Random, corpus: Sequence[Path], folder: Path) -> Path:
+    """Change the rows or the schema of an SQLite file, or in one of four its bytes."""
+    path = random.choice(corpus)
+    output = folder / f"input{path.suffix}"
+    if random.random() < 0.25:
+        output.write_bytes(mutate(random, path.read_bytes(), BINARY))
+    else:
+        shutil.copyfile(path, output)
+        mutate_database(random, output)
+    if random.random() < 0.01:  # what an upload or an archive may hold
+        moved = output.rename(folder / "elsewhere")
+        output.symlink_to(random.choice((moved, output, folder)))
+    return output
+
+
+def mutate_spool(random: Random, corpus: Sequence[Path], folder: Path) -> Path:
+    """Change the records of a spool."""
+    output = folder / f"input.gviz{SPOOL_SUFFIX}"
+    write_mutated_spool(random, read_records(random.choice(corpus)), output)
+    return output
+
+
+def _dumps(folder: Path) -> Sequence[Path]:
+    small = (p for p in (_GOLDEN / "dot").glob("*.dot") if p.stat().st_size < 40_000)
+    return sorted(small)
+
+
+def _recordings(folder: Path) -> Sequence[Path]:
+    shape = fork_join_shape(1, 2, 1)
+    return (
+        write_recording(folder / "small.gviz", shape, launches=4, arguments=True),
+        write_loop_recording(folder / "loop.gviz"),
+        write_life_recording(folder / "life.gviz"),
+        write_memory_recording(folder / "memory.gviz"),
+    )
+
+
+def _spools(folder: Path) -> Sequence[Path]:
+    found = []
+    for archive in sorted((_GOLDEN / "spools").glob("*.tar.xz")):
+        name = archive.name.partition(".")[0]
+        with tarfile.open(archive) as tar:
+            tar.extractall(folder / f"{name}-whole", filter="data")
+        found.append(write_reduced_spool(folder / f"{name}-whole", folder / name))
+    return found
+
+
+TARGETS = {
+    "dot": Target(_dumps, mutate_text, importing(import_dot)),
+    "gviz": Target(_recordings, mutate_sqlite, look_at_everything),
+    "spool": Target(_spools, mutate_spool, fold_and_open),
+}

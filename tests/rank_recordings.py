@@ -1,0 +1,67 @@
+"""Recordings of the ranks of a job: one program on several GPUs, with a slow or a late one."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from recordings import STARTED_NS, Shape, Work, write_recording
+
+COLLECTIVE = "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
+#: A layer: two kernels, then a collective.
+_SHAPE = Shape(
+    "step",
+    (
+        Work("gemm_kernel", 20_000),
+        Work("norm_kernel", 6_000, (0,)),
+        Work(COLLECTIVE, 10_000, (1,)),
+        Work("update_kernel", 8_000, (2,)),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Planted:
+    """What is odd about a rank.
+
+    Attributes
+    ----------
+    slow
+        Node by place to how much longer it takes (ns); the others wait in the collective.
+    late_ns
+        How much later its launches start.
+    host
+        Its machine.
+    """
+
+    slow: tuple[tuple[int, int], ...] = ()
+    late_ns: int = 0
+    host: str = "node017"
+
+
+def write_ranks(folder: Path, planted: Sequence[Planted], launches: int = 20) -> list[Path]:
+    """Write a recording a rank, ``rank0.gviz`` and so on."""
+    return [_write_rank(folder, rank, plan, launches) for rank, plan in enumerate(planted)]
+
+
+def _write_rank(folder: Path, rank: int, plan: Planted, launches: int) -> Path:
+    works = list(_SHAPE.works)
+    for place, longer in plan.slow:
+        works[place] = replace(works[place], duration_ns=works[place].duration_ns + longer)
+    path = write_recording(
+        folder / f"rank{rank}.gviz", Shape("step", tuple(works)), launches=launches, eager=False,
+        seed=rank,
+    )  # fmt: skip
+    with sqlite3.connect(path) as database:
+        database.execute(
+            "UPDATE run SET rank=?, host=?, process_id=?, started_ns=?, name=?",
+            (rank, plan.host, 4242 + rank, STARTED_NS + rank, f"train rank {rank}"),
+        )
+        database.execute(
+            "UPDATE launch SET gpu_start_ns = gpu_start_ns + ?, gpu_end_ns = gpu_end_ns + ?",
+            (plan.late_ns, plan.late_ns),
+        )
+    database.close()
+    return path

@@ -1,0 +1,134 @@
+"""Recordings that gviz did not write like that: refused in a sentence, at the door or when read."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from recordings import fork_join_shape, write_loop_recording, write_recording
+
+from gviz.analysis.analysis import analyze
+from gviz.app.graph_view import launches_with_times
+from gviz.errors import RecordingError
+from gviz.recording import rows
+from gviz.recording.reader import Recording
+from gviz.recording.writer import RecordingWriter
+from gviz.summary import summarize
+
+_ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)"
+
+
+@pytest.fixture
+def recording(tmp_path: Path) -> Path:
+    return write_loop_recording(tmp_path / "x.gviz")
+
+
+def change(path: Path, *statements: str) -> None:
+    with sqlite3.connect(path) as database:
+        for statement in statements:
+            database.execute(statement)
+    database.close()
+
+
+@pytest.mark.parametrize(
+    ("statements", "says"),
+    [
+        (("DROP TABLE span",), "it has no table span"),
+        (("ALTER TABLE node DROP COLUMN priority",), "table node has no priority"),
+        (
+            ("DROP TABLE note", f"CREATE VIEW note AS {_ENDLESS} SELECT x AS note_id FROM n"),
+            "it has no table note",
+        ),
+        (("UPDATE graph SET topology_id = 77",), "graph refers to topology 77, which is not there"),
+        (("UPDATE node SET function_id = -1",), "node refers to kernel_function -1"),
+        (("DELETE FROM run",), "refers to run 1"),
+        (("UPDATE graph SET parent_graph_id = 2",), "graph [12] contains itself"),
+        (("UPDATE graph SET parent_graph_id = graph_id",), "graph 1 contains itself"),
+    ],
+)
+def test_file_that_cannot_be_a_recording_is_refused_when_it_is_opened(
+    recording: Path, statements: tuple[str, ...], says: str
+) -> None:
+    change(recording, *statements)
+    with pytest.raises(RecordingError, match=rf"x\.gviz is damaged: .*{says}.*; copy it again"):
+        Recording(recording)
+
+
+@pytest.mark.parametrize(
+    ("statement", "says"),
+    [
+        ("UPDATE node SET name = x'ff00'", "node.name holds b'.*', which is no text"),
+        ("UPDATE node SET type = 'kernel'", "node.type holds 'kernel', which is no whole number"),
+        ("UPDATE graph SET name = 5", None),  # SQLite makes it a text
+        (
+            "UPDATE launch SET host_start_ns = 9223372036854775807",
+            "launch holds something|cannot be",
+        ),
+        ("UPDATE node_statistics SET median_ns = 9e999", "median_ns holds inf, which cannot be"),
+        ("UPDATE span SET duration_ns = 'x'", "span.duration_ns holds something|no whole number"),
+        ("UPDATE span SET start_ns = 4611686018427387904", "span.start_ns holds .* cannot be"),
+        ("UPDATE span SET iteration = iteration + 99999999", "span.iteration holds .* cannot be"),
+        ("UPDATE run SET process_id = 1.5", "run.process_id holds 1.5, which is no whole number"),
+    ],
+)
+def test_value_of_another_type_or_size_is_refused_when_it_is_read(
+    recording: Path, statement: str, says: str | None
+) -> None:
+    change(recording, statement)
+
+    def read() -> None:
+        with Recording(recording) as opened:
+            summarize(opened)
+            opened.fetch_nodes(1)
+            opened.fetch_graph_spans(1)
+            opened.fetch_launches(1)
+
+    if says is None:
+        read()
+        return
+    with pytest.raises(RecordingError, match=says):
+        read()
+
+
+def test_text_columns_read_as_arrays_are_checked_too(recording: Path) -> None:
+    change(recording, "UPDATE node SET name = x'ff00' WHERE graph_id = 1")
+    with Recording(recording) as opened, pytest.raises(RecordingError, match="damaged"):
+        opened.fetch_arrays(rows.Node, {"graph_id": 1}, ["name"])
+
+
+def test_stack_of_a_killed_program_may_be_missing(tmp_path: Path) -> None:
+    path = write_recording(tmp_path / "x.gviz", fork_join_shape(), launches=1)
+    change(path, "UPDATE node SET stack_id = 4711")
+    with Recording(path) as opened:
+        assert opened.fetch_stack(4711) == []
+
+
+def test_file_is_checked_again_when_it_is_another(recording: Path) -> None:
+    Recording(recording).close()
+    change(recording, "UPDATE graph SET topology_id = 77")
+    with pytest.raises(RecordingError, match="topology 77"):
+        Recording(recording)
+
+
+def test_value_that_no_recording_can_hold_is_refused_when_it_is_written(tmp_path: Path) -> None:
+    run = rows.Run(run_id=1, name="x", state="completed", source="run", process_id=2**64)
+    with (
+        pytest.raises(RecordingError, match="a row of run cannot be stored"),
+        RecordingWriter(tmp_path / "x.gviz") as writer,
+    ):
+        writer.insert(run)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_iterations_where_nothing_repeats_are_analysed_all_the_same(tmp_path: Path) -> None:
+    path = write_recording(tmp_path / "x.gviz", fork_join_shape(1, 2, 1), launches=3)
+    change(path, "UPDATE span SET iteration = 100 WHERE launch_id = 2 AND node_id = 1001")
+    with Recording(path) as opened:
+        assert analyze(opened).runs[0].graphs
+
+
+def test_launch_of_an_unknown_side_is_left_out(recording: Path) -> None:
+    change(recording, "UPDATE launch SET side = 'elsewhere'")
+    with Recording(recording) as opened:
+        assert launches_with_times(opened, 1) == ([], [])

@@ -1,0 +1,113 @@
+"""Records that no collector writes: refused in a sentence, or left out where the rest is whole."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from spool_writing import FoldRecords, buffer, graph_records, launch_record, work, write_spool
+
+from gviz.errors import SpoolError
+from gviz.spool import format as f
+from gviz.spool.fold import read_contents
+from gviz.spool.format import RecordType
+
+KERNEL = 0
+FRAME = ["x.py", 1, "f", None]
+
+
+def meta(**told: object) -> tuple[int, bytes]:
+    return RecordType.META, json.dumps(told).encode()
+
+
+def stack(*told: object) -> tuple[int, bytes]:
+    return RecordType.STACK, json.dumps(told).encode()
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        meta(process_id="12"),
+        meta(process_id=1 << 70),
+        meta(rank=0.5),
+        meta(name=["x"]),
+        meta(libraries=[]),
+        meta(libraries={"torch": 2}),
+        (RecordType.META, b"[1, 2]"),
+        (RecordType.META, b"[" * 100_000),
+        stack(1, 5),
+        stack("1", [FRAME]),
+        stack(1 << 63, [FRAME]),
+        stack(1, [["x.py", 1, "f"]]),
+        stack(1, [["x.py", "1", "f", None]]),
+        stack(1, [[5, 1, "f", None]]),
+        (RecordType.COUNTER, b"lost\nnan\nrecords\nmeasured"),
+        (RecordType.COUNTER, b"lost\n1e999\nrecords\nmeasured"),
+        (RecordType.WINDOW, f.WINDOW.pack(2**63, 1, 1)),
+        (RecordType.CALL, f.CALL.pack(1, 1, 2**64 - 1, 5, 1, 0)),
+        (RecordType.NVTX_RANGE, f.NVTX_RANGE.pack(1, 1, 5, 2**63)),
+        (RecordType.LAUNCH_TIME, f.LAUNCH_TIME.pack(1, 2**63)),
+        (RecordType.BUFFER, buffer([work(5, 0, 1, 2**62)])),
+    ],
+    ids=lambda record: f"{RecordType(record[0]).name} {record[1][:24]!r}",
+)
+def test_record_that_cannot_be_is_a_spool_error(tmp_path: Path, record: tuple[int, bytes]) -> None:
+    spool = write_spool(tmp_path / "x.gviz-spool", [record])
+    name = RecordType(record[0]).name
+    with pytest.raises(SpoolError, match=f"the spool is damaged: a {name} record"):
+        read_contents(spool)
+
+
+@pytest.mark.parametrize("text", [b'"\\ud800"', b'"\\uD800"', b'"\xed\xa0\x80"', b'"\xff"'])
+def test_text_that_has_no_encoding_is_stored_all_the_same(
+    fold_records: FoldRecords, text: bytes
+) -> None:
+    recording = fold_records([(RecordType.META, b'{"command": ' + text + b', "libraries": null}')])
+    (run,) = recording.fetch_runs()
+    assert run.command
+
+
+def nvtx_path(number: int, parent: int, text: bytes = b"\nrange") -> tuple[int, bytes]:
+    return RecordType.NVTX_PATH, f.NVTX_PATH.pack(number, parent) + text
+
+
+def test_ranges_without_a_record_or_inside_themselves_are_left_out(
+    fold_records: FoldRecords,
+) -> None:
+    recording = fold_records(
+        [
+            nvtx_path(0, 0),
+            nvtx_path(1, 1),
+            nvtx_path(2, 3),
+            nvtx_path(3, 2),
+            nvtx_path(4, 99),
+            (RecordType.NVTX_RANGE, f.NVTX_RANGE.pack(3, 1, 5, 6)),
+            (RecordType.NVTX_RANGE, f.NVTX_RANGE.pack(77, 1, 5, 6)),
+        ]
+    )
+    paths = recording.fetch_nvtx_paths(1)
+    assert {number: path.parent_id for number, path in paths.items()} == {
+        1: None,
+        2: None,
+        3: 2,
+        4: None,
+    }
+    assert [found.nvtx_path_id for found in recording.fetch_nvtx_ranges(1)] == [3]
+
+
+def test_level_that_is_told_twice_of_an_executable_is_one(fold_records: FoldRecords) -> None:
+    level = graph_records(3, 5, [KERNEL, KERNEL], [(0, 1)])
+    recording = fold_records([*level, level[0], launch_record(5, 1, 1_000)])
+    assert len(recording.fetch_graphs()) == 1
+
+
+def test_graph_with_a_cycle_takes_no_stream_operations(fold_records: FoldRecords) -> None:
+    operations = buffer([work(0, 0, at, 1_000 + 100 * at) for at in range(1, 5)])
+    recording = fold_records(
+        [
+            *graph_records(3, 5, [KERNEL, KERNEL], [(0, 1), (1, 0)]),
+            (RecordType.BUFFER, operations),
+        ]
+    )
+    assert recording.count_launches(1, "stream") == (0, 0)
