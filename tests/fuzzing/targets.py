@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+from kineto_traces import trace_of, write_trace
 from life_recordings import write_life_recording
 from memory_recordings import write_memory_recording
+from nsys_exports import SCHEMAS, export_of
 from recordings import fork_join_shape, write_loop_recording, write_recording
 
 from fuzzing.databases import mutate_database
@@ -22,6 +24,7 @@ from fuzzing.reading import look_at_everything
 from fuzzing.spools import read_records, write_mutated_spool, write_reduced_spool
 from gviz.dot.importer import import_dot
 from gviz.errors import GvizError
+from gviz.importing.importer import import_kineto, import_nsys
 from gviz.recording.reader import Recording
 from gviz.spool.format import SPOOL_SUFFIX
 from gviz.spool.left_over import fold_left_over
@@ -127,8 +130,31 @@ def _spools(folder: Path) -> Sequence[Path]:
     return found
 
 
+def _traces(folder: Path) -> Sequence[Path]:
+    small = write_recording(folder / "small.gviz", fork_join_shape(1, 2, 1), launches=4)
+    return (
+        write_trace(trace_of(small), folder / "small.json"),
+        write_trace(trace_of(small, node_ids=False), folder / "older.json"),
+        write_trace(trace_of(small, launches=2), folder / "packed.json.gz"),
+    )
+
+
+def _exports(folder: Path) -> Sequence[Path]:
+    small = write_recording(folder / "small.gviz", fork_join_shape(1, 2, 1), launches=4)
+    return [
+        export_of(trace_of(small), folder / f"{release}.sqlite", release) for release in SCHEMAS
+    ]
+
+
+def _hip_dumps(folder: Path) -> Sequence[Path]:
+    return sorted((_GOLDEN / "hip").glob("*.dot"))
+
+
 TARGETS = {
     "dot": Target(_dumps, mutate_text, importing(import_dot)),
+    "hip": Target(_hip_dumps, mutate_text, importing(import_dot)),
+    "kineto": Target(_traces, mutate_text, importing(import_kineto)),
+    "nsys": Target(_exports, mutate_sqlite, importing(import_nsys)),
     "gviz": Target(_recordings, mutate_sqlite, look_at_everything),
     "spool": Target(_spools, mutate_spool, fold_and_open),
 }

@@ -15,6 +15,7 @@ import pytest
 from recordings import fork_join_shape, write_recording
 
 from gviz.opened import Opened
+from gviz.recording.integrity import is_time
 from gviz.recording.reader import Recording
 from gviz.recording.table import Table, all_tables
 from gviz.table_files import write_tables
@@ -66,10 +67,11 @@ def tricky(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with database:
         for table in all_tables():
             for values in (_VALUES, _VALUES | {"TEXT": "", "BLOB": b""}):
-                row = [values[c.sql_type] for c in table.columns]
-                sparse = [None if c.nullable else values[c.sql_type] for c in table.columns]
+                row = [_LATEST if is_time(c) else values[c.sql_type] for c in table.columns]
+                columns = zip(table.columns, row, strict=True)
+                sparse = [None if c.nullable else v for c, v in columns]
                 # Of rows with one key the first stays.
-                for found in (row, sparse, [v if v != 2**63 - 1 else -(2**63) for v in sparse]):
+                for found in (row, sparse, [_NEGATIVE.get(v, v) for v in sparse]):
                     marks = ", ".join("?" * len(found))
                     database.execute(f"INSERT OR IGNORE INTO {table.name} VALUES ({marks})", found)
         database.execute("UPDATE graph SET parent_graph_id=NULL")
@@ -80,6 +82,9 @@ def tricky(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+#: The latest time that a recording may have.
+_LATEST = 2**61
+_NEGATIVE: dict[Any, Any] = {2**63 - 1: -(2**63), _LATEST: -_LATEST}
 _VALUES: dict[str, Any] = {
     "INTEGER": 2**63 - 1,
     "REAL": 0.1 + 0.2,
