@@ -11,18 +11,11 @@
   const REST = 60;
   const PATIENCE = 500;
 
-  // Selections sent to the grid and not yet reported back by it. The grid answers later;
-  // a late answer must not undo a newer selection.
-  let sentToGrid = [];
   /** The part of the page last clicked or typed in. */
   let touched = null;
   let resting = 0;
 
   const group = () => gviz.bus.group(gviz.bus.PAGE);
-
-  function keyOf(ids) {
-    return [...ids].sort((a, b) => a - b).join(",");
-  }
 
   function setProps(id, props) {
     if (document.getElementById(id)) window.dash_clientside.set_props(id, props);
@@ -35,29 +28,19 @@
     return Array.isArray(rows) ? rows.map((row) => row.key) : (rows.ids || []).map(Number);
   }
 
-  function isGridEcho(ids) {
-    const at = sentToGrid.indexOf(keyOf(ids));
-    if (at < 0) return false;
-    sentToGrid = sentToGrid.slice(at + 1);
-    return true;
-  }
-
   /** @param {number[]} ids */
   function selectInGrid(ids) {
-    sentToGrid.push(keyOf(ids));
-    if (sentToGrid.length > 8) sentToGrid.shift();
     const props = { selectedRows: { ids: ids.map(String) } };
     if (ids.length > 0) props.scrollTo = { rowId: String(ids[0]), rowPosition: null };
     setProps("nodes", props);
   }
 
-  /** Rows were selected, by their reader or by us. */
+  /**
+   * Rows were selected. The grid reports what it was told too, and late: only what its reader
+   * does counts, or it would undo a newer selection.
+   */
   function fromGrid(rows) {
-    const ids = idsOfRows(rows);
-    if (!isGridEcho(ids) && keyOf(ids) !== keyOf(group().selected)) {
-      touched = "nodes";
-      group().select(ids);
-    }
+    if (touched === "nodes") group().select(idsOfRows(rows));
   }
 
   // -- a selection ----------------------------------------------------------------------
