@@ -37,6 +37,38 @@ _COMPARE = {
     "filter": False,
     "headerTooltip": "Pick two graphs: the first is before, the second after",
 }
+#: Numbers of a graph.
+_FIGURES: tuple[dict[str, Any], ...] = (
+    {
+        "field": "nodes",
+        "headerName": "Nodes",
+        **_COUNT,
+        "width": 76,
+        "headerTooltip": "Of every level",
+    },
+    {"field": "launches", "headerName": "Launches", **_COUNT},
+    {
+        "field": "launch_ns",
+        "headerName": "Launch",
+        **_TIME,
+        "width": 104,
+        "tooltipField": "launch_method",
+        "headerTooltip": "GPU time of a launch, median; rest on a cell to see how measured",
+    },
+    {
+        "field": "node_time_ns",
+        "headerName": "Node time",
+        **_TIME,
+        "width": 100,
+        "headerTooltip": "Sum of node times in one launch, mean over recorded launches",
+    },
+    {
+        "field": "life_ns",
+        "headerName": "Set up",
+        **_TIME,
+        "headerTooltip": "Host time of capture, instantiation and upload, as far as measured",
+    },
+)
 #: Columns whose cells have a bar, as long as the value is of the column's greatest.
 _WITH_BARS = ("launch_ns",)
 #: At first the dearest graphs stand on top.
@@ -118,36 +150,9 @@ def _columns(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
             "width": 94,
             "hide": all(row["state"] == "completed" for row in rows) and len(rows) > 1,
         },
-        {
-            "field": "nodes",
-            "headerName": "Nodes",
-            **_COUNT,
-            "width": 76,
-            "headerTooltip": "Of every level",
-        },
-        {"field": "launches", "headerName": "Launches", **_COUNT},
-        {
-            "field": "launch_ns",
-            "headerName": "Launch",
-            **_TIME,
-            "width": 104,
-            "tooltipField": "launch_method",
-            "headerTooltip": "GPU time of a launch, median; rest on a cell to see how measured",
-        },
-        {
-            "field": "node_time_ns",
-            "headerName": "Node time",
-            **_TIME,
-            "width": 100,
-            "headerTooltip": "Sum of node times in one launch, mean over recorded launches",
-        },
-        {
-            "field": "life_ns",
-            "headerName": "Set up",
-            **_TIME,
-            "headerTooltip": "Host time of capture, instantiation and upload, as far as measured",
-        },
+        *_FIGURES,
     ]
+    columns = [dict(column) for column in columns]
     for column in columns:
         if column["field"] in _WITH_BARS:
             most = max((row.get(column["field"]) or 0.0 for row in rows), default=0.0)
