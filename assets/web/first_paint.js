@@ -8,6 +8,8 @@
   const gviz = (window.gviz = window.gviz || {});
   /** A page in the background gets no frames: after so long (ms) it goes on without. */
   const NO_FRAME = 250;
+  /** A view that was hidden meanwhile, or whose data take so long (ms), holds up nothing. */
+  const PATIENCE = 3000;
 
   const expected = new Set();
   let waiting = [];
@@ -20,8 +22,9 @@
     });
   }
 
+  /** A hidden view paints nothing until it is looked at. @param {gviz.Frame} view */
   function expect(view) {
-    expected.add(view);
+    if (view.box.offsetParent !== null) expected.add(view);
   }
 
   function settle(view) {
@@ -35,7 +38,11 @@
   async function painted() {
     // Views of the page that is being made are there after this turn.
     await new Promise((resolve) => setTimeout(resolve, 0));
-    if (expected.size) await new Promise((resolve) => waiting.push(resolve));
+    if (!expected.size) return;
+    await new Promise((resolve) => {
+      waiting.push(resolve);
+      setTimeout(resolve, PATIENCE);
+    });
   }
 
   gviz.firstPaint = { expect, settle, painted };

@@ -21,7 +21,7 @@ from gviz.layout.ranks import rank_rows
 from gviz.node_type import EdgeType
 
 #: Nodes, edges and pairs that a result names, at most.
-NAMED = 8
+NAMED = 100
 
 
 @dataclass(frozen=True, slots=True)
