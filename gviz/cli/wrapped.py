@@ -16,6 +16,6 @@ def wrapped(text: str, width: int, indent: int = 4) -> list[str]:
         max(width, _NARROWEST),
         initial_indent=space,
         subsequent_indent=space + "  ",
-        break_long_words=False,
+        break_long_words=True,
         break_on_hyphens=False,
     )

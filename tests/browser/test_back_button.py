@@ -85,11 +85,11 @@ def test_layouts_are_steps(opened: GraphPage) -> None:
     page.go_back()
     opened.wait_until(lambda: "layout=lanes" in page.url, "lanes again")
     opened.wait_until(lambda: opened.state("dag").get("ready"), "drawn")
-    assert page.get_by_role("radio", name="Lanes").is_checked()
+    expect(page.get_by_role("radio", name="Lanes")).to_be_checked()
     page.go_back()
     opened.wait_until(lambda: "layout=structure" in page.url, "structure again")
     opened.wait_until(lambda: opened.state("dag").get("ready"), "drawn")
-    assert page.get_by_role("radio", name="Structure").is_checked()
+    expect(page.get_by_role("radio", name="Structure")).to_be_checked()
     page.go_back()
     expect_runs(page)
 
