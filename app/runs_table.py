@@ -32,7 +32,7 @@ _COMPARE = {
     "field": "graph_id",
     "headerName": "Compare",
     "cellRenderer": "GvizPick",
-    "width": 104,
+    "width": 96,
     "sortable": False,
     "filter": False,
     "headerTooltip": "Pick two graphs: the first is before, the second after",
@@ -115,7 +115,7 @@ def render_runs_table(
 def _columns(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the columns; what all rows have in common leaves its room to names."""
     several_files = len({row["file"] for row in rows}) > 1
-    link = {"cellRenderer": "GvizLink", "minWidth": 130}
+    link = {"cellRenderer": "GvizLink", "minWidth": 104}
     columns: list[dict[str, Any]] = [
         {"field": "graph", "headerName": "Graph", **link, "flex": 4},
         _REPORT,
@@ -132,7 +132,7 @@ def _columns(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         {
             "field": "gpu",
             "headerName": "GPU",
-            "minWidth": 76,
+            "minWidth": 64,
             "flex": 2,
             "tooltipField": "gpu",
             "hide": len({row["gpu"] for row in rows}) == 1 and len(rows) > 1,
@@ -140,14 +140,14 @@ def _columns(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         {
             "field": "started_ns",
             "headerName": "When",
-            "width": 138,
+            "width": 130,
             "valueFormatter": {"function": "params.data.when"},
             "filter": False,
         },
         {
             "field": "state",
             "headerName": "State",
-            "width": 94,
+            "width": 90,
             "hide": all(row["state"] == "completed" for row in rows) and len(rows) > 1,
         },
         *_FIGURES,

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,13 @@ REQUIRE_GPU = os.environ.get("GVIZ_REQUIRE_GPU") == "1"
 #: The same for the browser tests.
 REQUIRE_BROWSER = os.environ.get("GVIZ_REQUIRE_BROWSER") == "1"
 ROOT = Path(__file__).resolve().parent.parent
+
+# How long an example takes says nothing of it: machines are busy. (Not on the machine with a GPU.)
+if find_spec("hypothesis"):
+    from hypothesis import settings
+
+    settings.register_profile("gviz", deadline=None)
+    settings.load_profile("gviz")
 
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
