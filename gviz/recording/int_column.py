@@ -52,7 +52,10 @@ def decode(blob: bytes) -> IntArray:
         flags, width, count = _HEAD.unpack_from(blob)
         if not (1 <= width <= 8 and count <= _MOST_VALUES):
             raise ValueError(f"{count:,} values of {width} bytes")
-        data = zlib.decompressobj().decompress(blob[_HEAD.size :], width * count + 1)
+        unpacker = zlib.decompressobj()
+        data = unpacker.decompress(blob[_HEAD.size :], width * count + 1)
+        if not unpacker.eof:
+            raise ValueError("it ends too early, or goes on too long")
         planes = np.frombuffer(data, np.uint8).reshape(width, count)
     except (struct.error, zlib.error, ValueError) as error:
         raise RecordingError(f"a column of the recording is damaged: {error}") from error

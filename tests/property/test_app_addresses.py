@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from gviz.app import payload, timeline_window
+from gviz.app import side_arrays, timeline_window
 from gviz.app.address import Addresses
 from gviz.app.address_page import render_page
 from gviz.app.application import build_app
@@ -73,7 +73,7 @@ def client(library: Library) -> Iterator[FlaskClient]:
         pytest.MonkeyPatch.context() as patch,
         build_app(library, Access("t")).server.test_client() as client,
     ):
-        patch.setattr(payload, "SENT_WHOLE", 10)
+        patch.setattr(side_arrays, "SENT_WHOLE", 10)
         patch.setattr(timeline_window, "EXACT_SPANS", 10)
         client.get("/?token=t", headers=LOCAL)
         yield client
