@@ -317,6 +317,10 @@ class Addresses:
         """Return where files are uploaded to."""
         return self.prefix + f"{PAYLOAD}/upload".lstrip("/")
 
+    def local(self, path: str) -> str:
+        """Return a path of an address below the prefix: one of the pages' above, or another."""
+        return "/" + path.removeprefix(self.prefix.rstrip("/")).strip("/")
+
     def inspector_payload(self, file: str, graph_id: int, baseline: Baseline | None = None) -> str:
         """Return where the inspector asks what is said of a selection."""
         return self._compared_payload("inspector", file, graph_id, baseline)

@@ -69,7 +69,7 @@ def _page_or_sentence(
 
 
 def _page(library: Library, addresses: Addresses, path: str, query: Query) -> Page:
-    local = "/" + path.removeprefix(addresses.prefix.rstrip("/")).strip("/")
+    local = addresses.local(path)
     if local == RUNS:
         page = render_runs(run_files(library), query, addresses)
         return page, trail(("Runs", None)), "gviz"

@@ -116,7 +116,7 @@ def _first_page(
     library: Library, addresses: Addresses, assets: str, path: str, search: str
 ) -> tuple[Component, str] | None:
     """Return a page that has canvases, which can be drawn before Dash is there; None: another."""
-    if not path.rstrip("/").endswith(GRAPH):
+    if addresses.local(path) != GRAPH:
         return None
     content, steps, title = render_page(library, addresses, path, search)
     return build_first_page(build_header(addresses, assets, steps), content), title

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import dash_ag_grid as dag
 from dash.development.base_component import Component
 
-from gviz.app.theme import GRID_THEME
+from gviz.app.node_grid import node_grid
 
 _NUMBER = {"type": "numericColumn", "filter": "agNumberColumnFilter"}
 _TIME = {**_NUMBER, "width": 96, "valueFormatter": {"function": "gvizMicroseconds(params.value)"}}
@@ -73,32 +72,10 @@ _COLUMNS: list[dict[str, Any]] = [
 
 def render_kernel_table() -> Component:
     """Return the grid; its rows come from the table of nodes beside it."""
-    grid: Component = dag.AgGrid(
-        id="kernels",
-        className="gv-grid",
-        columnDefs=_COLUMNS,
-        getRowId="params.data.id",
+    return node_grid(
+        "kernels",
+        _COLUMNS,
+        {"noRowsToShow": "No node matches."},
         rowData=[],
         rowClassRules={"gv-row-part": "params.data.selected > 0"},
-        defaultColDef={
-            "sortable": True,
-            "resizable": True,
-            "filter": True,
-            "minWidth": 60,
-            "suppressHeaderMenuButton": True,
-        },
-        dashGridOptions={
-            "theme": GRID_THEME,
-            "rowSelection": {
-                "mode": "multiRow",
-                "checkboxes": False,
-                "headerCheckbox": False,
-                "enableClickSelection": True,
-            },
-            "animateRows": False,
-            "tooltipShowDelay": 400,
-            "localeText": {"noRowsToShow": "No node matches."},
-        },
-        style={"height": "100%", "width": "100%"},
     )
-    return grid

@@ -195,7 +195,7 @@ def _level_arrays(
     folding: str | None,
 ) -> Arrays:
     nodes = level.level
-    arrays = {**_node_arrays(nodes, strings), **overlay_arrays(nodes, strings)}
+    arrays = {**_own_arrays(nodes, strings), **overlay_arrays(nodes, strings)}
     if ran is not None:
         arrays["launch_ns"] = ran.busy_ns[nodes.part].astype(np.float32)
     if against is not None:
@@ -237,9 +237,10 @@ def _painted(arrays: Arrays, levels: Sequence[OpenLevel]) -> Arrays:
     return {n: a[painted] if len(a) == count else a for n, a in arrays.items()}
 
 
-def _node_arrays(level: GraphLevel, strings: Strings) -> Arrays:
+def node_arrays(level: GraphLevel, numbers: npt.NDArray[np.int64], strings: Strings) -> Arrays:
+    """Return what every DAG says of a level's nodes, which have these numbers on the page."""
     return {
-        "node_id": level.key.astype(np.uint32),
+        "node_id": numbers.astype(np.uint32),
         "type": node_types(level.nodes.integers("type")),
         "name": strings.codes(level.nodes.texts("name")).astype(np.uint32),
         "median_ns": level.median_ns.astype(np.float32),
@@ -247,6 +248,12 @@ def _node_arrays(level: GraphLevel, strings: Strings) -> Arrays:
         "body_ns": level.body_ns.astype(np.float32),
         "share": level.share.astype(np.float32),
         "reason": strings.codes(level.nodes.texts("not_timed_reason")),
+    }
+
+
+def _own_arrays(level: GraphLevel, strings: Strings) -> Arrays:
+    return {
+        **node_arrays(level, level.key, strings),
         "edge_from": level.edge_from.astype(np.uint32),
         "edge_to": level.edge_to.astype(np.uint32),
         "edge_type": level.edge_type.astype(np.uint8),

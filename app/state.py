@@ -59,8 +59,7 @@ def shown_files(
     library: Library, addresses: Addresses, path: str, search: str | None
 ) -> dict[str, Any]:
     """Return which page an address is, and the state of the files it is made of."""
-    local = "/" + path.removeprefix(addresses.prefix.rstrip("/")).strip("/")
-    page = _PAGES.get(local, "")
+    page = _PAGES.get(addresses.local(path), "")
     asked = _files_of(page, parse_query(search), [o.key for o in library.files()])
     wanted = [o for o in library.files() if page == "runs" or (page and o.key in asked)]
     return {"page": page, "files": {o.key: file_state(o) for o in wanted}}

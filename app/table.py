@@ -6,15 +6,14 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import dash_ag_grid as dag
 import numpy as np
 import numpy.typing as npt
 from dash.development.base_component import Component
 
 from gviz.app.baseline_overlay import VERDICT_WORDS, node_times, node_verdicts, node_words
 from gviz.app.graph_view import GraphView
+from gviz.app.node_grid import node_grid
 from gviz.app.quantity import dimensions
-from gviz.app.theme import GRID_THEME
 from gviz.app.tree_comparison import TreeComparison
 from gviz.app.tree_nodes import TreeNodes, distinct
 from gviz.node_type import node_type_name
@@ -92,37 +91,9 @@ def _changes(against: TreeComparison) -> dict[str, list[Any]]:
 
 def render_table(view: GraphView, baseline: str | None = None) -> Component:
     """Return the grid of a graph's nodes, with columns against a baseline of this name."""
-    grid: Component = dag.AgGrid(
-        id="nodes",
-        className="gv-grid",
-        columnDefs=table_columns(view, baseline),
-        getRowId="params.data.id",
-        defaultColDef={
-            "sortable": True,
-            "resizable": True,
-            "filter": True,
-            "minWidth": 60,
-            "suppressHeaderMenuButton": True,
-        },
-        dashGridOptions={
-            "theme": GRID_THEME,
-            "rowSelection": {
-                "mode": "multiRow",
-                "checkboxes": False,
-                "headerCheckbox": False,
-                "enableClickSelection": True,
-            },
-            "animateRows": False,
-            "tooltipShowDelay": 400,
-            "suppressCellFocus": False,
-            "localeText": {
-                "noRowsToShow": "This graph has no nodes.",
-                "noMatchingRows": "No node matches.",
-            },
-        },
-        style={"height": "100%", "width": "100%"},
-    )
-    return grid
+    words = {"noRowsToShow": "This graph has no nodes.", "noMatchingRows": "No node matches."}
+    columns = table_columns(view, baseline)
+    return node_grid("nodes", columns, words, options={"suppressCellFocus": False})
 
 
 def table_columns(view: GraphView, baseline: str | None = None) -> list[dict[str, Any]]:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import dash_ag_grid as dag
 from dash import dcc, html
 from dash.development.base_component import Component
 
 from gviz.app.address import Addresses, Sides
 from gviz.app.choices import select
 from gviz.app.compare.comparison import Comparison
+from gviz.app.node_grid import csv_button, filter_clear, node_grid
 from gviz.app.panes import pane
 from gviz.app.quantity import integer
-from gviz.app.theme import GRID_THEME
 
 #: The table that is shown where the address names none.
 FIRST = "nodes"
@@ -135,46 +134,15 @@ def table_pane(
         "source": addresses.compared("table", editions),
         "columns": columns,
     }
-    grid = dag.AgGrid(
-        id="compare-table",
-        className="gv-grid",
-        columnDefs=columns[shown],
-        getRowId="params.data.id",
-        defaultColDef={
-            "sortable": True,
-            "resizable": True,
-            "filter": True,
-            "minWidth": 50,
-            "suppressHeaderMenuButton": True,
-        },
-        dashGridOptions={
-            "theme": GRID_THEME,
-            "rowSelection": {
-                "mode": "multiRow",
-                "checkboxes": False,
-                "headerCheckbox": False,
-                "enableClickSelection": True,
-            },
-            "animateRows": False,
-            "tooltipShowDelay": 400,
-            "localeText": {"noRowsToShow": "None.", "noMatchingRows": "No row matches."},
-        },
-        style={"height": "100%", "width": "100%"},
+    grid = node_grid(
+        "compare-table",
+        columns[shown],
+        {"noRowsToShow": "None.", "noMatchingRows": "No row matches."},
+        least_width=50,
     )
-    save = html.Button(
-        "CSV",
-        type="button",
-        id="compare-csv",
-        className="gv-button",
-        title="Save the rows shown as CSV",
-        **{"data-name": f"{editions.before.split('@')[0]}-{editions.after.split('@')[0]}"},
-    )
-    clear = html.Button(
-        id="compare-filter-clear",
-        className="gv-filter-clear",
-        hidden=True,
-        title="Only these nodes; click to show all",
-    )
+    names = (edition.split("@")[0] for edition in (editions.before, editions.after))
+    save = csv_button("compare-csv", name="-".join(names))
+    clear = filter_clear("compare-filter-clear")
     body = html.Div([dcc.Store(id="compare-tables", data=about), grid], className="gv-grid")
     choice = select("compare-rows", "Rows", _choices(found), shown, width=210)
     return pane("What changed", body, None, choice, save, clear)

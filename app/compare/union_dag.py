@@ -12,7 +12,8 @@ from gviz.app.compare.comparison import Comparison
 from gviz.app.dag_places import Shape, place_arrays
 from gviz.app.graph_level import GraphLevel, read_level
 from gviz.app.overlays import describe_overlays, overlay_arrays, value_scale
-from gviz.app.wire import Arrays, Strings, node_types, pack
+from gviz.app.payload import node_arrays
+from gviz.app.wire import Arrays, Strings, pack
 from gviz.comparison.comparison import GraphComparison
 from gviz.comparison.union_graph import BEFORE, UnionGraph, join_graphs
 from gviz.layout.lanes import cover_chains
@@ -137,14 +138,7 @@ def _node_arrays(
 
 def _side_arrays(level: GraphLevel, numbers: npt.NDArray[np.int64], strings: Strings) -> Arrays:
     return {
-        "node_id": numbers[level.part].astype(np.uint32),
-        "type": node_types(level.nodes.integers("type")),
-        "name": strings.codes(level.nodes.texts("name")).astype(np.uint32),
-        "median_ns": level.median_ns.astype(np.float32),
-        "p95_ns": level.p95_ns.astype(np.float32),
-        "body_ns": level.body_ns.astype(np.float32),
-        "share": level.share.astype(np.float32),
-        "reason": strings.codes(level.nodes.texts("not_timed_reason")),
+        **node_arrays(level, numbers[level.part], strings),
         **{n: a for n, a in overlay_arrays(level, strings).items() if n not in _OF_ONE_GRAPH},
     }
 

@@ -13,6 +13,7 @@ from gviz.app.graph_head import graph_head, no_times
 from gviz.app.graph_view import GraphView, typical_launch
 from gviz.app.html_file.launches import Chosen
 from gviz.app.life import edges_note
+from gviz.app.node_grid import csv_button, filter_clear
 from gviz.app.pages.graph import gpu_time, search_field
 from gviz.app.panes import pane, panel_pane, panes
 from gviz.recording import rows
@@ -102,18 +103,6 @@ def _memory(facts: Component) -> Component:
 def _table(view: GraphView) -> Component:
     note = None if view.is_timed else html.Span("no node times", className="gv-muted")
     count = html.Span(id="row-count", className="gv-muted", role="status")
-    save = html.Button(
-        "CSV",
-        type="button",
-        id="save-rows",
-        className="gv-button",
-        title="Save the rows shown as CSV",
-    )
-    clear = html.Button(
-        id="filter-clear",
-        className="gv-filter-clear",
-        hidden=True,
-        title="Only these nodes; click to show all",
-    )
+    save, clear = csv_button("save-rows"), filter_clear("filter-clear")
     body = html.Div(id="nodes", className="gv-rows")
     return pane("Nodes", body, note, count, save, clear, search_field())

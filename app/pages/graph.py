@@ -37,6 +37,7 @@ from gviz.app.kernel_table import render_kernel_table
 from gviz.app.library import Library
 from gviz.app.life import edges_note
 from gviz.app.memory_panel import render_memory
+from gviz.app.node_grid import csv_button, filter_clear
 from gviz.app.open_recording import OpenRecording
 from gviz.app.panes import pane, panel_pane, panes
 from gviz.app.quantity import duration, integer
@@ -302,14 +303,7 @@ def search_field() -> Component:
 
 def _table(view: GraphView, source: str, shown: Table, baseline: Baseline | None) -> Component:
     note = None if view.is_timed else html.Span("no node times", className="gv-muted")
-    save = html.Button(
-        "CSV",
-        type="button",
-        id="save-csv",
-        className="gv-button",
-        title="Save the rows shown as CSV",
-        **{"data-name": view.graph.name},
-    )
+    save = csv_button("save-csv", name=view.graph.name)
     grouped = dmc.SegmentedControl(
         id="table-view",
         size="xs",
@@ -340,10 +334,5 @@ def _table(view: GraphView, source: str, shown: Table, baseline: Baseline | None
         className="gv-grid",
     )
     # Shown and worded by page_table.js while a view filters the table.
-    clear = html.Button(
-        id="filter-clear",
-        className="gv-filter-clear",
-        hidden=True,
-        title="Only these nodes; click to show all",
-    )
+    clear = filter_clear("filter-clear")
     return pane("Nodes", body, note, grouped, save, clear, search_field())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import tarfile
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from planned_recordings import subject_of
+from recaptures import write_recaptures
 from recordings import (
     Shape,
     fork_join_shape,
@@ -39,11 +39,9 @@ from gviz.comparison.time_changes import compare_durations
 from gviz.errors import RecordingError
 from gviz.launch_time import launch_times
 from gviz.recording.reader import Recording
-from gviz.spool.fold import fold, read_contents
 
 ROOT = Path(__file__).resolve().parents[2]
 BUNDLED = ROOT / "assets" / "recordings"
-RECAPTURES = ROOT / "tests" / "golden" / "recaptures"
 SHAPE = transformer_shape(layers=3)
 
 Write = Callable[..., Path]
@@ -223,22 +221,12 @@ def test_unrelated_graphs_have_little_in_common(write: Write) -> None:
 
 
 @pytest.fixture(scope="module")
-def recapture(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    folder = tmp_path_factory.mktemp("recaptures")
-
-    def build(name: str) -> Path:
-        spool, output = folder / f"{name}.gviz-spool", folder / f"{name}.gviz"
-        if not output.exists():
-            with tarfile.open(RECAPTURES / f"{name}.spool.tar.xz") as tar:
-                tar.extractall(spool, filter="data")
-            fold(read_contents(spool), spool, output)
-        return output
-
-    return build
+def recaptures(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    return write_recaptures(tmp_path_factory.mktemp("recaptures"))
 
 
-def test_real_program_in_another_process_is_the_same(recapture: Callable[[str], Path]) -> None:
-    found = compare(BUNDLED / "decode_step.gviz", recapture("decode_step_again"))
+def test_real_program_in_another_process_is_the_same(recaptures: tuple[Path, Path]) -> None:
+    found = compare(BUNDLED / "decode_step.gviz", recaptures[0])
     assert found.pairs.tolist() == [[i, i] for i in range(320)]
     assert len(found.edges.removed) == len(found.edges.added) == 0
     assert not found.changed.any()
@@ -249,8 +237,8 @@ def test_real_program_in_another_process_is_the_same(recapture: Callable[[str], 
     assert kinds["address"] > kinds["unknown"] > 0
 
 
-def test_real_program_with_attention_fused(recapture: Callable[[str], Path]) -> None:
-    found = compare(recapture("decode_step_again"), recapture("decode_step_fused"))
+def test_real_program_with_attention_fused(recaptures: tuple[Path, Path]) -> None:
+    found = compare(recaptures[0], recaptures[1])
     assert len(found.added) == 0
     gone = Counter(found.first.title[i] for i in found.removed.tolist())
     assert len(gone) == 3
