@@ -17,6 +17,9 @@ def violations(page: Page) -> list[str]:
 
 def expect_accessible(page: Page) -> None:
     """Fail for whatever axe finds, in light and in dark."""
+    # What is shown while Dash is loaded is inert, and for a moment beside Dash's own page.
+    page.locator(".gv-first-page").wait_for(state="detached")
+    page.locator("h1").first.wait_for()
     found = {}
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]

@@ -14,12 +14,7 @@
   /** AG Grid's words for a selection that its user makes. */
   const BY_READER = new Set(["rowClicked", "spaceKey", "keyboardSelectAll", "checkboxSelected"]);
 
-  /** The part of the page last clicked or typed in: it shows already what is picked there. */
-  let touched = null;
-  const parts = [...VIEWS, TABLE].map((id) => `#${id}`).join();
-  for (const name of ["pointerdown", "keydown"]) {
-    document.addEventListener(name, ({ target }) => (touched = target.closest?.(parts)?.id ?? null), true);
-  }
+  const touched = gviz.lastTouched([...VIEWS, TABLE]);
 
   const noUpdate = () => window.dash_clientside.no_update;
   const present = (id) => document.getElementById(id) !== null;
@@ -60,35 +55,11 @@
 
   // -- the table ------------------------------------------------------------------------
 
-  /** A sentence in place of the table; "" shows it. */
-  function sayInTable(text) {
-    const body = document.getElementById(TABLE)?.closest(".gv-pane-body");
-    if (!body) return;
-    body.querySelector(".gv-table-message")?.remove();
-    if (!text) return;
-    const message = document.createElement("p");
-    message.className = "gv-empty gv-table-message";
-    message.setAttribute("role", "alert");
-    message.textContent = text;
-    body.append(message);
-  }
-
   /** Columns and rows of the table that is chosen. */
   async function fill(rows, tables) {
     if (!rows || !tables) return [noUpdate(), noUpdate()];
-    let columns;
-    try {
-      columns = await gviz.payload.loadJson(`${tables.source}&rows=${rows}`);
-      sayInTable("");
-    } catch (error) {
-      sayInTable(`The table could not be loaded: ${error.message}`);
-      return [noUpdate(), noUpdate()];
-    }
-    const names = Object.keys(columns);
-    const count = names.length > 0 ? columns[names[0]].length : 0;
-    const found = Array.from({ length: count }, (_, at) =>
-      Object.fromEntries(names.map((name) => [name, columns[name][at]])),
-    );
+    const found = await gviz.gridRows.load(TABLE, `${tables.source}&rows=${rows}`);
+    if (found === null) return [noUpdate(), noUpdate()];
     keep({ rows: rows === "nodes" ? null : rows });
     const api = await window.dash_ag_grid.getApiAsync(TABLE);
     watch(api);
@@ -137,7 +108,7 @@
     if (!present("compare-body")) return;
     const selected = event.detail;
     for (const view of VIEWS) {
-      if (view === touched || !selected.length) continue;
+      if (view === touched() || !selected.length) continue;
       document.querySelector(`#${view} canvas`)?.gvizShow(selected[0]);
     }
     keep({ node: selected.slice(0, MOST_NODES).join(",") });

@@ -21,34 +21,10 @@
     return noUpdate();
   }
 
-  /** A sentence in place of the table; "" shows it. */
-  function sayInTable(text) {
-    const body = document.getElementById("nodes")?.closest(".gv-pane-body");
-    if (!body) return;
-    body.querySelector(".gv-table-message")?.remove();
-    if (!text) return;
-    const message = document.createElement("p");
-    message.className = "gv-empty gv-table-message";
-    message.setAttribute("role", "alert");
-    message.textContent = text;
-    body.append(message);
-  }
-
-  /** Fetch the table's columns, make rows of them, and select once the grid has them. */
+  /** Fetch the table's rows, and select once the grid has them. */
   async function loadTable(source, selected) {
-    let columns;
-    try {
-      columns = await window.gviz.payload.loadJson(source);
-      sayInTable("");
-    } catch (error) {
-      sayInTable(`The table could not be loaded: ${error.message}`);
-      return noUpdate();
-    }
-    const names = Object.keys(columns);
-    const count = names.length > 0 ? columns[names[0]].length : 0;
-    const rows = Array.from({ length: count }, (_, at) =>
-      Object.fromEntries(names.map((name) => [name, columns[name][at]])),
-    );
+    const rows = await window.gviz.gridRows.load("nodes", source);
+    if (rows === null) return noUpdate();
     const table = document.getElementById("nodes");
     const filled = window.gviz.payload.unversioned(source);
     const again = table?.dataset.filled === filled;

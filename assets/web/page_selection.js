@@ -11,8 +11,7 @@
   const REST = 60;
   const PATIENCE = 500;
 
-  /** The part of the page last clicked or typed in. */
-  let touched = null;
+  const touched = gviz.lastTouched([...VIEWS, "nodes", "kernels", "inspector"]);
   let resting = 0;
 
   const group = () => gviz.bus.group(gviz.bus.PAGE);
@@ -40,7 +39,7 @@
    * does counts, or it would undo a newer selection.
    */
   function fromGrid(rows) {
-    if (touched === "nodes") group().select(idsOfRows(rows));
+    if (touched() === "nodes") group().select(idsOfRows(rows));
   }
 
   // -- a selection ----------------------------------------------------------------------
@@ -56,7 +55,7 @@
   document.addEventListener("gviz-select", ({ detail: ids }) => {
     // Other pages have selections too.
     if (!document.getElementById("inspector-body")) return;
-    const source = touched;
+    const source = touched();
     for (const view of VIEWS) {
       if (view !== source && ids.length) document.querySelector(`#${view} canvas`)?.gvizShow(ids[0]);
     }
@@ -67,11 +66,6 @@
     const late = new Promise((done) => setTimeout(done, PATIENCE));
     resting = setTimeout(() => Promise.race([gviz.pageInspector.filling, late]).then(tell), REST);
   });
-
-  for (const name of ["pointerdown", "keydown"]) {
-    const parts = [...VIEWS, "nodes", "kernels", "inspector"].map((id) => `#${id}`).join();
-    document.addEventListener(name, ({ target }) => (touched = target.closest?.(parts)?.id ?? null), true);
-  }
 
   gviz.selection = { fromGrid, selectInGrid };
 })();

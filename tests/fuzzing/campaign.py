@@ -18,7 +18,7 @@ from fuzzing.reading import check_refusal
 from fuzzing.targets import TARGETS
 from gviz.errors import GvizError
 
-#: The most one input may take: time in seconds, address space in bytes.
+#: The most one input may take: time in seconds; address space in bytes, beside the tests' own.
 LIMIT_S = 30
 LIMIT_BYTES = 3 << 30
 #: Seeds of one process, which then makes way for another.
@@ -128,8 +128,14 @@ def _fuzz_in_process(
 
 
 def _work(target: str, seeds: Sequence[int], corpus: Sequence[Path], out: Connection) -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (LIMIT_BYTES, LIMIT_BYTES))
+    limit = _address_space() + LIMIT_BYTES
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     for seed in seeds:
         with tempfile.TemporaryDirectory() as folder:
             out.send(read_input(target, seed, corpus, Path(folder)))
+
+
+def _address_space() -> int:
+    """Return the bytes of address space in use: after other tests, gigabytes."""
+    return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()

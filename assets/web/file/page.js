@@ -4,6 +4,8 @@
   const gviz = (window.gviz = window.gviz || {});
   const { store, address, folds } = gviz.file;
   const { parts } = gviz;
+  /** Whoever was touched last shows a selection as it is; the others bring it into view. */
+  const touched = gviz.lastTouched(["dag", "timeline", "memory", "nodes", "inspector"]);
   const VIEWS = { dag: "Dag", timeline: "Timeline", memory: "Memory" };
 
   const byId = (id) => document.getElementById(id);
@@ -128,9 +130,9 @@
       if (!gviz.bus.same(selected, this.state.node)) {
         this.state.node = selected.slice();
         for (const [name, frame] of Object.entries(this.frames)) {
-          if (selected.length && name !== this.touched) frame.show(selected[0]);
+          if (selected.length && name !== touched()) frame.show(selected[0]);
         }
-        if (selected.length && this.touched !== "nodes") this.table.show(selected[0]);
+        if (selected.length && touched() !== "nodes") this.table.show(selected[0]);
         this.settle();
       }
       if (filtered !== this.filtered) {
@@ -182,12 +184,6 @@
       this.listening = new AbortController();
       const on = (target, name, handler) =>
         target.addEventListener(name, handler, { signal: this.listening.signal });
-      // Whoever was touched last shows a selection as it is; the others bring it into view.
-      for (const name of ["pointerdown", "keydown"]) {
-        on(document, name, (event) => {
-          this.touched = event.target.closest?.("#dag, #timeline, #memory, #nodes, #inspector")?.id || null;
-        });
-      }
       on(page, "change", (event) => this.choose(event.target));
       on(page, "input", (event) => {
         if (event.target.id !== "search") return;
