@@ -1,6 +1,7 @@
 /* CUPTI's subscriber: every callback enters here, on the program's own threads. */
 #include "native.h"
 #include "nesting.h"
+#include "own_time.h"
 
 #include <string.h>
 
@@ -222,6 +223,7 @@ static void thread_enters(struct thread_state *thread) {
     thread->session = session;
     thread->instantiating = false;
     thread->instantiate_graph = NULL;
+    own_time_forget();
     thread->call_has_stream = thread->created_node = false;
     launch_forget_call();
 }
@@ -233,6 +235,7 @@ static void on_callback(void *unused, int domain, uint32_t cbid, const void *dat
         return;
     if (thread->session != session)
         thread_enters(thread);
+    uint64_t entered_ns = own_time_enter();
     thread->inside++; /* our own driver calls must not come back here */
     if (domain == DOMAIN_DRIVER_API)
         driver_call(cbid, data);
@@ -241,6 +244,7 @@ static void on_callback(void *unused, int domain, uint32_t cbid, const void *dat
     else if (domain == DOMAIN_RESOURCE)
         resource(cbid, data);
     thread->inside--;
+    own_time_leave(entered_ns);
 }
 
 /* -- on and off ------------------------------------------------------------------------------ */

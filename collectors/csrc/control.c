@@ -4,6 +4,7 @@
  */
 #include "native.h"
 #include "nesting.h"
+#include "own_time.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -331,6 +332,7 @@ GVIZ_EXPORT int gviz_stop(double seconds) {
                             "are missing or incomplete", seconds);
         activity_counters();
         memory_counters();
+        own_time_counters();
         if (state == STATE_RECORDING && !watching()) {
             activity_stop();
             callbacks_stop();

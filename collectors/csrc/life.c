@@ -5,6 +5,7 @@
  */
 #include "native.h"
 #include "nesting.h"
+#include "own_time.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +69,7 @@ void life_reset(void) {
     capture_reset();
     updates_reset();
     memory_reset();
+    own_time_reset();
 }
 
 static uint32_t graph_id_of(CUgraph graph) {
@@ -175,6 +177,10 @@ static void enter(const CUpti_CallbackData *data, uint32_t cbid) {
         break;
     }
     start_ns = now_ns();
+    if (calls[cbid].kind == CALL_BEGIN_CAPTURE)
+        own_time_open(MADE_CAPTURE, start_ns);
+    else if (calls[cbid].kind == CALL_INSTANTIATE)
+        own_time_open(MADE_INSTANTIATE, start_ns);
 }
 
 void life_graph_destroyed(CUgraph graph) {
@@ -322,6 +328,10 @@ static void returned(const CUpti_CallbackData *data, uint32_t cbid) {
     const void *const *params = data->params;
     int result = data->return_value ? *(const int *)data->return_value : 0;
     uint64_t end_ns = now_ns();
+    if (calls[cbid].kind == CALL_END_CAPTURE)
+        own_time_close(MADE_CAPTURE, end_ns);
+    else if (calls[cbid].kind == CALL_INSTANTIATE)
+        own_time_close(MADE_INSTANTIATE, end_ns);
     if (calls[cbid].kind == CALL_NODE_UPDATE) {
         node_updated(data, cbid, result, end_ns);
         return;

@@ -66,6 +66,29 @@ class RunSubject:
         return sorted(known, key=lambda x: x.host_start_ns or 0)
 
     @cached_property
+    def _measured(self) -> dict[str, float | None]:
+        return {m.name: m.value for m in self.recording.fetch_measurements(self.run.run_id)}
+
+    def own_fraction(self, kind: str) -> float | None:
+        """Return gviz's own part of the host time of captures or instantiations.
+
+        Parameters
+        ----------
+        kind
+            ``capture`` or ``instantiate``.
+
+        Returns
+        -------
+        fraction
+            From 0 to 1, of all such calls of the run; None: not measured, as in recordings that
+            an older gviz made.
+        """
+        own, watched = (self._measured.get(f"{kind}_{x}_ns") for x in ("own", "watched"))
+        if own is None or not watched:
+            return None
+        return min(max(own / watched, 0.0), 1.0)
+
+    @cached_property
     def updates(self) -> list[life_rows.GraphUpdate]:
         """Updates of executables."""
         return self.recording.fetch_graph_updates(self.run.run_id)

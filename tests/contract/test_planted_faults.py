@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from contract.backend import Backend
 
+from gviz.recording.reader import Recording
+
 _BENCH = Path(__file__).resolve().parents[2] / "bench" / "gpu_findings.py"
 #: What the fake driver's times show; the rest needs a GPU's gaps and calls.
 _FAULTS = {
@@ -46,6 +48,24 @@ def test_a_fault_is_found_until_it_is_repaired(
     assert [f["rule"] for f in faulty["findings"]] == [_FAULTS[fault]]
     repaired = _record(backend, fault, "repaired", tmp_path / "repaired.gviz")
     assert repaired["findings"] == []
+
+
+def test_own_part_of_making_graphs_is_told(backend: Backend, tmp_path: Path) -> None:
+    """How much of captures and instantiations was gviz's own, which advice takes off."""
+    found = _record(backend, "rebuilt, unchanged", "faulty", tmp_path / "x.gviz")
+    with Recording(tmp_path / "x.gviz") as recording:
+        measured = {m.name: m.value or 0.0 for m in recording.fetch_measurements(1)}
+        graphs = recording.fetch_graphs(1)
+        execs = [e for g in graphs for e in recording.fetch_graph_execs(g.graph_id)]
+    made = [(e.instantiate_start_ns or 0, e.instantiate_end_ns or 0) for e in execs]
+    captured = [(g.capture_start_ns or 0, g.capture_end_ns or 0) for g in graphs]
+    for kind, spans in (("instantiate", made), ("capture", captured)):
+        # Each is a call, or a capture, of the run: none is left out, none counts twice.
+        assert measured[f"{kind}_watched_ns"] == sum(end - start for start, end in spans)
+        assert 0 < measured[f"{kind}_own_ns"] < measured[f"{kind}_watched_ns"]
+    (rebuilt,) = found["findings"]
+    assert rebuilt["evidence"]["taken off: gviz's own callbacks"] > 0
+    assert rebuilt["evidence"]["gain, at least"] < rebuilt["gain_us"] * 1e3
 
 
 def test_the_predicted_gain_is_what_repairing_gains(fake: Backend, tmp_path: Path) -> None:

@@ -398,11 +398,64 @@ def test_graph_rebuilt_with_another_grid_saves_what_an_update_does_not_cost(
     assert update.how == "estimated"
 
 
+class Rebuilt(Plan):
+    """Three executables again, launched and destroyed, of which gviz's own part is known."""
+
+    def _write_launches(self, writer: RecordingWriter) -> None:
+        super()._write_launches(writer)
+        start = STARTED_NS + 20_000_000
+        writer.insert(
+            *(
+                rows.GraphExec(
+                    graph_exec_id=10 + i, run_id=1, graph_id=1, cuda_exec_id=10 + i, flags=0,
+                    instantiate_start_ns=start + i * 10_000_000,
+                    instantiate_end_ns=start + i * 10_000_000 + 300_000, launch_count=1,
+                    destroyed_ns=start + i * 10_000_000 + 5_000_000,
+                    could_update_graph_exec_id=9 + i if i else 1,
+                )
+                for i in range(3)
+            ),
+            *(
+                rows.Measurement(run_id=1, name=name, value=value, unit="ns", method="measured")
+                for name, value in (
+                    ("instantiate_own_ns", 750_000.0), ("instantiate_watched_ns", 1_000_000.0),
+                    ("capture_own_ns", 100_000.0), ("capture_watched_ns", 1_000_000.0),
+                )
+            ),
+        )  # fmt: skip
+
+
+def test_graph_rebuilt_takes_off_what_gviz_itself_took(tmp_path: Path) -> None:
+    plan = chain(kernel())
+    path = Rebuilt(plan.nodes, plan.edges).write(tmp_path / "x.gviz")
+    with Recording(path) as recording:
+        run = RunSubject(recording, recording.fetch_runs()[0])
+        (found,) = advise_run(run).findings
+        assert run.costs is not None
+        lines = {
+            who: line
+            for who in ("instantiate", "capture", "first", "relaunch", "destroy")
+            if (line := run.costs.line(who, "host"))
+        }
+    cost = {who: line.cost_ns(len(plan.nodes)) for who, line in lines.items()}
+    # The last one, and the first, which was never destroyed, were not replaced and destroyed.
+    beside = 3 * (cost["first"] - cost["relaunch"]) + 2 * cost["destroy"]
+    made = 3 * (300_000 * 0.25 + 1_000_000 * 0.9)
+    assert found.gain_ns == pytest.approx(made + beside)
+    values = {e.name: e.value for e in found.evidence}
+    assert values["taken off: gviz's own callbacks"] == pytest.approx(3 * (225_000 + 100_000))
+    least = 3 * (cost["instantiate"] + cost["capture"]) + beside
+    assert values["gain, at least"] == pytest.approx(least)
+    assert "not known" not in found.reason
+
+
 def test_graph_rebuilt_without_a_change_needs_no_update(tmp_path: Path) -> None:
     with Recording(chain(kernel(), rebuilt=2).write(tmp_path / "x.gviz")) as recording:
         run = RunSubject(recording, recording.fetch_runs()[0])
         (found,) = advise_run(run).findings
     assert "launching an earlier one again" in found.reason
+    # Recordings of an older gviz do not say what it took itself.
+    assert found.reason.endswith("which is not known")
 
 
 def test_kernels_of_ignored_findings_must_all_match() -> None:

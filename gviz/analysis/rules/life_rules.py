@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from statistics import median
 
 from gviz.analysis.break_even import break_even
-from gviz.analysis.figure import How, NotComputed
+from gviz.analysis.figure import NotComputed
 from gviz.analysis.first_launch import call_ns, first_launches
+from gviz.analysis.rebuild_cost import RebuildCost, rebuild_cost
 from gviz.analysis.rules.rule import Evidence, Found, rule, run_rule
 from gviz.analysis.run_subject import RunSubject
-from gviz.analysis.soundness import span_ns
 from gviz.analysis.subject import Subject
 from gviz.recording import rows
 
@@ -97,8 +97,8 @@ def below_break_even(subject: Subject) -> Iterator[Found]:
     "cuGraphExecUpdate (or set the parameters of single nodes).",
     source="topologies and calls in this recording; what an update may change: cuda.h (CUDA "
     "13.0), cuGraphExecUpdate",
-    assumes="an update takes as long as those in this recording; where there are none, as the "
-    "launch costs of the GPU have it",
+    assumes="an update takes as long as those in this recording, else as the launch costs have it; "
+    "these have what a first launch and destroying take more; CUPTI's part of the times stays",
     bound="at most",
 )
 def graph_rebuilt(run: RunSubject) -> Iterator[Found]:
@@ -106,47 +106,35 @@ def graph_rebuilt(run: RunSubject) -> Iterator[Found]:
     again = [e for e in run.execs.values() if e.could_update_graph_exec_id is not None]
     if not again:
         return
-    instantiated = sum(_instantiate_ns(e) for e in again)
-    update_ns, how = _update_ns(run, again)
     # Where nothing changed the capture was for nothing too, and no update is needed.
     is_same = all(_is_unchanged(run, e) for e in again[:_COMPARED])
-    captured = sum(_capture_ns(run, e) for e in again) if is_same else 0
-    saved = instantiated + captured - (0.0 if is_same else update_ns * len(again))
+    cost = rebuild_cost(run, again, is_same=is_same)
     plural = "s" if len(again) > 1 else ""
     what = "launching an earlier one again" if is_same else "an update of an earlier one"
+    timed = (
+        "" if cost.own_ns is not None else "; their times hold gviz's own part, which is not known"
+    )
     yield Found(
-        reason=f"{len(again):,} executable{plural} instantiated where {what} would have done",
+        reason=f"{len(again):,} executable{plural} instantiated where {what} would have done"
+        f"{timed}",
         vertices=(),
-        evidence=(
-            Evidence("instantiations", len(again), "", "measured"),
-            Evidence("their host time", instantiated, "ns", "measured"),
-            Evidence("of captures that changed nothing", captured, "ns", "measured"),
-            Evidence("an update, mean", update_ns, "ns", how),
-        ),
-        gain_ns=saved,
+        evidence=tuple(_rebuild_evidence(cost, len(again), is_same=is_same)),
+        gain_ns=cost.saved_ns,
     )
 
 
-def _update_ns(run: RunSubject, again: list[rows.GraphExec]) -> tuple[float, How]:
-    """Return the mean time of an update: of those in the run, else by the launch costs."""
-    updates = [u for u in run.updates if u.kind == "graph" and u.result == 0]
-    calls = sum(u.count for u in updates)
-    if calls:
-        return sum(u.total_ns for u in updates) / calls, "measured"
-    line = None if run.costs is None else run.costs.line("update", "host")
-    if line is None:
-        return 0.0, "estimated"
-    each = [max(line.cost_ns(run.node_counts.get(e.graph_id, 0)), 0.0) for e in again]
-    return sum(each) / len(each), "estimated"
-
-
-def _instantiate_ns(graph_exec: rows.GraphExec) -> int:
-    return span_ns(graph_exec.instantiate_start_ns, graph_exec.instantiate_end_ns) or 0
-
-
-def _capture_ns(run: RunSubject, graph_exec: rows.GraphExec) -> int:
-    graph = run.graphs.get(graph_exec.graph_id)
-    return 0 if graph is None else span_ns(graph.capture_start_ns, graph.capture_end_ns) or 0
+def _rebuild_evidence(cost: RebuildCost, count: int, *, is_same: bool) -> Iterator[Evidence]:
+    yield Evidence("instantiations", count, "", "measured")
+    yield Evidence("their host time", cost.made_ns, "ns", "measured")
+    yield Evidence("of captures that changed nothing", cost.captured_ns, "ns", "measured")
+    if cost.own_ns is not None:
+        yield Evidence("taken off: gviz's own callbacks", cost.own_ns, "ns", "measured")
+    if not is_same:
+        yield Evidence("an update, mean", cost.update_ns / count, "ns", cost.update_how)
+    yield Evidence("first launches beyond later ones", cost.first_launch_ns, "ns", "estimated")
+    yield Evidence("destroying what was replaced", cost.destroy_ns, "ns", "estimated")
+    if cost.least_saved_ns is not None:
+        yield Evidence("gain, at least", cost.least_saved_ns, "ns", "estimated")
 
 
 def _is_unchanged(run: RunSubject, graph_exec: rows.GraphExec) -> bool:
