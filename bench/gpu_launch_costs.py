@@ -2,20 +2,22 @@
 
 GVIZ_CUDA_SAMPLES names a folder with the sample's binary, built from its public source
 (github.com/NVIDIA/cuda-samples). The sample's trials and ours take turns, so that both meet
-the same machine; medians are compared. ::
+the same machine; medians are compared. Other binaries of the sample, such as one whose calls are
+the driver's as gviz's are, are compared too when they are named. ::
 
-    GVIZ_CUDA_SAMPLES=folder python -P bench/gpu_launch_costs.py
+    GVIZ_CUDA_SAMPLES=folder python -P bench/gpu_launch_costs.py [BINARY ...]
 """
 
 from __future__ import annotations
 
 import json
 import os
-import statistics
 import subprocess
 import sys
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +28,7 @@ from gviz.collectors.laboratory.plan import quick_plan
 from gviz.launch_cost.shape import straight_line
 
 LENGTHS = (20, 100, 500, 2000)
-ROUNDS = 5
+ROUNDS = 10
 TRIALS = 20
 #: The sample's column, and where ours is in gate.LIFE_COLUMNS.
 LIFE = {
@@ -53,22 +55,41 @@ def run_sample(binary: Path, length: int) -> dict[str, list[float]]:
 
 
 def run_ours(length: int) -> dict[str, list[float]]:
-    """Return gviz's readings of the same, in microseconds."""
+    """Return gviz's readings of the same, in microseconds, each trial's in the sample's order."""
     work = gate.program(straight_line(length))
-    found: dict[str, list[float]] = {"capture": (gate.time_capture(work, TRIALS) / 1e3).tolist()}
-    with gate.captured(work) as graph:
-        lives = gate.time_life(graph, TRIALS, upload=False)
-        for theirs, ours in LIFE.items():
-            found[theirs] = (lives[:, gate.LIFE_COLUMNS.index(ours)] / 1e3).tolist()
-        limit = queue_limit_ns(length)
-        first, again = [], []
-        for _ in range(TRIALS):
+    limit = queue_limit_ns(length)
+    found: dict[str, list[float]] = defaultdict(list)
+    # The sample's first trial is not among those it prints.
+    for trial in range(TRIALS + 1):
+        read = {"capture": float(gate.time_capture(work, 1)[0])}
+        with gate.captured(work) as graph:
+            life = gate.time_life(graph, 1, upload=False)[0]
+            for theirs, ours in LIFE.items():
+                read[theirs] = float(life[gate.LIFE_COLUMNS.index(ours)])
             with gate.instantiated(graph) as graph_exec:
-                readings = gate.time_exec(graph_exec, 2, queue_limit_ns=limit)[:, gate.DEVICE]
-            first.append(float(readings[0]) / 1e3)
-            again.append(float(readings[1]) / 1e3)
-    found["first_launch_device"], found["repeat_launch_device"] = first, again
+                on_device = gate.time_exec(graph_exec, 2, queue_limit_ns=limit)[:, gate.DEVICE]
+        read["first_launch_device"], read["repeat_launch_device"] = map(float, on_device)
+        for name, value in read.items() if trial else ():
+            found[name].append(value / 1e3)
     return found
+
+
+def compare(binaries: list[Path], length: int) -> Iterator[dict[str, Any]]:
+    """Yield for each quantity and binary its median and quartiles, and those of gviz."""
+    sides: dict[str, dict[str, list[float]]] = {}
+    for _ in range(ROUNDS):
+        found = {binary.name: run_sample(binary, length) for binary in binaries}
+        with opened(quick_plan()):
+            found["gviz"] = run_ours(length)
+        for side, readings in found.items():
+            for name, values in readings.items():
+                sides.setdefault(side, defaultdict(list))[name] += values
+    for name, ours in sides.pop("gviz").items():
+        for side, readings in sides.items():
+            yield {"nodes": length, "quantity": name, "sample": side} | {
+                f"{who}_us": np.percentile(values, [25, 50, 75]).round(3).tolist()
+                for who, values in (("sample", readings[name]), ("gviz", ours))
+            }
 
 
 def main() -> int:
@@ -77,25 +98,19 @@ def main() -> int:
     if not folder:
         print("set GVIZ_CUDA_SAMPLES to the folder of cudaGraphsPerfScaling", file=sys.stderr)
         return 2
+    binaries = [Path(folder) / name for name in sys.argv[1:] or ["cudaGraphsPerfScaling"]]
     results = []
-    print(f"{'nodes':>6} {'quantity':22} {'sample us':>10} {'gviz us':>10} {'ratio':>6}")
+    print(
+        f"{'nodes':>6} {'quantity':22} {'sample':30} {'sample us':>10} {'gviz us':>10} {'ratio':>6}"
+    )
     for length in LENGTHS:
-        sides: list[dict[str, list[float]]] = [defaultdict(list), defaultdict(list)]
-        for _ in range(ROUNDS):
-            theirs = run_sample(Path(folder) / "cudaGraphsPerfScaling", length)
-            with opened(quick_plan()):
-                ours = run_ours(length)
-            for side, found in zip(sides, (theirs, ours), strict=True):
-                for name, values in found.items():
-                    side[name] += values
-        for name in sides[1]:
-            sample, gviz = (statistics.median(side[name]) for side in sides)
-            spread = [np.percentile(side[name], [25, 75]).round(3).tolist() for side in sides]
-            results.append(
-                {"nodes": length, "quantity": name, "sample_us": sample, "gviz_us": gviz}
-                | {"sample_quartiles": spread[0], "gviz_quartiles": spread[1]}
+        for row in compare(binaries, length):
+            results.append(row)
+            sample, ours = row["sample_us"][1], row["gviz_us"][1]
+            print(
+                f"{length:6} {row['quantity']:22} {row['sample']:30} {sample:10.2f} {ours:10.2f} "
+                f"{ours / sample:6.2f}"
             )
-            print(f"{length:6} {name:22} {sample:10.2f} {gviz:10.2f} {gviz / sample:6.2f}")
     print(json.dumps({"bench": "gpu_launch_costs", "results": results}))
     return 0
 
