@@ -24,6 +24,7 @@ _LIFE = (
     "instantiate",
     "upload and wait",
     "update",
+    "update, same arguments",
     "update every node",
     "disable every node",
     "destroy",
@@ -201,7 +202,7 @@ def _life(figures: Figures) -> Section | None:
     return Section(
         "What does making a graph cost?",
         "Host time of each step of a graph's life. Updating every node is one call a node; "
-        "updating the graph is one call for all.",
+        "updating the graph is one call for all, and each kernel's argument changes or none does.",
         chart("life", series, _NODES, Axis("us", log=True)),
     )
 
@@ -221,7 +222,8 @@ def _loop(figures: Figures) -> Section | None:
     return Section(
         "Instantiate again, update, or launch again?",
         "The same loop four ways, from the first launch until the GPU has finished the last: time "
-        "a kernel.",
+        "a kernel. Each iteration's kernels get another argument, unless the graph is launched as "
+        "it is.",
         chart("loop", series, Axis("work of an iteration"), Axis("us a kernel"), bars=True),
     )
 

@@ -152,13 +152,14 @@ GVIZ_EXPORT int gviz_lab_time_life(CUgraph graph, int upload, int repeats,
 
 /* -- updates ------------------------------------------------------------------------------------------ */
 
-/* Whole-graph updates from another graph of the same shape. */
-GVIZ_EXPORT int gviz_lab_time_update(CUgraphExec exec, CUgraph other, int repeats,
+/* Whole-graph updates from two graphs of the same shape in turn: where their arguments differ, each
+ * update changes them. */
+GVIZ_EXPORT int gviz_lab_time_update(CUgraphExec exec, CUgraph one, CUgraph other, int repeats,
                                      int64_t *times_ns) {
     struct update_info info;
     for (int i = 0; i < repeats; i++) {
         int64_t start = lab_clock_ns();
-        CUresult result = cuda.GraphExecUpdate(exec, other, &info);
+        CUresult result = cuda.GraphExecUpdate(exec, i % 2 ? other : one, &info);
         times_ns[i] = lab_clock_ns() - start;
         if (lab_check(result, "cuGraphExecUpdate") != 0)
             return -1;
@@ -269,7 +270,8 @@ static int iterate(enum loop how, const struct lab_program *program, CUgraphExec
 }
 
 /* `iterations` of the loop, from before the first until the GPU has finished the last; without
- * the first capture and instantiation where the executable lives on. */
+ * the first capture and instantiation where the executable lives on. Spinning kernels get another
+ * argument every time, so that an update has something to do. */
 GVIZ_EXPORT int gviz_lab_time_loop(int how, const struct lab_program *program, int iterations,
                                    int64_t *time_ns) {
     CUgraph graph = NULL;
@@ -285,8 +287,11 @@ GVIZ_EXPORT int gviz_lab_time_loop(int how, const struct lab_program *program, i
             result = lab_check(cuda.StreamSynchronize(lab.streams[0]), "cuStreamSynchronize");
     }
     int64_t start = lab_clock_ns();
-    for (int i = 0; i < iterations && result == 0; i++)
-        result = iterate((enum loop)how, program, &exec);
+    for (int i = 0; i < iterations && result == 0; i++) {
+        struct lab_program turn = *program;
+        turn.clocks += (uint64_t)(i % 2 == 0);
+        result = iterate((enum loop)how, &turn, &exec);
+    }
     CUresult finished = cuda.StreamSynchronize(lab.streams[0]);
     *time_ns = lab_clock_ns() - start;
     gviz_lab_destroy(graph, exec);

@@ -254,12 +254,13 @@ def time_life(graph: int, repeats: int, *, upload: bool) -> IntArray:
     return lives
 
 
-def time_update(graph_exec: int, other: int, repeats: int) -> IntArray:
-    """Update an executable from another graph of its shape; return the times in nanoseconds."""
+def time_update(graph_exec: int, one: int, other: int, repeats: int) -> IntArray:
+    """Update an executable from two graphs of its shape in turn; return the times, ns."""
     times = np.empty(repeats, np.int64)
     _check(
         _library().gviz_lab_time_update(
             ctypes.c_void_p(graph_exec),
+            ctypes.c_void_p(one),
             ctypes.c_void_p(other),
             ctypes.c_int(repeats),
             _pointer(times),

@@ -71,10 +71,14 @@ def _life(plan: Plan, shape: Shape, graph: int) -> Iterator[Figure]:
 def _updates(plan: Plan, length: int) -> Iterator[Figure]:
     """Measure updates of kernels that take an argument, as those of programs do."""
     count = plan.lives + plan.warm_up
-    work = gate.program(straight_line(length, (Call.SPIN,)), 0)
+    shape = straight_line(length, (Call.SPIN,))
+    work, longer = gate.program(shape, 0), gate.program(shape, 1)
     with gate.captured(work) as graph:
-        with gate.captured(work) as other, gate.instantiated(graph) as graph_exec:
-            times = gate.time_update(graph_exec, other, count)
+        with gate.captured(work) as same, gate.instantiated(graph) as graph_exec:
+            times = gate.time_update(graph_exec, same, graph, count)
+            yield from _figures(LIFE, "update, same arguments", work.shape, times, plan.warm_up)
+        with gate.captured(longer) as changed, gate.instantiated(graph) as graph_exec:
+            times = gate.time_update(graph_exec, changed, graph, count)
             yield from _figures(LIFE, "update", work.shape, times, plan.warm_up)
         with gate.instantiated(graph) as graph_exec:
             times = gate.time_node_updates(graph_exec, graph, count)
@@ -115,7 +119,7 @@ def measure_loops(plan: Plan) -> Iterator[Figure]:
     """Measure one loop without a graph and three ways with one; time an iteration."""
     with opened(plan):
         for length in _LOOP_LENGTHS:
-            work = gate.program(straight_line(length))
+            work = gate.program(straight_line(length, (Call.SPIN,)), 0)
             times: dict[Loop, list[float]] = {how: [] for how in _LOOP_NAMES}
             for _ in range(plan.lives + plan.warm_up):  # in turns: all meet the same host
                 for how in _LOOP_NAMES:

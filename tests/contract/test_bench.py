@@ -85,6 +85,14 @@ def test_figures_hold_together(bench: tuple[Path, dict[str, object]], backend: B
         assert relaunch is not None
         assert stream is not None
         assert relaunch.median < 1.2 * stream.median
+    for nodes in found.node_counts("life", "update", "host"):
+        changed, same = (
+            found.one("life", s, "host", nodes) for s in ("update", "update, same arguments")
+        )
+        assert changed is not None
+        assert same is not None
+        # A driver that copies nothing where nothing changed.
+        assert not backend.is_real or nodes < 100 or changed.median > 2 * same.median
     if backend.is_real:  # what graphs are for
         long = max(found.node_counts("launch", "relaunch", "host"))
         stream, relaunch = (found.one("launch", s, "host", long) for s in ("stream", "relaunch"))
