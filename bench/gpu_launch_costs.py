@@ -1,9 +1,10 @@
 """gviz bench beside NVIDIA's cudaGraphsPerfScaling: the same quantities, one after the other.
 
 GVIZ_CUDA_SAMPLES names a folder with the sample's binary, built from its public source
-(github.com/NVIDIA/cuda-samples). The sample's trials and ours take turns, so that both meet
-the same machine; medians are compared. Other binaries of the sample, such as one whose calls are
-the driver's as gviz's are, are compared too when they are named. ::
+(github.com/NVIDIA/cuda-samples). Processes of the sample and of ours take turns, so that both meet
+the same machine: of each the median trial is taken, of those the median. Other binaries of the
+sample, such as one whose calls are the driver's as gviz's are, are compared too when they are
+named. ::
 
     GVIZ_CUDA_SAMPLES=folder python -P bench/gpu_launch_costs.py [BINARY ...]
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+import statistics
 import subprocess
 import sys
 from collections import defaultdict
@@ -28,7 +30,7 @@ from gviz.collectors.laboratory.plan import quick_plan
 from gviz.launch_cost.shape import straight_line
 
 LENGTHS = (20, 100, 500, 2000)
-ROUNDS = 10
+ROUNDS = 12
 TRIALS = 20
 #: The sample's column, and where ours is in gate.LIFE_COLUMNS.
 LIFE = {
@@ -74,16 +76,24 @@ def run_ours(length: int) -> dict[str, list[float]]:
     return found
 
 
+def run_process(length: int) -> dict[str, list[float]]:
+    """Return gviz's readings of one process, as the sample's are."""
+    command = [sys.executable, "-P", __file__, "--ours", str(length)]
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    found: dict[str, list[float]] = json.loads(output)
+    return found
+
+
 def compare(binaries: list[Path], length: int) -> Iterator[dict[str, Any]]:
-    """Yield for each quantity and binary its median and quartiles, and those of gviz."""
+    """Yield for each quantity and binary the quartiles of its processes, and those of gviz."""
     sides: dict[str, dict[str, list[float]]] = {}
     for _ in range(ROUNDS):
         found = {binary.name: run_sample(binary, length) for binary in binaries}
-        with opened(quick_plan()):
-            found["gviz"] = run_ours(length)
+        found["gviz"] = run_process(length)
         for side, readings in found.items():
+            medians = sides.setdefault(side, defaultdict(list))
             for name, values in readings.items():
-                sides.setdefault(side, defaultdict(list))[name] += values
+                medians[name].append(statistics.median(values))
     for name, ours in sides.pop("gviz").items():
         for side, readings in sides.items():
             yield {"nodes": length, "quantity": name, "sample": side} | {
@@ -94,6 +104,10 @@ def compare(binaries: list[Path], length: int) -> Iterator[dict[str, Any]]:
 
 def main() -> int:
     """Print the table and one line of JSON."""
+    if sys.argv[1:2] == ["--ours"]:
+        with opened(quick_plan()):
+            print(json.dumps(run_ours(int(sys.argv[2]))))
+        return 0
     folder = os.environ.get("GVIZ_CUDA_SAMPLES")
     if not folder:
         print("set GVIZ_CUDA_SAMPLES to the folder of cudaGraphsPerfScaling", file=sys.stderr)

@@ -147,7 +147,21 @@ def test_torchrun_gives_a_run_a_rank(run: Run, tmp_path: Path) -> None:
 
 
 def test_failed_rank_keeps_the_others_recording(run: Run, tmp_path: Path) -> None:
-    text = WORK + "work(0)\nimport os\nif os.environ['RANK'] == '1': raise SystemExit(5)\n"
+    # Rank 1 fails when rank 0 has recorded something, and waits until it is ended.
+    text = (
+        WORK
+        + f"""
+import os, pathlib, time
+work(0)
+there = pathlib.Path({str(tmp_path / "there")!r})
+if os.environ["RANK"] == "0":
+    there.touch()
+    time.sleep(60)
+while not there.exists():
+    time.sleep(0.01)
+raise SystemExit(5)
+"""
+    )
     torchrun = Path(sys.executable).with_name("torchrun")
     launcher = (str(torchrun),) if torchrun.exists() else ("-m", "torch.distributed.run")
     done = run(*launcher, "--standalone", "--nproc-per-node=2", script(tmp_path, text))
