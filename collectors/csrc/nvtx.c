@@ -276,6 +276,18 @@ static int on_domain_pop(const char *domain) {
     nvtx_pop(domain);
     return (int)this_thread()->nvtx_depth;
 }
+/* Of the payload extension: ranges whose text, if any, is in a payload that is not read. */
+static int on_push_payload(const char *domain, const void *payloads, size_t count) {
+    (void)payloads;
+    (void)count;
+    return (int)nvtx_push(domain, "");
+}
+static int on_pop_payload(const char *domain, const void *payloads, size_t count) {
+    (void)payloads;
+    (void)count;
+    return on_domain_pop(domain);
+}
+
 /* A domain's handle, and a registered string's, is our copy of its text. They live as long as
  * the program: NVTX hands the pointers out to it. */
 static const void *on_register_a(const char *domain, const char *text) {
@@ -325,5 +337,31 @@ GVIZ_EXPORT int InitializeInjectionNvtx2(get_export_table get_table) {
     await_injection();
     install(callbacks, MODULE_CORE, core, sizeof core / sizeof *core);
     install(callbacks, MODULE_CORE2, core2, sizeof core2 / sizeof *core2);
+    return 1;
+}
+
+/* -- NVTX's extensions: nvtxExtTypes.h and nvToolsExtPayload.h of NVTX 3 ------------------------- */
+
+struct extension_segment {
+    size_t id, slot_count;
+    intptr_t *slots;
+};
+struct extension_module {
+    uint16_t nvtx_version, struct_size, module, compatibility;
+    size_t segment_count;
+    struct extension_segment *segments;
+};
+
+enum { MODULE_PAYLOAD = 2, PAYLOAD_PUSH = 3, PAYLOAD_POP = 4 };
+
+/* Libraries such as NCCL open a range with the core's call and close it with the extension's. */
+GVIZ_EXPORT int InitializeInjectionNvtxExtension(const struct extension_module *module) {
+    if (module->module != MODULE_PAYLOAD || !module->segment_count)
+        return 1; /* its calls do nothing; 0 would have NVTX unload this library */
+    const struct extension_segment *segment = &module->segments[0];
+    if (segment->slot_count > PAYLOAD_POP) {
+        segment->slots[PAYLOAD_PUSH] = (intptr_t)on_push_payload;
+        segment->slots[PAYLOAD_POP] = (intptr_t)on_pop_payload;
+    }
     return 1;
 }

@@ -15,6 +15,7 @@ import numpy as np
 
 from gviz.analysis.figure import NotComputed, figure
 from gviz.analysis.first_launch import first_launches
+from gviz.analysis.own_time import own_time
 from gviz.analysis.soundness import span_ns
 from gviz.analysis.stream_result import Gain, stream_result
 from gviz.analysis.subject import Subject
@@ -30,12 +31,21 @@ _POINTS = 25
 
 @dataclass(frozen=True, slots=True)
 class SetupCost:
-    """What making a graph costs, once for each executable."""
+    """What making a graph costs, once for each executable.
 
-    capture_ns: int | None = figure(
+    Capture and instantiation are without what gviz's own callbacks took of them, as far as the
+    recording tells it; CUPTI's part stays in.
+    """
+
+    capture_ns: float | None = figure(
         "measured", "begin to end of the stream capture; null: built node by node, or not seen"
     )
     instantiate_ns: float = figure("measured", "median instantiation")
+    own_ns: float | None = figure(
+        "measured",
+        "gviz's own callbacks, taken off capture and instantiation; null: the recording does not "
+        "tell, and they are in both",
+    )
     upload_ns: float | None = figure("measured", "median upload; null: there was none")
     first_launch_ns: float = figure(
         "derived",
@@ -145,14 +155,25 @@ def setup_cost(subject: Subject) -> SetupCost | None:
         return None
     uploads = [ns for ns in uploaded if ns is not None]
     surplus = [found.surplus_ns for found in first_launches(subject)]
-    capture = span_ns(row.capture_start_ns, row.capture_end_ns)
     upload = float(median(uploads)) if uploads else None
     first = float(median(surplus)) if surplus else 0.0
+    own = own_time(subject.recording, row.run_id)
+    capture, instantiate = span_ns(row.capture_start_ns, row.capture_end_ns), median(known)
+    theirs, own_capture = _less(capture, own.capture)
+    made, own_made = _less(float(instantiate), own.instantiate)
     return SetupCost(
-        capture_ns=capture,
-        instantiate_ns=float(median(known)),
+        capture_ns=theirs,
+        instantiate_ns=made or 0.0,
+        own_ns=None if own_made is None or own_capture is None else own_made + own_capture,
         upload_ns=upload,
         first_launch_ns=first,
-        total_ns=(capture or 0) + float(median(known)) + (upload or 0.0) + first,
+        total_ns=(theirs or 0.0) + (made or 0.0) + (upload or 0.0) + first,
         executable_count=len(known),
     )
+
+
+def _less(ns: float | None, own: float | None) -> tuple[float | None, float | None]:
+    """Return a time without gviz's own part, and that part; None: not known."""
+    if ns is None:
+        return None, 0.0
+    return (ns, None) if own is None else (ns * (1 - own), ns * own)

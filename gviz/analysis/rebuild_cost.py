@@ -71,8 +71,8 @@ def rebuild_cost(run: RunSubject, again: Sequence[rows.GraphExec], *, is_same: b
     """
     made = sum(_instantiate_ns(e) for e in again)
     captured = sum(_capture_ns(run, e) for e in again) if is_same else 0
-    own_made = run.own_fraction("instantiate")
-    own_captured = run.own_fraction("capture") if captured else 0.0
+    own_made = run.own_time.instantiate
+    own_captured = run.own_time.capture if captured else 0.0
     own: float | None = None
     if own_made is not None and own_captured is not None:
         own = made * own_made + captured * own_captured

@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gviz.analysis.own_time import OwnTime, own_time
 from gviz.analysis.soundness import sound_launch, span_ns
 from gviz.launch_cost.recorded import LaunchCosts, costs_for_run
 from gviz.life_summary import is_failed
@@ -66,27 +67,9 @@ class RunSubject:
         return sorted(known, key=lambda x: x.host_start_ns or 0)
 
     @cached_property
-    def _measured(self) -> dict[str, float | None]:
-        return {m.name: m.value for m in self.recording.fetch_measurements(self.run.run_id)}
-
-    def own_fraction(self, kind: str) -> float | None:
-        """Return gviz's own part of the host time of captures or instantiations.
-
-        Parameters
-        ----------
-        kind
-            ``capture`` or ``instantiate``.
-
-        Returns
-        -------
-        fraction
-            From 0 to 1, of all such calls of the run; None: not measured, as in recordings that
-            an older gviz made.
-        """
-        own, watched = (self._measured.get(f"{kind}_{x}_ns") for x in ("own", "watched"))
-        if own is None or not watched:
-            return None
-        return min(max(own / watched, 0.0), 1.0)
+    def own_time(self) -> OwnTime:
+        """What of captures and instantiations was gviz's own."""
+        return own_time(self.recording, self.run.run_id)
 
     @cached_property
     def updates(self) -> list[life_rows.GraphUpdate]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gviz.analysis.bootstrap import Interval
-from gviz.analysis.break_even import BreakEven, PayBack
+from gviz.analysis.break_even import BreakEven, PayBack, SetupCost
 from gviz.analysis.figure import NotComputed
 from gviz.analysis.graph_share import GraphShare
 from gviz.analysis.stream_result import StreamResult
@@ -87,14 +87,21 @@ def render_break_even(result: BreakEven, width: int) -> Iterator[str]:
         ("first launch", setup.first_launch_ns),
     ]
     shown = ", ".join(f"{name} {format_ns(ns)}" for name, ns in parts if ns)
+    how = f"measured, {_own(setup)}"
     yield from wrapped(
-        f"making it takes {format_ns(setup.total_ns)} of host time: {shown} [measured]", width
+        f"making it takes {format_ns(setup.total_ns)} of host time: {shown} [{how}]", width
     )
     yield from wrapped(
         f"paid back {_when(result.elapsed)} by elapsed time, {_when(result.host)} by host time "
         f"[derived]; each executable was launched {result.launches_seen:,.0f} times",
         width,
     )
+
+
+def _own(setup: SetupCost) -> str:
+    if setup.own_ns is None:
+        return "gviz's own part in it"
+    return f"less {format_ns(setup.own_ns)} of gviz's own"
 
 
 def _when(found: PayBack) -> str:

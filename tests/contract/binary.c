@@ -106,6 +106,28 @@ static void start_nvtx(void) {
         initialize(export_table);
 }
 
+/* nvtxExtInit.h: a table of the payload extension's calls (module 2), and who fills it. */
+static void end_range_with_payload(void) {
+    struct {
+        size_t id, count;
+        intptr_t *slots;
+    } segment = {0, 63, (intptr_t[63]){0}};
+    struct {
+        uint16_t version, size, module, compatibility;
+        size_t segment_count;
+        void *segments, *export, *information;
+    } module = {3, sizeof module, 2, 0x0104, 1, &segment, NULL, NULL};
+    void *library = dlopen(getenv("NVTX_INJECTION64_PATH"), RTLD_NOW);
+    int (*initialize)(void *) =
+        library ? (int (*)(void *))dlsym(library, "InitializeInjectionNvtxExtension") : NULL;
+    int (*end)(void *, const void *, size_t);
+    if (!initialize || initialize(&module) != 1)
+        return;
+    end = (int (*)(void *, const void *, size_t))segment.slots[4]; /* nvtxRangePopPayload */
+    if (end)
+        end(NULL, NULL, 0);
+}
+
 /* -- what it can be told to do ----------------------------------------------------------------- */
 
 static void last_launches(void) { launch(2); }
@@ -117,11 +139,13 @@ int main(int count, char **arguments) {
         puts("no CUDA here");
         return 3;
     }
-    if (strcmp(what, "nvtx") == 0) {
+    if (strncmp(what, "nvtx", 4) == 0) {
         start_nvtx();
         if (push)
             push("outer");
     }
+    if (strcmp(what, "nvtx payload") == 0)
+        end_range_with_payload();
     if (strcmp(what, "fork first") == 0)
         child = fork();
     start();

@@ -142,6 +142,15 @@ class TestBinary:
             assert paths[inner].parent_id in before
             assert [r.nvtx_path_id for r in recording.fetch_nvtx_ranges(1)] == [inner]
 
+    def test_ranges_end_by_the_call_of_the_payload_extension(
+        self, run: Run, binary: Path, tmp_path: Path
+    ) -> None:
+        """As NCCL ends that of ncclCommInitRankConfig; all that followed would be inside."""
+        run(str(binary), "nvtx payload")
+        with opened(tmp_path) as recording:
+            (graph,) = recording.fetch_graphs()
+            assert {n.nvtx_path_id for n in recording.fetch_nodes(graph.graph_id)} == {None}
+
     def test_launches_of_exit_handlers_are_recorded(
         self, run: Run, binary: Path, tmp_path: Path
     ) -> None:
