@@ -19,15 +19,13 @@ _LAUNCHES = (
     ("first", "graph, first launch"),
     ("relaunch", "graph, launched again"),
 )
-_LIFE = (
-    "capture",
-    "instantiate",
-    "upload and wait",
+_MAKING = ("capture", "instantiate", "upload and wait", "destroy")
+_CHANGING = (
     "update",
     "update, same arguments",
     "update every node",
     "disable every node",
-    "destroy",
+    "enable every node",
 )
 
 
@@ -59,6 +57,7 @@ def sections(figures: Figures) -> list[Section]:
         _second_stream,
         _break_even,
         _life,
+        _changes,
         _loop,
         _gain,
         _batch,
@@ -192,19 +191,37 @@ def _break_even(figures: Figures) -> Section | None:
 
 
 def _life(figures: Figures) -> Section | None:
+    return _steps(
+        figures,
+        _MAKING,
+        "What does making a graph cost?",
+        "Host time of each step of a graph's life.",
+        "life",
+    )
+
+
+def _changes(figures: Figures) -> Section | None:
+    return _steps(
+        figures,
+        _CHANGING,
+        "What does changing a graph cost?",
+        "Host time. Updating every node, disabling and enabling are one call a node; updating the "
+        "graph is one call for all, and every kernel's argument changes or none does.",
+        "changes",
+    )
+
+
+def _steps(
+    figures: Figures, subjects: Sequence[str], question: str, note: str, name: str
+) -> Section | None:
     series = []
-    for subject in _LIFE:
+    for subject in subjects:
         line = figures.select("life", subject, "host", STRAIGHT_LINE)
         if line:
             series.append(_series(subject, line, _nodes, _microseconds))
     if not series:
         return None
-    return Section(
-        "What does making a graph cost?",
-        "Host time of each step of a graph's life. Updating every node is one call a node; "
-        "updating the graph is one call for all, and each kernel's argument changes or none does.",
-        chart("life", series, _NODES, Axis("us", log=True)),
-    )
+    return Section(question, note, chart(name, series, _NODES, Axis("us", log=True)))
 
 
 def _loop(figures: Figures) -> Section | None:

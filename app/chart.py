@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import floor, log10
 from typing import Any
 
 from dash import dcc, html
@@ -79,8 +80,8 @@ def chart(
         numbers=_table(series, x, y),
         barmode="group",
         showlegend=len(series) > 1,
-        xaxis=axis(x),
-        yaxis=axis(y),
+        xaxis=_axis(x, [p for one in series for p in one.x if not isinstance(p, str)]),
+        yaxis=_axis(y, [value for one in series for value in one.y]),
         **layout,
     )
 
@@ -163,16 +164,26 @@ def _table(series: Sequence[Series], x: Axis, y: Axis) -> Component:
     return html.Div(table, className="gv-scroll-x")
 
 
-def axis(axis: Axis) -> dict[str, Any]:
-    """Return an axis as plotly has it."""
+def _axis(axis: Axis, values: Sequence[float]) -> dict[str, Any]:
+    """Return an axis with such values as plotly has it."""
     return {
         "title": {"text": axis.title},
         "type": "log" if axis.log else "-",
         "automargin": True,
         "zeroline": False,
-        # A log axis labels 1, 10, 100 and not each 2 and 5.
-        **({"dtick": 1, "exponentformat": "SI"} if axis.log else {"rangemode": "tozero"}),
+        **(_log_ticks(values) if axis.log else {"rangemode": "tozero"}),
     }
+
+
+def _log_ticks(values: Sequence[float]) -> dict[str, Any]:
+    """Return the ticks of a log axis: 1, 10, 100, and each 2 and 5 where that would be too few."""
+    positive = [value for value in values if value > 0]
+    if not positive or max(positive) > 30 * min(positive):
+        return {"dtick": 1, "exponentformat": "SI"}
+    first, last = (floor(log10(end(positive))) for end in (min, max))
+    ticks = [step * 10.0**power for power in range(first, last + 1) for step in (1, 2, 5)]
+    # Plotly's own write 0.5 and 5 alike.
+    return {"tickvals": ticks, "ticktext": [f"{tick:g}" for tick in ticks]}
 
 
 def _spread(one: Series) -> dict[str, Any]:
