@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from dash import dcc
 from dash.development.base_component import Component
@@ -14,6 +15,9 @@ from gviz.app.open_recording import OpenRecording
 from gviz.comparison.diff import PairedRecordings, pair_recordings
 from gviz.recording import rows
 
+#: Pairs of open files that are offered.
+_MOST_PAIRS = 8
+
 
 def file_choices(library: Library, query: Query) -> list[Component]:
     """Return the choices of both files."""
@@ -24,6 +28,19 @@ def file_choices(library: Library, query: Query) -> list[Component]:
             ("a", "A, before", query.before_file),
             ("b", "B, after", query.after_file),
         )
+    ]
+
+
+def neighbours(library: Library, addresses: Addresses) -> list[Component]:
+    """Return links that compare each open file with the next, of those that hold graphs."""
+    files = [f for f in library.files() if f.recording.fetch_graphs()][: _MOST_PAIRS + 1]
+    return [
+        dcc.Link(
+            f"{before.key} → {after.key}",
+            href=addresses.compare(Sides(before.key, after.key)),
+            className="gv-report-link",
+        )
+        for before, after in pairwise(files)
     ]
 
 

@@ -14,6 +14,7 @@ from gviz.app.compare.choice import (
     choose_graph,
     file_choices,
     graph_choices,
+    neighbours,
     nothing_to_compare,
     swap_link,
 )
@@ -35,7 +36,12 @@ def render_compare(library: Library, query: Query, addresses: Addresses) -> Comp
     """
     missing = nothing_to_compare(library, query)
     if missing:
-        return _page(file_choices(library, query), [_sentence(text) for text in missing])
+        offered = [html.Li(link) for link in neighbours(library, addresses)]
+        body = [_sentence(text) for text in missing]
+        return _page(
+            file_choices(library, query),
+            [*body, html.Ul(offered, className="gv-compare-offers")] if offered else body,
+        )
     assert query.before_file is not None
     assert query.after_file is not None
     first, second = library.file(query.before_file), library.file(query.after_file)

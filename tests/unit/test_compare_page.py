@@ -144,6 +144,10 @@ def test_page_says_what_is_missing(library: Library, search: str, said: str) -> 
     assert said in texts(page(library, search))
 
 
+def test_open_recordings_are_offered_in_their_order(library: Library) -> None:
+    assert links(page(library, "")) == [f"/compare?a={BEFORE}&b={AFTER}"]
+
+
 @pytest.mark.parametrize("graph", ["7", "1:7"])
 def test_graph_that_is_not_there_is_said(library: Library, graph: str) -> None:
     assert "no graph 7" in texts(body(library, f"?a={BEFORE}&b={AFTER}&graph={graph}"))
