@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gviz.cli.bench_summary import summarize
+from gviz.cli.progress import ProgressLine
 from gviz.errors import CollectorError, UsageError
 from gviz.launch_cost.fit import fit_lines
 from gviz.launch_cost.recorded import kept_folder, write_results
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from gviz.collectors.laboratory.gate import Gpu
     from gviz.collectors.laboratory.plan import Experiment
 
-_BAR = 24
 #: Exit code when it was interrupted, as a shell reports it.
 _EXIT_INTERRUPTED = 130
 
@@ -85,22 +85,16 @@ def run(arguments: argparse.Namespace) -> int:
 def _progress() -> Iterator[Progress]:
     """Draw a bar on stderr where that is a terminal; else name each experiment once."""
     last: list[str] = []
-    live = sys.stderr.isatty()
+    with ProgressLine() as line:
 
-    def show(experiment: Experiment, share: float) -> None:
-        if live:
-            filled = round(_BAR * share)
-            bar = "#" * filled + "." * (_BAR - filled)
-            print(f"\r[{bar}] {share:4.0%} {experiment.title:40}", end="", file=sys.stderr)
-        elif last[-1:] != [experiment.name]:
-            last.append(experiment.name)
-            print(f"gviz: measuring {experiment.title}", file=sys.stderr)
+        def show(experiment: Experiment, share: float) -> None:
+            if line.is_live:
+                line.tell_share(share, experiment.title)
+            elif last[-1:] != [experiment.name]:
+                last.append(experiment.name)
+                print(f"gviz: measuring {experiment.title}", file=sys.stderr)
 
-    try:
         yield show
-    finally:
-        if live:
-            print("\r" + " " * (_BAR + 50) + "\r", end="", file=sys.stderr)
 
 
 def _write(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gviz.cli.progress import ProgressLine
 from gviz.cli.quantity import format_bytes, format_count
 from gviz.cli.recording_path import find_recording
 from gviz.errors import GvizError, RecordingError, UsageError
@@ -18,11 +18,6 @@ from gviz.recording.reader import Recording
 
 if TYPE_CHECKING:
     from gviz.cli.main import Subparsers
-
-#: Work that takes longer than this is said to go on, and so often.
-_PATIENCE_S = 0.5
-#: Characters of such a line.
-_LINE = 79
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -157,18 +152,15 @@ def _write_html(path: Path, arguments: argparse.Namespace) -> None:
     from gviz.app.html_file.launches import parse_asked
 
     graph_ids = _graph_ids(path, arguments)
-    progress = _Progress()
-    try:
+    with ProgressLine() as line:
         written = write_html(
             path,
             arguments.output or path.with_suffix(".html"),
             graph_ids,
             [parse_asked(text) for text in arguments.launch],
             overwrite=arguments.overwrite,
-            progress=progress.tell,
+            progress=line.tell,
         )
-    finally:
-        progress.end()
     held = [
         format_count(written.graph_count, "graph"),
         format_count(written.node_count, "node"),
@@ -189,19 +181,15 @@ def _write_perfetto(path: Path, arguments: argparse.Namespace) -> None:
         raise UsageError(f"-o {output}: name a file that ends with .json or .json.gz")
     ordinals = _parse_ordinals(arguments.launch)
     graph_ids = _graph_ids(path, arguments)
-    progress = _Progress()
-    try:
-        with Recording(path) as recording:
-            written = write_trace(
-                recording,
-                output,
-                graph_ids,
-                ordinals,
-                overwrite=arguments.overwrite,
-                progress=progress.tell,
-            )
-    finally:
-        progress.end()
+    with ProgressLine() as line, Recording(path) as recording:
+        written = write_trace(
+            recording,
+            output,
+            graph_ids,
+            ordinals,
+            overwrite=arguments.overwrite,
+            progress=line.tell,
+        )
     held = [
         format_count(written.launch_count, "launch", "launches"),
         format_count(written.event_count, "event"),
@@ -269,30 +257,6 @@ def _write_tables(path: Path, arguments: argparse.Namespace) -> None:
         "docs/recording.md says what the columns mean",
         file=sys.stderr,
     )
-
-
-class _Progress:
-    """Says on a terminal what is being done, on one line that is written over."""
-
-    def __init__(self) -> None:
-        self._said_at = time.monotonic()
-        self._width = 0
-
-    def tell(self, text: str) -> None:
-        """Say it, unless something was said just before."""
-        if sys.stderr.isatty() and time.monotonic() - self._said_at >= _PATIENCE_S:
-            self._say(text[-_LINE:])
-
-    def end(self) -> None:
-        """Take the line away."""
-        if self._width:
-            self._say("")
-            sys.stderr.write("\r")
-
-    def _say(self, text: str) -> None:
-        sys.stderr.write(f"\r{text:<{self._width}}")
-        sys.stderr.flush()
-        self._said_at, self._width = time.monotonic(), len(text)
 
 
 _WRITERS: Mapping[str, Callable[[Path, argparse.Namespace], None]] = {

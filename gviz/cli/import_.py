@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gviz.cli.progress import ProgressBar
+from gviz.cli.progress import ProgressLine
 from gviz.importing.importer import bare_name, import_files
 
 if TYPE_CHECKING:
@@ -51,18 +51,15 @@ def run(arguments: argparse.Namespace) -> int:
     """Import the files; return 0."""
     files: list[Path] = arguments.files
     output: Path = arguments.output or files[0].with_name(bare_name(files[0]) + ".gviz")
-    bar = ProgressBar(f"reading {files[0].name}")
-    try:
+    with ProgressLine() as line:
         notes = import_files(
             files,
             output,
             overwrite=arguments.overwrite,
             name=arguments.name,
-            progress=bar.tell,
+            progress=lambda share: line.tell_share(share, f"reading {files[0].name}"),
             most_bytes=arguments.most_bytes,
         )
-    finally:
-        bar.end()
     for note in notes:
         print(f"gviz: {note}", file=sys.stderr)
     print(f"wrote {output}; 'gviz view {output}' shows it", file=sys.stderr)

@@ -1,45 +1,63 @@
-"""A bar on stderr for work that takes seconds."""
+"""What is being done, on one line of the terminal, for work that takes seconds."""
 
 from __future__ import annotations
 
 import sys
 import time
+from types import TracebackType
 
-_BAR = 30
-#: A bar that is gone at once tells nothing.
+_BAR = 24
+#: Longer lines would wrap, and could not be written over.
+_LINE = 79
+#: A line that is gone at once tells nothing.
 _DELAY_S = 0.5
 _EVERY_S = 0.1
 
 
-class ProgressBar:
-    """Draws how much is done where stderr is a terminal; nothing elsewhere.
+class ProgressLine:
+    """A line on stderr that is written over, where that is a terminal; nothing elsewhere.
 
-    Parameters
-    ----------
-    title
-        What is being done.
+    As a context manager it takes the line away at the end.
     """
 
-    def __init__(self, title: str) -> None:
-        self._title = title
-        self._live = sys.stderr.isatty()
+    def __init__(self) -> None:
+        self.is_live = sys.stderr.isatty()
         self._begun = time.monotonic()
         self._next = self._begun + _DELAY_S
-        self._drawn = False
+        self._width = 0
 
-    def tell(self, share: float) -> None:
-        """Draw the share that is done, from 0 to 1."""
+    def tell(self, text: str) -> None:
+        """Say what is being done, unless something was said just before."""
         now = time.monotonic()
-        if not self._live or now < self._next:
+        if not self.is_live or now < self._next:
             return
         self._next = now + _EVERY_S
-        self._drawn = True
+        self._write(text[:_LINE])
+
+    def tell_share(self, share: float, text: str) -> None:
+        """Draw the share that is done, from 0 to 1, and how long the rest takes at this pace."""
         filled = round(_BAR * share)
         bar = "#" * filled + "." * (_BAR - filled)
-        left = (now - self._begun) * (1 - share) / share if share else 0.0
-        print(f"\r[{bar}] {share:4.0%} {self._title}, {left:3.0f} s left ", end="", file=sys.stderr)
+        left = (time.monotonic() - self._begun) * (1 - share) / share if share else 0.0
+        self.tell(f"[{bar}] {share:4.0%} {left:3.0f} s left, {text}")
 
-    def end(self) -> None:
-        """Take the bar away."""
-        if self._drawn:
-            print("\r" + " " * (_BAR + len(self._title) + 30) + "\r", end="", file=sys.stderr)
+    def __enter__(self) -> ProgressLine:
+        """Return the line."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Take the line away."""
+        if self._width:
+            self._write("")
+            sys.stderr.write("\r")
+            sys.stderr.flush()
+
+    def _write(self, text: str) -> None:
+        sys.stderr.write(f"\r{text:<{self._width}}")
+        sys.stderr.flush()
+        self._width = len(text)
