@@ -35,6 +35,7 @@ from gviz.collectors.laboratory.transformer import EXPERIMENT as BATCH
 from gviz.collectors.laboratory.transformer import measure_batches
 from gviz.errors import CollectorError
 from gviz.launch_cost.figure import Figure
+from gviz.launch_cost.slowed import describe_slowed
 
 #: A GPU that others use this much of the time is called busy.
 _BUSY_PERCENT = 10
@@ -67,7 +68,7 @@ class Results:
     figures, gaps
         What was measured, and what was not and why.
     warnings
-        What makes the figures doubtful: a busy or slowed GPU, with the evidence.
+        What makes the figures doubtful: a busy or slowed GPU or host, with the evidence.
     seconds
         How long each experiment took.
     interrupted
@@ -116,6 +117,7 @@ def run_bench(plan: Plan, progress: Progress) -> Results:
         _look(results, "after", idle=False)
     except KeyboardInterrupt:
         results.interrupted = True
+    results.warnings += describe_slowed(results.figures)
     return results
 
 

@@ -18,7 +18,7 @@ from gviz.launch_cost.break_even import break_even
 from gviz.launch_cost.figure import Subject, make_figure
 from gviz.launch_cost.fit import fit_lines
 from gviz.launch_cost.lookup import Figures
-from gviz.launch_cost.recorded import find_costs, read_figures, read_lines
+from gviz.launch_cost.recorded import bundled_costs, find_costs, read_figures, read_lines
 from gviz.launch_cost.shape import (
     Call,
     Shape,
@@ -26,6 +26,7 @@ from gviz.launch_cost.shape import (
     parallel_lines,
     straight_line,
 )
+from gviz.launch_cost.slowed import describe_slowed, slowed_figures
 from gviz.recording.reader import Recording
 
 # -- shapes ----------------------------------------------------------------------------------------
@@ -262,3 +263,20 @@ def test_broken_files_of_the_folder_are_passed_over_and_given_ones_are_not(
     assert find_costs("GPU A", "13.0") is None
     with pytest.raises(RecordingError, match="not a gviz recording"):
         find_costs("GPU A", "13.0", given=[kept / "broken.gviz"])
+
+
+def test_host_times_above_those_of_longer_graphs_are_told() -> None:
+    smooth = [figure("update", "host", 300.0 * n, straight_line(n), "life") for n in (64, 100, 256)]
+    # Short calls go up and down; times on the device are not the host's.
+    short = [figure("relaunch", "host", 9e3 / n, straight_line(n)) for n in (1, 5)]
+    device = [figure("first", "device", 1e6 / n, straight_line(n)) for n in (1, 5)]
+    assert describe_slowed([*smooth, *short, *device]) == []
+    slowed = figure("update", "host", 123_456.0, straight_line(128), "life")
+    (warning,) = describe_slowed([*smooth, slowed])
+    assert "update, 128 kernels: 123 us" in warning
+    assert slowed_figures([*smooth, slowed]) == [slowed]
+
+
+def test_bundled_costs_were_not_slowed() -> None:
+    with Recording(bundled_costs()) as recording:
+        assert describe_slowed(read_figures(recording, 1)) == []
