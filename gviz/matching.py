@@ -32,7 +32,7 @@ import graphlib
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 import numpy.typing as npt
@@ -98,6 +98,10 @@ class Work:
             block=column("block_x", "block_y", "block_z"),
             bytes=column("bytes")[:, 0],
         )
+
+    def take(self, at: IntArray) -> Work:
+        """Return some of it, by index."""
+        return Work(*(getattr(self, f.name)[at] for f in fields(self)))
 
     def tokens(self) -> IntArray:
         """Return a 64-bit hash an entry, int64: equal for equal work.

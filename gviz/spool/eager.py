@@ -7,12 +7,11 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from gviz.cycle import find_cycle
-from gviz.matching import Work, match_occurrences
-from gviz.node_type import TIMED_TYPES, NodeType
+from gviz.eager_matching import UNKNOWN, EagerWork, GraphWork, match_eager
+from gviz.node_type import NodeType
 from gviz.recording import rows
 from gviz.spool.contents import CallRecord, Contents
-from gviz.spool.graphs import FoldedGraph, Graphs, operation_name
+from gviz.spool.graphs import Graphs, operation_name
 from gviz.spool.kernels import KernelTable
 
 
@@ -78,71 +77,22 @@ def _operation(
     )  # fmt: skip
 
 
-def match_eager(
+def match_passes(
     operations: list[rows.StreamOperation], graphs: Graphs, first_launch_id: int
 ) -> tuple[list[rows.StreamOperation], list[rows.Launch]]:
     """Match operations with graphs' nodes; return the operations anew and stream-side launches.
 
     Graphs are taken in order of creation; an operation belongs to one graph at most.
     """
-    launches: list[rows.Launch] = []
+    works = [
+        GraphWork(level.row.graph_id, list(level.nodes.values()), level.edges[:, :2])
+        for level in graphs.levels.values()
+        if level.row.origin != "body"
+    ]
+    found = match_eager(EagerWork.from_rows(operations), works, graphs.run_id, first_launch_id)
     matched = list(operations)
-    for level in list(graphs.levels.values()):
-        if level.row.origin == "body":
-            continue
-        free = [i for i, op in enumerate(matched) if op.launch_id is None]
-        nodes = [n for n in level.nodes.values() if n.type in TIMED_TYPES]
-        if not nodes or len(free) < len(nodes) // 2:
-            continue
-        work = [matched[i] for i in free]
-        if _has_cycle(level):
-            continue  # a damaged spool: there is no order to look for
-        occurrences = match_occurrences(
-            Work.from_rows(nodes),
-            np.array([n.node_id for n in nodes], np.int64),
-            level.edges[:, :2],
-            Work.from_rows(work),
-            np.array([op.host_start_ns or op.start_ns for op in work], np.int64),
+    for i in np.flatnonzero(found.launch_id != UNKNOWN).tolist():
+        matched[i] = replace(
+            matched[i], launch_id=int(found.launch_id[i]), node_id=int(found.node_id[i])
         )
-        for ordinal, occurrence in enumerate(occurrences):
-            launch_id = first_launch_id + len(launches)
-            chosen = [free[i] for i in occurrence.operation_index.tolist()]
-            for i, node_id in zip(chosen, occurrence.node_id.tolist(), strict=True):
-                matched[i] = replace(matched[i], launch_id=launch_id, node_id=node_id)
-            launches.append(
-                _stream_launch([matched[i] for i in chosen], level, launch_id, ordinal, graphs)
-            )
-    return matched, launches
-
-
-def _has_cycle(level: FoldedGraph) -> bool:
-    ends, places = np.unique(level.edges[:, :2], return_inverse=True)
-    pairs: list[list[int]] = places.reshape(-1, 2).tolist()
-    return bool(find_cycle(len(ends), ((a, b) for a, b in pairs)))
-
-
-def _stream_launch(
-    operations: list[rows.StreamOperation],
-    level: FoldedGraph,
-    launch_id: int,
-    ordinal: int,
-    graphs: Graphs,
-) -> rows.Launch:
-    starts = [op.host_start_ns for op in operations if op.host_start_ns is not None]
-    ends = [op.host_end_ns for op in operations if op.host_end_ns is not None]
-    return rows.Launch(
-        launch_id=launch_id,
-        run_id=graphs.run_id,
-        graph_id=level.row.graph_id,
-        graph_exec_id=None,
-        side="stream",
-        ordinal=ordinal,
-        host_start_ns=min(starts, default=None),
-        host_end_ns=max(ends, default=None),
-        thread_id=operations[0].thread_id,
-        stream_id=operations[0].stream_id,
-        node_level=1,
-        gpu_start_ns=min(op.start_ns for op in operations),
-        gpu_end_ns=max(op.start_ns + op.duration_ns for op in operations),
-        span_count=len(operations),
-    )
+    return matched, found.launches

@@ -20,7 +20,7 @@ from gviz.recording.writer import RecordingWriter
 from gviz.spool.agreement import give_up_contradicted
 from gviz.spool.allocations import build_allocations, build_graph_memory
 from gviz.spool.contents import Contents
-from gviz.spool.eager import fold_operations, match_eager
+from gviz.spool.eager import fold_operations, match_passes
 from gviz.spool.event_times import (
     add_event_times,
     bias_measurements,
@@ -126,7 +126,7 @@ class _Fold:
         launches = add_event_times(self.contents, graphs, launches)
         operations = fold_operations(self.contents, outside, self.kernels, RUN_ID)
         first_stream = len(launches.launches) + 1
-        operations, stream_launches = match_eager(operations, graphs, first_stream)
+        operations, stream_launches = match_passes(operations, graphs, first_stream)
         self._name_graphs(graphs, folder.origins)
         life = fold_life(self.contents, folder, self.kernels)
         self._measure(graphs, launches, folder.origins)
