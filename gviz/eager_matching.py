@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -141,16 +141,15 @@ def match_eager(
             chosen = free[occurrence.operation_index]
             found.launch_id[chosen] = launch_id
             found.node_id[chosen] = occurrence.node_id
-            found.launches.append(
-                rows.Launch(
-                    launch_id=launch_id,
-                    run_id=run_id,
-                    graph_id=graph.graph_id,
-                    side="stream",
-                    ordinal=ordinal,
-                    **_times(eager, chosen),
-                )
+            row = rows.Launch(
+                launch_id=launch_id,
+                run_id=run_id,
+                graph_id=graph.graph_id,
+                graph_exec_id=None,
+                side="stream",
+                ordinal=ordinal,
             )
+            found.launches.append(_with_times(row, eager, chosen))
     return found
 
 
@@ -160,19 +159,19 @@ def _has_cycle(edges: IntArray) -> bool:
     return bool(find_cycle(len(ends), ((a, b) for a, b in pairs)))
 
 
-def _times(eager: EagerWork, chosen: IntArray) -> dict[str, int | None]:
-    """Return what a pass's row says of its times and places."""
+def _with_times(row: rows.Launch, eager: EagerWork, chosen: IntArray) -> rows.Launch:
+    """Return a pass's row with its times and places."""
     called, returned = eager.called_ns[chosen], eager.returned_ns[chosen]
     called, returned = called[called != UNKNOWN], returned[returned != UNKNOWN]
     thread = int(eager.thread_id[chosen[0]])
-    return {
-        "graph_exec_id": None,
-        "host_start_ns": int(called.min()) if len(called) else None,
-        "host_end_ns": int(returned.max()) if len(returned) else None,
-        "thread_id": None if thread == UNKNOWN else thread,
-        "stream_id": int(eager.stream_id[chosen[0]]),
-        "node_level": 1,
-        "gpu_start_ns": int(eager.start_ns[chosen].min()),
-        "gpu_end_ns": int(eager.end_ns[chosen].max()),
-        "span_count": len(chosen),
-    }
+    return replace(
+        row,
+        host_start_ns=int(called.min()) if len(called) else None,
+        host_end_ns=int(returned.max()) if len(returned) else None,
+        thread_id=None if thread == UNKNOWN else thread,
+        stream_id=int(eager.stream_id[chosen[0]]),
+        node_level=1,
+        gpu_start_ns=int(eager.start_ns[chosen].min()),
+        gpu_end_ns=int(eager.end_ns[chosen].max()),
+        span_count=len(chosen),
+    )

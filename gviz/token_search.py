@@ -67,7 +67,8 @@ class TokenSearch:
                 first = pairs[0][1] if pairs else end
                 is_rejected[first : end + 1] = b"\1" * (end + 1 - first)
                 continue
-            bisect.insort(self._claimed, (pairs[0][1], end + 1))
+            pairs = _trim(pairs, self._least)
+            bisect.insort(self._claimed, (pairs[0][1], pairs[-1][1] + 1))
             yield pairs
 
     def _free_before(self, end: int) -> int:
@@ -126,6 +127,27 @@ class TokenSearch:
         aligned = [(last - i, end - j) for i, j in pairs]
         equal_pairs = [(i, j) for i, j in aligned if self._pattern[i] == self._text[j]]
         return equal_pairs, best_score
+
+
+def _trim(pairs: list[tuple[int, int]], least: int) -> list[tuple[int, int]]:
+    """Leave out what an alignment reached at its ends only past as much that it does not have.
+
+    A replaced token costs no more than a missing one, so a graph that goes on where its pass
+    has ended would take equal operations out of the pass after it.
+    """
+    stop = len(pairs) - _costly(pairs[::-1])
+    start = _costly(pairs[:stop])
+    return pairs[start:stop] if stop - start >= least else pairs
+
+
+def _costly(pairs: list[tuple[int, int]]) -> int:
+    """Return how many of the first pairs are no more than the places of the text between them."""
+    score = lowest = count = 0
+    for i in range(len(pairs) - 1):
+        score += 2 - abs(pairs[i + 1][1] - pairs[i][1])
+        if score <= lowest:
+            lowest, count = score, i + 1
+    return count
 
 
 def _bit_masks(pattern: list[int]) -> dict[int, int]:

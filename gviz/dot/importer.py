@@ -12,9 +12,10 @@ from gviz.cycle import describe_cycle, find_cycle
 from gviz.dot.model import UNKNOWN_TYPE, DotGraph, DotNode
 from gviz.dot.parse import read_dot
 from gviz.errors import DotError, UsageError
-from gviz.kernel_name import demangle, short_name
+from gviz.kernel_name import short_name
 from gviz.node_type import CopyKind, node_type_name
 from gviz.recording import rows
+from gviz.recording.kernel_functions import KernelFunctions
 from gviz.recording.numbers import Numbers
 from gviz.recording.writer import RecordingWriter
 from gviz.topology import topology_hash
@@ -80,8 +81,11 @@ def import_dot(
         writer.insert(_build_run(path, name))
         for note_id, (kind, sentence) in enumerate(_notes(graphs, parents), 1):
             writer.insert(rows.Note(note_id=note_id, run_id=_RUN_ID, kind=kind, text=sentence))
-        dumps = DotWriter(writer, _RUN_ID, Numbers())
+        numbers = Numbers()
+        functions = KernelFunctions(_RUN_ID, numbers)
+        dumps = DotWriter(writer, _RUN_ID, numbers, functions)
         dumps.write(graphs, parents, zlib.compress(text.encode()))
+        writer.insert(*functions.rows())
     return output
 
 
@@ -195,13 +199,21 @@ class DotWriter:
         The run that they belong to.
     numbers
         The next ids of the file.
+    functions
+        Where kernels get their numbers; they are not written.
     """
 
-    def __init__(self, writer: RecordingWriter, run_id: int, numbers: Numbers) -> None:
+    def __init__(
+        self,
+        writer: RecordingWriter,
+        run_id: int,
+        numbers: Numbers,
+        functions: KernelFunctions,
+    ) -> None:
         self._writer = writer
         self._run_id = run_id
         self._numbers = numbers
-        self._functions: dict[str, int] = {}
+        self._functions = functions
         self._topologies: dict[str, int] = {}
 
     def write(
@@ -267,18 +279,7 @@ class DotWriter:
     def _function(self, node: DotNode) -> int | None:
         if node.kernel is None:
             return None
-        mangled = node.kernel.mangled_name
-        if mangled not in self._functions:
-            function_id = self._functions[mangled] = self._numbers.take("kernel_function")
-            self._writer.insert(
-                rows.KernelFunction(
-                    function_id=function_id,
-                    run_id=self._run_id,
-                    mangled_name=mangled,
-                    name=demangle(mangled),
-                )
-            )
-        return self._functions[mangled]
+        return self._functions.number_of_symbol(node.kernel.mangled_name)
 
 
 def build_node_row(node: DotNode, graph_id: int, function_id: int | None) -> rows.Node:

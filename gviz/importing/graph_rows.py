@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +15,8 @@ from gviz.importing.trace import UNKNOWN, Trace
 from gviz.kernel_name import short_name
 from gviz.node_type import EdgeType, NodeType
 from gviz.recording import rows
+from gviz.recording.kernel_functions import KernelFunctions
+from gviz.spool.format import OWN_IDS
 from gviz.spool.graphs import operation_name
 from gviz.topology import topology_hash
 
@@ -34,13 +35,6 @@ NUMBERED_NOTE = (
 )
 
 
-class KernelNumbers(Protocol):
-    """Where kernels get their numbers."""
-
-    def number(self, name: str, registers: int | None) -> int:
-        """Return the function_id of a kernel."""
-
-
 @dataclass(slots=True)
 class TraceGraph:
     """One executable, as its records tell of it."""
@@ -53,6 +47,11 @@ class TraceGraph:
     topology_hash: str | None = None
     graph_id: int = 0
     graph_exec_id: int = 0
+
+    @property
+    def cuda_exec_id(self) -> int:
+        """CUDA's id of the executable; above OWN_IDS one that gviz counts."""
+        return self.exec_id if self.exec_id >= 0 else OWN_IDS - self.exec_id
 
     def graph_row(self, run_id: int, topology_id: int | None) -> rows.Graph:
         """Return its row."""
@@ -77,7 +76,7 @@ class GraphRows:
     levels: dict[int, TraceGraph]
 
 
-def trace_graphs(trace: Trace, folded: FoldedTrace, kernels: KernelNumbers) -> GraphRows:
+def trace_graphs(trace: Trace, folded: FoldedTrace, kernels: KernelFunctions) -> GraphRows:
     """Return the graphs whose launches a trace has."""
     levels = {}
     work, span = folded.work, folded.span
@@ -107,11 +106,12 @@ def add_creations(graphs: GraphRows, trace: Trace, ranges: OpenPaths) -> None:
 
 
 def _name(exec_id: int) -> str:
-    return f"graph {exec_id}" if exec_id >= 0 else f"graph {-exec_id} (numbered by gviz)"
+    counted = -exec_id if exec_id < 0 else exec_id - OWN_IDS
+    return f"graph {counted} (numbered by gviz)" if counted > 0 else f"graph {exec_id}"
 
 
 def _graph(
-    exec_id: int, trace: Trace, folded: FoldedTrace, mine: IntArray, kernels: KernelNumbers
+    exec_id: int, trace: Trace, folded: FoldedTrace, mine: IntArray, kernels: KernelFunctions
 ) -> TraceGraph:
     """Build a graph from the executions of its nodes (indices into ``folded.span``)."""
     work = folded.work[folded.span[mine]]
@@ -139,7 +139,7 @@ def _graph(
     return graph
 
 
-def _node(record: np.void, trace: Trace, kernels: KernelNumbers) -> rows.Node:
+def _node(record: np.void, trace: Trace, kernels: KernelFunctions) -> rows.Node:
     def told(name: str) -> int | None:
         value = int(record[name])
         return None if value == UNKNOWN else value

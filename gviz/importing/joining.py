@@ -11,19 +11,21 @@ import numpy as np
 
 from gviz.dot.importer import DotWriter, find_parents, read_graphs
 from gviz.dot.model import DotGraph, DotNode
+from gviz.eager_matching import GraphWork
 from gviz.importing.dot_join import Family, Join, families, join_nodes
 from gviz.importing.graph_rows import GraphRows, TraceGraph
 from gviz.importing.launches import FoldedTrace
 from gviz.node_type import TIMED_TYPES, not_timed_reason
 from gviz.recording import rows
+from gviz.recording.kernel_functions import KernelFunctions
 from gviz.recording.numbers import Numbers
 from gviz.recording.writer import RecordingWriter
 
 _NOT_IN_TRACE = "the trace has no time of this node"
-#: What the trace knows better than a dump, which may be a plain one.
+#: What the trace knows as well, for a dump may be a plain one.
 _FROM_TRACE = (
     "device_id", "grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z",
-    "shared_mem_bytes", "bytes", "copy_kind", "created_ns", "created_thread_id", "nvtx_path_id",
+    "bytes", "copy_kind", "created_ns", "created_thread_id", "nvtx_path_id",
 )  # fmt: skip
 
 
@@ -52,6 +54,15 @@ def read_dumps(path: Path) -> list[Dump]:
 class Joining:
     """Writes graphs of dumps, with the times' nodes where a trace has the same graph.
 
+    Parameters
+    ----------
+    writer, run_id, numbers, functions
+        The recording, the run, the next ids and the kernels.
+    dumps
+        Graphs of dumps.
+    shared_memory_is_total
+        Whether shared memory of the trace is static and dynamic together.
+
     Attributes
     ----------
     notes
@@ -59,19 +70,28 @@ class Joining:
     """
 
     def __init__(
-        self, writer: RecordingWriter, run_id: int, numbers: Numbers, dumps: Sequence[Dump]
+        self,
+        writer: RecordingWriter,
+        run_id: int,
+        numbers: Numbers,
+        functions: KernelFunctions,
+        dumps: Sequence[Dump],
+        *,
+        shared_memory_is_total: bool,
     ) -> None:
         self.notes: list[tuple[str, str]] = []
         self._writer = writer
         self._numbers = numbers
+        self._functions = functions
         self._dumps = dumps
-        self._dots = DotWriter(writer, run_id, numbers)
+        self._shared_is_total = shared_memory_is_total
+        self._dots = DotWriter(writer, run_id, numbers, functions)
         self._used: set[int] = set()
         #: The closest that each dump came to a graph of the trace.
         self._closest: dict[int, tuple[Join, str]] = {}
 
-    def write(self, graph: TraceGraph, folded: FoldedTrace) -> int | None:
-        """Write a trace's graph as the dump's that it is; return its graph_id, None: it is none."""
+    def write(self, graph: TraceGraph, folded: FoldedTrace) -> GraphWork | None:
+        """Write a trace's graph as the dump's that it is; return what it does, None: it is none."""
         best: tuple[int, Join] | None = None
         for i, dump in enumerate(self._dumps):
             join = join_nodes(dump.family, graph.nodes, graph.symbols, ids_told=graph.exec_id >= 0)
@@ -89,30 +109,51 @@ class Joining:
         )
         return self._write_joined(self._dumps[at], graph, join)
 
-    def _write_joined(self, dump: Dump, graph: TraceGraph, join: Join) -> int:
+    def _write_joined(self, dump: Dump, graph: TraceGraph, join: Join) -> GraphWork:
+        family = dump.family
+        top = family.levels[0]
+        outermost: list[rows.Node] = []
+
         def node_row(level: DotGraph, node: DotNode, row: rows.Node) -> rows.Node:
             exec_node_id = join.exec_node_of.get((level.number, node.node_id))
             if exec_node_id is None:
                 reason = _NOT_IN_TRACE if row.type in TIMED_TYPES else not_timed_reason(row.type)
-                return replace(row, not_timed_reason=reason)
-            timed = graph.nodes[exec_node_id]
-            told = {k: v for k in _FROM_TRACE if (v := getattr(timed, k)) is not None}
-            return replace(
-                row, exec_node_id=exec_node_id, not_timed_reason=None,
-                stack_reason=timed.stack_reason, **told,
-            )  # fmt: skip
+                found = replace(row, not_timed_reason=reason)
+            else:
+                found = self._joined_row(row, graph.nodes[exec_node_id])
+            if level.number == top.number:
+                outermost.append(found)
+            return found
 
-        family = dump.family
         graph_ids = self._dots.write(family.levels, family.parents, dump.text, node_row)
-        top = family.levels[0]
         graph_id = graph_ids[top.number]
         free = max([n.node_id for n in top.nodes] + list(graph.nodes), default=0) + 1
         matched = set(join.exec_node_of.values())
         for node_id, node in graph.nodes.items():
             if node_id not in matched:
-                self._writer.insert(replace(node, graph_id=graph_id, node_id=free))
+                outermost.append(replace(node, graph_id=graph_id, node_id=free))
+                self._writer.insert(outermost[-1])
                 free += 1
-        return graph_id
+        pairs = [(edge.from_node, edge.to_node) for edge in top.edges]
+        edges = np.array(pairs, np.int64).reshape(-1, 2)
+        return GraphWork(graph_id, outermost, edges)
+
+    def _joined_row(self, row: rows.Node, timed: rows.Node) -> rows.Node:
+        """Return the row of a dump's node with what the trace's tells."""
+        told = {k: v for k in _FROM_TRACE if (v := getattr(timed, k)) is not None}
+        shared = timed.shared_mem_bytes
+        if row.shared_mem_bytes is None:
+            told["shared_mem_bytes"] = shared
+        elif shared is not None and self._shared_is_total and row.function_id is not None:
+            static = max(shared - row.shared_mem_bytes, 0)
+            self._functions.learn_static_shared(row.function_id, static)
+        return replace(
+            row,
+            exec_node_id=timed.exec_node_id,
+            not_timed_reason=None,
+            stack_reason=timed.stack_reason,
+            **told,
+        )
 
     def _tell(self, dump: Dump, graph: TraceGraph, join: Join, contradicted: int) -> None:
         found = len(join.exec_node_of)

@@ -106,7 +106,7 @@ class _Reading:
     """Takes events in; times are relative to the base until :meth:`finish`."""
 
     def __init__(self) -> None:
-        self.trace = Trace("PyTorch's profiler (Kineto)", "kineto")
+        self.trace = Trace("PyTorch's profiler (Kineto)", "kineto", shared_memory_is_total=True)
         self._pids: dict[int, int] = {}
 
     def add(self, event: Event | None) -> None:

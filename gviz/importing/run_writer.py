@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 import gviz
+from gviz.eager_matching import GraphWork
 from gviz.importing.graph_rows import (
     INFERRED_NOTE,
     NUMBERED_NOTE,
@@ -20,45 +21,18 @@ from gviz.importing.graph_rows import (
 from gviz.importing.host_ranges import OpenPaths, nest_ranges
 from gviz.importing.joining import Dump, Joining
 from gviz.importing.launches import FoldedTrace, fold_trace
-from gviz.importing.trace import UNKNOWN, Trace
-from gviz.kernel_name import demangle, short_name
-from gviz.node_type import NodeType
+from gviz.importing.operations import OutsideWork, told
+from gviz.importing.trace import Trace
 from gviz.recording import rows
+from gviz.recording.kernel_functions import KernelFunctions
 from gviz.recording.numbers import Numbers
 from gviz.recording.writer import RecordingWriter
-from gviz.spool.graphs import operation_name
 from gviz.statistics import node_statistics
 
 IntArray = npt.NDArray[np.int64]
 
 #: Rows that are Python objects at one time.
 _PIECE = 65_536
-
-
-class Kernels:
-    """Kernel functions of a run, by name; written as they come."""
-
-    def __init__(self, writer: RecordingWriter, run_id: int, numbers: Numbers) -> None:
-        self._writer = writer
-        self._run_id = run_id
-        self._numbers = numbers
-        self._ids: dict[str, int] = {}
-
-    def number(self, name: str, registers: int | None) -> int:
-        """Return the function_id of a kernel, given by its symbol or its demangled name."""
-        found = self._ids.get(name)
-        if found is None:
-            found = self._ids[name] = self._numbers.take("kernel_function")
-            self._writer.insert(
-                rows.KernelFunction(
-                    function_id=found,
-                    run_id=self._run_id,
-                    mangled_name=name,
-                    name=demangle(name),
-                    registers=registers,
-                )
-            )
-        return found
 
 
 class RunWriter:
@@ -78,7 +52,7 @@ class RunWriter:
         self.writer = writer
         self.run_id = run_id
         self.numbers = numbers
-        self.kernels = Kernels(writer, run_id, numbers)
+        self.kernels = KernelFunctions(run_id, numbers)
         self._notes: list[tuple[str, str]] = []
 
     def _note(self, kind: str, text: str) -> None:
@@ -100,10 +74,11 @@ class RunWriter:
         ranges = self._write_ranges(trace)
         graphs = trace_graphs(trace, folded, self.kernels)
         add_creations(graphs, trace, ranges)
-        self._write_graphs(graphs, folded, dumps)
+        works = self._write_graphs(trace, graphs, folded, dumps)
         self._write_launches(folded, graphs)
         self._write_spans(folded, graphs)
-        self._write_operations(trace, folded)
+        self._write_operations(trace, folded, works)
+        self.writer.insert(*self.kernels.rows())
         self._count(trace, folded)
         for kind, text in self._notes:
             number = self.numbers.take("note")
@@ -116,9 +91,9 @@ class RunWriter:
         self, trace: Trace, folded: FoldedTrace, name: str, sources: Sequence[str]
     ) -> None:
         work = folded.work
-        starts = [*work["start_ns"][:1].tolist(), *folded.calls["start_ns"][:1].tolist()]
-        ends = [int(work["end_ns"].max())] if len(work) else []
-        begin, end = min(starts, default=None), max(ends, default=None)
+        timed = [x for x in (work, folded.calls) if len(x)]
+        begin = min((int(x["start_ns"].min()) for x in timed), default=None)
+        end = max((int(x["end_ns"].max()) for x in timed), default=None)
         self.writer.insert(
             rows.Run(
                 run_id=self.run_id,
@@ -188,26 +163,35 @@ class RunWriter:
 
     # -- graphs -----------------------------------------------------------------------------
 
-    def _write_graphs(self, graphs: GraphRows, folded: FoldedTrace, dumps: Sequence[Dump]) -> None:
-        joining = Joining(self.writer, self.run_id, self.numbers, dumps)
+    def _write_graphs(
+        self, trace: Trace, graphs: GraphRows, folded: FoldedTrace, dumps: Sequence[Dump]
+    ) -> list[GraphWork]:
+        """Write the graphs; return what each does, in order of creation."""
+        joining = Joining(
+            self.writer, self.run_id, self.numbers, self.kernels, dumps,
+            shared_memory_is_total=trace.shared_memory_is_total,
+        )  # fmt: skip
         launched = Counter(launch.exec_id for launch in folded.launches)
+        works = []
         inferred = False
-        for level in graphs.levels.values():
+        # CUDA counts executables as they are made; those that gviz tells apart count down.
+        for level in sorted(graphs.levels.values(), key=lambda x: abs(x.exec_id)):
             level.graph_exec_id = self.numbers.take("graph_exec")
-            joined = joining.write(level, folded)
-            if joined is None:
+            work = joining.write(level, folded)
+            if work is None:
                 level.graph_id = self.numbers.take("graph")
                 inferred |= len(level.edges) > 0
-                self.writer.insert(level.graph_row(self.run_id, self._topology(level)))
-                self.writer.insert(*level.node_rows())
-            else:
-                level.graph_id = joined
+                nodes = list(level.node_rows())
+                self.writer.insert(level.graph_row(self.run_id, self._topology(level)), *nodes)
+                work = GraphWork(level.graph_id, nodes, level.edges[:, :2])
+            level.graph_id = work.graph_id
+            works.append(work)
             self.writer.insert(
                 rows.GraphExec(
                     graph_exec_id=level.graph_exec_id,
                     run_id=self.run_id,
                     graph_id=level.graph_id,
-                    cuda_exec_id=max(level.exec_id, 0),
+                    cuda_exec_id=level.cuda_exec_id,
                     launch_count=launched[level.exec_id],
                 )
             )
@@ -217,6 +201,7 @@ class RunWriter:
             self._note("limit", INFERRED_NOTE)
         if folded.numbered:
             self._note("limit", NUMBERED_NOTE)
+        return works
 
     def _topology(self, level: TraceGraph) -> int | None:
         if level.topology_hash is None:
@@ -252,7 +237,7 @@ class RunWriter:
                     host_start_ns=None if call is None else int(call["start_ns"]),
                     host_end_ns=None if call is None else int(call["end_ns"]),
                     thread_id=None if call is None else int(call["thread_id"]),
-                    stream_id=None if call is None else _told(int(call["stream_id"])),
+                    stream_id=None if call is None else told(int(call["stream_id"])),
                     correlation_id=launch.correlation_id,
                     node_level=int(launch.span_count > 0),
                     gpu_start_ns=launch.gpu_start_ns,
@@ -286,44 +271,24 @@ class RunWriter:
 
     # -- outside of graphs ------------------------------------------------------------------
 
-    def _write_operations(self, trace: Trace, folded: FoldedTrace) -> None:
-        first = self.numbers.take("stream_operation", len(folded.operations))
-        shown = [short_name(name) for name in trace.names]
-        for at in range(0, len(folded.operations), _PIECE):
-            work = folded.work[folded.operations[at : at + _PIECE]]
-            call = folded.operation_call[at : at + _PIECE]
-            self.writer.insert_tuples(
-                rows.StreamOperation,
-                self._operations(trace, shown, work, call, folded.calls, first + at),
+    def _write_operations(
+        self, trace: Trace, folded: FoldedTrace, graphs: Sequence[GraphWork]
+    ) -> None:
+        outside = OutsideWork(trace, folded, self.kernels)
+        first_launch = self.numbers.take("launch", 0)
+        match = outside.match(graphs, self.run_id, first_launch)
+        if match is None:
+            self._note(
+                "limit",
+                f"Whether the {len(outside):,} operations outside graphs did the work of a graph "
+                "was not looked at: there are too many. Record fewer steps to have graphs "
+                "compared with stream calls.",
             )
-
-    def _operations(
-        self,
-        trace: Trace,
-        shown: Sequence[str],
-        work: npt.NDArray[np.void],
-        call: IntArray,
-        calls: npt.NDArray[np.void],
-        number: int,
-    ) -> Iterator[tuple[object, ...]]:
-        for record, at in zip(work.tolist(), call.tolist(), strict=True):
-            (kind, name, start, end, device, stream, correlation, _, _, *shape, shared, registers,
-             size, copy_kind) = record  # fmt: skip
-            is_kernel = kind == NodeType.KERNEL
-            known_copy = None if is_kernel else _told(copy_kind)
-            host = calls[at].tolist() if at >= 0 else None
-            yield (
-                number, self.run_id, kind,
-                shown[name] if is_kernel else operation_name(kind, known_copy),
-                start, end - start, max(stream, 0), max(device, 0), max(correlation, 0),
-                self.kernels.number(trace.names[name], _told(registers)) if is_kernel else None,
-                *((_told(n) if is_kernel else None) for n in shape),
-                _told(shared) if is_kernel else None,
-                None if is_kernel else _told(size), known_copy,
-                host[1] if host else None, host[2] if host else None, host[3] if host else None,
-                None, None,
-            )  # fmt: skip
-            number += 1
+        else:
+            self.numbers.take("launch", len(match.launches))
+            self.writer.insert(*match.launches)
+        first = self.numbers.take("stream_operation", len(outside))
+        self.writer.insert_tuples(rows.StreamOperation, outside.rows(self.run_id, first, match))
 
     def _write_ranges(self, trace: Trace) -> OpenPaths:
         paths, found = nest_ranges(trace.ranges)
@@ -351,10 +316,6 @@ class RunWriter:
                 )
             )
         return OpenPaths(found, first_path)
-
-
-def _told(number: int) -> int | None:
-    return None if number == UNKNOWN else number
 
 
 def _tuples(columns: Sequence[IntArray]) -> Iterator[tuple[int, ...]]:

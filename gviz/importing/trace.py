@@ -133,6 +133,8 @@ class Trace:
     ranges_left_out: int = 0
     invalid: int = 0
     host_events: int = 0
+    #: Whether shared memory is static and dynamic together, instead of dynamic alone.
+    shared_memory_is_total: bool = False
     #: When a node's original was made (ns) and on which thread, by (executable, node).
     created: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
     notes: list[tuple[str, str]] = field(default_factory=list)

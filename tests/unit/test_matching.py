@@ -250,3 +250,13 @@ def test_work_of_rows_marks_what_is_not_known() -> None:
     assert found.block.tolist() == [[4, 5, 6], [-1, -1, -1]]
     assert found.bytes.tolist() == [-1, 64]
     assert len(Work.from_rows([])) == 0
+
+
+def test_a_graph_that_goes_on_takes_nothing_out_of_the_next_pass() -> None:
+    # Its end holds memsets as its layers do, which no pass of the layers alone has.
+    layer = ["qkv", "set:4", "attn", "proj"]
+    graph = [*layer * 6, "scale", "set:4", "sum", "set:4", "mean"]
+    found = match(graph, layer * 18)
+    assert [list(pairs(o).items()) for o in found] == [
+        [(24 * n + i, i) for i in range(24)] for n in range(3)
+    ]

@@ -1,0 +1,81 @@
+"""The kernel functions of an imported run: traces tell names, dumps symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from gviz.kernel_name import demangle
+from gviz.recording import rows
+from gviz.recording.numbers import Numbers
+
+
+class KernelFunctions:
+    """Kernel functions by name; they are written when all is known of them.
+
+    Parameters
+    ----------
+    run_id
+        The run that they belong to.
+    numbers
+        The next ids of the file.
+    """
+
+    def __init__(self, run_id: int, numbers: Numbers) -> None:
+        self._run_id = run_id
+        self._numbers = numbers
+        self._functions: dict[int, rows.KernelFunction] = {}
+        self._ids: dict[str, int] = {}
+        #: By demangled name, those of which only that is known.
+        self._symbol_missing: dict[str, int] = {}
+
+    def number(self, name: str, registers: int | None) -> int:
+        """Return the function_id of a kernel, given by its symbol or its demangled name."""
+        found = self._ids.get(name)
+        if found is None:
+            shown = demangle(name)
+            found = self._add(name, shown, registers)
+            if shown == name:
+                self._symbol_missing[name] = found
+        return found
+
+    def number_of_symbol(self, symbol: str) -> int:
+        """Return the function_id of a dump's kernel.
+
+        A trace that tells demangled names gets the symbol, for the first of several that
+        demangle alike: kernels of one name in the anonymous namespaces of two files do.
+        """
+        found = self._ids.get(symbol)
+        if found is None:
+            shown = demangle(symbol)
+            found = self._symbol_missing.pop(shown, None)
+            if found is None:
+                return self._add(symbol, shown, None)
+            self._ids[symbol] = found
+            self._functions[found] = replace(self._functions[found], mangled_name=symbol)
+        return found
+
+    def _add(self, name: str, shown: str, registers: int | None) -> int:
+        found = self._ids[name] = self._numbers.take("kernel_function")
+        self._functions[found] = rows.KernelFunction(
+            function_id=found,
+            run_id=self._run_id,
+            mangled_name=name,
+            name=shown,
+            registers=registers,
+        )
+        return found
+
+    def learn_static_shared(self, function_id: int, size: int) -> None:
+        """Take in how much static shared memory a kernel has, in bytes."""
+        self._functions[function_id] = replace(
+            self._functions[function_id], static_shared_mem_bytes=size
+        )
+
+    def static_shared(self, function_id: int) -> int:
+        """Return how much static shared memory a kernel is known to have, in bytes."""
+        return self._functions[function_id].static_shared_mem_bytes or 0
+
+    def rows(self) -> Iterator[rows.KernelFunction]:
+        """Yield the rows."""
+        yield from self._functions.values()
