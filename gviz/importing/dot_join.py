@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import graphlib
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
 
 from gviz.dot.importer import Parent
 from gviz.dot.model import DotGraph, DotNode
@@ -12,10 +16,14 @@ from gviz.kernel_name import demangle
 from gviz.node_type import TIMED_TYPES, NodeType
 from gviz.recording import rows
 
+IntArray = npt.NDArray[np.int64]
+
 #: A dump and a trace are of one graph if so many of the nodes of each are the other's.
 LEAST_FRACTION = 0.8
 #: Ids are trusted if so many of the trace's nodes are the same work as the dump's of that id.
 _LEAST_BY_ID = 0.5
+#: Nodes above one that is not timed which are looked at.
+_MOST_BEFORE = 64
 
 #: A node of a dump: number of its level, and its id there.
 DotKey = tuple[int, int]
@@ -90,6 +98,7 @@ def join_nodes(
     family: Family,
     nodes: Mapping[int, rows.Node],
     symbols: Mapping[int, str],
+    edges: IntArray,
     *,
     ids_told: bool = True,
 ) -> Join:
@@ -97,8 +106,8 @@ def join_nodes(
 
     A node id of the dump is that of the trace in the outermost level, where the dump is of the
     graph that was instantiated; in bodies CUDA numbers nodes anew. What ids leave over, and
-    everything if they disagree, is matched by kind, kernel, launch shape and size: the first
-    such node of the one with the first of the other, and so on.
+    everything if they disagree, is matched by kind, kernel, launch shape and size; among equal
+    nodes by the order on streams, then the first of the one with the first of the other.
 
     Parameters
     ----------
@@ -108,6 +117,8 @@ def join_nodes(
         The trace's nodes, by id.
     symbols
         Names of their kernels.
+    edges
+        Its inferred edges, int64 of shape (n, 2).
     ids_told
         Whether the trace's ids are CUDA's.
     """
@@ -123,36 +134,81 @@ def join_nodes(
     if len(matched) < _LEAST_BY_ID * len(nodes):
         matched = {}
     by_id = len(matched)
-    taken = set(matched.values())
+    order = _in_order_of_dependencies(family)
     for shaped in (True, False):
         # Without the shape only where the dump tells none: plain dumps do not.
         left = {
-            key: _dot_token(node, shaped)
-            for key, node in timed.items()
-            if key not in matched and (shaped or not _is_shaped(node))
+            key: _dot_token(timed[key], shaped)
+            for key in order
+            if key not in matched and (shaped or not _is_shaped(timed[key]))
         }
+        taken = set(matched.values())
         others = {
             node_id: _trace_token(nodes[node_id], symbols.get(node_id, ""), shaped)
             for node_id in sorted(nodes)
             if node_id not in taken
         }
-        matched |= _in_order(left, others)
-        taken = set(matched.values())
+        _match_equal(matched, left, others, order, edges)
     return Join(matched, by_id, len(timed) - len(matched), len(nodes) - len(matched))
 
 
-def _in_order(left: Mapping[DotKey, Hashable], right: Mapping[int, Hashable]) -> dict[DotKey, int]:
-    """Match the first of each token with the first, the second with the second, and so on."""
-    waiting: dict[Hashable, list[int]] = defaultdict(list)
-    for node_id, token in right.items():
-        waiting[token].append(node_id)
-    queues = {token: iter(ids) for token, ids in waiting.items()}
-    found = {}
-    for key, token in left.items():
-        for node_id in queues.get(token, ()):
-            found[key] = node_id
-            break
+def _in_order_of_dependencies(family: Family) -> dict[DotKey, list[DotKey]]:
+    """Return the timed nodes, each after what it depends on, with that.
+
+    Nodes that are not timed stand for those before them.
+    """
+    timed = {key for key, _ in family.timed_nodes()}
+    found: dict[DotKey, list[DotKey]] = {}
+    for level in family.levels:
+        before: dict[int, list[int]] = {node.node_id: [] for node in level.nodes}
+        for edge in level.edges:
+            before.setdefault(edge.to_node, []).append(edge.from_node)
+        reached: dict[int, list[DotKey]] = {}
+        for node_id in graphlib.TopologicalSorter(before).static_order():
+            key = (level.number, node_id)
+            own = before.get(node_id, ())
+            above = list(dict.fromkeys(k for b in own for k in reached[b]))[:_MOST_BEFORE]
+            if key in timed:
+                found[key] = above
+            reached[node_id] = [key] if key in timed else above
     return found
+
+
+def _match_equal(
+    matched: dict[DotKey, int],
+    left: Mapping[DotKey, Hashable],
+    right: Mapping[int, Hashable],
+    order: Mapping[DotKey, Sequence[DotKey]],
+    edges: IntArray,
+) -> None:
+    """Match nodes of equal tokens, in place.
+
+    Of several, a node gets the one that ran right after a node that it depends on; else one
+    that began a stream; else the first. So equal branches that ran beside each other keep
+    their nodes together.
+    """
+    after: dict[int, list[int]] = defaultdict(list)
+    for tail, head in edges.tolist():
+        after[tail].append(head)
+    follows = {head for _, head in edges.tolist()}
+    first: dict[Hashable, list[int]] = defaultdict(list)
+    every: dict[Hashable, list[int]] = defaultdict(list)
+    for node_id, token in reversed(list(right.items())):
+        every[token].append(node_id)
+        if node_id not in follows:
+            first[token].append(node_id)
+    free = set(right)
+    for key, token in left.items():
+        ran = [matched[b] for b in order[key] if b in matched]
+        next_to = (n for r in ran for n in after[r] if n in free and right[n] == token)
+        found = next(next_to, None)
+        for queue in (first[token], every[token]):
+            while found is None and queue:
+                candidate = queue.pop()
+                found = candidate if candidate in free else None
+        if found is not None:
+            matched[key] = found
+            free.remove(found)
 
 
 def _agree(dot: DotNode, node: rows.Node, symbol: str) -> bool:

@@ -94,7 +94,10 @@ class Joining:
         """Write a trace's graph as the dump's that it is; return what it does, None: it is none."""
         best: tuple[int, Join] | None = None
         for i, dump in enumerate(self._dumps):
-            join = join_nodes(dump.family, graph.nodes, graph.symbols, ids_told=graph.exec_id >= 0)
+            join = join_nodes(
+                dump.family, graph.nodes, graph.symbols, graph.edges[:, :2],
+                ids_told=graph.exec_id >= 0,
+            )  # fmt: skip
             found = len(join.exec_node_of)
             if i not in self._closest or found > len(self._closest[i][0].exec_node_of):
                 self._closest[i] = (join, graph.name)

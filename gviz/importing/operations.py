@@ -20,6 +20,8 @@ IntArray = npt.NDArray[np.int64]
 
 #: Nodes of all graphs times operations that are looked at: 3 to 20 s (bench/matching.py).
 MOST_COMPARED = 10**9
+#: Operations that are looked at: 0.2 GB while it lasts.
+MOST_OPERATIONS = 500_000
 #: Rows that are Python objects at one time.
 _PIECE = 65_536
 
@@ -49,7 +51,8 @@ class OutsideWork:
         self, graphs: Sequence[GraphWork], run_id: int, first_launch_id: int
     ) -> EagerMatch | None:
         """Match the operations with graphs' nodes; None: there are too many of both."""
-        if sum(len(graph.nodes) for graph in graphs) * len(self) > MOST_COMPARED:
+        nodes = sum(len(graph.nodes) for graph in graphs)
+        if nodes and (len(self) > MOST_OPERATIONS or nodes * len(self) > MOST_COMPARED):
             return None
         return match_eager(self._eager(), graphs, run_id, first_launch_id)
 

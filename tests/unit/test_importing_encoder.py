@@ -17,6 +17,7 @@ from gviz.analysis.figure import NotComputed
 from gviz.analysis.stream_result import stream_result
 from gviz.analysis.subject import Subject
 from gviz.dot.importer import read_graphs
+from gviz.importing import operations
 from gviz.importing.importer import import_files
 from gviz.recording.reader import Recording
 from gviz.trace_events.export import write_trace
@@ -177,9 +178,9 @@ def test_eager_work_is_kept_and_found_as_passes_of_the_graph(
     which: str, raw: Raw, request: pytest.FixtureRequest
 ) -> None:
     recording: Recording = request.getfixturevalue(which)
-    operations = recording.fetch_run_stream_operations(1)
-    assert len(operations) == len(raw.eager) == 120
-    for operation, event in zip(operations, raw.eager, strict=True):
+    eager = recording.fetch_run_stream_operations(1)
+    assert len(eager) == len(raw.eager) == 120
+    for operation, event in zip(eager, raw.eager, strict=True):
         call = raw.calls[event["args"]["correlation"]]
         assert operation.start_ns == raw.start(event)
         assert operation.duration_ns == int(event["dur"] * 1000)
@@ -187,7 +188,7 @@ def test_eager_work_is_kept_and_found_as_passes_of_the_graph(
     passes = recording.fetch_launches(1, "stream")
     assert [p.span_count for p in passes] == [40, 40, 40]
     for number, found in enumerate(passes):
-        mine = operations[40 * number : 40 * number + 40]
+        mine = eager[40 * number : 40 * number + 40]
         assert [op.launch_id for op in mine] == [found.launch_id] * 40
         # Without what the graph does with the encoder's result.
         assert [op.node_id for op in mine] == list(range(40))
@@ -208,6 +209,20 @@ def test_the_graph_is_compared_with_its_eager_passes(joined: Recording, raw: Raw
     assert {one.name for one in result.only_graph} == {
         n.name for n in joined.fetch_nodes(1) if n.node_id >= 40
     }
+
+
+@pytest.mark.parametrize("limit", ["MOST_COMPARED", "MOST_OPERATIONS"])
+def test_where_there_is_too_much_eager_work_nobody_looks_and_it_is_said(
+    limit: str, raw: Raw, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(operations, limit, 100)
+    notes = import_files([TRACE], tmp_path / "out.gviz")
+    assert any("120 operations outside graphs did the work of a graph" in n for n in notes)
+    with Recording(tmp_path / "out.gviz") as recording:
+        assert not recording.fetch_launches(1, "stream")
+        found = recording.fetch_run_stream_operations(1)
+        assert [op.start_ns for op in found] == [raw.start(e) for e in raw.eager]
+        assert all(op.launch_id is None for op in found)
 
 
 def test_what_is_exported_as_a_trace_is_imported_as_it_was(

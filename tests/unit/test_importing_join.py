@@ -169,3 +169,40 @@ def test_the_command_says_what_it_did(tmp_path: Path, capsys: pytest.CaptureFixt
     assert f"wrote {tmp_path / 't.gviz'}" in err
     assert main(["import", str(trace), str(path)]) == 1
     assert "exists" in capsys.readouterr().err
+
+
+def test_equal_branches_keep_their_nodes_together(tmp_path: Path) -> None:
+    # 0 -> 1 -> 3 -> 5 -> 7 and 0 -> 2 -> 4 -> 6 -> 7, all of one kernel but the ends.
+    pairs = [(0, 1), (0, 2), (1, 3), (2, 4), (3, 5), (4, 6), (5, 7), (6, 7)]
+    kernel = {0: "begin", 7: "finish"}
+    lines = ["digraph dot {", "subgraph cluster_1 {", 'label="graph_1" graph[style="dashed"];']
+    for n in range(8):
+        launch = f"{kernel.get(n, 'step')}\\<\\<\\<1,32,0\\>\\>\\>"
+        label = f"{{KERNEL\n| {{ID | {n} (topoId: {n}) | {launch}}}\n}}"
+        lines.append(f'"graph_1_node_{n}"[style="bold" shape="record" label="{label}"];')
+    lines += [f'"graph_1_node_{a}" -> "graph_1_node_{b}" [headlabel=0];' for a, b in pairs]
+    dump = tmp_path / "branches.dot"
+    dump.write_text("\n".join([*lines, "}", "}"]))
+    _, (graph,) = read_graphs(dump)
+    assert len(graph.nodes) == len(graph.edges) == 8
+    by_id = {node.node_id: node for node in graph.nodes}
+    trace = trace_of_dump(dump, node_ids=False)
+    call = trace["traceEvents"][0]
+    # The streams run by turns: by time alone, or by number alone, branches would be mixed.
+    ran = [(0, 7), (2, 8), (1, 7), (3, 7), (4, 8), (5, 7), (6, 8), (7, 7)]
+    trace["traceEvents"] = [
+        call,
+        *(event(by_id[n], None, 10 + 3 * i, stream) for i, (n, stream) in enumerate(ran)),
+    ]
+    recording, notes = join(tmp_path, trace, str(dump))
+    with recording as got:
+        (launch,) = got.fetch_launches(1)
+        spans = got.fetch_spans(launch.launch_id)
+        stream = dict(zip(spans.node_id.tolist(), spans.stream_id.tolist(), strict=True))
+        begin = dict(zip(spans.node_id.tolist(), spans.start_ns.tolist(), strict=True))
+        trace_node = {n.node_id: n.exec_node_id for n in got.fetch_nodes(1)}
+        for branch in ((1, 3, 5), (2, 4, 6)):
+            mine = [trace_node[n] for n in branch]
+            assert len({stream[n] for n in mine}) == 1
+            assert [begin[n] for n in mine] == sorted(begin[n] for n in mine)
+    assert not any("contradict" in note for note in notes)

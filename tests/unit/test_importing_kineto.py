@@ -357,3 +357,11 @@ def test_folders_pipes_and_missing_files_are_refused(tmp_path: Path) -> None:
     for name, sentence in (("", "is no file"), ("pipe.json", "is no file"), ("x", "there is no")):
         with pytest.raises(ImportingError, match=sentence):
             import_files([tmp_path / name], tmp_path / "out.gviz")
+
+
+def test_a_run_lasts_from_the_first_call_to_the_end_of_the_last_thing(tmp_path: Path) -> None:
+    # Correlation ids of several threads are not in order of time.
+    events = [launch(7, ts=2), launch(5, ts=4, dur=50), kernel(ts=10, args={"correlation": 7})]
+    with imported({"traceEvents": events}, tmp_path) as got:
+        (run,) = got.fetch_runs()
+        assert (run.started_ns, run.ended_ns) == (2_000, 54_000)
