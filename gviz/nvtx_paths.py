@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
 from gviz.recording import rows
@@ -32,3 +32,26 @@ def nvtx_texts(paths: Mapping[int, rows.NvtxPath]) -> dict[int, str]:
             step = path.parent_id
         found[key] = SEPARATOR.join(reversed(parts))
     return found
+
+
+def telling_parts(contexts: Sequence[str]) -> list[str]:
+    """Return the parts of NVTX paths by which they differ; what all begin or end with is left out.
+
+    Examples
+    --------
+    >>> telling_parts(["step › layer 1 › norm", "step › layer 2 › norm"])
+    ['layer 1', 'layer 2']
+    >>> telling_parts(["step › layer 1", "step › layer 1"])
+    ['step › layer 1', 'step › layer 1']
+    """
+    paths = [text.split(SEPARATOR) for text in contexts]
+    if len(set(contexts)) < 2:
+        return list(contexts)
+    shortest = min(len(path) for path in paths)
+    first = 0
+    while first < shortest and len({path[first] for path in paths}) == 1:
+        first += 1
+    last = 0
+    while last < shortest - first - 1 and len({path[-1 - last] for path in paths}) == 1:
+        last += 1
+    return [SEPARATOR.join(path[first : len(path) - last]) for path in paths]

@@ -13,6 +13,7 @@ from gviz.cli.quantity import format_count, format_ns
 from gviz.cli.recording_path import find_recording
 from gviz.cli.text_table import render_table
 from gviz.cli.wrapped import wrapped
+from gviz.nvtx_paths import telling_parts
 from gviz.ranks.job import read_skew, skew_to_json
 from gviz.ranks.result import CollectiveSkew, GraphSkew, NodeSkew, RankRef, RankTime, Skew
 from gviz.recording.reader import Recording
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 #: Nodes and collectives of a graph that the text lists unless asked otherwise.
 MOST_NODES = 10
+_RANGE_WIDTH = 24
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -127,10 +129,11 @@ def _rank_row(time: RankTime, ref: RankRef) -> list[str]:
 
 def _node_table(nodes: Sequence[NodeSkew], ranks: Sequence[RankRef], width: int) -> str:
     return render_table(
-        ["node", "fastest", "median", "slowest", "rank", "in", "start spread", ""],
+        ["node", "in range", "fastest", "median", "slowest", "rank", "in", "start spread", ""],
         [
             [
                 node.name,
+                where,
                 format_ns(node.low_ns),
                 format_ns(node.median_ns),
                 format_ns(node.high_ns),
@@ -139,32 +142,41 @@ def _node_table(nodes: Sequence[NodeSkew], ranks: Sequence[RankRef], width: int)
                 format_ns(node.start_spread_ns),
                 "" if node.significant else "not tested" if node.rate is None else "noise",
             ]
-            for node in nodes
+            for node, where in zip(nodes, _ranges(nodes), strict=True)
         ],
         width=width,
         elastic=0,
+        left=frozenset({1}),
         indent=4,
     )
 
 
 def _collective_table(found: Sequence[CollectiveSkew], ranks: Sequence[RankRef], width: int) -> str:
     return render_table(
-        ["collective", "arrivals apart", "longest wait", "of rank", "last rank", "in"],
+        ["collective", "in range", "arrivals apart", "longest wait", "of rank", "last rank", "in"],
         [
             [
                 collective.name,
+                where,
                 format_ns(collective.arrival_ns),
                 format_ns(max(w or 0.0 for w in collective.waited_ns)),
                 _rank(ranks[_longest(collective)]),
                 _rank(ranks[collective.last]),
                 f"{collective.last_fraction:.0%}",
             ]
-            for collective in found
+            for collective, where in zip(found, _ranges(found), strict=True)
         ],
         width=width,
         elastic=0,
+        left=frozenset({1}),
         indent=4,
     )
+
+
+def _ranges(found: Sequence[NodeSkew] | Sequence[CollectiveSkew]) -> list[str]:
+    """Return what tells the NVTX ranges of listed nodes apart, short enough for a column."""
+    texts = telling_parts([node.context for node in found])
+    return [t if len(t) <= _RANGE_WIDTH else f"…{t[1 - _RANGE_WIDTH :]}" for t in texts]
 
 
 def _longest(collective: CollectiveSkew) -> int:

@@ -48,6 +48,7 @@ class NodeSkew:
     """A node over the ranks; node_ids are those of ranks in order, null where it is not there."""
 
     name: str = figure("stated", "the node's name")
+    context: str = figure("measured", "NVTX ranges it was created in, outermost first; empty: none")
     node_ids: tuple[int | None, ...] = figure("stated", "the node in each rank's graph")
     low_ns: float = figure("derived", "median duration on the fastest rank")
     median_ns: float = figure("derived", "median of the ranks' median durations")
@@ -73,6 +74,7 @@ class CollectiveSkew:
     """A kernel of NCCL: who arrives early waits in it for who arrives late."""
 
     name: str = figure("stated", "the node's name")
+    context: str = figure("measured", "NVTX ranges it was created in, outermost first; empty: none")
     node_ids: tuple[int | None, ...] = figure("stated", "the node in each rank's graph")
     arrival_ns: float | None = figure(
         "derived", "median of last less first start over the ranks; null: not one clock"

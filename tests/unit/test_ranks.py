@@ -25,6 +25,7 @@ from gviz.recording import rows
 from gviz.recording.merge import merge_recordings
 from gviz.recording.reader import Recording
 
+BUNDLED = Path(__file__).resolve().parents[2] / "assets" / "recordings"
 EVEN = Planted()
 #: Rank 2 takes longer in its first kernel, and so the others wait for it in the collective.
 SLOW = Planted(slow=((0, 3_000), (2, -6_000)))
@@ -95,6 +96,40 @@ def test_file_of_one_run_has_no_skew(tmp_path: Path) -> None:
 
 
 # -- clocks ----------------------------------------------------------------------------------------
+
+
+def test_recording_of_two_gpus_tells_which_all_reduce_waits_for_which_rank(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    # assets/recordings/ranks.py: layer 5 of rank 1 has three times the work.
+    with Recording(BUNDLED / "ranks_h200.gviz") as recording:
+        skew = read_skew(recording)
+    assert [ref.rank for ref in skew.ranks] == [0, 1]
+    assert len({ref.gpus for ref in skew.ranks}) == 2
+    assert skew.clock.is_one
+    (graph,) = skew.graphs
+    assert graph.launch_count == 24
+    assert len(graph.collectives) == 8
+    longest, other = graph.collectives[:2]
+    assert longest.context.split(" › ")[:2] == ["decode", "layer 5"]
+    assert (longest.last, longest.last_fraction) == (1, 1.0)
+    waits, none = longest.waited_ns
+    assert waits is not None
+    assert 15_000 < waits < 20_000
+    assert none == 0
+    # One clock: rank 0 stands in the all-reduce as long as rank 1 comes later.
+    assert longest.arrival_ns == pytest.approx(waits, rel=0.05)
+    assert max(w or 0 for w in other.waited_ns) < waits / 2
+    slow = graph.nodes[:2]
+    assert {node.context for node in slow} == {"decode › layer 5"}
+    assert all(node.slowest == 1 and node.significant for node in slow)
+    # The two multiplications of the layer take the time that rank 0 waits.
+    assert sum(node.high_ns - node.low_ns for node in slow) == pytest.approx(waits, rel=0.1)
+    assert main(["skew", str(BUNDLED / "ranks_h200.gviz")]) == 0
+    text = capsys.readouterr().out
+    row = next(line for line in text.splitlines() if "ncclDevKernel" in line)
+    assert row.split()[1:3] == ["layer", "5"]
+    assert row.split()[-3:] == ["0", "1", "100%"]
 
 
 def run(number: int, **given: object) -> rows.Run:

@@ -17,15 +17,11 @@ BUNDLED = sorted(Path(next(iter(bundled.__path__))).glob("*.gviz"))
 Launch = list[tuple[Any, ...]]
 
 
-def timed_launches(recording: Recording) -> list[Launch]:
+def timed_launches(recording: Recording, run_id: int) -> list[Launch]:
     """Return each launch with node times: its nodes by start, relative to the first."""
-    functions = {
-        key: function.name
-        for run in recording.fetch_runs()
-        for key, function in recording.fetch_functions(run.run_id).items()
-    }
+    functions = {k: f.name for k, f in recording.fetch_functions(run_id).items()}
     found = []
-    for graph in recording.fetch_graphs():
+    for graph in recording.fetch_graphs(run_id):
         nodes = {n.exec_node_id: n for n in recording.fetch_nodes(graph.graph_id)}
         for launch in recording.fetch_launches(graph.graph_id):
             spans = recording.fetch_spans(launch.launch_id)
@@ -52,28 +48,31 @@ def identity(node: Any, functions: dict[int, str]) -> tuple[Any, ...]:
 
 
 def operations(recording: Recording) -> list[tuple[Any, ...]]:
-    """Return the operations outside graphs, by start, relative to the first."""
-    (run,) = recording.fetch_runs()
-    found = recording.fetch_run_stream_operations(run.run_id)
+    """Return the operations outside graphs of all runs, by start, relative to the first."""
+    runs = recording.fetch_runs()
+    found = [o for run in runs for o in recording.fetch_run_stream_operations(run.run_id)]
     first = min((o.start_ns for o in found), default=0)
     return sorted((o.start_ns - first, o.duration_ns, o.type, o.stream_id) for o in found)
 
 
-def there_and_back(path: Path, folder: Path) -> Path:
-    trace, back = folder / "trace.json.gz", folder / "back.gviz"
+def there_and_back(path: Path, run_id: int, folder: Path) -> Path:
+    trace, back = folder / f"trace{run_id}.json.gz", folder / f"back{run_id}.gviz"
     with Recording(path) as recording:
-        ids = [g.graph_id for g in recording.fetch_graphs() if g.parent_graph_id is None]
+        ids = [g.graph_id for g in recording.fetch_graphs(run_id) if g.parent_graph_id is None]
         write_trace(recording, trace, ids)
     import_kineto(trace, back)
     return back
 
 
 def assert_equal(path: Path, folder: Path) -> None:
-    with Recording(path) as before, Recording(there_and_back(path, folder)) as after:
-        there, back = timed_launches(before), timed_launches(after)
-        assert there
-        assert back == there
-        assert operations(after) == operations(before)
+    with Recording(path) as before:
+        for run in before.fetch_runs():
+            with Recording(there_and_back(path, run.run_id, folder)) as after:
+                (of,) = after.fetch_runs()
+                there = timed_launches(before, run.run_id)
+                assert there
+                assert timed_launches(after, of.run_id) == there
+                assert operations(after) == operations(before)
 
 
 def test_written_recording_comes_back(tmp_path: Path) -> None:
