@@ -13,7 +13,7 @@ from gviz.app.folding import FOLDINGS
 from gviz.app.overlays import NAMES
 
 RUNS, RUN, GRAPH, REPORT, BENCH = "/", "/run", "/graph", "/report", "/bench"
-COMPARE, TREND = "/compare", "/trend"
+COMPARE, TREND, RANKS = "/compare", "/trend", "/ranks"
 PAYLOAD = "/payload"
 
 #: SQLite's integers have up to 19.
@@ -91,7 +91,8 @@ class Query:
     which it is the one that corresponds.
     The Compare page has ``a=`` and ``b=``, files before and after, ``graph=1:2``, the graphs there
     (:attr:`graphs`), ``level=`` the body that is drawn and ``rows=`` what its table lists; the
-    Trend page has ``file=`` as often as it has files.
+    Trend page has ``file=`` as often as it has files. On the Ranks page ``launch=`` is the number
+    that launches have on every rank, ``graph=`` the graph of one of them.
     """
 
     file: str | None = None
@@ -258,6 +259,24 @@ class Addresses:
         """Return the address of the Trend page over these files; over all open ones for none."""
         asked = urlencode({"file": list(files)}, doseq=True)
         return self.prefix + TREND.lstrip("/") + (f"?{asked}" if asked else "")
+
+    def ranks(
+        self,
+        file: str,
+        graph_id: int | None = None,
+        ordinal: int | None = None,
+        node_ids: Iterable[int] = (),
+    ) -> str:
+        """Return the address of a file's ranks side by side: a graph, a launch, nodes selected."""
+        nodes = ",".join(str(n) for n in node_ids)
+        given = {"file": file, "graph": graph_id, "launch": ordinal, "node": nodes or None}
+        asked = urlencode({k: v for k, v in given.items() if v is not None}, safe=",")
+        return self.prefix + f"{RANKS}?{asked}".lstrip("/")
+
+    def ranks_payload(self, file: str, graph_id: int, ordinal: int) -> str:
+        """Return where the Ranks page fetches one launch of every rank."""
+        path = f"{PAYLOAD}/ranks/{quote(file, safe='@')}/{graph_id}".lstrip("/")
+        return self.prefix + f"{path}?launch={ordinal}"
 
     def compared(self, kind: str, sides: Sides, **more: object) -> str:
         """Return where the views of the Compare page fetch their data."""

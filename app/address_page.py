@@ -9,6 +9,7 @@ from gviz.app.address import (
     BENCH,
     COMPARE,
     GRAPH,
+    RANKS,
     REPORT,
     RUN,
     RUNS,
@@ -23,11 +24,12 @@ from gviz.app.open_recording import ChangedError, GoneError
 from gviz.app.pages.bench import render_bench
 from gviz.app.pages.compare import render_compare
 from gviz.app.pages.graph import render_graph
+from gviz.app.pages.ranks import render_ranks_page
 from gviz.app.pages.report import render_report
 from gviz.app.pages.run import render_run
 from gviz.app.pages.runs import render_runs
 from gviz.app.pages.trend import render_trend
-from gviz.app.ranks import rank_skew
+from gviz.app.ranks.comparison import ranks_of
 from gviz.app.refusals import sentence_of
 from gviz.app.run_view import RunView, file_views, run_files
 from gviz.app.shell import message, trail
@@ -79,6 +81,8 @@ def _page(library: Library, addresses: Addresses, path: str, query: Query) -> Pa
         return _graph_page(library, addresses, query.file, query.graph_id, query)
     if local == REPORT and query.file is not None and query.graph_id is not None:
         return _report_page(library, addresses, query.file, query.graph_id)
+    if local == RANKS and query.file is not None:
+        return _ranks_page(library, addresses, query.file)
     if local == COMPARE:
         steps = trail(("Runs", addresses.runs()), ("Compare", None))
         return render_compare(library, query, addresses), steps, "Compare – gviz"
@@ -94,9 +98,16 @@ def _page(library: Library, addresses: Addresses, path: str, query: Query) -> Pa
 def _run_page(library: Library, addresses: Addresses, file: str, run_id: int) -> Page:
     with library.file(file).at() as opened:
         view = _find_run(file_views(opened), file, run_id)
-        skew = rank_skew(opened)
+        ranks = ranks_of(opened)
     steps = trail(("Runs", addresses.runs()), (view.run.name, None))
-    return render_run(view, addresses, skew), steps, f"{view.run.name} – gviz"
+    return render_run(view, addresses, ranks), steps, f"{view.run.name} – gviz"
+
+
+def _ranks_page(library: Library, addresses: Addresses, file: str) -> Page:
+    with library.file(file).at() as opened:
+        page = render_ranks_page(opened, addresses)
+    steps = trail(("Runs", addresses.runs()), (f"Ranks of {file}", None))
+    return page, steps, f"Ranks of {file} – gviz"
 
 
 def _graph_page(

@@ -28,8 +28,11 @@ from gviz.app.kernel_table import render_kernel_table
 from gviz.app.library import Library
 from gviz.app.memory_panel import render_memory_facts
 from gviz.app.pages.compare import show_comparison
+from gviz.app.pages.ranks import show_ranks
 from gviz.app.pages.report import show_report
 from gviz.app.pages.trend import Trends, show_trend
+from gviz.app.ranks.comparison import RankComparisons
+from gviz.app.ranks.routes import add_rank_routes
 from gviz.app.refusals import add_refusals, sentence_of
 from gviz.app.report.reports import Reports
 from gviz.app.routes import add_payload_routes
@@ -104,6 +107,7 @@ def build_app(
     _add_report(app, library, addresses, Reports(ignored))
     add_payload_routes(app.server, library, addresses)
     add_compared_routes(app.server, library, access.prefix)
+    add_rank_routes(app.server, library, access.prefix)
     add_state_route(app.server, library, addresses)
     add_upload_route(app.server, library, addresses, most_bytes)
     add_refusals(app.server, access.prefix)
@@ -229,6 +233,7 @@ def _add_comparison(app: dash.Dash, library: Library, addresses: Addresses) -> N
         State("compare-view", "data"),
         State("location", "search"),
     )(fill)
+    _add_ranks(app, library, addresses)
     trends = Trends(library)
 
     def fill_trend(asked: int | None, view: dict[str, Any]) -> tuple[Any, Any]:
@@ -240,6 +245,23 @@ def _add_comparison(app: dash.Dash, library: Library, addresses: Addresses) -> N
         Input("trend-wait", "n_intervals"),
         State("trend-view", "data"),
     )(fill_trend)
+
+
+def _add_ranks(app: dash.Dash, library: Library, addresses: Addresses) -> None:
+    """Fill the Ranks page when its file's ranks are compared; until then it asks again."""
+    comparisons = RankComparisons(library)
+
+    def fill(asked: int | None, view: dict[str, Any], search: str | None) -> tuple[Any, Any]:
+        return show_ranks(comparisons, library, view, asked or 0, search, addresses)
+
+    add: Any = app.callback
+    add(
+        Output("ranks-body", "children"),
+        Output("ranks-wait", "max_intervals"),
+        Input("ranks-wait", "n_intervals"),
+        State("ranks-view", "data"),
+        State("location", "search"),
+    )(fill)
 
 
 def show_kernels(table: str, shown: object) -> Any:
@@ -262,6 +284,19 @@ def _add_links(app: dash.Dash) -> None:
     _link_views(link)
     _link_page(link)
     _link_comparison(link)
+    link(
+        "gvizRanks.choose",
+        Output("ranks-view", "modified_timestamp"),
+        Input("ranks-launch", "value"),
+        _optional("ranks-graph", "value"),
+    )
+    link(
+        "gvizRanks.look",
+        Output("ranks-shown", "modified_timestamp"),
+        Input("colour-scheme", "computedColorScheme"),
+        Input("ranks-shown", "data"),
+        at_start=True,
+    )
     add(
         ClientsideFunction("gvizCharts", "paintCharts"),
         Output({"type": "chart", "name": ALL}, "figure"),

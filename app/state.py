@@ -12,6 +12,7 @@ from gviz.app.address import (
     BENCH,
     COMPARE,
     GRAPH,
+    RANKS,
     REPORT,
     RUN,
     RUNS,
@@ -73,6 +74,7 @@ _PAGES = {
     BENCH: "bench",
     COMPARE: "compare",
     TREND: "trend",
+    RANKS: "ranks",
 }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dash import dcc, html
 from dash.development.base_component import Component
 
@@ -9,11 +11,9 @@ from gviz.app.address import Addresses
 from gviz.app.life import render_failures, render_lives
 from gviz.app.pages.runs import NODE_TIME_METHOD, no_graphs, report_link
 from gviz.app.quantity import MISSING, duration, integer, moment, three_digits
-from gviz.app.ranks import render_ranks
 from gviz.app.run_badge import gpu_names, note_list, state_badge
 from gviz.app.run_view import GraphLine, RunView
 from gviz.app.shell import facts
-from gviz.ranks.result import Skew
 from gviz.recording import rows
 
 #: Nanoseconds beyond a year are points in time, not durations.
@@ -34,8 +34,8 @@ _COLUMNS: tuple[tuple[str, str], ...] = (
 )
 
 
-def render_run(view: RunView, addresses: Addresses, skew: Skew | str | None = None) -> Component:
-    """Return the page of one run; ``skew``: of the ranks in its file (:func:`rank_skew`)."""
+def render_run(view: RunView, addresses: Addresses, ranks: Sequence[rows.Run] = ()) -> Component:
+    """Return the page of one run; ``ranks``: those in its file."""
     run = view.run
     sections = [
         html.P(dcc.Link("See the launch costs", href=addresses.bench(view.file, run.run_id)))
@@ -43,7 +43,7 @@ def render_run(view: RunView, addresses: Addresses, skew: Skew | str | None = No
         else None,
         _section("What failed", render_failures(view, addresses)),
         _section("Graphs", _graph_table(view, addresses)),
-        _section("Beside the other ranks", render_ranks(skew, view.file, addresses)),
+        _section("Beside the other ranks", _ranks(view, ranks, addresses)),
         _section("Life of the executables", render_lives(view, addresses)),
         _section("What to know about this run", note_list(view.notes)),
         _section("What measuring cost and lost", _measurements(view)),
@@ -69,6 +69,14 @@ def render_run(view: RunView, addresses: Addresses, skew: Skew | str | None = No
             *(s for s in sections if s is not None),
         ],
     )
+
+
+def _ranks(view: RunView, ranks: Sequence[rows.Run], addresses: Addresses) -> Component | None:
+    if len(ranks) < 2:
+        return None
+    link = dcc.Link("See the ranks side by side", href=addresses.ranks(view.file))
+    text = f": launches of {len(ranks)} ranks on one axis, who waits for whom, what is slow on one."
+    return html.P([link, text])
 
 
 def _section(title: str, body: Component | None) -> Component | None:

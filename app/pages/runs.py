@@ -36,13 +36,15 @@ def render_runs(found: Sequence[FileRuns], query: Query, addresses: Addresses) -
     """Return the list of runs."""
     views = [view for file in found for view in file.runs]
     several = sum(view.main_graph is not None for view in views) > 1
+    jobs = {file.key for file in found if _ranks(file) > 1}
     table = query.runs_view == "table"
     troubled = [_card_without_runs(f) for f in found if not f.runs]
     shown: list[Component] = []
     if not table:
         shown.append(
             html.Div(
-                [*(_card(v, addresses, several) for v in views), *troubled], className="gv-cards"
+                [*(_card(v, addresses, several, v.file in jobs) for v in views), *troubled],
+                className="gv-cards",
             )
         )
     else:
@@ -130,7 +132,12 @@ def _card_without_runs(file: FileRuns) -> Component:
     )
 
 
-def _card(view: RunView, addresses: Addresses, several: bool) -> Component:
+def _ranks(file: FileRuns) -> int:
+    """Return how many ranks of a job a file holds."""
+    return sum(view.run.rank is not None and view.main_graph is not None for view in file.runs)
+
+
+def _card(view: RunView, addresses: Addresses, several: bool, of_job: bool) -> Component:
     run, href = view.run, addresses.run(view.file, view.run.run_id)
     heading = html.Div(
         className="gv-card-head",
@@ -139,6 +146,7 @@ def _card(view: RunView, addresses: Addresses, several: bool) -> Component:
             state_badge(run),
             html.Span(view.name, className="gv-muted gv-mono gv-ellipsis", title=view.place),
             html.Div(className="gv-grow"),
+            _ranks_link(view, addresses) if of_job else None,
             _compare_button(view) if several else None,
         ],
     )
@@ -151,6 +159,15 @@ def _card(view: RunView, addresses: Addresses, several: bool) -> Component:
             _graphs(view, addresses),
             _notes(view, href),
         ],
+    )
+
+
+def _ranks_link(view: RunView, addresses: Addresses) -> Component:
+    return dcc.Link(
+        "Ranks",
+        href=addresses.ranks(view.file),
+        className="gv-report-link gv-above",
+        title="The ranks of this job side by side",
     )
 
 

@@ -101,7 +101,7 @@
     const before = shown.files[changed[0]];
     const version = JSON.stringify([window.location.href, changed.map((key) => files[key])]);
     // What is read, and may take long to make, stays until its reader wants another.
-    const stays = ["report", "compare", "trend"].includes(shown.page);
+    const stays = ["report", "compare", "trend", "ranks"].includes(shown.page);
     if (shown.page === "runs" || (before && before.followed && !stays)) {
       // Asked for once: an answer that takes long is not asked for again meanwhile.
       if (version === renewing) return undefined;

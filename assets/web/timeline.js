@@ -43,7 +43,7 @@
           ? `${this.scene.named(s.name).letter} ${gviz.format.counted(s.facts.count, "span")}`
           : gviz.format.counted(s.facts.count, s.name === "graph" ? "graph span" : "stream operation")
       );
-      const missing = ["graph", "stream"].filter((name) => !this.scene.side(name));
+      const missing = this.scene.names.filter((name) => !this.scene.side(name));
       const words = missing.map((name) => gviz.timelineRows.missing(this.scene, name));
       const what = counts.length ? ` ${counts.join(", ")}.` : "";
       const graph = this.scene.side("graph");
@@ -51,6 +51,7 @@
       const shown = { median: `The median of ${over} launches.`, all: `All ${over} launches, stacked.` };
       const mode = graph && !payload.header.sides && shown[graph.facts.mode];
       if (mode) words.unshift(mode);
+      words.push(...gviz.timelineWaits.sentences(this.scene));
       return [`Timeline of ${payload.header.graph_name}.${what}`, ...words].join(" ");
     }
 
@@ -103,7 +104,10 @@
       ctx.rect(0, top, size.width, size.height - top);
       ctx.clip();
       for (const side of scene.sides) this.drawSide(ctx, side, style, size);
-      this.clipped(ctx, size, () => this.drawMarks(ctx, style));
+      this.clipped(ctx, size, () => {
+        this.drawMarks(ctx, style);
+        gviz.timelineWaits.drawLanes(ctx, scene, this.laneRows, style, size);
+      });
       for (const row of this.rows) {
         if (row.kind === "head") gviz.timelineDraw.drawHead(ctx, scene, row, style, size);
         if (row.kind === "note") gviz.timelineDraw.drawNote(ctx, row, style, size);
@@ -143,6 +147,7 @@
         for (const row of rows) {
           if (row.y > size.height || row.y + row.h < 0) continue;
           if (row.kind === "calls") gviz.timelineDraw.drawCalls(ctx, this.scene, this.detail.best(side), row, style, size);
+          if (row.kind === "waits") gviz.timelineWaits.drawRow(ctx, this.scene, side, row, style, size);
           if (row.kind === "busy") gviz.timelineDraw.drawBusy(ctx, this.detail.best(side), row, style, size);
           if (row.kind !== "lane") continue;
           this.drawLane(ctx, side, row, style, size, dim);
@@ -352,6 +357,7 @@
         const call = this.detail.best(side).calls.findLast((c) => ns >= c.start - slack && ns <= c.start + c.duration);
         return call ? { side: this.detail.best(side), call } : null;
       }
+      if (row.kind === "waits") return gviz.timelineWaits.hit(side, ns, slack);
       if (row.kind === "busy") return this.gap(side, ns);
       if (row.kind !== "lane") return null;
       const { window } = this.detail;
@@ -385,6 +391,7 @@
 
     idOf(hit) {
       if (!hit || hit.launch || hit.gap) return null;
+      if (hit.wait) return hit.wait.node;
       const i = hit.call ? hit.call.item : hit.i;
       const id = i < 0 ? 0xffffffff : hit.side.nodeId[i];
       return id === 0xffffffff ? null : id;
@@ -447,9 +454,9 @@
 
     // -- what tests ask ---------------------------------------------------------------
 
-    /** Intervals of selected nodes on the graph side. */
+    /** Intervals of selected nodes on the first side. */
     countSelected() {
-      const byNode = this.scene.side("graph")?.byNode || new Map();
+      const byNode = this.scene.side(this.scene.names[0])?.byNode || new Map();
       const items = this.frame.group.selected.flatMap((id) => byNode.get(id) || []);
       return new Set(items).size;
     }
@@ -471,6 +478,7 @@
           call_names: side.calls.filter((call) => call.item < 0).map((call) => this.scene.titleOf(side, call)),
           total_ns: side.facts.total_ns, idle_ns: side.facts.idle_ns,
           idle_fraction: side.facts.idle_fraction, gaps: side.idle.length, mode: side.facts.mode,
+          waits: gviz.timelineWaits.state(this.scene, side),
           launches: (side.facts.launches || []).map((launch) => launch.ordinal),
           widest_gap: side.idle.reduce((a, b) => (b[1] - b[0] > a[1] - a[0] ? b : a), [0, 0]),
           top: this.laneRows[side.name].length ? this.laneRows[side.name][0].y : null,

@@ -213,7 +213,7 @@
     for (const text of headFacts(scene, side)) {
       const w = gviz.canvas.textWidth(ctx, text, 11.5);
       // The first head shares its line with the buttons.
-      if (x + w > size.width - (row.side === "graph" ? size.buttons + 14 : 8)) break;
+      if (x + w > size.width - (row.side === scene.names[0] ? size.buttons + 14 : 8)) break;
       ctx.fillText(text, x, y);
       x += w + 14;
     }
@@ -224,6 +224,8 @@
     "host call": "from call to last end",
     "first node": "from first start to last end",
     "launch before": "since the launch before",
+    "first rank": "from the first rank's call to last end",
+    "own first node": "from call to last end",
   };
 
   /** What stands behind the title of a side, the most important first. */
@@ -234,9 +236,9 @@
     if (facts.mode === "median") {
       found.unshift(`median start and duration of each node, ${facts.launch_count} launches`);
     }
-    const other = scene.side(side.name === "graph" ? "stream" : "graph");
-    if (side.name === "stream" && other && !other.stacked && other.facts.total_ns > 0) {
-      const against = scene.named(side.name)?.against ?? "the graph";
+    const [other] = scene.others(side);
+    const against = scene.named(side.name) ? scene.named(side.name).against : "the graph";
+    if (against && side.name !== scene.names[0] && other && !other.stacked && other.facts.total_ns > 0) {
       found.push(`${(facts.total_ns / other.facts.total_ns).toFixed(2)}× ${against}`);
     }
     const share = gviz.format.percent(facts.idle_fraction);

@@ -1,7 +1,7 @@
 /**
  * Where the rows of the timeline stand, top to bottom, before scrolling.
  *
- * @typedef {{kind: "head"|"calls"|"busy"|"lane"|"note", side: string, y: number, h: number,
+ * @typedef {{kind: "head"|"calls"|"waits"|"busy"|"lane"|"note", side: string, y: number, h: number,
  *   lane?: number, label?: string, middle?: number}} Row  `middle`: of the label, from `y`
  */
 (function () {
@@ -10,6 +10,7 @@
   const AXIS = 26;
   const HEAD = 28;
   const CALLS = 13;
+  const WAITS = 15;
   const BUSY = 6;
   const NOTE = 44;
   const BETWEEN = 12;
@@ -39,7 +40,7 @@
     const pitch = pitches(scene, height);
     const rows = [];
     let y = AXIS;
-    for (const name of ["graph", "stream"]) {
+    for (const name of scene.names) {
       const side = scene.side(name);
       const add = (kind, h, gap, more) => {
         rows.push({ kind, side: name, y, h, ...more });
@@ -49,6 +50,7 @@
       if (!side) add("note", NOTE, BETWEEN, { label: missing(scene, name) });
       else {
         if (side.calls.length) add("calls", CALLS, 3, { label: "host calls" });
+        if (side.waits.length) add("waits", WAITS, 3, { label: "waiting" });
         if (side.stacked) {
           y = addLaunches(rows, side, y, pitch.launch) + BETWEEN;
           continue;
@@ -66,9 +68,9 @@
     let lanes = 0;
     let launches = 0;
     let least = LAUNCH_LEAST;
-    for (const name of ["graph", "stream"]) {
+    for (const name of scene.names) {
       const side = scene.side(name);
-      room -= HEAD + (side ? BUSY + 4 + (side.calls.length ? CALLS + 3 : 0) : NOTE);
+      room -= HEAD + (side ? BUSY + 4 + (side.calls.length ? CALLS + 3 : 0) + (side.waits.length ? WAITS + 3 : 0) : NOTE);
       if (side && side.stacked) {
         launches = side.facts.launches.length;
         least = Math.max(LAUNCH_LEAST, INNER_LEAST * side.depth + 2);
@@ -96,7 +98,8 @@
 
   /** Rows of lanes by side and lane. @param {Row[]} rows */
   function byLane(rows) {
-    const found = { graph: [], stream: [] };
+    const found = {};
+    for (const row of rows) found[row.side] ??= [];
     for (const row of rows) if (row.kind === "lane") found[row.side][row.lane] = row;
     return found;
   }

@@ -12,7 +12,7 @@
 
   class Side {
     /**
-     * @param {"graph"|"stream"} name
+     * @param {string} name  "graph" or "stream", or one of several launches
      * @param {Object} payload
      */
     constructor(name, payload) {
@@ -45,6 +45,7 @@
       }
       this.lanes = this.splitLanes(facts.lanes);
       this.calls = this.listCalls(payload);
+      this.waits = gviz.timelineWaits.list(payload, name);
       this.idle = this.listGaps(payload[`${name}_gap_start_ns`], payload[`${name}_gap_end_ns`]);
       this.byNode = this.listByNode(payload);
     }
@@ -109,10 +110,17 @@
   class TimelineScene {
     constructor(payload) {
       this.header = payload.header;
-      this.sides = ["graph", "stream"]
+      /** All sides, top to bottom, those that are missing too. */
+      this.names = Object.keys(payload.header.sides ?? { graph: 0, stream: 0 });
+      this.sides = this.names
         .filter((name) => payload.header[name])
         .map((name) => new Side(name, payload));
       this.total = Math.max(1, ...this.sides.map((s) => s.facts.total_ns));
+    }
+
+    /** All sides but one. @param {Side} side */
+    others(side) {
+      return this.sides.filter((other) => other.name !== side.name);
     }
 
     side(name) {
@@ -120,9 +128,9 @@
     }
 
     /**
-     * What a comparison calls its sides, both of them launches; undefined where the sides are a
-     * graph and the same work by stream calls.
-     * @returns {{title: string, missing: string, letter: string, against: string}|undefined}
+     * What a comparison or a job calls its sides, all of them launches; undefined where the sides
+     * are a graph and the same work by stream calls. `against`: what lengths are told in times of.
+     * @returns {{title: string, missing: string, letter: string, against?: string}|undefined}
      */
     named(name) {
       return this.header.sides?.[name];
@@ -132,7 +140,7 @@
     shows(other) {
       const said = ({ header }) =>
         JSON.stringify(
-          ["graph", "stream"].map((name) => header[name] && [header[name].mode, header[name].ordinal, header[name].zero]),
+          this.names.map((name) => header[name] && [header[name].mode, header[name].ordinal, header[name].zero]),
         );
       return this.header.graph_id === other.header.graph_id && said(this) === said(other);
     }

@@ -5,8 +5,9 @@
   const NO_NODE = 0xffffffff;
 
   /** @param {gviz.TimelineScene} scene @param {Object} hit what is under the pointer */
-  function describe(scene, { side, i, call, launch, gap }) {
+  function describe(scene, { side, i, call, launch, gap, wait }) {
     if (call) return describeCall(scene, side, call);
+    if (wait) return gviz.timelineWaits.describe(scene, side, wait);
     if (launch) return describeLaunch(side, launch);
     if (gap) return describeGap(scene, side, gap);
     if (isMerged(side, i)) return describeMerged(scene, side, i);
@@ -38,13 +39,15 @@
     } else if (side.byNode.get(side.nodeId[i]).some((other) => side.iteration[other] > 0)) {
       rows.push(["iteration", String(side.iteration[i] + 1)]);
     }
-    const other = scene.side(side.name === "graph" ? "stream" : "graph");
-    const match = other && other.byNode.get(side.nodeId[i]);
-    if (match) {
-      const against = scene.named(side.name)?.against;
+    for (const other of scene.others(side)) {
+      const match = other.byNode.get(side.nodeId[i]);
+      if (!match) continue;
+      const letter = scene.named(other.name)?.letter;
       const words = side.name === "graph" ? "as stream work" : "in the graph";
-      rows.push([against ? `in ${against}` : words, time(other.slowest[match[0]])]);
+      rows.push([letter ? `in ${letter}` : words, time(other.slowest[match[0]])]);
     }
+    const wait = side.waits.find((one) => one.start === side.start[i] && one.node === side.nodeId[i]);
+    if (wait) rows.push(gviz.timelineWaits.row(scene, wait));
     return rows;
   }
 

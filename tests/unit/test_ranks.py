@@ -250,7 +250,7 @@ def test_merged_runs_that_are_no_job_are_remarked(tmp_path: Path) -> None:
 # -- the Run page ----------------------------------------------------------------------------------
 
 
-def test_run_page_shows_the_ranks_with_ways_to_the_slow_node(tmp_path: Path) -> None:
+def test_run_page_leads_to_the_ranks_side_by_side(tmp_path: Path) -> None:
     merged = merge_recordings(
         write_ranks(tmp_path, [EVEN, EVEN, SLOW, EVEN]), tmp_path / "all.gviz"
     )
@@ -258,11 +258,8 @@ def test_run_page_shows_the_ranks_with_ways_to_the_slow_node(tmp_path: Path) -> 
     page, *_ = render_page(library, Addresses("/"), "/run", "?file=all&run=1")
     shown = texts(page)
     assert "Beside the other ranks" in shown
-    assert "On one clock: all runs are of node017" in shown
-    for rank in range(4):
-        assert f"rank {rank}" in shown
-    assert "/graph?file=all&graph=3&node=1001" in links(page)
-    assert "/run?file=all&run=4" in links(page)
+    assert "launches of 4 ranks on one axis" in shown
+    assert "/ranks?file=all" in links(page)
 
 
 def test_run_page_of_a_file_without_ranks_has_no_such_part(tmp_path: Path) -> None:

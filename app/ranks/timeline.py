@@ -1,0 +1,201 @@
+"""One launch of every rank on one time axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gviz.app.graph_level import GraphLevel, read_level
+from gviz.app.graph_tree import GraphTree, read_tree
+from gviz.app.keep import Keep
+from gviz.app.overlays import value_scale
+from gviz.app.ranks.names import rank_name
+from gviz.app.side_arrays import SideArrays, pack_sides, read_arrays
+from gviz.app.timeline_side import graph_side, graph_zero
+from gviz.app.timeline_window import Window
+from gviz.app.wire import Arrays
+from gviz.node_type import node_type_name
+from gviz.ranks.job import RankComparison
+from gviz.ranks.launch import collective_waits
+from gviz.ranks.rank_graph import RankGraph
+from gviz.recording.reader import Recording
+
+IntArray = npt.NDArray[np.int64]
+
+
+def ranks_timeline(
+    recording: Recording,
+    found: RankComparison,
+    graph: RankGraph,
+    launch: int,
+    window: Window | None,
+    keep: Keep,
+) -> bytes:
+    """Return the payload of a timeline whose sides are the ranks.
+
+    Sides are called ``rank0`` and so on, in order of the ranks that have the graph. On one clock
+    all count from the first host call (or what stands for it) of any rank; else their first nodes
+    are put below each other. Arrays are those of :func:`gviz.app.payload.timeline_payload`, and
+    for each wait in a collective ``_wait_start_ns``, ``_wait_end_ns`` (f8), ``_wait_node_id`` and
+    ``_wait_for``, the place of the side that came last (u4). A node has the number that it has on
+    the page of the first rank's graph.
+
+    Parameters
+    ----------
+    graph
+        One of ``found.graphs``.
+    launch
+        Which of its launches (index).
+    window
+        The part that is wanted where there is too much.
+    """
+    levels = [_level(recording, side.graph_id, keep) for side in graph.sides]
+    numbers = _numbers(graph, [level.tree for level in levels])
+    ids = graph.launch_id[:, launch].tolist()
+    shifts = _shifts(recording, ids, found.skew.clock.is_one)
+    sides: dict[str, SideArrays] = {}
+    for at, (level, launch_id) in enumerate(zip(levels, ids, strict=True)):
+        read = keep(("rank side", level.graph.graph_id, launch_id),
+                    partial(_read_side, recording, level, launch_id))  # fmt: skip
+        side = _placed(read, f"rank{at}", level.tree, numbers[at], shifts[at])
+        side = side._replace(header={**(side.header or {}), "zero": _zero(found)})
+        sides[side.name] = side.after(sum(len(s.strings) for s in sides.values()))
+    return pack_sides(
+        _header(found, graph, levels, sides, int(graph.ordinal[launch])),
+        sides,
+        window or Window(),
+        _waits(graph, launch, sides, numbers) | _nested(levels, numbers),
+    )
+
+
+def _zero(found: RankComparison) -> str:
+    return "first rank" if found.skew.clock.is_one else "own first node"
+
+
+def _level(recording: Recording, graph_id: int, keep: Keep) -> GraphLevel:
+    tree = keep(("tree", graph_id), lambda: read_tree(recording, graph_id))
+    return keep(("level", graph_id, 0), lambda: read_level(recording, tree))
+
+
+def _read_side(recording: Recording, level: GraphLevel, launch_id: int) -> SideArrays:
+    return read_arrays("graph", lambda s: graph_side(recording, level, launch_id, s))
+
+
+def _shifts(recording: Recording, launch_ids: Sequence[int], is_one_clock: bool) -> list[float]:
+    """Return how far right each launch's own zero stands (ns)."""
+    launches = [recording.fetch_launch(number) for number in launch_ids]
+    zeros = [graph_zero(recording, launch).zero_ns for launch in launches]
+    if not is_one_clock:
+        # First nodes below each other: a later zero for those whose call is nearer to it.
+        zeros = [zero - (x.gpu_start_ns or 0) for zero, x in zip(zeros, launches, strict=True)]
+    return [float(zero - min(zeros)) for zero in zeros]
+
+
+def _placed(
+    read: SideArrays, name: str, tree: GraphTree, numbers: IntArray, shift: float
+) -> SideArrays:
+    """Return a launch as a side of the page, moved right."""
+    arrays: Arrays = {name + n.removeprefix("graph"): a for n, a in read.arrays.items()}
+    for key in arrays:
+        if key.endswith(("_start_ns", "_end_ns")):
+            arrays[key] = arrays[key] + shift
+    keys = arrays[f"{name}_node_id"]
+    arrays[f"{name}_node_id"] = numbers[np.searchsorted(tree.key, keys)].astype(np.uint32)
+    if shift > 0:
+        # Nothing of it runs before its own zero.
+        for end, value in (("start", 0.0), ("end", shift)):
+            gaps = arrays[f"{name}_gap_{end}_ns"]
+            arrays[f"{name}_gap_{end}_ns"] = np.concatenate([[value], gaps])
+    header = read.header and {**read.header, "total_ns": read.header["total_ns"] + shift}
+    return read._replace(name=name, header=header, arrays=arrays)
+
+
+def _numbers(graph: RankGraph, trees: Sequence[GraphTree]) -> list[IntArray]:
+    """Return the numbers of each tree's nodes on the page; partners share that of the first."""
+    first = trees[0]
+    found = [first.key.astype(np.int64)]
+    free = int(first.key.max(initial=-1)) + 1
+    own = first.key[np.searchsorted(first.key, graph.sides[0].graph.node_id)]
+    for side, partner, tree in zip(graph.sides[1:], graph.partners[1:], trees[1:], strict=True):
+        numbers = np.full(len(tree.key), -1, np.int64)
+        paired = np.flatnonzero(partner >= 0)
+        there = np.searchsorted(tree.key, side.graph.node_id[partner[paired]])
+        numbers[there] = own[paired]
+        lone = np.flatnonzero(numbers < 0)
+        numbers[lone] = free + np.arange(len(lone))
+        free += len(lone)
+        found.append(numbers)
+    return found
+
+
+def _waits(
+    graph: RankGraph, launch: int, sides: dict[str, SideArrays], numbers: Sequence[IntArray]
+) -> Arrays:
+    """Return the waits in collectives: from the start of each, as long as it waits."""
+    waits, _ = collective_waits(graph, launch)
+    keys = graph.sides[0].graph.node_id
+    arrays: Arrays = {}
+    for at, (name, side) in enumerate(sides.items()):
+        nodes = np.flatnonzero(waits[at] > 0)
+        ids = keys[nodes].astype(np.uint32)
+        spans = side.arrays[f"{name}_node_id"]
+        # Of several turns the first, as everywhere in skew; spans are in order of start.
+        known, first = np.unique(spans, return_index=True)
+        place = np.searchsorted(known, ids)
+        start = side.arrays[f"{name}_start_ns"][first[place]]
+        length = waits[at][nodes]
+        arrays |= {
+            f"{name}_wait_start_ns": start,
+            f"{name}_wait_end_ns": start + length,
+            f"{name}_wait_node_id": ids,
+            f"{name}_wait_for": np.nanargmin(waits[:, nodes], axis=0).astype(np.uint32)
+            if len(nodes)
+            else np.zeros(0, np.uint32),
+        }
+    return arrays
+
+
+def _nested(levels: Sequence[GraphLevel], numbers: Sequence[IntArray]) -> Arrays:
+    pairs: dict[int, int] = {}
+    for level, own in zip(levels, numbers, strict=True):
+        inner = np.flatnonzero(level.tree.holder >= 0)
+        holders = own[level.tree.holder[inner]]
+        pairs |= dict(zip(own[inner].tolist(), holders.tolist(), strict=True))
+    if not pairs:
+        return {}
+    return {
+        "nested_node": np.array(list(pairs), np.uint32),
+        "nested_holder": np.array(list(pairs.values()), np.uint32),
+    }
+
+
+def _header(
+    found: RankComparison,
+    graph: RankGraph,
+    levels: Sequence[GraphLevel],
+    sides: dict[str, SideArrays],
+    ordinal: int,
+) -> dict[str, Any]:
+    refs = [found.skew.ranks[side.rank] for side in graph.sides]
+    kinds = np.unique(np.concatenate([x.tree.nodes.integers("type") for x in levels]))
+    scale = value_scale(np.concatenate([x.tree.times.median_ns for x in levels]))
+    return {
+        "kind": "timeline",
+        "graph_id": graph.sides[0].graph_id,
+        "graph_name": f"{graph.name}, launch {ordinal} on {len(refs)} ranks",
+        **{name: side.header for name, side in sides.items()},
+        "kinds": {t: node_type_name(t) for t in kinds.tolist()},
+        "scale": {"least_ns": scale["least"], "most_ns": scale["most"], "log": scale["log"]},
+        "sides": {
+            name: {
+                "title": " · ".join(filter(None, (rank_name(ref), ref.host, ref.gpus))),
+                "letter": rank_name(ref),
+                "missing": f"This launch has no node times on {rank_name(ref)}.",
+            }
+            for name, ref in zip(sides, refs, strict=True)
+        },
+    }

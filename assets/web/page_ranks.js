@@ -1,0 +1,59 @@
+/** The Ranks page: its choices and its selection in the address, the theme of its timeline. */
+(function () {
+  "use strict";
+  const gviz = (window.gviz = window.gviz || {});
+  const VIEW = "ranks-timeline";
+  /** More selected nodes would make an address that nobody can send. */
+  const MOST_NODES = 100;
+
+  const present = (id) => document.getElementById(id) !== null;
+
+  /** Another launch or graph was chosen: another page. What is selected stays with the graph. */
+  function choose(launch, graph) {
+    const chosen = window.dash_clientside.callback_context.triggered_id;
+    const shown = window.dash_component_api.getLayout("ranks-shown")?.props.data;
+    const query = new URLSearchParams(window.location.search);
+    if (chosen === "ranks-graph" && graph && Number(graph) !== shown?.graph) {
+      for (const name of ["launch", "node"]) query.delete(name);
+      query.set("graph", graph);
+      go(query);
+    } else if (chosen === "ranks-launch" && launch && Number(launch) !== shown?.launch) {
+      show(launch);
+    }
+    return window.dash_clientside.no_update;
+  }
+
+  /** Another launch of the graph, with what is selected now. */
+  function show(launch) {
+    const query = new URLSearchParams(window.location.search);
+    query.set("graph", window.dash_component_api.getLayout("ranks-shown").props.data.graph);
+    query.set("launch", launch);
+    go(query);
+  }
+
+  document.addEventListener("click", (event) => {
+    const step = event.target.closest(".gv-ranks-step");
+    if (step) show(step.dataset.launch);
+  });
+
+  const text = (query) => query.toString().replaceAll("%2C", ",");
+  const go = (query) => gviz.history.go(`${window.location.pathname}?${text(query)}`);
+
+  function look() {
+    const dark = document.documentElement.getAttribute("data-mantine-color-scheme") === "dark";
+    if (present(VIEW)) window.dash_clientside.set_props(VIEW, { theme: dark ? "dark" : "light" });
+    return window.dash_clientside.no_update;
+  }
+
+  document.addEventListener("gviz-select", (event) => {
+    if (!present("ranks-body")) return;
+    const query = new URLSearchParams(window.location.search);
+    if (event.detail.length) query.set("node", event.detail.slice(0, MOST_NODES).join(","));
+    else query.delete("node");
+    gviz.history.keep(query);
+  });
+
+  window.dash_clientside = Object.assign({}, window.dash_clientside, {
+    gvizRanks: { choose, look },
+  });
+})();
