@@ -17,6 +17,7 @@ from gviz.node_type import CopyKind, node_type_name
 from gviz.recording import rows
 from gviz.recording.kernel_functions import KernelFunctions
 from gviz.recording.numbers import Numbers
+from gviz.recording.value_range import value_range
 from gviz.recording.writer import RecordingWriter
 from gviz.topology import topology_hash
 
@@ -297,21 +298,23 @@ def build_node_row(node: DotNode, graph_id: int, function_id: int | None) -> row
         type=node.type,
         name=_shown_name(node),
         function_id=function_id,
-        grid_x=_stored(grid[0]),
-        grid_y=_stored(grid[1]),
-        grid_z=_stored(grid[2]),
-        block_x=_stored(block[0]),
-        block_y=_stored(block[1]),
-        block_z=_stored(block[2]),
-        shared_mem_bytes=_stored(kernel.shared_mem_bytes) if kernel else None,
-        priority=_stored(kernel.priority) if kernel else None,
-        cooperative=_stored(kernel.cooperative) if kernel else None,
+        grid_x=_stored(grid[0], "grid_x"),
+        grid_y=_stored(grid[1], "grid_y"),
+        grid_z=_stored(grid[2], "grid_z"),
+        block_x=_stored(block[0], "block_x"),
+        block_y=_stored(block[1], "block_y"),
+        block_z=_stored(block[2], "block_z"),
+        shared_mem_bytes=_stored(kernel.shared_mem_bytes, "shared_mem_bytes") if kernel else None,
+        priority=_stored(kernel.priority, "priority") if kernel else None,
+        cooperative=_stored(kernel.cooperative, "cooperative") if kernel else None,
         copy_kind=_copy_kind(memcpy.direction) if memcpy else None,
-        bytes=_stored(sized.bytes) if sized else None,
-        source_address=_stored(memcpy.source_address) if memcpy else None,
-        destination_address=_stored(destination),
-        memset_value=_stored(memset.value) if memset else None,
-        memset_element_bytes=_stored(memset.element_bytes) if memset else None,
+        bytes=_stored(sized.bytes, "bytes") if sized else None,
+        source_address=_stored(memcpy.source_address, "source_address") if memcpy else None,
+        destination_address=_stored(destination, "destination_address"),
+        memset_value=_stored(memset.value, "memset_value") if memset else None,
+        memset_element_bytes=_stored(memset.element_bytes, "memset_element_bytes")
+        if memset
+        else None,
         not_timed_reason=_NOT_TIMED,
         conditional_type=node.conditional.type.lower()
         if node.conditional is not None and node.conditional.type
@@ -336,6 +339,9 @@ def _copy_kind(direction: str | None) -> int:
     return CopyKind.__members__.get((direction or "").upper(), CopyKind.UNKNOWN)
 
 
-def _stored(number: int | None) -> int | None:
-    """Return a number as SQLite can store it, None for one that no real dump has."""
-    return number if number is not None and abs(number) < _INTEGER_LIMIT else None
+def _stored(number: int | None, column: str) -> int | None:
+    """Return a number as a column can hold it, None for one that no real dump has."""
+    if number is None or not -_INTEGER_LIMIT < number < _INTEGER_LIMIT:
+        return None
+    least, most = value_range(column) or (number, number)
+    return number if least <= number <= most else None

@@ -11,12 +11,11 @@ from typing import Any
 from gviz.errors import ImportingError
 from gviz.importing.json_objects import ObjectReader
 from gviz.importing.kineto_events import Args, Event, decode, nanoseconds, triple
-from gviz.importing.number import NODE_MASK, graph_node, integer, known, size
+from gviz.importing.number import MOST_INT, NODE_MASK, graph_node, integer, known, size
 from gviz.importing.progress import Progress
 from gviz.importing.source_file import SourceFile
 from gviz.importing.trace import (
     COPY_KINDS,
-    MOST_NS,
     UNKNOWN,
     DeviceFacts,
     HostRange,
@@ -24,6 +23,7 @@ from gviz.importing.trace import (
     storable,
 )
 from gviz.node_type import NodeType
+from gviz.recording.value_range import LATEST_NS
 
 _GPU_WORK = {
     "kernel": NodeType.KERNEL,
@@ -108,6 +108,7 @@ class _Reading:
     def __init__(self) -> None:
         self.trace = Trace("PyTorch's profiler (Kineto)", "kineto", shared_memory_is_total=True)
         self._pids: dict[int, int] = {}
+        self._latest_ns = 0
 
     def add(self, event: Event | None) -> None:
         """Take one event in."""
@@ -128,9 +129,9 @@ class _Reading:
 
     def _add_work(self, event: Event, kind: int) -> None:
         trace, args = self.trace, event.args or _NO_ARGS
-        start, duration = nanoseconds(event.ts), nanoseconds(event.dur)
         name = event.name if isinstance(event.name, str) else "?"
-        if start is None or duration is None or duration < 0 or not _is_time(start + duration):
+        interval = self._interval(event)
+        if interval is None:
             trace.invalid += 1
             return
         exec_id, node_id = graph_node(args.graph_node_id, args.graph_id)
@@ -138,8 +139,8 @@ class _Reading:
         grid, block = triple(args.grid), triple(args.block)
         trace.add_activity(
             (
-                kind, trace.name_number(name) if is_kernel else UNKNOWN, start, start + duration,
-                known(args.device), known(args.stream), known(args.correlation),
+                kind, trace.name_number(name) if is_kernel else UNKNOWN, *interval,
+                known(args.device, MOST_INT), known(args.stream), known(args.correlation),
                 exec_id, node_id,
                 *(grid or (UNKNOWN,) * 3), *(block or (UNKNOWN,) * 3),
                 known(args.shared_memory), known(args.registers), known(args.bytes),
@@ -171,14 +172,24 @@ class _Reading:
 
     def _interval(self, event: Event) -> tuple[int, int] | None:
         start, duration = nanoseconds(event.ts), nanoseconds(event.dur)
-        if start is None or duration is None or duration < 0 or not _is_time(start + duration):
+        if start is None or duration is None or duration < 0 or start < 0:
             return None
-        return start, start + duration
+        end = start + duration
+        if end >= LATEST_NS:
+            return None
+        self._latest_ns = max(self._latest_ns, end)
+        return start, end
 
     def finish(self, outside: dict[str, Any]) -> None:
         """Take in what stands outside of the events."""
         trace = self.trace
         trace.base_ns = _base(outside)
+        if trace.base_ns + self._latest_ns >= LATEST_NS:
+            trace.notes.append(
+                ("warning", f"The trace says that its times count from {trace.base_ns:,} ns, which "
+                            "cannot be: they are shown as counted from 0.")
+            )  # fmt: skip
+            trace.base_ns = 0
         devices = outside.get("deviceProperties")
         for device in devices if isinstance(devices, list) else ():
             if isinstance(device, dict) and (facts := _device(device)) is not None:
@@ -195,11 +206,7 @@ class _Reading:
 
 def _base(outside: dict[str, Any]) -> int:
     base = integer(outside.get("baseTimeNanoseconds"))
-    return base if base is not None and 0 <= base < MOST_NS // 2 else 0
-
-
-def _is_time(ns: int) -> bool:
-    return 0 <= ns < MOST_NS // 2
+    return base if base is not None and 0 <= base < LATEST_NS else 0
 
 
 def _copy_kind(name: str) -> int:
@@ -218,10 +225,11 @@ def _device(told: dict[str, Any]) -> DeviceFacts | None:
         device_id=number,
         name=storable(name) if isinstance(name, str) else f"GPU {number}",
         compute_capability=None if major is None else f"{major}.{minor or 0}",
-        multiprocessor_count=size(told.get("numSms")),
+        multiprocessor_count=size(told.get("numSms"), MOST_INT),
         memory_bytes=size(told.get("totalGlobalMem")),
         max_threads_per_multiprocessor=size(
-            told.get("maxThreadsPerMultiprocessor", told.get("maxThreadsPerMultiProcessor"))
+            told.get("maxThreadsPerMultiprocessor", told.get("maxThreadsPerMultiProcessor")),
+            MOST_INT,
         ),
     )
 

@@ -14,11 +14,21 @@ from pathlib import Path
 from typing import Any
 
 from gviz.errors import ImportingError
-from gviz.importing.number import NODE_BITS, NODE_MASK, graph_node, integer, known, size
+from gviz.importing.number import (
+    MOST_DIMENSION,
+    MOST_INT,
+    NODE_BITS,
+    NODE_MASK,
+    graph_node,
+    integer,
+    known,
+    size,
+)
 from gviz.importing.progress import Progress
-from gviz.importing.trace import MOST_NS, UNKNOWN, DeviceFacts, HostRange, Trace, storable
+from gviz.importing.trace import UNKNOWN, DeviceFacts, HostRange, Trace, storable
 from gviz.node_type import NodeType
 from gviz.recording.foreign import ForeignTables
+from gviz.recording.value_range import LATEST_NS
 
 _KERNEL = "CUPTI_ACTIVITY_KIND_KERNEL"
 _MEMCPY = "CUPTI_ACTIVITY_KIND_MEMCPY"
@@ -47,6 +57,8 @@ _PUSH_POP = 59
 #: Strings kept; names of an application are some thousand.
 _MOST_STRINGS = 2_000_000
 _MOST_STRING_CHARACTERS = 512 << 20
+#: Warps of a multiprocessor and threads of a warp are far fewer.
+_MOST_THREADS = (1 << 15) - 1
 #: Clones of clones of a graph's nodes that are followed.
 _MOST_CLONES = 16
 _TOLD_EVERY = 16_384
@@ -126,7 +138,7 @@ class _Reading:
         self._profiler = "Nsight Systems" + (f" {storable(str(version))[:40]}" if version else "")
         base = next(iter(self.tables.rows("TARGET_INFO_SESSION_START_TIME", ("utcEpochNs",))), ())
         epoch = integer(base[0]) if base else None
-        self._base = epoch if epoch is not None and 0 <= epoch < MOST_NS // 2 else 0
+        self._base = epoch if epoch is not None and 0 <= epoch < LATEST_NS else 0
         for table, kind in _WORK.items():
             self._read_work(table, int(kind))
         self._read_whole()
@@ -174,9 +186,10 @@ class _Reading:
 
     def _interval(self, trace: Trace, start: Any, end: Any) -> tuple[int, int] | None:
         begin, stop = integer(start), integer(end)
-        if begin is None or stop is None or stop < begin or begin + trace.base_ns < 0:
+        if begin is None or stop is None or stop < begin:
             return None
-        return (begin, stop) if stop < MOST_NS // 2 else None
+        is_inside = _is_time(begin + trace.base_ns) and _is_time(stop + trace.base_ns)
+        return (begin, stop) if is_inside else None
 
     def _read_work(self, table: str, kind: int) -> None:
         is_kernel = kind == NodeType.KERNEL
@@ -190,10 +203,11 @@ class _Reading:
                 trace.invalid += 1
                 continue
             ids = graph_node(node, graph if execution is None else execution)
-            common = (*interval, known(device), known(stream), known(correlation), *ids)
+            common = (*interval, known(device, MOST_INT), known(stream), known(correlation), *ids)
             if is_kernel:
                 name = next(filter(None, map(self._text, row[17:])), "?")
-                shape = (*map(known, row[9:17]), UNKNOWN, UNKNOWN)
+                dims = (known(number, MOST_DIMENSION) for number in row[9:15])
+                shape = (*dims, *map(known, row[15:17]), UNKNOWN, UNKNOWN)
                 trace.add_activity((kind, trace.name_number(name), *common, *shape))
             else:
                 copy_kind = known(row[10]) if kind == NodeType.MEMCPY else UNKNOWN
@@ -213,7 +227,13 @@ class _Reading:
                 continue
             exec_id = known(graph if execution is None else execution)
             trace.add_whole_launch(
-                (known(correlation), max(exec_id, 0), *interval, known(device), known(stream))
+                (
+                    known(correlation),
+                    max(exec_id, 0),
+                    *interval,
+                    known(device, MOST_INT),
+                    known(stream),
+                )
             )
 
     def _read_calls(self) -> None:
@@ -249,7 +269,7 @@ class _Reading:
             _NODE_EVENTS, ("start", "globalTid", "graphNodeId", "originalGraphNodeId")
         ):
             number, parent, time = integer(node), integer(of), integer(start)
-            if number is None or time is None:
+            if number is None or time is None or not _is_time(time + self._base):
                 continue
             process = (integer(thread) or 0) >> _ID_BITS & _ID_MASK
             if parent:
@@ -278,24 +298,26 @@ class _Reading:
         for pid, trace in self.traces.items():
             mine = [(g, c) for g, c, process in ordinals if process in (None, pid, 0)]
             for gpu, ordinal in mine or [(gpu, gpu) for gpu in gpus]:
-                number = size(ordinal)
+                number = size(ordinal, MOST_INT)
                 if number is not None and gpu in gpus:
                     trace.devices.setdefault(number, _device(number, gpus[gpu]))
 
 
+def _is_time(ns: int) -> bool:
+    return 0 <= ns < LATEST_NS
+
+
 def _device(number: int, told: tuple[Any, ...]) -> DeviceFacts:
     name, major, minor, multiprocessors, memory, warps, threads, bus = told
-    resident = size(warps), size(threads)
+    resident = size(warps, _MOST_THREADS), size(threads, _MOST_THREADS)
     return DeviceFacts(
         device_id=number,
         name=storable(name) if isinstance(name, str) else f"GPU {number}",
         compute_capability=None if size(major) is None else f"{size(major)}.{size(minor) or 0}",
-        multiprocessor_count=size(multiprocessors),
+        multiprocessor_count=size(multiprocessors, MOST_INT),
         memory_bytes=size(memory),
         max_threads_per_multiprocessor=resident[0] * resident[1]
-        if resident[0] is not None
-        and resident[1] is not None
-        and max(resident[0], resident[1]) < 1 << 20
+        if resident[0] is not None and resident[1] is not None
         else None,
         pci_bus_id=storable(bus) if isinstance(bus, str) and bus else None,
     )

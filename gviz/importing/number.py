@@ -11,7 +11,12 @@ from gviz.importing.trace import MOST_NS, UNKNOWN
 MOST_DIGITS = 19
 #: Longer texts are no numbers.
 _MOST_TEXT = 64
-_MOST_ID = 1 << 62
+#: The least of the limits of sizes and ids that a recording has.
+_MOST_ID = 1 << 60
+#: A launch dimension; CUDA's dim3 has 32 bits.
+MOST_DIMENSION = (1 << 32) - 1
+#: Ordinals of devices, and their attributes.
+MOST_INT = (1 << 31) - 1
 #: A node of CUPTI's: the graph or executable above the node, 32 bits each.
 NODE_BITS = 32
 NODE_MASK = (1 << NODE_BITS) - 1
@@ -25,19 +30,19 @@ def integer(value: Any) -> int | None:
     return None if exact is None else int(exact)
 
 
-def known(value: Any) -> int:
-    """Return an id or a size; UNKNOWN for what cannot be one."""
+def known(value: Any, most: int = _MOST_ID) -> int:
+    """Return an id or a size up to ``most``; UNKNOWN for what cannot be one."""
     if value is None:
         return UNKNOWN
-    if type(value) is int and 0 <= value < _MOST_ID:
+    if type(value) is int and 0 <= value <= most:
         return value
     number = integer(value)
-    return number if number is not None and 0 <= number < _MOST_ID else UNKNOWN
+    return number if number is not None and 0 <= number <= most else UNKNOWN
 
 
-def size(value: Any) -> int | None:
-    """Return an id or a size; None for what cannot be one."""
-    number = known(value)
+def size(value: Any, most: int = _MOST_ID) -> int | None:
+    """Return an id or a size up to ``most``; None for what cannot be one."""
+    number = known(value, most)
     return None if number == UNKNOWN else number
 
 

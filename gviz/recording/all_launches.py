@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from gviz.recording import long_run_rows
 from gviz.recording.int_column import decode
 from gviz.recording.integrity import DamagedError
+from gviz.recording.value_range import LATEST_NS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -122,6 +123,10 @@ def merge_launches(
     table = np.array(found, np.int64).reshape(len(found), len(ROW_COLUMNS)).T
     parts = [table, *(_columns(block) for block in blocks)]
     whole = np.concatenate(parts, axis=1)
+    # Differences of two times may be twice as large as a time.
+    times = whole[3:7]
+    if ((times < -2 * LATEST_NS) | (times > 2 * LATEST_NS)).any():
+        raise DamagedError("table launch or launch_block holds times that cannot be")
     if blocks:
         whole = whole[:, np.argsort(whole[3], kind="stable")]
         whole[0] = np.arange(whole.shape[1])

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from gviz.recording import rows
 from gviz.recording.columns import ROWS_AT_ONCE, Execute, join_pages, read_columns, read_page
+from gviz.recording.integrity import check_rows
+from gviz.recording.table import table_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -71,7 +73,9 @@ def read_spans(execute: Execute, launch_id: int) -> SpanArrays:
 def read_graph_spans(execute: Execute, graph_id: int, node_ids: range | None) -> SpanArrays:
     """Return the spans of every recorded launch of a graph; None: of all its nodes."""
     sql = "SELECT launch_id, span_count FROM launch WHERE graph_id=? AND side='graph'"
-    launches = sorted(execute(sql, graph_id))
+    launches = execute(sql, graph_id)
+    check_rows(table_of(rows.Launch), ["launch_id", "span_count"], launches)
+    launches.sort()
     names = [f.name for f in fields(SpanArrays)]
     source = (
         f"SELECT {', '.join(f'span.{name}' for name in names)} "

@@ -2,7 +2,8 @@
 
 A file is checked when it is opened, so that what reads it may rely on it: every table is there
 with its columns and is no view (whose statement could run for ever), what is referred to by number
-is there, and bodies and ranges do not contain themselves. Values are checked as they are read.
+is there, and bodies and ranges do not contain themselves. Values are checked as they are read, and
+before a written file gets its name: gviz writes nothing that it refuses.
 """
 
 from __future__ import annotations
@@ -15,10 +16,8 @@ from typing import Any
 
 from gviz.errors import RecordingError
 from gviz.recording.table import Column, Table, all_tables
+from gviz.recording.value_range import value_range
 
-#: Times beyond this (ns, 73 years in both directions of 1970, where no GPU was) would overflow in
-#: sums and differences of 64-bit integers.
-_LATEST_NS = 2**61
 _TYPES = {"INTEGER": (int,), "REAL": (float, int), "TEXT": (str,), "BLOB": (bytes,)}
 _WORDS = {"INTEGER": "whole number", "REAL": "number", "TEXT": "text", "BLOB": "bytes"}
 #: Rows of these are looked for by what they refer to, so one that refers to nothing is not found;
@@ -29,8 +28,6 @@ _LOOKED_UP = frozenset(
 #: Stacks, lines and ranges may be missing of a program that was killed: then they are not shown,
 #: and the analysis tells of it.
 _MAY_BE_MISSING = frozenset({"stack", "location", "nvtx_path"})
-#: Executions of one node in one launch; numbered by gviz, and each of them is a row.
-_MOST_ITERATIONS = 2**24
 #: Tables whose rows stand under others of the same table.
 _TREES = (("graph", "graph_id", "parent_graph_id"), ("nvtx_path", "nvtx_path_id", "parent_id"))
 #: Files found whole, by device, inode, size and times: the viewer opens a file in each thread.
@@ -92,30 +89,42 @@ def check_rows(table: Table, names: Sequence[str], rows: Sequence[tuple[Any, ...
 def check_values(table: Table, column: Column, values: Sequence[Any]) -> None:
     """Raise DamagedError unless the values of a column are what the schema says."""
     kinds = set(map(type, values))
-    if column.nullable:
+    has_nulls = column.nullable and type(None) in kinds
+    if has_nulls:
         kinds.discard(type(None))
     if not kinds <= {*_TYPES[column.sql_type]}:
         odd = next(v for v in values if type(v) in kinds - {*_TYPES[column.sql_type]})
         raise _odd(table, column, odd)
-    if column.sql_type == "REAL" or is_time(column):
-        for value in values:
-            if value is not None and not abs(value) <= _LATEST_NS and is_time(column):
-                raise _odd(table, column, value)
-            if value is not None and not math.isfinite(value):
-                raise _odd(table, column, value)
+    limits = value_range(column.name)
+    if not kinds or (limits is None and column.sql_type != "REAL"):
+        return
+    known = [value for value in values if value is not None] if has_nulls else values
+    if column.sql_type == "REAL" and not all(map(math.isfinite, known)):
+        raise _odd(table, column, next(v for v in known if not math.isfinite(v)))
+    if limits is not None:
+        check_extremes(table, column, min(known), max(known))
 
 
-def check_extremes(table: Table, column: Column, least: int, most: int) -> None:
-    """Raise DamagedError if a column of whole numbers cannot hold these, its extremes."""
-    if is_time(column) and not -_LATEST_NS <= least <= most <= _LATEST_NS:
-        raise _odd(table, column, most if most > _LATEST_NS else least)
-    if column.name == "iteration" and not 0 <= least <= most < _MOST_ITERATIONS:
-        raise _odd(table, column, least if least < 0 else most)
+def check_extremes(table: Table, column: Column, least: float, most: float) -> None:
+    """Raise DamagedError if a column of numbers cannot hold these, its extremes."""
+    limits = value_range(column.name)
+    if limits is not None and not limits[0] <= least <= most <= limits[1]:
+        raise _odd(table, column, most if most > limits[1] else least)
 
 
-def is_time(column: Column) -> bool:
-    """Whether a column holds times in nanoseconds."""
-    return column.name.endswith("_ns")
+def check_written(database: sqlite3.Connection) -> None:
+    """Raise DamagedError if a file that is being written holds numbers that its reader refuses.
+
+    Spans are left out: there may be millions, and what they are made of was checked.
+    """
+    for table in all_tables():
+        columns = [c for c in table.columns if value_range(c.name) is not None]
+        if table.name == "span" or not columns:
+            continue
+        asked = ", ".join(f"min({c.name}), max({c.name})" for c in columns)
+        (found,) = database.execute(f"SELECT {asked} FROM {table.name}").fetchall()
+        for column, least, most in zip(columns, found[::2], found[1::2], strict=True):
+            check_values(table, column, [v for v in (least, most) if v is not None])
 
 
 # -- inner -------------------------------------------------------------------------------

@@ -259,7 +259,9 @@ class Recording:
             "SELECT graph_exec_id, host_end_ns - host_start_ns, min(ordinal) FROM launch "
             "WHERE graph_id=? AND side='graph' AND graph_exec_id IS NOT NULL GROUP BY graph_exec_id"
         )
-        return {e: ns for e, ns, _ in self._execute(sql, graph_id) if ns is not None}
+        found = [row for row in self._execute(sql, graph_id) if row[1] is not None]
+        check_rows(table_of(rows.Launch), ["graph_exec_id", "host_start_ns", "ordinal"], found)
+        return {e: ns for e, ns, _ in found}
 
     def count_launches(self, graph_id: int, side: str = "graph") -> tuple[int, int]:
         """Return how many launches a side has, and how many of them have node times.

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any
 
 from gviz.errors import RecordingError
+from gviz.recording.integrity import DamagedError, check_written
 from gviz.recording.output import check_output
 from gviz.recording.schema import APPLICATION_ID, SCHEMA_VERSION, create_sql
 from gviz.recording.table import Table, table_of
@@ -116,7 +117,20 @@ class RecordingWriter:
         self._part.chmod(mode)
 
     def finish(self) -> Path:
-        """Commit, close and move the recording to its place; return that place."""
+        """Commit, close and move the recording to its place; return that place.
+
+        Raises
+        ------
+        RecordingError
+            If a number in it cannot be: what it is made of is damaged. The part stays open.
+        """
+        try:
+            check_written(self._db)
+        except DamagedError as error:
+            raise RecordingError(
+                f"cannot write {self.path}: {error.what}; what it is made of is damaged, "
+                "export or record it again"
+            ) from error
         self._db.execute("COMMIT")
         self._db.execute("ANALYZE")
         self._db.close()
@@ -149,6 +163,9 @@ class RecordingWriter:
                 return
             except (OSError, sqlite3.OperationalError) as last:
                 failure = last
+            except RecordingError:
+                self.discard()
+                raise
         with contextlib.suppress(OSError, sqlite3.Error):
             self.discard()
         if failure is not None:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from gviz.spool import format as f
 from gviz.spool.format import RecordType
+from gviz.spool.payload import check_time
 
 if TYPE_CHECKING:
     from gviz.spool.contents import Contents
@@ -52,6 +53,9 @@ class CalibrationRecord(NamedTuple):
 def _node_times(c: Contents, p: bytes) -> None:
     v = f.NODE_TIMES.unpack_from(p)
     times = np.frombuffer(p, NODE_TIME, v[2], f.NODE_TIMES.size)
+    check_time(v[5], v[6])
+    if len(times):
+        check_time(int(times["start"].max()), int(times["between"].max()))
     c.node_times.append(NodeTimesRecord(v[0], v[1], v[3], v[4], v[5], v[6], times))
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from gviz.errors import SpoolError
 from gviz.node_type import (
     CopyKind,
     NodeType,
@@ -39,6 +40,8 @@ _COPY_KINDS = {
 }
 
 
+#: Levels of graphs inside graphs; the collector follows 16 child graphs into each other.
+_MOST_NESTED = 64
 #: Origins of graphs of which there is no executable.
 FAILED_CAPTURE, FAILED_INSTANTIATION = "failed capture", "failed instantiation"
 
@@ -135,6 +138,7 @@ class GraphFolder:
         return self.graphs
 
     def _levels(self, walks: list[GraphWalk]) -> list[FoldedGraph]:
+        _check_nesting(walks)
         first = max(self.graphs.levels, default=0) + 1
         ids = {walk.graph_id: first + i for i, walk in enumerate(walks)}
         numbering = Numbering(walks)
@@ -336,6 +340,22 @@ def operation_name(kind: int, copy_kind: int | None) -> str:
         direction = CopyKind(copy_kind).name if copy_kind in list(CopyKind) else ""
         return f"{name} {direction.replace('TO', 'to')}"
     return name
+
+
+def _check_nesting(walks: list[GraphWalk]) -> None:
+    """Raise SpoolError if a level lies in itself, or in more levels than there can be."""
+    parents = {walk.graph_id: walk.parent_graph_id for walk in walks if walk.parent_graph_id}
+    for graph_id in parents:
+        at = graph_id
+        for _ in range(_MOST_NESTED):
+            if at not in parents:
+                break
+            at = parents[at]
+        else:
+            raise SpoolError(
+                f"the spool is damaged: graph {graph_id} contains itself, or lies in more than "
+                f"{_MOST_NESTED} others; record again"
+            )
 
 
 def _is_conditional(holder: GraphWalk, body: GraphWalk) -> bool:

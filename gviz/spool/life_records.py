@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gviz.spool import format as f
 from gviz.spool.format import RecordType
+from gviz.spool.payload import check_bytes, check_time
 
 if TYPE_CHECKING:
     from gviz.spool.contents import Contents, GraphWalk
@@ -153,30 +154,39 @@ class LifeContents:
 
 
 def _capture_error(c: Contents, p: bytes) -> None:
-    c.life.capture_errors.append(CaptureErrorRecord._make(f.CAPTURE_ERROR.unpack(p)))
+    record = CaptureErrorRecord._make(f.CAPTURE_ERROR.unpack(p))
+    check_time(record.start_ns, record.time_ns)
+    c.life.capture_errors.append(record)
 
 
 def _capture_failed(c: Contents, p: bytes) -> None:
     record = CaptureFailedRecord._make(f.CAPTURE_FAILED.unpack(p))
+    check_time(record.start_ns, record.end_ns)
     c.life.captures_failed.append((record, c.life.take_walk(record.graph_id, record.flags)))
 
 
 def _updates(c: Contents, p: bytes) -> None:
-    c.life.updates.append(UpdatesRecord._make(f.UPDATES.unpack(p)))
+    record = UpdatesRecord._make(f.UPDATES.unpack(p))
+    check_time(record.first_ns, record.last_ns, record.total_ns)
+    c.life.updates.append(record)
 
 
 def _update_failed(c: Contents, p: bytes) -> None:
     record = UpdateFailedRecord._make(f.UPDATE_FAILED.unpack(p))
+    check_time(record.start_ns, record.end_ns)
     c.life.updates_failed.append((record, c.life.take_walk(record.graph_id, record.walked)))
 
 
 def _instantiate_failed(c: Contents, p: bytes) -> None:
     record = InstantiateFailedRecord._make(f.INSTANTIATE_FAILED.unpack(p))
+    check_time(record.start_ns, record.end_ns)
     c.life.instantiates_failed.append((record, c.life.take_walk(record.graph_id, record.walked)))
 
 
 def _device_memory(c: Contents, p: bytes) -> None:
-    c.life.device_memory.append(DeviceMemoryRecord._make(f.DEVICE_MEMORY.unpack(p)))
+    record = DeviceMemoryRecord._make(f.DEVICE_MEMORY.unpack(p))
+    check_bytes(record.free_before, record.free_after)
+    c.life.device_memory.append(record)
 
 
 def _runtime_call_name(c: Contents, p: bytes) -> None:

@@ -10,9 +10,8 @@ from typing import Any
 
 from gviz.recording import rows
 from gviz.recording.table import table_of
+from gviz.recording.value_range import LATEST_NS, MOST_BYTES
 
-#: Later times (ns) would overflow in sums of 64-bit integers.
-LATEST_NS = 2**61
 _LARGEST_ID = 2**63 - 1
 _META_TYPES = {
     column.name: int if column.sql_type == "INTEGER" else str
@@ -24,6 +23,12 @@ def check_time(*times_ns: int) -> None:
     """Raise ValueError for a time that no clock can have told."""
     if not all(0 <= time_ns <= LATEST_NS for time_ns in times_ns):
         raise ValueError(f"{max(times_ns, key=abs)} is no time")
+
+
+def check_bytes(*sizes: int) -> None:
+    """Raise ValueError for a size in bytes that no memory has."""
+    if not all(0 <= size <= MOST_BYTES for size in sizes):
+        raise ValueError(f"{max(sizes, key=abs)} bytes is no size")
 
 
 def read_text(payload: bytes) -> str:

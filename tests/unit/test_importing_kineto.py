@@ -262,6 +262,16 @@ def test_work_without_usable_times_is_counted_and_left_out(event: Any, tmp_path:
         assert any("1 records without a usable time" in n.text for n in got.fetch_notes(1))
 
 
+def test_base_that_takes_times_beyond_the_clock_is_left_out_and_told(tmp_path: Path) -> None:
+    late = kernel(ts=1_000_000_000_000_000)
+    with imported({"traceEvents": [late], "baseTimeNanoseconds": (1 << 61) - 1}, tmp_path) as got:
+        (run,) = got.fetch_runs()
+        assert run.started_ns == 10**18
+        assert any(
+            "which cannot be: they are shown as counted" in n.text for n in got.fetch_notes(1)
+        )
+
+
 def test_numbers_as_texts_are_numbers(tmp_path: Path) -> None:
     args = {
         "correlation": "5", "stream": "7", "device": "0", "graph id": "3",
@@ -281,6 +291,7 @@ def test_numbers_as_texts_are_numbers(tmp_path: Path) -> None:
         {"grid": 5}, {"grid": [1, 2]}, {"grid": [1, -2, 1]}, {"grid": [1e99, 1, 1]},
         {"stream": -1}, {"stream": "x"}, {"device": None}, {"correlation": [1]},
         {"correlation": 1 << 70}, {"shared memory": float("nan")}, {"registers per thread": {}},
+        {"device": 1 << 31}, {"bytes": 1 << 61},
         {"graph id": -4}, {"graph node id": "x"}, {"graph node id": -5}, {"graph node id": 1 << 80},
         {"graph node id": 4, "graph id": 3}, {"graph node id": 4, "graph id": None},
     ],
@@ -301,6 +312,7 @@ def test_odd_arguments_do_no_harm(args: dict[str, Any], tmp_path: Path) -> None:
         {"baseTimeNanoseconds": -1}, {"baseTimeNanoseconds": 1e400}, {"distributedInfo": []},
         {"cuda_driver_version": "x"}, {"deviceProperties": {"a": 1}},
         {"distributedInfo": {"rank": 1 << 80}},
+        {"deviceProperties": [{"id": 0, "numSms": 1 << 40, "totalGlobalMem": 1 << 61}]},
     ],
 )  # fmt: skip
 def test_odd_things_around_the_events_do_no_harm(outside: Any, tmp_path: Path) -> None:

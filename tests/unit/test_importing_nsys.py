@@ -179,6 +179,9 @@ def test_unknown_columns_and_missing_ones_do_no_harm(tmp_path: Path) -> None:
         {"start": 0, "end": 0},
         {"start": b"\x01"},
         {"end": float("inf")},
+        # Alone they are times, not on the clock of the recording.
+        {"end": EPOCH_NS},
+        {"start": EPOCH_NS, "end": EPOCH_NS + 5},
     ],
 )
 def test_rows_without_usable_times_are_counted(values: dict[str, Any], tmp_path: Path) -> None:
@@ -189,6 +192,21 @@ def test_rows_without_usable_times_are_counted(values: dict[str, Any], tmp_path:
         assert len(got.fetch_nodes(1)) == 1
         counted = {m.name: m.value for m in got.fetch_measurements(1)}
         assert counted["activity_records_invalid"] == 1
+
+
+def test_calls_and_ranges_beyond_the_clock_are_left_out(tmp_path: Path) -> None:
+    export = new_export(tmp_path)
+    add_kernel(export)
+    add_launch(export, end=EPOCH_NS)
+    export.add(
+        "NVTX_EVENTS", start=1, end=EPOCH_NS, eventType=59, text="step", globalTid=GLOBAL_TID
+    )
+    export.add("CUDA_GRAPH_NODE_EVENTS", start=EPOCH_NS, globalTid=GLOBAL_TID, graphNodeId=3 << 32)
+    with opened(export.finish()) as got:
+        (launch,) = got.fetch_launches(1)
+        assert launch.host_start_ns is None
+        assert got.fetch_nvtx_ranges(1) == []
+        assert got.fetch_nodes(1)[0].created_ns is None
 
 
 @pytest.mark.parametrize(
@@ -205,6 +223,9 @@ def test_rows_without_usable_times_are_counted(values: dict[str, Any], tmp_path:
         {"globalPid": -5},
         {"demangledName": b"\xff"},
         {"deviceId": 1 << 62},
+        {"deviceId": 1 << 31},
+        {"gridX": 1 << 53, "gridY": 1 << 53},
+        {"registersPerThread": 1 << 61},
     ],
 )
 def test_odd_values_do_no_harm(values: dict[str, Any], tmp_path: Path) -> None:

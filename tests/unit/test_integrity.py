@@ -6,13 +6,17 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from memory_recordings import write_memory_recording
 from recordings import fork_join_shape, write_loop_recording, write_recording
 
 from gviz.analysis.analysis import analyze
-from gviz.app.graph_view import launches_with_times
+from gviz.app.graph_view import graph_view, launches_with_times
+from gviz.app.library import Library
+from gviz.app.payload import level_memory_payload
 from gviz.errors import RecordingError
 from gviz.recording import rows
 from gviz.recording.reader import Recording
+from gviz.recording.value_range import MOST_BYTES, value_range
 from gviz.recording.writer import RecordingWriter
 from gviz.summary import summarize
 
@@ -95,6 +99,85 @@ def test_text_columns_read_as_arrays_are_checked_too(recording: Path) -> None:
     change(recording, "UPDATE node SET name = x'ff00' WHERE graph_id = 1")
     with Recording(recording) as opened, pytest.raises(RecordingError, match="damaged"):
         opened.fetch_arrays(rows.Node, {"graph_id": 1}, ["name"])
+
+
+@pytest.mark.parametrize(
+    ("statement", "says"),
+    [
+        ("UPDATE graph_memory SET device_id = 9007199254740992", "graph_memory.device_id"),
+        ("UPDATE graph_memory SET used_bytes = -1", "graph_memory.used_bytes"),
+        ("UPDATE allocation SET address = -1", "allocation.address"),
+        ("UPDATE allocation SET bytes = -5", "allocation.bytes"),
+        ("UPDATE node SET source_address = -1", "node.source_address"),
+        ("UPDATE node SET destination_address = -2147483648", "node.destination_address"),
+        ("UPDATE node SET bytes = 1 << 61", "node.bytes"),
+        ("UPDATE node SET grid_x = -1", "node.grid_x"),
+        ("UPDATE node SET grid_y = 1 << 62", "node.grid_y"),
+        ("UPDATE node SET max_blocks_per_multiprocessor = -3", "max_blocks_per_multiprocessor"),
+        ("UPDATE device SET multiprocessor_count = 1 << 53", "device.multiprocessor_count"),
+        ("UPDATE argument SET allocation_address = -1", "argument.allocation_address"),
+        ("UPDATE argument SET allocation_bytes = -1", "argument.allocation_bytes"),
+        ("UPDATE argument SET position = -1 - position", "argument.position"),
+        ("UPDATE launch SET span_count = 'many'", "launch.span_count holds 'many', which is no"),
+        ("UPDATE launch SET span_count = x'00'", "launch.span_count holds b'.x00', which is no"),
+        ("UPDATE launch SET span_count = -1", "launch.span_count"),
+    ],
+)
+def test_number_that_no_column_of_its_name_can_hold_is_refused(
+    tmp_path: Path, statement: str, says: str
+) -> None:
+    path = write_memory_recording(tmp_path / "x.gviz")
+    with sqlite3.connect(path) as database:
+        assert database.execute(statement).rowcount > 0
+    database.close()
+    with pytest.raises(RecordingError, match=f"damaged: .*{says}.*; copy it again"):
+        _read_all(path)
+
+
+def _read_all(path: Path) -> None:
+    library = Library([path])
+    try:
+        (opened,) = library.files()
+        recording = opened.recording
+        summarize(recording)
+        recording.fetch_graph_spans(1)
+        recording.fetch_devices(1)
+        for node in recording.fetch_nodes(1):
+            recording.fetch_arguments(1, node.node_id)
+        level_memory_payload(recording, 1, None)
+        assert list(graph_view(library, opened.key, 1).nodes)
+        analyze(recording)
+    finally:
+        library.close()
+
+
+@pytest.mark.parametrize("axis", ["grid", "block"])
+def test_largest_launch_dimensions_are_taken(tmp_path: Path, axis: str) -> None:
+    path = write_memory_recording(tmp_path / "x.gviz")
+    (_, most) = value_range(f"{axis}_x") or (0, 0)
+    change(path, f"UPDATE node SET {axis}_x = {most}, {axis}_y = {most}, {axis}_z = {most}")
+    change(path, "UPDATE device SET multiprocessor_count = 2147483647")
+    _read_all(path)
+
+
+def test_gpu_without_multiprocessors_is_taken(tmp_path: Path) -> None:
+    path = write_memory_recording(tmp_path / "x.gviz")
+    change(path, "UPDATE device SET multiprocessor_count = 0, max_threads_per_multiprocessor = 0")
+    change(path, "UPDATE node SET max_blocks_per_multiprocessor = 0")
+    _read_all(path)
+
+
+def test_nothing_is_written_that_is_refused_when_it_is_read(tmp_path: Path) -> None:
+    run = rows.Run(run_id=1, name="x", state="completed", source="run")
+    device = rows.Device(run_id=1, device_id=0, name="GPU", memory_bytes=MOST_BYTES + 1)
+    with (
+        pytest.raises(
+            RecordingError, match=r"cannot write .*device\.memory_bytes holds \d+, which cannot be"
+        ),
+        RecordingWriter(tmp_path / "x.gviz") as writer,
+    ):
+        writer.insert(run, device)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_stack_of_a_killed_program_may_be_missing(tmp_path: Path) -> None:

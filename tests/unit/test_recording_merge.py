@@ -258,7 +258,7 @@ def test_normal_run_sees_every_column(tmp_path: Path, sources: list[Path]) -> No
                 continue
             changed.write_bytes(sources[0].read_bytes())
             with sqlite3.connect(changed) as database:
-                new = "x'00'" if column.sql_type == "BLOB" else "'-7'"
+                new = "x'00'" if column.sql_type == "BLOB" else "'77777'"
                 done = database.execute(f"UPDATE {table.name} SET {column.name}={new}")
             database.close()
             with Recording(changed) as recording:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from spool_writing import FoldRecords, buffer, graph_records, launch_record, work, write_spool
 
-from gviz.errors import SpoolError
+from gviz.errors import RecordingError, SpoolError
 from gviz.spool import format as f
-from gviz.spool.fold import read_contents
+from gviz.spool.fold import fold, read_contents
 from gviz.spool.format import RecordType
 
 KERNEL = 0
@@ -49,6 +49,28 @@ def stack(*told: object) -> tuple[int, bytes]:
         (RecordType.NVTX_RANGE, f.NVTX_RANGE.pack(1, 1, 5, 2**63)),
         (RecordType.LAUNCH_TIME, f.LAUNCH_TIME.pack(1, 2**63)),
         (RecordType.BUFFER, buffer([work(5, 0, 1, 2**62)])),
+        (RecordType.UPDATES, f.UPDATES.pack(5, 1, 1, 0, 0, 1, 1, 3, 2**62, 5, 1)),
+        (RecordType.UPDATES, f.UPDATES.pack(5, 1, 1, 0, 0, 1, 1, 3, 5, 5, 2**63)),
+        (RecordType.UPDATE_FAILED, f.UPDATE_FAILED.pack(5, 3, 1, 1, 2**62, 5, 1, 0, 0, 0, 0)),
+        (
+            RecordType.INSTANTIATE_FAILED,
+            f.INSTANTIATE_FAILED.pack(3, 1, 1, 0, 2**62, 5, 0, 1, 0, 0),
+        ),
+        (RecordType.CAPTURE_FAILED, f.CAPTURE_FAILED.pack(1, 3, 1, 1, 0, 0, 5, 2**62, 1, 1)),
+        (
+            RecordType.CAPTURE_ERROR,
+            f.CAPTURE_ERROR.pack(1, 3, 1, 1, 0, 0, 5, 2**62, 1, 0, 1, 1, 1, 0, 0),
+        ),
+        (RecordType.GRAPH_MEMORY, f.GRAPH_MEMORY.pack(2**62, 0, 1, 1, 1, 1)),
+        (RecordType.GRAPH_MEMORY, f.GRAPH_MEMORY.pack(5, 0, 2**62, 1, 1, 1)),
+        (RecordType.DEVICE_MEMORY, f.DEVICE_MEMORY.pack(5, 1, 2**62, 1)),
+        (RecordType.DEVICE, f.DEVICE.pack(0, 9, 0, -1, 2048, 1, b"")),
+        (RecordType.DEVICE, f.DEVICE.pack(0, 9, 0, 132, 2048, 2**62, b"")),
+        (RecordType.NODE_TIMES, f.NODE_TIMES.pack(1, 5, 0, 1, 0, 2**62, 1)),
+        (
+            RecordType.NODE_TIMES,
+            f.NODE_TIMES.pack(1, 5, 1, 1, 0, 5, 1) + f.NODE_TIME.pack(3, 1, 5, 2**62),
+        ),
     ],
     ids=lambda record: f"{RecordType(record[0]).name} {record[1][:24]!r}",
 )
@@ -111,3 +133,32 @@ def test_graph_with_a_cycle_takes_no_stream_operations(fold_records: FoldRecords
         ]
     )
     assert recording.count_launches(1, "stream") == (0, 0)
+
+
+CHILD_GRAPH = 4
+
+
+@pytest.mark.parametrize(
+    "parents",
+    [{7: 7}, {7: 8, 8: 7}, {3: 3}, {3: 7, 7: 3}, {7 + at: 6 + at for at in range(1, 2_000)}],
+    ids=["itself", "two", "the top", "the top and one", "too deep"],
+)
+def test_levels_that_contain_themselves_are_a_spool_error(
+    tmp_path: Path, parents: dict[int, int]
+) -> None:
+    records = graph_records(3, 5, [CHILD_GRAPH], parent=(parents.get(3, 0), 0))
+    for level, parent in parents.items():
+        if level != 3:
+            records += graph_records(level, 5, [CHILD_GRAPH], parent=(parent, 0))
+    spool = write_spool(tmp_path / "x.gviz-spool", records)
+    contents = read_contents(spool)
+    with pytest.raises(SpoolError, match=r"graph \d+ contains itself, or lies in more than"):
+        fold(contents, spool, tmp_path / "x.gviz")
+
+
+def test_update_times_whose_sum_is_out_of_range_are_refused(tmp_path: Path) -> None:
+    update = RecordType.UPDATES, f.UPDATES.pack(5, 1, 1, 0, 0, 1, 1, 3, 5, 5, 2**60)
+    spool = write_spool(tmp_path / "x.gviz-spool", [*graph_records(3, 5, [KERNEL]), *[update] * 3])
+    contents = read_contents(spool)
+    with pytest.raises(RecordingError, match=r"graph_update\.total_ns holds \d+, which cannot be"):
+        fold(contents, spool, tmp_path / "x.gviz")
