@@ -22,7 +22,7 @@ from gviz.spool.format import RecordType
 from gviz.spool.launch_stream import LaunchStream
 from gviz.spool.life_records import LIFE_TAKERS, LifeContents
 from gviz.spool.nesting_records import NESTING_TAKERS, ConditionalRecord, GraphMemoryRecord
-from gviz.spool.payload import check_bytes, check_time, read_metadata, read_stack, read_text
+from gviz.spool.payload import check_sizes, check_time, read_metadata, read_stack, read_text
 from gviz.spool.reader import Record
 from gviz.spool.retention import Retention
 
@@ -320,9 +320,7 @@ def _counter(c: Contents, p: bytes) -> None:
 
 def _device(c: Contents, p: bytes) -> None:
     v = f.DEVICE.unpack_from(p)
-    if min(v[3:5]) < 0:
-        raise ValueError(f"{v[3]} multiprocessors of {v[4]} threads")
-    check_bytes(v[5])
+    check_sizes(*v[3:6])
     bus_id, name = read_text(v[6].rstrip(b"\0")), read_text(p[f.DEVICE.size :])
     c.devices.append(DeviceRecord(v[0], v[1], v[2], v[3], v[4], v[5], bus_id, name))
 
@@ -344,7 +342,7 @@ def _buffer(c: Contents, p: bytes) -> None:
     if len(records):
         check_time(int(records["start_ns"].min()), int(records["start_ns"].max()))
         check_time(int(records["end_ns"].min()), int(records["end_ns"].max()))
-        check_bytes(int(records["bytes"].min()), int(records["bytes"].max()))
+        check_sizes(int(records["bytes"].min()), int(records["bytes"].max()))
     if c.unwanted_execs:
         exec_ids = (records["graph_node_id"] >> np.uint64(32)).astype(np.int64)
         records = records[~np.isin(exec_ids, sorted(c.unwanted_execs))]
@@ -402,7 +400,7 @@ def _node(c: Contents, p: bytes) -> None:
         at += padded
     shape = (tuple(v[5:8]), tuple(v[8:11]))
     node = NodeRecord._make((*v[1:5], *shape, *v[11:23], tuple(arguments)))
-    check_bytes(node.bytes, *(argument.allocation_bytes for argument in arguments))
+    check_sizes(node.bytes, *(argument.allocation_bytes for argument in arguments))
     if v[0] in c.walk_of:
         c.walk_of[v[0]].nodes.append(node)
 

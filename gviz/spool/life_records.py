@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gviz.spool import format as f
 from gviz.spool.format import RecordType
-from gviz.spool.payload import check_bytes, check_time
+from gviz.spool.payload import check_sizes, check_time
 
 if TYPE_CHECKING:
     from gviz.spool.contents import Contents, GraphWalk
@@ -185,7 +185,7 @@ def _instantiate_failed(c: Contents, p: bytes) -> None:
 
 def _device_memory(c: Contents, p: bytes) -> None:
     record = DeviceMemoryRecord._make(f.DEVICE_MEMORY.unpack(p))
-    check_bytes(record.free_before, record.free_after)
+    check_sizes(record.free_before, record.free_after)
     c.life.device_memory.append(record)
 
 

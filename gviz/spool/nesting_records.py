@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gviz.spool import format as f
 from gviz.spool.format import RecordType
-from gviz.spool.payload import check_bytes, check_time
+from gviz.spool.payload import check_sizes, check_time
 
 if TYPE_CHECKING:
     from gviz.spool.contents import Contents
@@ -49,7 +49,7 @@ def _parameter(c: Contents, p: bytes) -> None:
 def _graph_memory(c: Contents, p: bytes) -> None:
     record = GraphMemoryRecord(*f.GRAPH_MEMORY.unpack(p))
     check_time(record.time_ns)
-    check_bytes(record.used, record.used_high, record.reserved, record.reserved_high)
+    check_sizes(record.used, record.used_high, record.reserved, record.reserved_high)
     c.graph_memory.append(record)
 
 

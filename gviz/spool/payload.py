@@ -25,10 +25,10 @@ def check_time(*times_ns: int) -> None:
         raise ValueError(f"{max(times_ns, key=abs)} is no time")
 
 
-def check_bytes(*sizes: int) -> None:
-    """Raise ValueError for a size in bytes that no memory has."""
+def check_sizes(*sizes: int) -> None:
+    """Raise ValueError for a size, such as of memory in bytes, that there cannot be."""
     if not all(0 <= size <= MOST_BYTES for size in sizes):
-        raise ValueError(f"{max(sizes, key=abs)} bytes is no size")
+        raise ValueError(f"{max(sizes, key=abs)} is no size")
 
 
 def read_text(payload: bytes) -> str:
