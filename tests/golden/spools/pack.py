@@ -32,8 +32,8 @@ BUNDLED = FOLDER.parents[2] / "assets" / "recordings"
 _TEST = FOLDER.parents[1] / "unit" / "test_golden_spools.py"
 #: Folders of the machine that recorded: of gviz's sources, and of the Python environment.
 _FOLDERS = (
-    (re.compile(r"[^\s\"']*(?=/assets/recordings/)"), "/home/user/gviz"),
-    (re.compile(r"[^\s\"']*(?=/site-packages/)"), "/home/user/venv/lib/python3"),
+    (re.compile(r"[^\s\"']+(?=/assets/recordings/)"), "/home/user/gviz"),
+    (re.compile(r"[^\s\"']+(?=/site-packages/)"), "/home/user/venv/lib/python3"),
 )
 
 
