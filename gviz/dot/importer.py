@@ -17,7 +17,7 @@ from gviz.node_type import CopyKind, node_type_name
 from gviz.recording import rows
 from gviz.recording.kernel_functions import KernelFunctions
 from gviz.recording.numbers import Numbers
-from gviz.recording.value_range import value_range
+from gviz.recording.value_range import number_range
 from gviz.recording.writer import RecordingWriter
 from gviz.topology import topology_hash
 
@@ -343,5 +343,5 @@ def _stored(number: int | None, column: str) -> int | None:
     """Return a number as a column can hold it, None for one that no real dump has."""
     if number is None or not -_INTEGER_LIMIT < number < _INTEGER_LIMIT:
         return None
-    least, most = value_range(column) or (number, number)
+    least, most = number_range(column) or (number, number)
     return number if least <= number <= most else None

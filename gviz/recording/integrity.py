@@ -95,7 +95,7 @@ def check_values(table: Table, column: Column, values: Sequence[Any]) -> None:
     if not kinds <= {*_TYPES[column.sql_type]}:
         odd = next(v for v in values if type(v) in kinds - {*_TYPES[column.sql_type]})
         raise _odd(table, column, odd)
-    limits = value_range(column.name)
+    limits = value_range(column)
     if not kinds or (limits is None and column.sql_type != "REAL"):
         return
     known = [value for value in values if value is not None] if has_nulls else values
@@ -107,7 +107,7 @@ def check_values(table: Table, column: Column, values: Sequence[Any]) -> None:
 
 def check_extremes(table: Table, column: Column, least: float, most: float) -> None:
     """Raise DamagedError if a column of numbers cannot hold these, its extremes."""
-    limits = value_range(column.name)
+    limits = value_range(column)
     if limits is not None and not limits[0] <= least <= most <= limits[1]:
         raise _odd(table, column, most if most > limits[1] else least)
 
@@ -118,7 +118,7 @@ def check_written(database: sqlite3.Connection) -> None:
     Spans are left out: there may be millions, and what they are made of was checked.
     """
     for table in all_tables():
-        columns = [c for c in table.columns if value_range(c.name) is not None]
+        columns = [c for c in table.columns if value_range(c) is not None]
         if table.name == "span" or not columns:
             continue
         asked = ", ".join(f"min({c.name}), max({c.name})" for c in columns)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from functools import cache
 
+from gviz.recording.table import Column
+
 #: Times beyond this (ns, 73 years in both directions of 1970, where no GPU was) would overflow in
 #: sums and differences of 64-bit integers.
 LATEST_NS = 2**61
@@ -43,9 +45,14 @@ _BY_END = {
 }
 
 
+def value_range(column: Column) -> tuple[int, int] | None:
+    """Return the least and the most that a column can hold; None: any number, or none at all."""
+    return number_range(column.name) if column.sql_type in ("INTEGER", "REAL") else None
+
+
 @cache
-def value_range(column: str) -> tuple[int, int] | None:
-    """Return the least and the most that a column of this name can hold; None: any number."""
-    found = _BY_NAME.get(column)
-    ends = (limits for end, limits in _BY_END.items() if column.endswith(end))
+def number_range(name: str) -> tuple[int, int] | None:
+    """Return the least and the most of numbers in columns of this name; None: any number."""
+    found = _BY_NAME.get(name)
+    ends = (limits for end, limits in _BY_END.items() if name.endswith(end))
     return found if found is not None else next(ends, None)

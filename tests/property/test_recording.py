@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from recording_equality import normal_run
 
 from gviz.recording import columns, reader, rows
-from gviz.recording.integrity import is_time
 from gviz.recording.merge import merge_recordings
 from gviz.recording.reader import Recording
 from gviz.recording.table import Column, Table, all_tables
+from gviz.recording.value_range import value_range
 from gviz.recording.writer import RecordingWriter
 
 _INTEGERS = st.integers(min_value=-(2**63), max_value=2**63 - 1)
@@ -35,7 +35,6 @@ _VALUES: dict[type, st.SearchStrategy[Any]] = {
 
 
 #: What recordings may hold as times (ns), and as numbers of an execution in a launch.
-_TIMES = st.integers(-(2**61), 2**61)
 _ITERATIONS = st.integers(0, 2**24 - 1)
 
 
@@ -50,10 +49,11 @@ def _strategy(column: Column, hint: Any) -> st.SearchStrategy[Any]:
     is_optional = isinstance(hint, types.UnionType)
     kind = next(a for a in hint.__args__ if a is not type(None)) if is_optional else hint
     values = _VALUES[kind]
-    if is_time(column):
-        values = _TIMES if kind is int else st.floats(-(2.0**61), 2.0**61)
-    elif column.name == "iteration":
+    limits = value_range(column)
+    if column.name == "iteration":
         values = _ITERATIONS
+    elif limits is not None:
+        values = st.integers(*limits) if kind is int else st.floats(*map(float, limits))
     return st.none() | values if is_optional else values
 
 

@@ -16,7 +16,8 @@ from gviz.app.payload import level_memory_payload
 from gviz.errors import RecordingError
 from gviz.recording import rows
 from gviz.recording.reader import Recording
-from gviz.recording.value_range import MOST_BYTES, value_range
+from gviz.recording.table import all_tables
+from gviz.recording.value_range import MOST_BYTES, number_range, value_range
 from gviz.recording.writer import RecordingWriter
 from gviz.summary import summarize
 
@@ -154,7 +155,7 @@ def _read_all(path: Path) -> None:
 @pytest.mark.parametrize("axis", ["grid", "block"])
 def test_largest_launch_dimensions_are_taken(tmp_path: Path, axis: str) -> None:
     path = write_memory_recording(tmp_path / "x.gviz")
-    (_, most) = value_range(f"{axis}_x") or (0, 0)
+    (_, most) = number_range(f"{axis}_x") or (0, 0)
     change(path, f"UPDATE node SET {axis}_x = {most}, {axis}_y = {most}, {axis}_z = {most}")
     change(path, "UPDATE device SET multiprocessor_count = 2147483647")
     _read_all(path)
@@ -215,3 +216,13 @@ def test_launch_of_an_unknown_side_is_left_out(recording: Path) -> None:
     change(recording, "UPDATE launch SET side = 'elsewhere'")
     with Recording(recording) as opened:
         assert launches_with_times(opened, 1) == ([], [])
+
+
+def test_only_numbers_have_ranges() -> None:
+    """Columns of packed numbers and of texts are named like numbers, too."""
+    for table in all_tables():
+        for column in table.columns:
+            is_number = column.sql_type in ("INTEGER", "REAL")
+            assert is_number or value_range(column) is None, column.name
+    packed = [c for t in all_tables() for c in t.columns if c.name == "bucket_count"]
+    assert [c.sql_type for c in packed] == ["BLOB"]

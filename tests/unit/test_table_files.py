@@ -15,9 +15,9 @@ import pytest
 from recordings import fork_join_shape, write_recording
 
 from gviz.opened import Opened
-from gviz.recording.integrity import is_time
 from gviz.recording.reader import Recording
-from gviz.recording.table import Table, all_tables
+from gviz.recording.table import Column, Table, all_tables
+from gviz.recording.value_range import value_range
 from gviz.table_files import write_tables
 
 BUNDLED = Path(__file__).resolve().parent.parent.parent / "assets" / "recordings"
@@ -59,6 +59,15 @@ def read_csv(path: Path, table: Table) -> list[tuple[Any, ...]]:
     ]
 
 
+def _end(column: Column, values: dict[str, Any], end: int) -> Any:
+    """Return the least (0) or the most (1) that a column can hold; of texts the same."""
+    limits = value_range(column)
+    if limits is not None:
+        return limits[end]
+    value = values[column.sql_type]
+    return value if end or column.sql_type != "INTEGER" else -value - 1
+
+
 @pytest.fixture(scope="module")
 def tricky(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Every table with rows, of values that formats like to lose; no body is in itself."""
@@ -67,11 +76,13 @@ def tricky(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with database:
         for table in all_tables():
             for values in (_VALUES, _VALUES | {"TEXT": "", "BLOB": b""}):
-                row = [_LATEST if is_time(c) else values[c.sql_type] for c in table.columns]
-                columns = zip(table.columns, row, strict=True)
-                sparse = [None if c.nullable else v for c, v in columns]
+                most, least = ([_end(c, values, e) for c in table.columns] for e in (1, 0))
+                sparse = [
+                    [None if c.nullable else v for c, v in zip(table.columns, row, strict=True)]
+                    for row in (most, least)
+                ]
                 # Of rows with one key the first stays.
-                for found in (row, sparse, [_NEGATIVE.get(v, v) for v in sparse]):
+                for found in (most, *sparse):
                     marks = ", ".join("?" * len(found))
                     database.execute(f"INSERT OR IGNORE INTO {table.name} VALUES ({marks})", found)
         database.execute("UPDATE graph SET parent_graph_id=NULL")
@@ -82,9 +93,6 @@ def tricky(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-#: The latest time that a recording may have.
-_LATEST = 2**61
-_NEGATIVE: dict[Any, Any] = {2**63 - 1: -(2**63), _LATEST: -_LATEST}
 _VALUES: dict[str, Any] = {
     "INTEGER": 2**63 - 1,
     "REAL": 0.1 + 0.2,
