@@ -10,15 +10,25 @@ from typing import Any
 PATIENCE_S = 30.0
 
 
-def eventually(question: Callable[[], Any], what: str, patience_s: float = PATIENCE_S) -> Any:
-    """Wait until a question has a true answer and return it.
+def _sleep() -> None:
+    time.sleep(0.02)
+
+
+def eventually(
+    question: Callable[[], Any],
+    what: str,
+    patience_s: float = PATIENCE_S,
+    rest: Callable[[], object] = _sleep,
+) -> Any:
+    """Wait until a question has a true answer and return it; ``rest`` after each other answer.
 
     Playwright's own wait_for_function evaluates strings in the page, which the pages'
-    Content-Security-Policy forbids.
+    Content-Security-Policy forbids. A question that asks the page nothing, as for page.url, needs
+    a rest that does: Playwright takes in what the browser tells only meanwhile.
     """
     end = time.monotonic() + patience_s
     while time.monotonic() < end:
         if answer := question():
             return answer
-        time.sleep(0.02)
+        rest()
     raise AssertionError(f"{what} did not happen within {patience_s:.0f} s; last: {question()!r}")

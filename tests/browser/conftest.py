@@ -6,6 +6,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -135,7 +136,8 @@ class GraphPage:
 
     def wait_until(self, question: Callable[[], Any], what: str) -> Any:
         """Wait until a question has a true answer and return it."""
-        return eventually(question, what, self.patience_s)
+        rest = partial(self.page.wait_for_timeout, 20)
+        return eventually(question, what, self.patience_s, rest)
 
     def click_node(self, view: str, node: int) -> None:
         """Click a node where a canvas drew it."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-CHARTS = 15
+CHARTS = 16
 
 
 @pytest.fixture(scope="module")

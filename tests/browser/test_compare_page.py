@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -78,7 +79,7 @@ def test_one_selection_for_dag_launches_and_table(
     eventually(lambda: state("timeline")["selected"] == [6], "selected in the launches")
     selected = page.locator("#compare-table .ag-row-selected")
     eventually(lambda: selected.count() == 1, "one row selected")
-    eventually(lambda: "node=6" in page.url, "the address says it")
+    expect(page).to_have_url(re.compile("node=6"), timeout=30_000)
     page.locator("#compare-table .ag-row:not(.ag-row-selected)").first.click()
     eventually(lambda: state("dag")["selected"] not in ([], [6]), "selected in the DAG")
     assert state("timeline")["selected"] == state("dag")["selected"]
@@ -104,7 +105,7 @@ def test_tables_change_and_are_saved(page: Page, site: Site) -> None:
     page.locator("#compare-rows").click()
     page.get_by_role("option", name="Edges (16 added, 64 removed)").click()
     expect(page.locator("#compare-table .ag-cell[col-id=to_node]").first).to_be_visible()
-    eventually(lambda: "rows=edges" in page.url, "the address says it")
+    expect(page).to_have_url(re.compile("rows=edges"), timeout=30_000)
     with page.expect_download() as saved:
         page.get_by_role("button", name="CSV").click()
     lines = Path(saved.value.path()).read_text("utf-8-sig").strip().splitlines()
@@ -146,7 +147,7 @@ def test_bodies_are_a_level_of_their_own(
     before = state("dag")["nodeCount"]
     page.locator("#compare-level").click()
     page.get_by_role("option").nth(1).click()
-    eventually(lambda: "level=1" in page.url, "the address says it")
+    expect(page).to_have_url(re.compile("level=1"), timeout=30_000)
     eventually(lambda: state("dag").get("nodeCount", before) != before, "the body")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -82,7 +83,7 @@ def test_launch_and_selection_are_in_the_address_and_come_back(
     eventually(lambda: state()["ready"], "timeline drawn")
     before = total_ns(state)
     graph_page.click_node("ranks-timeline", WAITED)
-    eventually(lambda: f"node={WAITED}" in page.url, "the address says it")
+    expect(page).to_have_url(re.compile(f"node={WAITED}"), timeout=30_000)
     page.get_by_role("button", name="After ▶").click()
     page.wait_for_url("**launch=11*")
     eventually(lambda: total_ns(state) not in (None, before), "another launch")
