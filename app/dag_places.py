@@ -12,6 +12,7 @@ import numpy.typing as npt
 from gviz.app.launch_intervals import LaunchIntervals
 from gviz.app.wire import Arrays
 from gviz.layout.choice import LAYERS_ASKED_MOST, layers_fit, place_graph
+from gviz.layout.lanes import Cover
 from gviz.layout.nested import Level, nest_levels
 from gviz.layout.nested_time import TimeLevel, stack_levels
 from gviz.layout.placement import NODE_HEIGHT, Placement
@@ -70,12 +71,15 @@ def _in_plane(
     # Equal bodies, such as those of a model's layers, stand in the same way.
     known: dict[tuple[int, bytes, bytes], Placement] = {}
     for shape in shapes:
-        if asked and not layers_fit(shape.count, shape.edge_from, shape.edge_to):
+        if asked and not layers_fit(shape.row, shape.edge_from, shape.edge_to):
             most = f"{LAYERS_ASKED_MOST:,} nodes and passed rows"
             note = f"layers are drawn up to {most}: shown in lanes"
         key = shape.count, shape.edge_from.tobytes(), shape.edge_to.tobytes()
         if key not in known:
-            known[key] = place_graph(shape.count, shape.edge_from, shape.edge_to, layers=asked)
+            cover = Cover(shape.row, shape.chain)
+            known[key] = place_graph(
+                shape.count, shape.edge_from, shape.edge_to, layers=asked, cover=cover
+            )
         levels.append(Level(known[key], shape.edge_from, shape.edge_to, shape.holder))
     placed = nest_levels(levels)
     first = placed[0].place

@@ -21,8 +21,7 @@ from gviz.folding.fold import Fold, FoldTree
 from gviz.folding.folded_graph import FoldedGraph, fold_graph
 from gviz.folding.ranges import RangePaths, find_ranges
 from gviz.folding.repeats import find_repeats
-from gviz.layout.lanes import cover_chains
-from gviz.layout.ranks import rank_rows
+from gviz.layout.lanes import cover_graph
 from gviz.nvtx_paths import SEPARATOR
 
 FloatArray = npt.NDArray[np.float64]
@@ -246,7 +245,6 @@ def _words(fold: Fold, level: GraphLevel) -> str:
 def items_shape(view: Folded, ran: LaunchIntervals | None, holder: tuple[int, int] | None) -> Shape:
     """Return the shape of what is visible of a level, ``ran`` and ``holder`` those of its nodes."""
     graph = view.graph
-    row = rank_rows(len(graph), graph.source, graph.target)
-    chain = cover_chains(row, graph.source, graph.target)
+    cover = cover_graph(len(graph), graph.source, graph.target)
     intervals = None if ran is None else ran.joined(graph.item_of, graph.node < 0)
-    return Shape(len(graph), graph.source, graph.target, row, chain, intervals, holder)
+    return Shape(len(graph), graph.source, graph.target, cover.row, cover.chain, intervals, holder)

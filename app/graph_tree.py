@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from gviz.app.keep import Keep, build_anew
+from gviz.app.launch_spans import launch_spans
 from gviz.app.tree_nodes import TreeNode, TreeNodes, join_tree_nodes, read_tree_nodes
 from gviz.body_times import BodyTimes, LaunchSpans, Nesting, Turns, measure_bodies
 from gviz.node_type import NodeType
@@ -219,8 +221,11 @@ class GraphTree:
         return self._levels_inside.get(node, range(0))
 
 
-def read_tree(recording: Recording, graph_id: int) -> GraphTree:
-    """Return a graph level with what is nested in it; RecordingError if there is no such graph."""
+def read_tree(recording: Recording, graph_id: int, keep: Keep = build_anew) -> GraphTree:
+    """Return a graph level with what is nested in it; RecordingError if there is no such graph.
+
+    ``keep`` remembers spans that were read, for views of the same launch.
+    """
     graph = recording.fetch_graph(graph_id)
     outermost = recording.fetch_outermost(graph)
     builder = _Builder(recording, graph)
@@ -244,7 +249,7 @@ def read_tree(recording: Recording, graph_id: int) -> GraphTree:
         level=level,
         holder=holder,
         top=_tops(holder),
-        times=_read_times(recording, outermost, nesting, by_exec),
+        times=_read_times(recording, outermost, nesting, by_exec, keep),
         nvtx=nvtx_texts(recording.fetch_nvtx_paths(graph.run_id)),
         devices={
             d.device_id: f"{d.device_id}: {d.name}" for d in recording.fetch_devices(graph.run_id)
@@ -329,7 +334,7 @@ def _label(holder: TreeNode, branch: int) -> str:
 
 
 def _read_times(
-    recording: Recording, outermost: rows.Graph, nesting: Nesting, by_exec: ExecNodes
+    recording: Recording, outermost: rows.Graph, nesting: Nesting, by_exec: ExecNodes, keep: Keep
 ) -> TreeTimes:
     count = len(nesting.level)
     columns = ("node_id", "median_ns", "p95_ns", "total_ns")
@@ -342,7 +347,7 @@ def _read_times(
         of_node[node[mine]] = found.numbers(name)[mine]
     _add_nested(total, nesting.around)
     gpu_ns = recording.fetch_weighted_durations(outermost.graph_id, "graph", "gpu").total_ns
-    spans, kept = _read_spans(recording, outermost, nesting, by_exec)
+    spans, kept = _read_spans(recording, outermost, nesting, by_exec, keep)
     bodies, turns = measure_bodies(nesting, spans)
     launch_count = recording.count_launches(outermost.graph_id)[1]
     mean = total / (launch_count or np.nan)
@@ -373,7 +378,7 @@ def _add_nested(total: FloatArray, around: IntArray) -> None:
 
 
 def _read_spans(
-    recording: Recording, outermost: rows.Graph, nesting: Nesting, by_exec: ExecNodes
+    recording: Recording, outermost: rows.Graph, nesting: Nesting, by_exec: ExecNodes, keep: Keep
 ) -> tuple[LaunchSpans, int]:
     """Return the spans that tell about bodies, and how many launches have any."""
     none = np.zeros(0, np.int64)
@@ -386,9 +391,13 @@ def _read_spans(
     kept = sum(1 for x in launches if x.node_level and x.span_count)
     # Nested nodes are numbered after those of the level around: the others need not be read.
     wanted = range(int(inner[0]), int(inner[-1]) + 1)
-    spans = recording.fetch_graph_spans(outermost.graph_id, wanted)
+    recorded = [x for x in launches if x.span_count]
+    if len(recorded) == 1:  # the one that the views will show
+        spans = launch_spans(recording, recorded[0].launch_id, keep)
+    else:
+        spans = recording.fetch_graph_spans(outermost.graph_id, wanted)
     node = by_exec.find(spans.node_id)
-    mine = node >= 0
+    mine = (node >= 0) & (spans.node_id >= wanted.start)
     launch = np.unique(spans.launch_id, return_inverse=True)[1].reshape(-1).astype(np.int64)
     return (
         LaunchSpans(launch[mine], node[mine], spans.start_ns[mine], spans.duration_ns[mine]),

@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.app.graph_tree import GraphTree
+from gviz.app.keep import Keep, build_anew
+from gviz.app.launch_spans import launch_spans
 from gviz.layout.timed import Bars
 
 if TYPE_CHECKING:
@@ -62,9 +64,11 @@ class LaunchIntervals:
         return self.start_ns[chosen], self.end_ns[chosen], self.busy_ns[chosen]
 
 
-def launch_intervals(recording: Recording, tree: GraphTree, launch_id: int) -> LaunchIntervals:
+def launch_intervals(
+    recording: Recording, tree: GraphTree, launch_id: int, keep: Keep = build_anew
+) -> LaunchIntervals:
     """Return when the nodes of a tree ran in a launch of the recording."""
-    spans = recording.fetch_spans(launch_id)
+    spans = launch_spans(recording, launch_id, keep)
     owner = tree.owners(spans.node_id)
     mine = np.flatnonzero(owner >= 0)
     mine = mine[np.lexsort((spans.start_ns[mine], owner[mine]))]

@@ -95,7 +95,7 @@ def kept_memory(library: Library, file: str, view: GraphView) -> LevelMemory:
         )
         return read_memory(recording, level)
 
-    return opened.derive(("read", "memory", *key), read)
+    return opened.keep(("memory", *key), read)
 
 
 class _LevelNodes(NamedTuple):

@@ -54,6 +54,11 @@ class Library:
         """Return the open recordings in the order given."""
         return tuple(self._files.values())
 
+    @property
+    def kept_bytes(self) -> int:
+        """About how much is kept of what was derived from the files."""
+        return self._kept.bytes
+
     def file(self, key: str) -> OpenRecording:
         """Return the recording of a key; RecordingError if there is none."""
         try:

@@ -105,7 +105,9 @@ def critical_path(level: GraphLevel) -> CriticalPath | None:
     if not told or not np.isfinite(weight).any():
         return None
     count = len(level.nodes)
-    return structural_path(count, level.edge_from, level.edge_to, level.edge_type, weight)
+    return structural_path(
+        count, level.edge_from, level.edge_to, level.edge_type, weight, level.row
+    )
 
 
 def _texts(

@@ -104,7 +104,7 @@ def dag_payload(
         If there is no such graph or launch, or its edges form a cycle.
     """
     asked = asked or DagAsked()
-    tree = keep(("tree", graph_id), lambda: read_tree(recording, graph_id))
+    tree = keep(("tree", graph_id), lambda: read_tree(recording, graph_id, keep))
     levels = _open(recording, graph_id, tree, asked, keep)
     strings = Strings()
     launch = choose_launch(recording, tree, asked.launch_id)
@@ -136,7 +136,7 @@ def _ran(
         return None
     launch_id = launch.launch_id
     key = ("ran", tree.graph.graph_id, launch_id)
-    return keep(key, lambda: launch_intervals(recording, tree, launch_id))
+    return keep(key, lambda: launch_intervals(recording, tree, launch_id, keep))
 
 
 def _dag_header(
@@ -314,7 +314,7 @@ def timeline_payload(
         ``nested_holder`` (u4): nodes inside others, and those. ``header["detail"]`` is there when
         the arrays are those of a window (:func:`gviz.app.timeline_window.thin`).
     """
-    tree = keep(("tree", graph_id), lambda: read_tree(recording, graph_id))
+    tree = keep(("tree", graph_id), lambda: read_tree(recording, graph_id, keep))
     level = keep(("level", graph_id, 0), lambda: read_level(recording, tree))
     asked = window or Window()
     in_sight = range(asked.first_row, asked.last_row)
@@ -383,7 +383,8 @@ def _graph_side(
         return keep(key, lambda: read_arrays("graph", lambda s: median_side(recording, level, s)))
     if launch != "all":
         return keep(
-            key, lambda: read_arrays("graph", lambda s: graph_side(recording, level, launch, s))
+            key,
+            lambda: read_arrays("graph", lambda s: graph_side(recording, level, launch, s, keep)),
         )
     spans = sum(x.span_count for x in timed_launches(recording, level.tree))
     strings = Strings()
@@ -398,7 +399,7 @@ def level_memory_payload(
     recording: Recording, graph_id: int, launch_id: int | None, keep: Keep = build_anew
 ) -> bytes:
     """Return what a graph level does with memory (:mod:`gviz.app.memory_payload`)."""
-    tree = keep(("tree", graph_id), lambda: read_tree(recording, graph_id))
+    tree = keep(("tree", graph_id), lambda: read_tree(recording, graph_id, keep))
     level = keep(("level", graph_id, 0), lambda: read_level(recording, tree))
     memory = keep(("memory", graph_id, 0), lambda: read_memory(recording, level))
     return memory_payload(recording, level, memory, launch_id)

@@ -29,7 +29,6 @@ from gviz.app.graph_level import read_level
 from gviz.app.graph_tree import read_tree
 from gviz.app.graph_view import graph_view, launches_with_times, typical_launch
 from gviz.app.inspector import render_inspector
-from gviz.app.keep import Keep
 from gviz.app.library import Library
 from gviz.app.miniature import build_miniature
 from gviz.app.open_recording import OpenRecording, split_edition
@@ -98,7 +97,7 @@ def _dag(opened: OpenRecording, graph_id: int, against: TreeComparison | None) -
     asked = _asked(request.args)
 
     def build() -> bytes:
-        return payload.dag_payload(opened.recording, graph_id, asked, keeper(opened), against)
+        return payload.dag_payload(opened.recording, graph_id, asked, opened.keep, against)
 
     return answer(opened, ("dag", graph_id, asked, against and against.edition), build)
 
@@ -112,7 +111,7 @@ def _timeline(opened: OpenRecording, graph_id: int) -> Response:
 
     def build() -> bytes:
         return payload.timeline_payload(
-            opened.recording, graph_id, launch, stream, order, window, keeper(opened)
+            opened.recording, graph_id, launch, stream, order, window, opened.keep
         )
 
     if window is not None:
@@ -126,7 +125,7 @@ def _memory(opened: OpenRecording, graph_id: int) -> Response:
     return answer(
         opened,
         ("memory", graph_id, launch),
-        lambda: payload.level_memory_payload(opened.recording, graph_id, launch, keeper(opened)),
+        lambda: payload.level_memory_payload(opened.recording, graph_id, launch, opened.keep),
     )
 
 
@@ -136,8 +135,8 @@ def _miniature_of(opened: OpenRecording, graph_id: int) -> Response:
 
 def _miniature(opened: OpenRecording, graph_id: int) -> bytes:
     recording = opened.recording
-    keep = keeper(opened)
-    tree = keep(("tree", graph_id), lambda: read_tree(recording, graph_id))
+    keep = opened.keep
+    tree = keep(("tree", graph_id), lambda: read_tree(recording, graph_id, keep))
     try:
         level = keep(("level", graph_id, 0), lambda: read_level(recording, tree))
     except CycleError as error:
@@ -145,15 +144,6 @@ def _miniature(opened: OpenRecording, graph_id: int) -> bytes:
     launches, _ = launches_with_times(recording, tree.outermost.graph_id)
     found = build_miniature(recording, level, typical_launch(launches))
     return json.dumps(asdict(found), separators=(",", ":")).encode()
-
-
-def keeper(opened: OpenRecording) -> Keep:
-    """Return what remembers values read of a file as it is now."""
-
-    def keep(key: tuple[object, ...], build: Callable[[], _T]) -> _T:
-        return opened.derive(("read", *key), build)
-
-    return keep
 
 
 def _asked(arguments: Mapping[str, str]) -> payload.DagAsked:

@@ -20,6 +20,8 @@ from typing import Any
 from waitress.server import create_server
 
 from gviz.analysis.advice import Ignored
+from gviz.app.address import Addresses
+from gviz.app.ahead import Ahead
 from gviz.app.allocator import give_memory_back
 from gviz.app.application import build_app
 from gviz.app.library import Library
@@ -128,6 +130,7 @@ class RunningServer:
             raise
         self.port: int = listener.getsockname()[1]
         app = build_app(self.library, self._access, options.most_upload_bytes, options.ignored)
+        self._ahead = Ahead(app.server, self.library, Addresses(self.prefix))
         self._server = create_server(
             restore_prefix(app.server, self.prefix),
             sockets=[listener],
@@ -162,11 +165,13 @@ class RunningServer:
         return lines
 
     def run(self) -> None:
-        """Answer requests until interrupted or closed."""
+        """Answer requests until interrupted or closed; the first pages are made meanwhile."""
+        self._ahead.start()
         self._server.run()
 
     def close(self) -> None:
         """Stop listening, and let go of the recordings."""
+        self._ahead.stop()
         self._server.close()
         self.library.close()
 

@@ -12,6 +12,8 @@ from gviz.app.graph_level import GraphLevel
 from gviz.app.graph_tree import GraphTree
 from gviz.app.host_calls import call_arrays
 from gviz.app.idle_time import idle_time
+from gviz.app.keep import Keep, build_anew
+from gviz.app.launch_spans import launch_spans
 from gviz.app.wire import Arrays, Strings, node_types
 from gviz.launch_queue import waited_until
 from gviz.layout.interval_lanes import pack_lanes
@@ -77,28 +79,32 @@ def graph_zero(recording: Recording, launch: rows.Launch) -> Side:
 
 
 def graph_side(
-    recording: Recording, level: GraphLevel, launch_id: int | None, strings: Strings
+    recording: Recording,
+    level: GraphLevel,
+    launch_id: int | None,
+    strings: Strings,
+    keep: Keep = build_anew,
 ) -> tuple[dict[str, Any] | None, Arrays]:
     """Return header and arrays of a graph launch; None: the first with node times."""
     launch = choose_launch(recording, level.tree, launch_id)
     if launch is None:
         return None, {}
     side = graph_zero(recording, launch)
-    spans = recording.fetch_spans(launch.launch_id)
+    spans = launch_spans(recording, launch.launch_id, keep)
     node = level.tree.owners(spans.node_id)
-    keep = np.flatnonzero(node >= 0)
-    keep = keep[np.argsort(spans.start_ns[keep], kind="stable")]
-    start = (spans.start_ns[keep] + (launch.gpu_start_ns or 0) - side.zero_ns).astype(np.float64)
-    duration = spans.duration_ns[keep]
-    lanes, arrays = lane_arrays(level, node[keep], start, duration, strings)
+    mine = np.flatnonzero(node >= 0)
+    mine = mine[np.argsort(spans.start_ns[mine], kind="stable")]
+    start = (spans.start_ns[mine] + (launch.gpu_start_ns or 0) - side.zero_ns).astype(np.float64)
+    duration = spans.duration_ns[mine]
+    lanes, arrays = lane_arrays(level, node[mine], start, duration, strings)
     arrays |= {
-        "graph_stream": spans.stream_id[keep].astype(np.int32),
-        "graph_iteration": spans.iteration[keep].astype(np.uint32),
+        "graph_stream": spans.stream_id[mine].astype(np.int32),
+        "graph_iteration": spans.iteration[mine].astype(np.uint32),
     }
     total = float((start + duration).max(initial=0.0))
     idle, gaps = idle_time("graph", start, start + duration)
     calls = call_arrays(recording, launch, side.zero_ns, total, strings)
-    return side.to_header(lanes, len(keep), total) | idle, arrays | gaps | calls
+    return side.to_header(lanes, len(mine), total) | idle, arrays | gaps | calls
 
 
 def choose_launch(

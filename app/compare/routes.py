@@ -15,7 +15,7 @@ from gviz.app.compare.timeline import both_timelines
 from gviz.app.compare.union_dag import LAYOUTS, union_dag
 from gviz.app.library import Library
 from gviz.app.open_recording import OpenRecording, split_edition
-from gviz.app.routes import answer, answer_once, keeper
+from gviz.app.routes import answer, answer_once
 from gviz.app.timeline_window import Window, parse_window
 from gviz.errors import RecordingError
 
@@ -83,7 +83,7 @@ def _timeline(asked: _Asked) -> Response:
             (asked.first.recording, asked.second.recording),
             Sides(asked.first.edition, asked.second.edition),
             window,
-            (keeper(files[0]), keeper(files[1])),
+            (files[0].keep, files[1].keep),
         )
 
     window = parse_window(request.args)

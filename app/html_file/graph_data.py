@@ -134,7 +134,7 @@ def _views(
     """Add the payloads of DAG and timeline; return where the page finds them."""
     graph_id = view.graph.graph_id
     keep = _keeper()
-    tree: GraphTree = keep(("tree", graph_id), lambda: read_tree(recording, graph_id))
+    tree: GraphTree = keep(("tree", graph_id), lambda: read_tree(recording, graph_id, keep))
 
     def read(at: int) -> GraphLevel:
         return keep(("level", graph_id, at), lambda: read_level(recording, tree, at))

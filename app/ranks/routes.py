@@ -9,7 +9,7 @@ from gviz.app.library import Library
 from gviz.app.open_recording import split_edition
 from gviz.app.ranks.comparison import compared_ranks
 from gviz.app.ranks.timeline import ranks_timeline
-from gviz.app.routes import answer, answer_once, keeper
+from gviz.app.routes import answer, answer_once
 from gviz.app.timeline_window import Window, parse_window
 from gviz.errors import RecordingError
 
@@ -35,7 +35,7 @@ def add_rank_routes(server: Flask, library: Library, prefix: str) -> None:
             launch = known.index(ordinal)
 
             def build(window: Window | None) -> bytes:
-                recording, keep = opened.recording, keeper(opened)
+                recording, keep = opened.recording, opened.keep
                 return ranks_timeline(recording, found, graph, launch, window, keep)
 
             window = parse_window(request.args)

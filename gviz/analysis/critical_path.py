@@ -53,6 +53,7 @@ def structural_path(
     target: npt.ArrayLike,
     edge_type: npt.ArrayLike,
     duration_ns: npt.ArrayLike,
+    row: IntArray | None = None,
 ) -> CriticalPath:
     """Return the structural critical path.
 
@@ -67,6 +68,8 @@ def structural_path(
         dependency has started: when in between is not known, so the bound takes the earliest.
     duration_ns
         One a node; NaN (not timed) counts as 0.
+    row
+        :func:`gviz.layout.ranks.rank_rows` of the edges, where they are known.
 
     Raises
     ------
@@ -78,7 +81,8 @@ def structural_path(
     weight = np.nan_to_num(np.asarray(duration_ns, np.float64).reshape(-1))
     programmatic = np.asarray(edge_type).reshape(-1) == EdgeType.PROGRAMMATIC
     lag = np.where(programmatic, 0.0, weight[tail])
-    return longest_path(rank_rows(node_count, tail, head), tail, head, lag, weight)
+    row = rank_rows(node_count, tail, head) if row is None else row
+    return longest_path(row, tail, head, lag, weight)
 
 
 def longest_path(

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.comparison.compared_graph import ComparedGraph, IntArray
-from gviz.layout.lanes import cover_chains
+from gviz.layout.lanes import cover_graph
 from gviz.layout.ranks import rank_rows
 
 #: Questions about dependencies answered in one pass over a graph, a bit each.
@@ -47,11 +47,10 @@ def _neighbours_in_lanes(
     graph: ComparedGraph, counted: npt.NDArray[np.bool_]
 ) -> tuple[IntArray, IntArray]:
     """Return nodes that follow each other in a lane, the others left out."""
-    row = rank_rows(len(graph), graph.source, graph.target)
-    chain = cover_chains(row, graph.source, graph.target)
-    order = np.lexsort((row, chain))
+    cover = cover_graph(len(graph), graph.source, graph.target)
+    order = np.lexsort((cover.row, cover.chain))
     order = order[counted[order]]
-    same = chain[order[1:]] == chain[order[:-1]]
+    same = cover.chain[order[1:]] == cover.chain[order[:-1]]
     return order[:-1][same], order[1:][same]
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gviz.layout.lanes import place_lanes
+from gviz.layout.lanes import Cover, cover_graph, place_lanes
 from gviz.layout.layers import count_dummies, place_layers
-from gviz.layout.placement import Placement
+from gviz.layout.placement import IntArray, Placement
 from gviz.layout.table import place_table
 
 #: Up to so many nodes and rows passed by long edges, layers take less than about 0.3 s.
@@ -17,14 +17,19 @@ LAYERS_ASKED_MOST = 40_000
 
 
 def layers_fit(
-    node_count: int, source: npt.ArrayLike, target: npt.ArrayLike, most: int = LAYERS_ASKED_MOST
+    row: IntArray, source: npt.ArrayLike, target: npt.ArrayLike, most: int = LAYERS_ASKED_MOST
 ) -> bool:
-    """Return whether a graph can be drawn in layers in bearable time."""
-    return node_count <= most and node_count + count_dummies(node_count, source, target) <= most
+    """Return whether a graph of these rows can be drawn in layers in bearable time."""
+    return len(row) <= most and len(row) + count_dummies(row, source, target) <= most
 
 
 def place_graph(
-    node_count: int, source: npt.ArrayLike, target: npt.ArrayLike, *, layers: bool | None = None
+    node_count: int,
+    source: npt.ArrayLike,
+    target: npt.ArrayLike,
+    *,
+    layers: bool | None = None,
+    cover: Cover | None = None,
 ) -> Placement:
     """Place a graph: in layers when it is small enough, else in lanes; a table without edges.
 
@@ -36,6 +41,8 @@ def place_graph(
         Indices of the dependency and the dependent of each edge.
     layers
         Layers or lanes; None: what suits its size. Layers that do not fit become lanes.
+    cover
+        Its rows and chains, where they are known.
 
     Raises
     ------
@@ -44,7 +51,10 @@ def place_graph(
     """
     if not np.size(source):
         return place_table(node_count)
+    tail = np.asarray(source, np.int64).reshape(-1)
+    head = np.asarray(target, np.int64).reshape(-1)
+    cover = cover or cover_graph(node_count, tail, head)
     most = LAYERS_MOST if layers is None else LAYERS_ASKED_MOST
-    if layers is not False and layers_fit(node_count, source, target, most):
-        return place_layers(node_count, source, target)
-    return place_lanes(node_count, source, target)
+    if layers is not False and layers_fit(cover.row, tail, head, most):
+        return place_layers(node_count, tail, head, cover=cover)
+    return place_lanes(node_count, tail, head, cover=cover)

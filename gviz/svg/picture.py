@@ -11,9 +11,8 @@ from gviz.edge_indices import edge_indices
 from gviz.errors import RecordingError
 from gviz.launch_lanes import launch_lanes
 from gviz.layout.choice import place_graph
-from gviz.layout.lanes import cover_chains
+from gviz.layout.lanes import cover_graph
 from gviz.layout.placement import Placement
-from gviz.layout.ranks import rank_rows
 from gviz.node_type import EdgeType, node_type_name
 from gviz.recording import rows
 from gviz.span_owners import span_owners
@@ -94,9 +93,7 @@ def draw_launch(
     nodes = recording.fetch_nodes(graph.graph_id)
     owners = span_owners(recording, graph, nodes)
     edges = edge_indices(recording, graph, np.array([n.node_id for n in nodes], np.int64))
-    chain = cover_chains(
-        rank_rows(len(nodes), edges.source, edges.target), edges.source, edges.target
-    )
+    chain = cover_graph(len(nodes), edges.source, edges.target).chain
     end = spans.start_ns + spans.duration_ns
     lane = launch_lanes(owners, chain, spans.node_id, spans.start_ns, end)
     colours = _colours(spans.duration_ns.tolist())

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.edge_indices import edge_indices
-from gviz.layout.lanes import cover_chains
-from gviz.layout.ranks import rank_rows
+from gviz.layout.lanes import cover_graph
 from gviz.recording import rows
 from gviz.span_owners import Owner
 
@@ -60,9 +59,9 @@ class Dependencies:
         known = sorted(owners)
         self._known = np.array(known, np.int64)
         self._owner = np.array([owners[i].node for i in known], np.int64)
-        row = rank_rows(self._node_count, self._edges.source, self._edges.target)
-        self.chain = cover_chains(row, self._edges.source, self._edges.target)
-        self._order = np.argsort(row, kind="stable")
+        cover = cover_graph(self._node_count, self._edges.source, self._edges.target)
+        self.chain = cover.chain
+        self._order = np.argsort(cover.row, kind="stable")
         by_head = np.argsort(self._edges.target, kind="stable")
         self._before = self._edges.source[by_head]
         self._ends = np.searchsorted(self._edges.target[by_head], np.arange(self._node_count + 1))

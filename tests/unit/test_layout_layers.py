@@ -9,6 +9,7 @@ from recordings import Shape, fork_join_shape, transformer_shape
 from gviz.layout.choice import LAYERS_MOST, place_graph
 from gviz.layout.layers import count_dummies, place_layers
 from gviz.layout.placement import Placement
+from gviz.layout.ranks import rank_rows
 
 
 def edges_of(shape: Shape) -> tuple[np.ndarray, np.ndarray]:
@@ -42,7 +43,7 @@ def test_place_layers_crossed_pairs_are_uncrossed() -> None:
 
 
 def test_count_dummies_counts_rows_passed() -> None:
-    assert count_dummies(4, [0, 1, 2, 0], [1, 2, 3, 3]) == 2
+    assert count_dummies(np.array([0, 1, 2, 3]), [0, 1, 2, 0], [1, 2, 3, 3]) == 2
 
 
 @pytest.mark.parametrize(
@@ -70,7 +71,7 @@ def test_place_graph_long_edges_count_towards_the_limit() -> None:
     count = 200
     tail = np.concatenate((np.arange(count - 1), np.arange(count - 2)))
     head = np.concatenate((np.arange(1, count), np.full(count - 2, count - 1)))
-    assert count_dummies(count, tail, head) > LAYERS_MOST
+    assert count_dummies(rank_rows(count, tail, head), tail, head) > LAYERS_MOST
     place = place_graph(count, tail, head)
     assert len(place) == count
 

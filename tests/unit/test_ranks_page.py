@@ -19,7 +19,6 @@ from gviz.app.open_recording import OpenRecording
 from gviz.app.pages.ranks import show_ranks
 from gviz.app.ranks.comparison import RankComparisons, compared_ranks
 from gviz.app.ranks.timeline import ranks_timeline
-from gviz.app.routes import keeper
 from gviz.app.wire import unpack
 from gviz.ranks.launch import collective_waits, longest_wait, typical_launch
 from gviz.recording.merge import merge_recordings
@@ -53,7 +52,7 @@ def shown(path: Path, query: str = "") -> Any:
 
 def timeline(file: OpenRecording, launch: int) -> dict[str, Any]:
     found = compared_ranks(file)
-    payload = ranks_timeline(file.recording, found, found.graphs[0], launch, None, keeper(file))
+    payload = ranks_timeline(file.recording, found, found.graphs[0], launch, None, file.keep)
     header, arrays = unpack(payload)
     return {"header": header, **arrays}
 

@@ -1,0 +1,16 @@
+"""The spans of one launch, read once for all views of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gviz.app.keep import Keep, build_anew
+
+if TYPE_CHECKING:
+    from gviz.recording.arrays import SpanArrays
+    from gviz.recording.reader import Recording
+
+
+def launch_spans(recording: Recording, launch_id: int, keep: Keep = build_anew) -> SpanArrays:
+    """Return the spans of one launch."""
+    return keep(("spans", launch_id), lambda: recording.fetch_spans(launch_id))

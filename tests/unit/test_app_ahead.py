@@ -1,0 +1,154 @@
+"""Pages made ahead: what the first look at a recording asks for is there, and nothing breaks."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from threading import Event
+
+import pytest
+from dash import html
+from dash.development.base_component import Component
+from live_spool import LiveProgram
+from recordings import fork_join_shape, transformer_shape, write_recording
+
+from gviz.app import ahead, first_page, payload
+from gviz.app.address import Addresses
+from gviz.app.address_page import render_page
+from gviz.app.ahead import Ahead, canvas_sources
+from gviz.app.application import build_app
+from gviz.app.components import Dag
+from gviz.app.library import Library
+from gviz.app.run_view import run_files
+from gviz.app.security import Access
+
+Open = Callable[..., Library]
+
+
+@pytest.fixture
+def open_files() -> Iterator[Open]:
+    opened: list[Library] = []
+
+    def open_them(*paths: Path) -> Library:
+        opened.append(Library(paths))
+        return opened[-1]
+
+    yield open_them
+    for library in opened:
+        library.close()
+
+
+def made(library: Library, prefix: str = "/") -> tuple[Ahead, Callable[[str], int]]:
+    """Return what makes pages ahead, and what asks the same server and returns the status."""
+    app = build_app(library, Access("t", prefix=prefix))
+    client = app.server.test_client()
+    client.get(f"{prefix}?token=t", headers={"Host": "localhost"})
+    found = Ahead(app.server, library, Addresses(prefix))
+    return found, lambda address: client.get(address, headers={"Host": "localhost"}).status_code
+
+
+def sources(library: Library, file: str, prefix: str = "/") -> list[str]:
+    addresses = Addresses(prefix)
+    path, _, query = addresses.graph(file, 1).partition("?")
+    return canvas_sources(render_page(library, addresses, path, f"?{query}")[0])
+
+
+def refuse(*arguments: object, **named: object) -> bytes:
+    raise AssertionError("made again")
+
+
+@pytest.mark.parametrize("prefix", ["/", "/proxy/x/"])
+def test_data_of_a_graph_page_are_there_before_they_are_asked_for(
+    small_recording: Path, open_files: Open, monkeypatch: pytest.MonkeyPatch, prefix: str
+) -> None:
+    library = open_files(small_recording)
+    pages, status = made(library, prefix)
+    pages.start()
+    assert pages.wait(60)
+    monkeypatch.setattr(payload, "dag_payload", refuse)
+    monkeypatch.setattr(payload, "timeline_payload", refuse)
+    asked = sources(library, "small", prefix)
+    assert len(asked) == 2
+    assert [status(address) for address in asked] == [200, 200]
+
+
+def test_every_file_is_made_but_what_is_missing_or_still_recorded(
+    tmp_path: Path, open_files: Open
+) -> None:
+    paths = [
+        write_recording(tmp_path / f"{name}.gviz", shape)
+        for name, shape in (("a", fork_join_shape()), ("b", transformer_shape(2)))
+    ]
+    gone = tmp_path / "gone.gviz"
+    shutil.copy(paths[0], gone)
+    live = LiveProgram(tmp_path / "live.gviz")
+    library = open_files(gone, live.spool, *paths)
+    gone.unlink()
+    pages, _ = made(library)
+    pages.start()
+    assert pages.wait(60)
+    for name in ("a", "b"):
+        tree = library.file(name).keep(("tree", 1), lambda: pytest.fail("not made ahead"))
+        assert tree.graph.graph_id == 1
+
+
+def test_no_more_is_made_than_there_is_room_for(
+    tmp_path: Path, open_files: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = [write_recording(tmp_path / f"{name}.gviz", fork_join_shape()) for name in "ab"]
+    library = open_files(*paths)
+    # Runs are listed in any case; after the first page there is more than that.
+    run_files(library)
+    monkeypatch.setattr(ahead, "_MOST_BYTES", library.kept_bytes)
+    pages, _ = made(library)
+    pages.start()
+    assert pages.wait(60)
+    assert library.file("a").keep(("tree", 1), lambda: None) is not None
+    assert library.file("b").keep(("tree", 1), lambda: None) is None
+
+
+def test_stopped_before_it_began_nothing_is_made(small_recording: Path, open_files: Open) -> None:
+    library = open_files(small_recording)
+    pages, _ = made(library)
+    pages.stop()
+    pages.start()
+    assert pages.wait(60)
+    assert library.file("small").keep(("tree", 1), lambda: None) is None
+
+
+def test_page_that_takes_long_is_built_by_dash_and_its_data_are_made_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(first_page, "_PATIENCE_S", 0.01)
+    go_on, asked = Event(), []
+    done = Event()
+    page: Component = html.Div([Dag(id="dag", source="/payload/dag/x/1")])
+
+    def make() -> tuple[Component, str]:
+        go_on.wait(60)
+        return page, "x"
+
+    def ask_for(address: str) -> None:
+        asked.append(address)
+        done.set()
+
+    assert first_page._in_time(make, ask_for) is None
+    assert asked == []
+    go_on.set()
+    assert done.wait(60)
+    assert asked == ["/payload/dag/x/1"]
+
+
+def test_page_in_time_leaves_its_data_to_the_browser() -> None:
+    page: Component = html.Div([Dag(id="dag", source="/payload/dag/x/1")])
+    assert first_page._in_time(lambda: (page, "x"), refuse) == (page, "x")
+
+
+def test_address_that_fails_is_left_to_the_request(small_recording: Path, open_files: Open) -> None:
+    library = open_files(small_recording)
+    _, status = made(library)
+    server = build_app(library, Access("t")).server
+    ahead.ask(server, "/payload/dag/nothing/1")
+    ahead.ask(server, "/no/such/page/at/all")
+    assert status("/payload/dag/nothing/1") == 404
