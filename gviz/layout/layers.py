@@ -15,6 +15,7 @@ from __future__ import annotations
 from bisect import bisect_right, insort
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -55,8 +56,10 @@ PULL_CHAIN = 4.0
 #: Chains are rounded to this grid where they have the room: nearly aligned becomes aligned.
 SNAP = 17.0
 
-#: For each item, the items that pull it and how strongly.
-Pulls = list[list[tuple[int, float]]]
+#: Items and how strongly they pull, or how far away they stay.
+Links = list[tuple[int, float]]
+#: For each item, the items that pull it, and how strongly all of them do together.
+Pulls = list[tuple[Links, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,29 +237,41 @@ def _positions(items: _Items, rows: list[list[int]]) -> list[float]:
 def _straighten(items: _Items, rows: list[list[int]], x: list[float]) -> None:
     """Move chains as a whole: each to its kin's middle, as far as its neighbours let it."""
     limits = _neighbours(items, rows)
-    chains = _chains(items)
+    chains = [_moved(items, limits, chain) for chain in _chains(items)]
     for sweep in range(CHAIN_SWEEPS):
         last = sweep == CHAIN_SWEEPS - 1
         for chain in chains if sweep % 2 == 0 else reversed(chains):
-            low = max((x[n] + gap for i in chain for n, gap in limits[i][0]), default=-np.inf)
-            high = min((x[n] - gap for i in chain for n, gap in limits[i][1]), default=np.inf)
+            low = max([x[n] + gap for n, gap in chain.left], default=-np.inf)
+            high = min([x[n] - gap for n, gap in chain.right], default=np.inf)
             if low > high:
                 continue
-            inside = set(chain) if len(chain) > 1 else chain
-            pulls = [
-                (x[n], _pull(items, *link))
-                for i in chain
-                for n, link in ((n, (n, i)) for n in items.above[i] if n not in inside)
-            ]
-            pulls += [
-                (x[n], _pull(items, i, n)) for i in chain for n in items.below[i] if n not in inside
-            ]
-            weight = sum(w for _, w in pulls)
-            wish = sum(v * w for v, w in pulls) / weight if weight else x[chain[0]]
+            wish = chain.wish(x, x[chain.items[0]])
             wish = round(wish / SNAP) * SNAP if last else wish
             place = min(max(wish, low), high)
-            for i in chain:
+            for i in chain.items:
                 x[i] = place
+
+
+class _Moved(NamedTuple):
+    """A chain that moves as a whole: what limits it on either side, and what pulls it."""
+
+    items: list[int]
+    left: Links
+    right: Links
+    pulls: Links
+    weight: float
+
+    def wish(self, x: list[float], alone: float) -> float:
+        """Return where its kin are, on average; ``alone``: without kin."""
+        return sum([x[n] * w for n, w in self.pulls]) / self.weight if self.weight else alone
+
+
+def _moved(items: _Items, limits: list[tuple[Links, Links]], chain: list[int]) -> _Moved:
+    inside = set(chain)
+    pulls = [(n, _pull(items, n, i)) for i in chain for n in items.above[i] if n not in inside]
+    pulls += [(n, _pull(items, i, n)) for i in chain for n in items.below[i] if n not in inside]
+    left, right = ([link for i in chain for link in limits[i][side]] for side in (0, 1))
+    return _Moved(chain, left, right, pulls, sum(w for _, w in pulls))
 
 
 def _chains(items: _Items) -> list[list[int]]:
@@ -278,12 +293,9 @@ def _is_chained(items: _Items, upper: int, lower: int) -> bool:
     return only and items.dummies(upper, lower) != 1
 
 
-def _neighbours(
-    items: _Items, rows: list[list[int]]
-) -> list[tuple[list[tuple[int, float]], list[tuple[int, float]]]]:
+def _neighbours(items: _Items, rows: list[list[int]]) -> list[tuple[Links, Links]]:
     """Return for each item the one to its left and to its right with the least distance."""
-    found: list[tuple[list[tuple[int, float]], list[tuple[int, float]]]]
-    found = [([], []) for _ in items.row]
+    found: list[tuple[Links, Links]] = [([], []) for _ in items.row]
     for members in rows:
         for left, right in pairwise(members):
             gap = _distance(items, left, right)
@@ -293,10 +305,14 @@ def _neighbours(
 
 
 def _pulls(items: _Items) -> tuple[Pulls, Pulls, Pulls]:
-    """Return each item's neighbours with their pull: those above, those below, both."""
+    """Return each item's neighbours with their pull, and its sum: above, below, on both sides."""
     up = [[(n, _pull(items, n, i)) for n in near] for i, near in enumerate(items.above)]
     down = [[(n, _pull(items, i, n)) for n in near] for i, near in enumerate(items.below)]
-    return up, down, [a + b for a, b in zip(up, down, strict=True)]
+    both = [a + b for a, b in zip(up, down, strict=True)]
+    above, below, around = (
+        [(links, sum([w for _, w in links])) for links in side] for side in (up, down, both)
+    )
+    return above, below, around
 
 
 def _pull(items: _Items, upper: int, lower: int) -> float:
@@ -324,10 +340,15 @@ def _distance(items: _Items, left: int, right: int) -> float:
 
 def _settle(members: list[int], offset: list[float], x: list[float], pulls: Pulls) -> None:
     """Move a row's items to where they are pulled, as near as order and gaps allow."""
+    if len(members) == 1:  # nothing is in its way
+        links, weight = pulls[members[0]]
+        if weight:
+            x[members[0]] = sum([x[n] * w for n, w in links]) / weight
+        return
     blocks: list[list[float]] = []  # sum of weight * wish, weight, members
     for item, place in zip(members, offset, strict=True):
-        weight = sum(w for _, w in pulls[item])
-        wish = sum(x[n] * w for n, w in pulls[item]) / weight if weight else x[item]
+        links, weight = pulls[item]
+        wish = sum([x[n] * w for n, w in links]) / weight if weight else x[item]
         weight = weight or 0.05
         blocks.append([(wish - place) * weight, weight, 1])
         while len(blocks) > 1 and blocks[-2][0] * blocks[-1][1] >= blocks[-1][0] * blocks[-2][1]:
