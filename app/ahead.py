@@ -71,8 +71,9 @@ class Ahead:
         self._stopped.set()
 
     def wait(self, timeout_s: float) -> bool:
-        """Wait until all is made; return whether it is."""
-        self._thread.join(timeout_s)
+        """Wait until all is made, or nothing more after :meth:`stop`; return whether it is."""
+        if self._thread.ident is not None:
+            self._thread.join(timeout_s)
         return not self._thread.is_alive()
 
     def _run(self) -> None:

@@ -35,6 +35,8 @@ _TRIED_PORTS = 20
 #: Requests are short and the work behind them is cached; more threads would only open
 #: more connections to each recording.
 _THREADS = 6
+#: What is being made ahead when the server ends is waited for so long (s).
+_LAST_STEP_S = 2.0
 #: A piece of an upload has 4 MiB; a selection of 100,000 nodes about 1 MB.
 _MOST_BODY_BYTES = 16 << 20
 
@@ -173,6 +175,8 @@ class RunningServer:
         """Stop listening, and let go of the recordings."""
         self._ahead.stop()
         self._server.close()
+        # So that what it reads is not closed under it; at its worst it ends with the process.
+        self._ahead.wait(_LAST_STEP_S)
         self.library.close()
 
 
