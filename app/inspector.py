@@ -13,11 +13,12 @@ from dash.development.base_component import Component
 from gviz.app.address import Addresses
 from gviz.app.baseline_inspector import Against
 from gviz.app.body_facts import turn_words
+from gviz.app.called_in import shared_ranges
 from gviz.app.graph_tree import GraphTree
 from gviz.app.graph_view import GraphView, inner_view
 from gviz.app.library import Library
 from gviz.app.life import edges_note, why_no_edges
-from gviz.app.neighbours import eager_durations, neighbours
+from gviz.app.neighbours import eager_durations, eager_ranges, neighbours
 from gviz.app.node_facts import (
     allocation_facts,
     argument_table,
@@ -110,6 +111,7 @@ def _one(
             section("Launch" if function else "Operation", facts(what)) if what else None,
             section("Python", stack_view(stack, node.stack_reason)),
             section("NVTX", html.P(nvtx)) if nvtx else None,
+            _eager_call(eager_ranges(library, file, view).get(node.node_id, ()), nvtx),
             section(f"Arguments ({len(arguments)})", argument_table(arguments))
             if arguments
             else None,
@@ -117,6 +119,22 @@ def _one(
             _neighbour_section(library, file, view, node, picks),
         ]
     )
+
+
+def _eager_call(called_in: Sequence[str], nvtx: str | None) -> Component | None:
+    """Return the ranges in which the same work was called outside the graph, unless they are known.
+
+    Of several passes: what is the same of all, as their steps are not.
+    """
+    ranges = shared_ranges(called_in)
+    if ranges is None or ranges == nvtx:
+        return None
+    told = (
+        "Ranges, and PyTorch's operators in imported traces, that were open on the host when the "
+        "matched operations outside the graph were called, outermost first: those that all passes "
+        "share"
+    )
+    return section("Eager call in", html.P(ranges, title=told))
 
 
 def _place(

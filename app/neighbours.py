@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from gviz.app.called_in import called_in
 from gviz.app.graph_view import GraphView
 from gviz.app.library import Library
 from gviz.recording import rows
@@ -72,6 +73,16 @@ def eager_durations(library: Library, file: str, view: GraphView) -> Mapping[int
     )
 
 
+def eager_ranges(library: Library, file: str, view: GraphView) -> Mapping[int, Sequence[str]]:
+    """Return in which ranges each node's matched stream operations were called, by node_id."""
+    opened = library.file(file)
+    if view.graph.graph_id != view.root.graph_id:
+        return {}
+    return opened.derive(
+        ("eager ranges", view.graph.graph_id), lambda: _eager_ranges(opened.recording, view)
+    )
+
+
 def _neighbours(recording: Recording, topology_id: int | None) -> Neighbours:
     if topology_id is None:
         none = np.zeros(0, np.int64)
@@ -92,3 +103,21 @@ def _eager_durations(recording: Recording, view: GraphView) -> Grouped:
         nodes.append(node[node >= 0])
         durations.append(found.integers("duration_ns")[node >= 0])
     return Grouped(np.concatenate(nodes), np.concatenate(durations))
+
+
+def _eager_ranges(recording: Recording, view: GraphView) -> Mapping[int, Sequence[str]]:
+    found: dict[int, list[str]] = {}
+    for launch in view.stream_launches:
+        operations = recording.fetch_arrays(
+            rows.StreamOperation,
+            {"launch_id": launch.launch_id},
+            ("node_id", "thread_id", "host_start_ns"),
+        )
+        node, thread, called = (
+            operations.integers(name, -1) for name in ("node_id", "thread_id", "host_start_ns")
+        )
+        codes, texts = called_in(recording, view.graph.run_id, thread, called)
+        for node_id, code in zip(node.tolist(), codes.tolist(), strict=True):
+            if node_id >= 0:
+                found.setdefault(node_id, []).append(texts[code] if code >= 0 else "")
+    return found

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from gviz.app.called_in import called_in
 from gviz.app.graph_level import GraphLevel
 from gviz.app.graph_tree import GraphTree
 from gviz.app.host_calls import call_arrays
@@ -181,6 +182,7 @@ def stream_side(
         "stream_lane": lane.reshape(-1).astype(np.uint32),
         "stream_stream": stream.astype(np.int32),
         **_host_calls(found, order),
+        **_called_in(recording, launch, side, found, order, strings),
     }
     total = float((start + duration).max(initial=0.0))
     lanes = [f"stream {s}" for s in streams.tolist()]
@@ -199,6 +201,7 @@ _OPERATION = (
     "stream_id",
     "host_start_ns",
     "host_end_ns",
+    "thread_id",
 )
 
 
@@ -208,6 +211,27 @@ def _host_calls(operations: Columns, order: npt.NDArray[np.intp]) -> Arrays:
         "stream_host_start_ns": begin,
         "stream_host_duration_ns": (end - begin).astype(np.float32),
     }
+
+
+def _called_in(
+    recording: Recording,
+    launch: rows.Launch,
+    side: Side,
+    operations: Columns,
+    order: npt.NDArray[np.intp],
+    strings: Strings,
+) -> Arrays:
+    """Return the ranges in which operations were called ("": in none), if there are any."""
+    called = operations.numbers("host_start_ns")[order]
+    called_ns = np.nan_to_num(called).astype(np.int64) + side.zero_ns
+    called_ns[np.isnan(called)] = -1
+    codes, texts = called_in(
+        recording, launch.run_id, operations.integers("thread_id", -1)[order], called_ns
+    )
+    if not (codes >= 0).any():
+        return {}
+    names = [*(strings.add(text) for text in texts), strings.add("")]  # the last is that of -1
+    return {"stream_called_in_name": np.array(names, np.uint32)[codes]}
 
 
 def _matched(tree: GraphTree, node_ids: npt.NDArray[np.int64]) -> npt.NDArray[np.uint32]:

@@ -9,6 +9,8 @@ from gviz.recording import rows
 
 #: Stands between a range and the one inside it.
 SEPARATOR = " › "
+#: The domain of PyTorch's operators, which are no NVTX ranges, in imported traces.
+OPERATOR_DOMAIN = "PyTorch"
 
 
 def nested_ranges(paths: Mapping[int, rows.NvtxPath], path_id: int | None) -> tuple[str, ...]:

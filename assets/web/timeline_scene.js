@@ -29,6 +29,8 @@
       this.iteration = payload[`${name}_iteration`];
       this.hostStart = payload[`${name}_host_start_ns`];
       this.hostDuration = payload[`${name}_host_duration_ns`];
+      /** Ranges open at the call of a stream operation, as indices into the strings. */
+      this.calledIn = payload[`${name}_called_in_name`];
       this.launchCount = payload[`${name}_count`];
       this.count = this.start.length;
       /** The strings that `label` numbers. */

@@ -39,6 +39,8 @@
     } else if (side.byNode.get(side.nodeId[i]).some((other) => side.iteration[other] > 0)) {
       rows.push(["iteration", String(side.iteration[i] + 1)]);
     }
+    const ranges = side.calledIn && side.strings[side.calledIn[i]];
+    if (ranges) rows.push(["called in", innermost(ranges)]);
     for (const other of scene.others(side)) {
       const match = other.byNode.get(side.nodeId[i]);
       if (!match) continue;
@@ -49,6 +51,12 @@
     const wait = side.waits.find((one) => one.start === side.start[i] && one.node === side.nodeId[i]);
     if (wait) rows.push(gviz.timelineWaits.row(scene, wait));
     return rows;
+  }
+
+  /** The last two of nested ranges: those around them tell less, and a tooltip has little room. */
+  function innermost(ranges) {
+    const parts = ranges.split(" › ");
+    return (parts.length > 2 ? ["…", ...parts.slice(-2)] : parts).join(" › ");
   }
 
   function launchRow(side, i) {

@@ -167,11 +167,11 @@ class RangeNames:
 
     def __init__(self, run: RunSubject) -> None:
         self._paths = run.recording.fetch_nvtx_paths(run.run.run_id)
-        found = [r for r in run.recording.fetch_nvtx_ranges(run.run.run_id) if r.end_ns is not None]
-        self._path = [r.nvtx_path_id for r in found]
-        self._start = np.array([r.start_ns for r in found], np.int64)
-        self._end = np.array([r.end_ns for r in found], np.int64)
-        self._thread = np.array([r.thread_id for r in found], np.int64)
+        names = ("nvtx_path_id", "start_ns", "end_ns", "thread_id")
+        found = run.recording.fetch_arrays(rows.NvtxRange, {"run_id": run.run.run_id}, names)
+        columns = [found.integers(name, UNKNOWN) for name in names]
+        closed = columns[2] != UNKNOWN
+        self._path, self._start, self._end, self._thread = (c[closed] for c in columns)
 
     def of(self, operations: Operations, chosen: IntArray) -> str | None:
         """Return the text of the innermost range around all calls of a pass; None: there is none.
@@ -186,4 +186,4 @@ class RangeNames:
         if not len(at):
             return None
         innermost = int(at[np.argmin((self._end - self._start)[at])])
-        return self._paths[self._path[innermost]].text
+        return self._paths[int(self._path[innermost])].text

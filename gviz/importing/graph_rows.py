@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from gviz.importing.host_ranges import OpenPaths
 from gviz.importing.inferred_edges import infer_edges
 from gviz.importing.launches import FoldedTrace
 from gviz.importing.trace import UNKNOWN, Trace
@@ -21,6 +20,8 @@ from gviz.spool.graphs import operation_name
 from gviz.topology import topology_hash
 
 IntArray = npt.NDArray[np.int64]
+#: Finds, by threads and moments, the ids of the innermost paths that were open; -1: none was.
+PathOf = Callable[[IntArray, IntArray], IntArray]
 
 INFERRED_NOTE = (
     "The trace tells no dependencies. The edges of its graphs are inferred: each joins two nodes "
@@ -92,16 +93,23 @@ def trace_graphs(trace: Trace, folded: FoldedTrace, kernels: KernelFunctions) ->
     return GraphRows(levels)
 
 
-def add_creations(graphs: GraphRows, trace: Trace, ranges: OpenPaths) -> None:
+def add_creations(graphs: GraphRows, trace: Trace, path_of: PathOf) -> None:
     """Say of nodes when, where and in which ranges they were made, as far as the trace tells."""
-    for (exec_id, node_id), (time_ns, thread_id) in trace.created.items():
+    if not trace.created:
+        return
+    time, thread = np.array(list(trace.created.values()), np.int64).T
+    time = time + trace.base_ns
+    paths = path_of(thread, time)
+    for (exec_id, node_id), time_ns, thread_id, path in zip(
+        trace.created, time.tolist(), thread.tolist(), paths.tolist(), strict=True
+    ):
         level = graphs.levels.get(exec_id)
         if level is not None and node_id in level.nodes:
             level.nodes[node_id] = replace(
                 level.nodes[node_id],
-                created_ns=time_ns + trace.base_ns,
+                created_ns=time_ns,
                 created_thread_id=thread_id,
-                nvtx_path_id=ranges.path_at(thread_id, time_ns),
+                nvtx_path_id=None if path == UNKNOWN else path,
             )
 
 

@@ -18,7 +18,6 @@ from gviz.importing.trace import (
     COPY_KINDS,
     UNKNOWN,
     DeviceFacts,
-    HostRange,
     Trace,
     storable,
 )
@@ -34,6 +33,8 @@ _GPU_WORK = {
     "Memcpy": NodeType.MEMCPY,
     "Memset": NodeType.MEMSET,
 }
+#: PyTorch's operators; "Operator" before 1.12.
+_OPERATORS = frozenset({"cpu_op", "Operator"})
 _CALLS = frozenset({"cuda_runtime", "cuda_driver", "Runtime"})
 _NO_ARGS = Args()
 
@@ -123,6 +124,8 @@ class _Reading:
             return
         if category in _CALLS:
             self._add_call(event)
+        elif category in _OPERATORS:
+            self._add_operator(event)
         elif category == "user_annotation":
             self._add_range(event)
         self.trace.host_events += not category.startswith("gpu_")
@@ -161,14 +164,21 @@ class _Reading:
                 (known(correlation), *interval, thread, is_launch, known(args.stream))
             )
 
+    def _add_operator(self, event: Event) -> None:
+        interval, thread = self._interval(event), integer(event.tid)
+        if interval is not None and thread is not None and isinstance(event.name, str):
+            self.trace.add_operator(max(0, thread) & NODE_MASK, interval, event.name)
+
     def _add_range(self, event: Event) -> None:
         interval, thread = self._interval(event), integer(event.tid)
         process = integer(event.pid)
         if process is not None:
             self._pids[process] = self._pids.get(process, 0) + 1
-        if interval is not None and thread is not None and isinstance(event.name, str):
-            text = storable(event.name)
-            self.trace.add_range(HostRange(max(0, thread) & NODE_MASK, *interval, text))
+        if interval is None or thread is None or not isinstance(event.name, str):
+            return
+        domain = (event.args or _NO_ARGS).domain
+        named = domain if isinstance(domain, str) and domain else None
+        self.trace.add_range(max(0, thread) & NODE_MASK, interval, event.name, named)
 
     def _interval(self, event: Event) -> tuple[int, int] | None:
         start, duration = nanoseconds(event.ts), nanoseconds(event.dur)

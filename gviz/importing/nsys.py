@@ -25,7 +25,7 @@ from gviz.importing.number import (
     size,
 )
 from gviz.importing.progress import Progress
-from gviz.importing.trace import UNKNOWN, DeviceFacts, HostRange, Trace, storable
+from gviz.importing.trace import UNKNOWN, DeviceFacts, Trace, storable
 from gviz.node_type import NodeType
 from gviz.recording.foreign import ForeignTables
 from gviz.recording.value_range import LATEST_NS
@@ -259,7 +259,7 @@ class _Reading:
             message = self._text(text) or self._text(text_id)
             if interval is not None and message is not None:
                 tid = (integer(thread) or 0) & _ID_MASK
-                trace.add_range(HostRange(tid, *interval, message))
+                trace.add_range(tid, interval, message)
 
     def _read_creations(self) -> None:
         """Find when and where the originals of executables' nodes were made."""

@@ -14,15 +14,17 @@ from gviz.importing.graph_rows import (
     INFERRED_NOTE,
     NUMBERED_NOTE,
     GraphRows,
+    PathOf,
     TraceGraph,
     add_creations,
     trace_graphs,
 )
-from gviz.importing.host_ranges import OpenPaths, nest_ranges
+from gviz.importing.host_ranges import nest_ranges
 from gviz.importing.joining import Dump, Joining
 from gviz.importing.launches import FoldedTrace, fold_trace
 from gviz.importing.operations import OutsideWork, told
-from gviz.importing.trace import Trace
+from gviz.importing.trace import UNKNOWN, Trace
+from gviz.open_ranges import OpenRanges
 from gviz.recording import rows
 from gviz.recording.kernel_functions import KernelFunctions
 from gviz.recording.numbers import Numbers
@@ -71,9 +73,9 @@ class RunWriter:
         """
         folded = fold_trace(trace)
         self._write_run(trace, folded, name, [source, *(dump.name for dump in dumps)])
-        ranges = self._write_ranges(trace)
+        path_of = self._write_ranges(trace)
         graphs = trace_graphs(trace, folded, self.kernels)
-        add_creations(graphs, trace, ranges)
+        add_creations(graphs, trace, path_of)
         works = self._write_graphs(trace, graphs, folded, dumps)
         self._write_launches(folded, graphs)
         self._write_spans(folded, graphs)
@@ -143,6 +145,8 @@ class RunWriter:
              "derived: records of graph nodes without a launch, left out"),
             ("nvtx_ranges_left_out", trace.ranges_left_out,
              "measured: ranges beyond those that are kept"),
+            ("operators_left_out", trace.operators_left_out,
+             "measured: operators of PyTorch beyond those that are kept"),
         )  # fmt: skip
         for name, value, method in counts:
             self.writer.insert(
@@ -290,32 +294,38 @@ class RunWriter:
         first = self.numbers.take("stream_operation", len(outside))
         self.writer.insert_tuples(rows.StreamOperation, outside.rows(self.run_id, first, match))
 
-    def _write_ranges(self, trace: Trace) -> OpenPaths:
-        paths, found = nest_ranges(trace.ranges)
-        first_path = self.numbers.take("nvtx_path", len(paths))
-        for i, path in enumerate(paths):
-            self.writer.insert(
-                rows.NvtxPath(
-                    nvtx_path_id=first_path + i,
-                    run_id=self.run_id,
-                    parent_id=None if path.parent is None else first_path + path.parent,
-                    domain=None,
-                    text=path.text,
-                )
-            )
-        first = self.numbers.take("nvtx_range", len(found))
-        for i, (entry, path_index) in enumerate(found):
-            self.writer.insert(
-                rows.NvtxRange(
-                    nvtx_range_id=first + i,
-                    run_id=self.run_id,
-                    nvtx_path_id=first_path + path_index,
-                    thread_id=entry.thread_id,
-                    start_ns=entry.start_ns + trace.base_ns,
-                    end_ns=entry.end_ns + trace.base_ns,
-                )
-            )
-        return OpenPaths(found, first_path)
+    def _write_ranges(self, trace: Trace) -> PathOf:
+        """Write the ranges of the host; return what finds the path at a moment of a thread."""
+        ranges = trace.ranges.to_array().copy()
+        for name in ("start_ns", "end_ns"):
+            ranges[name] += trace.base_ns
+        nested = nest_ranges(ranges)
+        first_path = self.numbers.take("nvtx_path", len(nested.path_name))
+        names = list(trace.range_names)
+        paths = zip(nested.path_parent, nested.path_name, strict=True)
+        self.writer.insert_tuples(
+            rows.NvtxPath,
+            (
+                (path_id, self.run_id, None if outer < 0 else first_path + outer, *names[name])
+                for path_id, (outer, name) in enumerate(paths, first_path)
+            ),
+        )
+        first = self.numbers.take("nvtx_range", len(nested.ranges))
+        columns = (
+            np.arange(first, first + len(nested.ranges)),
+            np.full(len(nested.ranges), self.run_id),
+            nested.path + first_path,
+            *(nested.ranges[name] for name in ("thread_id", "start_ns", "end_ns")),
+        )
+        self.writer.insert_tuples(rows.NvtxRange, _tuples(columns))
+
+        def path_of(thread_id: IntArray, time_ns: IntArray) -> IntArray:
+            found = nested.ranges
+            asked = OpenRanges(*(found[n] for n in ("thread_id", "start_ns", "end_ns")))
+            at = asked.innermost(thread_id, time_ns)
+            return np.where(at >= 0, nested.path[at] + first_path, UNKNOWN)
+
+        return path_of
 
 
 def _tuples(columns: Sequence[IntArray]) -> Iterator[tuple[int, ...]]:

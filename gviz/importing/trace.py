@@ -11,11 +11,14 @@ import numpy.typing as npt
 
 from gviz.errors import ImportingError
 from gviz.node_type import CopyKind
+from gviz.nvtx_paths import OPERATOR_DOMAIN
 
 #: GPU work taken from one trace: 0.6 GB of columns, and as much again while it is sorted.
 MOST_ACTIVITIES = 3_000_000
 #: Ranges on the host that are kept, as of programs that gviz records.
 MOST_RANGES = 100_000
+#: PyTorch's operators that are kept beside them, 32 bytes each: those of a trace of 0.6 GB.
+MOST_OPERATORS = 1_000_000
 #: Characters of a name that are kept: C++ templates reach some ten thousand.
 MOST_NAME_CHARACTERS = 65_536
 #: Times on the clock of the recording lie below this: the year 2116.
@@ -39,6 +42,10 @@ CALL = np.dtype(
         ("correlation_id", "<i8"), ("start_ns", "<i8"), ("end_ns", "<i8"), ("thread_id", "<i8"),
         ("is_graph_launch", "<i8"), ("stream_id", "<i8"),
     ]
+)  # fmt: skip
+#: A named interval on a thread of the host; ``name`` is an index into ``Trace.range_names``.
+RANGE = np.dtype(
+    [("thread_id", "<i8"), ("start_ns", "<i8"), ("end_ns", "<i8"), ("name", "<i8")]
 )  # fmt: skip
 #: A graph launch that is known as a whole only.
 WHOLE = np.dtype(
@@ -64,16 +71,6 @@ class DeviceFacts:
     memory_bytes: int | None = None
     max_threads_per_multiprocessor: int | None = None
     pci_bus_id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class HostRange:
-    """A named interval on a thread of the host."""
-
-    thread_id: int
-    start_ns: int
-    end_ns: int
-    text: str
 
 
 class Columns:
@@ -103,12 +100,18 @@ class Trace:
     ----------
     profiler
         What wrote it, in words.
-    activities, calls, whole_launches
-        Rows of ACTIVITY, CALL and WHOLE, in any order.
+    activities, calls, whole_launches, ranges
+        Rows of ACTIVITY, CALL, WHOLE and RANGE, in any order.
     names
         Kernel names, by the number in ``activities["name"]``.
     first_seen
         Number of each name.
+    range_names
+        Number of each domain (None: the default one) and text of ranges.
+    operator_count
+        Ranges among them that are PyTorch's operators.
+    ranges_left_out, operators_left_out
+        How many there were beyond those that are kept.
     invalid
         GPU work that was left out because its times or numbers are none.
     host_events
@@ -129,8 +132,11 @@ class Trace:
     names: list[str] = field(default_factory=list)
     first_seen: dict[str, int] = field(default_factory=dict)
     devices: dict[int, DeviceFacts] = field(default_factory=dict)
-    ranges: list[HostRange] = field(default_factory=list)
+    ranges: Columns = field(default_factory=lambda: Columns(RANGE))
+    range_names: dict[tuple[str | None, str], int] = field(default_factory=dict)
+    operator_count: int = 0
     ranges_left_out: int = 0
+    operators_left_out: int = 0
     invalid: int = 0
     host_events: int = 0
     #: Whether shared memory is static and dynamic together, instead of dynamic alone.
@@ -173,12 +179,29 @@ class Trace:
             raise _too_much()
         self.whole_launches.add(values)
 
-    def add_range(self, found: HostRange) -> None:
+    def add_range(
+        self, thread_id: int, interval: tuple[int, int], text: str, domain: str | None = None
+    ) -> None:
         """Take a range of the host in; those beyond MOST_RANGES are counted."""
-        if len(self.ranges) < MOST_RANGES:
-            self.ranges.append(found)
-        else:
+        if len(self.ranges) - self.operator_count >= MOST_RANGES:
             self.ranges_left_out += 1
+            return
+        self.ranges.add((thread_id, *interval, self._range_number(domain, text)))
+
+    def add_operator(self, thread_id: int, interval: tuple[int, int], name: str) -> None:
+        """Take an operator of PyTorch in; those beyond MOST_OPERATORS are counted."""
+        if self.operator_count >= MOST_OPERATORS:
+            self.operators_left_out += 1
+            return
+        self.operator_count += 1
+        self.ranges.add((thread_id, *interval, self._range_number(OPERATOR_DOMAIN, name)))
+
+    def _range_number(self, domain: str | None, text: str) -> int:
+        number = self.range_names.get((domain, text))
+        if number is None:
+            key = (None if domain is None else storable(domain), storable(text))
+            number = self.range_names.setdefault(key, len(self.range_names))
+        return number
 
 
 def _too_much() -> ImportingError:

@@ -419,7 +419,7 @@ class NvtxPath:
     parent_id: int | None = column(
         "the enclosing path; NULL at the outermost range", key="nvtx_path"
     )
-    domain: str | None = column("NVTX domain; NULL: the default domain")
+    domain: str | None = column("NVTX domain; PyTorch: an operator; NULL: the default domain")
     text: str = column("message of the innermost range")
 
 

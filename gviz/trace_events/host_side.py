@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from gviz.nvtx_paths import OPERATOR_DOMAIN
 from gviz.recording import rows
 from gviz.recording.int_column import decode
 from gviz.trace_events.event_text import GRAPH_LAUNCH_CALL, call_of, known, slice_text
@@ -70,6 +71,8 @@ def read_ranges(recording: Recording, run: rows.Run, last_ns: int) -> HostEvents
         path = paths.get(found[index][3])
         if path is None:
             return "?", "user_annotation", {}
+        if path.domain == OPERATOR_DOMAIN:
+            return path.text, "cpu_op", {}
         return path.text, "user_annotation", known(domain=path.domain)
 
     ends = ((t, s, max(s, last_ns) if e is None else e, -1) for t, s, e, _ in found)

@@ -15,6 +15,8 @@ from recordings import (
     write_recording,
 )
 
+from gviz.importing.importer import import_files
+
 if TYPE_CHECKING:
     from conftest import GraphPage, Serve, Site
     from playwright.sync_api import Route
@@ -96,6 +98,31 @@ def test_hover_explains_a_span_and_its_stream_operation(graph_page: GraphPage, s
     assert "branch0_step0" in text
     assert "as stream work" in text
     assert graph_page.state("dag")["hovered"] == NODE
+
+
+def test_hover_tells_the_operator_that_eager_work_was_called_in(
+    graph_page: GraphPage, site: Site, serve: Serve, tmp_path: Path
+) -> None:
+    traces = Path(__file__).parents[1] / "golden" / "traces"
+    names = ("encoder_torch_2.11.json.gz", "encoder_torch_2.11.dot")
+    import_files([traces / name for name in names], tmp_path / "encoder.gviz")
+    graph_page.open(serve(tmp_path / "encoder.gviz"), "graph?file=encoder&graph=1")
+    page = graph_page.page
+    spot = page.evaluate(
+        """() => {
+          const canvas = document.querySelector("#timeline canvas"), state = canvas.gvizState();
+          const { left, top } = canvas.getBoundingClientRect();
+          const at = state.transform.x + state.transform.k * state.sides.stream.total_ns;
+          return { x: left + state.gutter + at - 1, y: top + state.sides.stream.top + 3 };
+        }"""
+    )
+    tip = page.locator("#timeline .gviz-canvas-tooltip")
+    # The last operation of a pass: the last layer's norm.
+    for step in range(0, 60, 2):
+        page.mouse.move(spot["x"] - step, spot["y"] + 4)
+        if tip.is_visible() and "called in" in tip.inner_text():
+            break
+    assert "aten::layer_norm › aten::native_layer_norm" in tip.inner_text()
 
 
 def test_node_far_off_screen_is_brought_into_view(graph_page: GraphPage, site: Site) -> None:

@@ -11,11 +11,20 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from app_tree import texts
 
 from gviz.analysis.figure import NotComputed
 from gviz.analysis.stream_result import stream_result
 from gviz.analysis.subject import Subject
+from gviz.app.address import Addresses
+from gviz.app.called_in import called_in
+from gviz.app.graph_view import graph_view
+from gviz.app.inspector import render_inspector
+from gviz.app.library import Library
+from gviz.app.payload import timeline_payload
+from gviz.app.wire import unpack
 from gviz.dot.importer import read_graphs
 from gviz.importing import operations
 from gviz.importing.importer import import_files
@@ -43,6 +52,9 @@ class Raw:
         for event in events:
             if event.get("cat") in WORK:
                 self.work[event["args"]["correlation"]].append(event)
+        self.operators = {
+            e["args"]["External id"]: e["name"] for e in events if e.get("cat") == "cpu_op"
+        }
         inside = {e["args"]["correlation"] for e in self.replays}
         self.eager = [e for c, found in self.work.items() if c not in inside for e in found]
         self.eager.sort(key=lambda e: e["ts"])
@@ -196,6 +208,42 @@ def test_eager_work_is_kept_and_found_as_passes_of_the_graph(
         assert found.gpu_end_ns == mine[-1].start_ns + mine[-1].duration_ns
 
 
+def test_each_eager_operation_is_called_in_the_operator_that_kineto_names(
+    joined: Recording, raw: Raw
+) -> None:
+    """Kineto's External id is that of the innermost operator: told by another way than times."""
+    eager = joined.fetch_run_stream_operations(1)
+    codes, ranges = called_in(
+        joined,
+        1,
+        np.array([o.thread_id for o in eager]),
+        np.array([o.host_start_ns for o in eager]),
+    )
+    named = [raw.operators[e["args"]["External id"]] for e in raw.eager]
+    assert [ranges[code].split(" › ")[-1] for code in codes.tolist()] == named
+    assert ranges[codes[0]] == (
+        "aten::_transformer_encoder_layer_fwd › aten::_native_multi_head_attention › "
+        "aten::linear › aten::addmm"
+    )
+
+
+def test_the_inspector_and_the_timeline_say_in_which_operator_eager_work_was_called(
+    joined: Recording,
+) -> None:
+    library = Library([joined.path])
+    view = graph_view(library, "joined", 1)
+    linear = "aten::_transformer_encoder_layer_fwd › aten::addmm"
+    found = [
+        texts(render_inspector(library, "joined", view, (n,), Addresses("/"))) for n in range(46)
+    ]
+    assert sum(linear in text for text in found) == 4  # the second of each layer
+    assert ["Eager call in" in text for text in found] == [n < 40 for n in range(46)]
+    header, arrays = unpack(timeline_payload(joined, 1, None, None))
+    shown = [header["strings"][i] for i in arrays["stream_called_in_name"]]
+    assert len(shown) == 40
+    assert shown.count(linear) == sum(linear in text for text in found)
+
+
 def test_the_graph_is_compared_with_its_eager_passes(joined: Recording, raw: Raw) -> None:
     (graph,) = joined.fetch_graphs()
     result = stream_result(Subject(joined, graph, {}, joined.fetch_devices(1)))
@@ -246,6 +294,8 @@ def test_what_is_exported_as_a_trace_is_imported_as_it_was(
             ]
 
         assert what(again) == what(joined)
+        assert again.fetch_nvtx_paths(1) == joined.fetch_nvtx_paths(1)
+        assert again.fetch_nvtx_ranges(1) == joined.fetch_nvtx_ranges(1)
         one, two = (r.fetch_run_stream_operations(1) for r in (again, joined))
         assert [
             (o.start_ns, o.duration_ns, o.name, o.node_id, o.shared_mem_bytes) for o in one

@@ -13,6 +13,7 @@ from kineto_traces import trace_of, write_trace
 from gviz.analysis.subject import Subject
 from gviz.errors import GvizError, ImportingError, UsageError
 from gviz.importing import json_objects
+from gviz.importing import trace as trace_columns
 from gviz.importing.importer import import_files, import_kineto
 from gviz.importing.kineto import read_kineto
 from gviz.recording import rows
@@ -140,7 +141,11 @@ def test_a_real_trace_of_eager_work(tmp_path: Path) -> None:
         assert operations[0].start_ns == base + round(first["ts"] * 1000)
         assert sum(x.duration_ns for x in operations) == sum(round(e["dur"] * 1000) for e in work)
         assert all(x.host_start_ns is not None and x.thread_id == 1000 for x in operations)
-        assert [r.start_ns < operations[0].start_ns for r in got.fetch_nvtx_ranges(1)] == [True]
+        told = [e for e in events if e.get("cat") in ("user_annotation", "cpu_op")]
+        ranges = got.fetch_nvtx_ranges(1)
+        assert len(ranges) == len(told) == 337
+        starts = sorted(base + round(e["ts"] * 1000) for e in told)
+        assert all(abs(r.start_ns - s) <= 1 for r, s in zip(ranges, starts, strict=True))
         assert got.fetch_nvtx_paths(1)[1].text == "ProfilerStep#2"
 
 
@@ -377,3 +382,61 @@ def test_a_run_lasts_from_the_first_call_to_the_end_of_the_last_thing(tmp_path: 
     with imported({"traceEvents": events}, tmp_path) as got:
         (run,) = got.fetch_runs()
         assert (run.started_ns, run.ended_ns) == (2_000, 54_000)
+
+
+def operator(name: str, begin: float, took: float, **changes: Any) -> dict[str, Any]:
+    return {
+        "ph": "X", "cat": "cpu_op", "name": name, "pid": 9, "tid": 9, "ts": begin, "dur": took,
+        "args": {"External id": 1},
+    } | changes  # fmt: skip
+
+
+def paths_of(got: Recording) -> list[tuple[str | None, str, str | None]]:
+    """Return domain and text of each path, and the text of the one around it."""
+    paths = got.fetch_nvtx_paths(1)
+    return [
+        (p.domain, p.text, paths[p.parent_id].text if p.parent_id else None) for p in paths.values()
+    ]
+
+
+def test_operators_nest_in_ranges_and_in_each_other(tmp_path: Path) -> None:
+    events = [
+        launch(), kernel(),
+        operator("aten::addmm", 3, 1), operator("aten::linear", 2, 5),
+        operator("step", 1, 9, cat="user_annotation"),
+        operator("layer", 1.5, 8, cat="user_annotation", args={"domain": "model"}),
+        operator("aten::linear", 3, 2, tid=8),
+        operator("aten::mm", 2, 1, cat="Operator"),
+    ]  # fmt: skip
+    with imported({"traceEvents": events}, tmp_path) as got:
+        assert sorted(paths_of(got), key=str) == [
+            ("PyTorch", "aten::addmm", "aten::linear"),
+            ("PyTorch", "aten::linear", "layer"),
+            ("PyTorch", "aten::linear", None),
+            ("PyTorch", "aten::mm", "aten::linear"),
+            ("model", "layer", "step"),
+            (None, "step", None),
+        ]
+
+
+@pytest.mark.parametrize(
+    "changes", [{"tid": None}, {"dur": -1}, {"ts": "NaN"}, {"name": 5}, {"dur": None}]
+)
+def test_operators_without_a_usable_place_are_left_out(
+    changes: dict[str, Any], tmp_path: Path
+) -> None:
+    events = [launch(), kernel(), operator("aten::mm", 1, 1) | changes]
+    with imported({"traceEvents": events}, tmp_path) as got:
+        assert not got.fetch_nvtx_ranges(1)
+
+
+def test_operators_beyond_those_kept_are_counted_and_annotations_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trace_columns, "MOST_OPERATORS", 2)
+    events = [launch(), kernel(), *(operator("aten::mm", 3 * i, 1) for i in range(5))]
+    events.append(operator("step", 100, 1, cat="user_annotation"))
+    with imported({"traceEvents": events}, tmp_path) as got:
+        assert sorted(p[1] for p in paths_of(got)) == ["aten::mm", "step"]
+        assert len(got.fetch_nvtx_ranges(1)) == 3
+        assert any("3 operators of PyTorch" in n.text for n in got.fetch_notes(1))
