@@ -1,16 +1,25 @@
 """Graphs of a recording as DOT text that Graphviz draws.
 
 Nodes are coloured by their median duration; child graphs and conditional bodies are
-clusters inside the level that runs them.
+clusters inside the level that runs them. Attributes beside the picture have what
+:mod:`gviz.dot.own` reads again.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gviz.dot.own import (
+    FORMAT,
+    body_attributes,
+    edge_attributes,
+    graph_attributes,
+    node_attributes,
+)
 from gviz.node_type import EdgeType, NodeType, node_type_name
 from gviz.recording import rows
 from gviz.recording.reader import Recording
@@ -33,6 +42,7 @@ class _Source:
     bodies: dict[tuple[int, int], list[rows.Graph]]
     median_ns: dict[int, float]
     scale: TimeColours | None
+    symbols: dict[int, str]
 
 
 def to_dot(recording: Recording, graph_id: int) -> str:
@@ -54,14 +64,10 @@ def to_dot(recording: Recording, graph_id: int) -> str:
 
     graph = recording.fetch_graph(graph_id)
     source = _fetch_source(recording, graph)
-    drawing = pydot.Dot(
-        f"graph_{graph_id}",
-        graph_type="digraph",
-        compound="true",
-        label=_quoted(_title(graph, source)),
-        labelloc="t",
-        fontname=_FONT,
-    )
+    drawing = pydot.Dot(f"graph_{graph_id}", graph_type="digraph")
+    _set(drawing, {"gviz_format": str(FORMAT), **graph_attributes(graph)})  # before all others
+    picture = {"compound": "true", "label": _quoted(_title(graph, source)), "labelloc": "t"}
+    _set(drawing, {**picture, "fontname": _FONT})
     drawing.set_node_defaults(
         shape="box", style=_quoted("filled,rounded"), fillcolor="white", fontname=_FONT
     )
@@ -79,7 +85,9 @@ def _fetch_source(recording: Recording, graph: rows.Graph) -> _Source:
     median_ns = {s.node_id: s.median_ns for s in recording.fetch_statistics(top.graph_id)}
     values = [max(v, 1.0) for v in median_ns.values()]
     scale = TimeColours(min(values), max(values)) if values else None
-    return _Source(recording, bodies, median_ns, scale)
+    functions = recording.fetch_functions(graph.run_id)
+    symbols = {number: function.mangled_name for number, function in functions.items()}
+    return _Source(recording, bodies, median_ns, scale, symbols)
 
 
 def _title(graph: rows.Graph, source: _Source) -> str:
@@ -99,20 +107,18 @@ def _draw_level(drawing: pydot.Dot, place: pydot.Graph, graph: rows.Graph, sourc
     for node in nodes:
         place.add_node(_build_node(node, source))
         for body in source.bodies.get((graph.graph_id, node.node_id), ()):
-            cluster = pydot.Subgraph(
-                _cluster(body),
-                label=_quoted(_body_title(node, body)),
-                style="dashed",
-                fontname=_FONT,
-            )
+            cluster = pydot.Subgraph(_cluster(body))
+            _set(cluster, graph_attributes(body) | body_attributes(body))
+            picture = {"label": _quoted(_body_title(node, body)), "style": "dashed"}
+            _set(cluster, {**picture, "fontname": _FONT})
             _draw_level(drawing, cluster, body, source)
             place.add_subgraph(cluster)
             drawing.add_edge(_build_body_edge(node, body, source))
     if graph.topology_id is not None:
         edges = source.recording.fetch_edges(graph.topology_id)
-        columns = (edges.from_node, edges.to_node, edges.type, edges.from_port)
-        for first, second, kind, port in zip(*(c.tolist() for c in columns), strict=True):
-            place.add_edge(_build_edge(graph.graph_id, first, second, kind, port))
+        columns = (edges.from_node, edges.to_node, edges.type, edges.from_port, edges.to_port)
+        for edge in zip(*(c.tolist() for c in columns), strict=True):
+            place.add_edge(_build_edge(graph.graph_id, *edge))
 
 
 def _build_node(node: rows.Node, source: _Source) -> pydot.Node:
@@ -126,6 +132,7 @@ def _build_node(node: rows.Node, source: _Source) -> pydot.Node:
         drawn.set("fillcolor", _quoted(source.scale.fill(median_ns)))
         drawn.set("fontcolor", source.scale.text(median_ns))
     drawn.set("label", _quoted("\n".join(lines)))
+    _set(drawn, node_attributes(node, source.symbols.get(node.function_id or 0)))
     return drawn
 
 
@@ -144,10 +151,13 @@ def _node_lines(node: rows.Node) -> list[str]:
     return lines
 
 
-def _build_edge(graph_id: int, first: int, second: int, kind: int, port: int) -> pydot.Edge:
+def _build_edge(
+    graph_id: int, first: int, second: int, kind: int, port: int, to_port: int
+) -> pydot.Edge:
     import pydot
 
     drawn = pydot.Edge(_anchor(graph_id, first), _anchor(graph_id, second))
+    _set(drawn, edge_attributes(kind, port, to_port))
     if kind == EdgeType.PROGRAMMATIC:
         drawn.set("style", "dashed")
         drawn.set("tooltip", "programmatic")
@@ -172,6 +182,11 @@ def _build_body_edge(node: rows.Node, body: rows.Graph, source: _Source) -> pydo
         style="dashed",
         arrowhead="none",
     )
+
+
+def _set(drawn: pydot.Common, attributes: Mapping[str, str]) -> None:
+    for name, value in attributes.items():
+        drawn.set(name, value)
 
 
 def _body_title(node: rows.Node, body: rows.Graph) -> str:

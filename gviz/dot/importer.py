@@ -1,15 +1,16 @@
-"""Turns a DOT dump of the CUDA driver into a recording without times."""
+"""Turns DOT text, of the CUDA driver or of gviz itself, into a recording without times."""
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, Protocol
 
 import gviz
 from gviz.cycle import describe_cycle, find_cycle
-from gviz.dot.model import UNKNOWN_TYPE, DotGraph, DotNode
+from gviz.dot.model import UNKNOWN_TYPE, DotGraph, DotNode, Parent
 from gviz.dot.parse import read_dot
 from gviz.errors import DotError, UsageError
 from gviz.kernel_name import short_name
@@ -27,16 +28,12 @@ _LIMIT = (
     "Imported from DOT text, which tells no times, no Python lines and no NVTX ranges, and "
     "does not tell programmatic edges from others."
 )
+_OWN_LIMIT = (
+    "Imported from DOT text that gviz exported, which tells no times, no Python lines, no "
+    "arguments and no NVTX ranges."
+)
 #: What SQLite can store in an INTEGER.
 _INTEGER_LIMIT = 2**63
-
-
-class Parent(NamedTuple):
-    """The node that runs a graph level, and as which branch."""
-
-    graph_number: int
-    node_id: int
-    branch: int | None
 
 
 class NodeRow(Protocol):
@@ -111,7 +108,7 @@ def find_parents(graphs: tuple[DotGraph, ...]) -> dict[int, Parent]:
     contain itself is left out.
     """
     known = {graph.number for graph in graphs}
-    parents: dict[int, Parent] = {}
+    parents = {graph.number: graph.parent for graph in graphs if graph.parent is not None}
     for graph in graphs:
         for node in graph.nodes:
             for number, branch in _bodies(node):
@@ -166,6 +163,9 @@ def _build_run(path: Path, name: str | None) -> rows.Run:
 
 
 def _notes(graphs: tuple[DotGraph, ...], parents: dict[int, Parent]) -> Iterator[tuple[str, str]]:
+    if any(graph.is_own for graph in graphs):
+        yield "limit", _OWN_LIMIT
+        return
     yield "limit", _LIMIT
     nodes = [node for graph in graphs for node in graph.nodes]
     kernels = [node.kernel for node in nodes if node.kernel is not None]
@@ -246,7 +246,7 @@ class DotWriter:
                     graph_id=graph_ids[graph.number],
                     run_id=self._run_id,
                     name=graph.name,
-                    origin="dot" if parent is None else "body",
+                    origin="body" if parent else "trace" if graph.edges_inferred else "dot",
                     parent_graph_id=None if parent is None else graph_ids[parent.graph_number],
                     parent_node_id=None if parent is None else parent.node_id,
                     branch=None if parent is None else parent.branch,
@@ -259,10 +259,13 @@ class DotWriter:
                 self._writer.insert(row if node_row is None else node_row(graph, node, row))
         return graph_ids
 
-    def _topology(self, graph: DotGraph) -> int:
+    def _topology(self, graph: DotGraph) -> int | None:
+        if not graph.edges_known:
+            return None
         names = [node.kernel.mangled_name if node.kernel else "" for node in graph.nodes]
-        pairs = {(edge.from_node, edge.to_node) for edge in graph.edges}
-        edges = [(*pair, 0, 0, 0) for pair in sorted(pairs)]
+        edges = sorted(
+            {(e.from_node, e.to_node, e.type, e.from_port, e.to_port) for e in graph.edges}
+        )
         digest = topology_hash([node.type for node in graph.nodes], names, edges)
         if digest not in self._topologies:
             topology_id = self._topologies[digest] = self._numbers.take("topology")
@@ -278,13 +281,25 @@ class DotWriter:
         return self._topologies[digest]
 
     def _function(self, node: DotNode) -> int | None:
-        if node.kernel is None:
+        if node.kernel is None or not node.kernel.mangled_name:
             return None
         return self._functions.number_of_symbol(node.kernel.mangled_name)
 
 
 def build_node_row(node: DotNode, graph_id: int, function_id: int | None) -> rows.Node:
     """Build the recording's row of a node."""
+    if node.columns:
+        bare = rows.Node(
+            graph_id=graph_id,
+            node_id=node.node_id,
+            exec_node_id=None,
+            type=node.type,
+            name="",
+            function_id=function_id,
+            not_timed_reason=_NOT_TIMED,
+        )
+        told: dict[str, Any] = dict(node.columns)
+        return replace(bare, **told)
     kernel, memcpy, memset, memory = node.kernel, node.memcpy, node.memset, node.memory
     grid = (kernel and kernel.grid_dim) or (None, None, None)
     block = (kernel and kernel.block_dim) or (None, None, None)
@@ -323,6 +338,8 @@ def build_node_row(node: DotNode, graph_id: int, function_id: int | None) -> row
 
 
 def _shown_name(node: DotNode) -> str:
+    if node.columns:
+        return str(dict(node.columns)["name"])
     if node.kernel is not None:
         return short_name(node.kernel.mangled_name)
     if node.type == UNKNOWN_TYPE:

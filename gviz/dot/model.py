@@ -7,11 +7,20 @@ for copies and sets, direction and size. What is not printed is None.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 #: Node type of a kind that gviz does not know; its printed name is kept.
 UNKNOWN_TYPE = -1
 
 Dim3 = tuple[int, int, int]
+
+
+class Parent(NamedTuple):
+    """The node that runs a graph level, and as which branch."""
+
+    graph_number: int
+    node_id: int
+    branch: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +96,8 @@ class DotNode:
         Number of the cluster that a child graph node runs.
     fields
         Every (name, value) that the label printed, as text, in its order.
+    columns
+        Columns of table node as text that gviz wrote tells them; no driver does.
     """
 
     node_id: int
@@ -104,6 +115,7 @@ class DotNode:
     host_function: int | None = None
     user_data: int | None = None
     fields: tuple[tuple[str, str], ...] = ()
+    columns: tuple[tuple[str, int | str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +131,17 @@ class DotEdge:
         Place of this edge among the dependencies of ``to_node`` (``headlabel``).
     attributes
         Every other (name, value) that the edge carries, as text.
+    type, from_port, to_port
+        As in table edge; told by text that gviz wrote only.
     """
 
     from_node: int
     to_node: int
     position: int | None = None
     attributes: tuple[tuple[str, str], ...] = ()
+    type: int = 0
+    from_port: int = 0
+    to_port: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +156,12 @@ class DotGraph:
         The cluster's label.
     line
         Line of the text where the cluster begins, from 1.
+    is_own
+        Whether gviz wrote the text (:mod:`gviz.dot.own`); the rest is told by such text only.
+    parent
+        Where the level is a body, whatever its nodes name.
+    edges_known, edges_inferred
+        Whether the edges are known at all, and whether from stream order only.
     """
 
     number: int
@@ -146,3 +169,7 @@ class DotGraph:
     line: int
     nodes: tuple[DotNode, ...]
     edges: tuple[DotEdge, ...]
+    is_own: bool = False
+    parent: Parent | None = None
+    edges_known: bool = True
+    edges_inferred: bool = False

@@ -1,4 +1,4 @@
-"""Reads a DOT dump of the CUDA driver, or of AMD's HIP runtime, into values.
+"""Reads a DOT dump of the CUDA driver, of AMD's HIP runtime, or of gviz, into values.
 
 HIP prints the same clusters and node names, without spaces between attributes.
 
@@ -27,6 +27,7 @@ from gviz.dot.model import (
     DotMemset,
     DotNode,
 )
+from gviz.dot.own import is_own, parse_own
 from gviz.errors import DotError
 from gviz.node_type import NodeType
 
@@ -47,7 +48,7 @@ _KINDS = {t.name: t for t in NodeType if t is not NodeType.GRAPH} | {
 #: The shape that plain dumps draw around kernels, and around nothing else.
 _PLAIN_KERNEL_SHAPE = "octagon"
 _SIDES = {"HOST": "H", "DEVICE": "D", "ARRAY": "A"}
-_NEXT_STEP = "give a file that cudaGraphDebugDotPrint wrote"
+_NEXT_STEP = "give a file that cudaGraphDebugDotPrint or 'gviz export --format dot' wrote"
 
 #: AMD's runtime leaves the style of kernels open where their parameters are asked for.
 _OPEN_STYLE = re.compile(r'style="(\w*)\nshape="')
@@ -96,6 +97,8 @@ def parse_dot(text: str) -> tuple[DotGraph, ...]:
     if "\0" in text:
         line = line_of(text, text.index("\0"))
         raise DotError(f"line {line}: this is not text; {_NEXT_STEP}")
+    if is_own(text):
+        return parse_own(text)
     text = _OPEN_STYLE.sub(r'style="\1"\nshape="', text)
     reader = _Reader(text)
     for statement in lex_statements(text):

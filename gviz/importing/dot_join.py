@@ -10,8 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gviz.dot.importer import Parent
-from gviz.dot.model import DotGraph, DotNode
+from gviz.dot.model import DotGraph, DotNode, Parent
 from gviz.kernel_name import demangle
 from gviz.node_type import TIMED_TYPES, NodeType
 from gviz.recording import rows
