@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
+import time
 import urllib.request
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -44,6 +47,18 @@ class Client:
         """Return what the inspector says of a selection (:mod:`gviz.app.parts`)."""
         body = json.dumps(list(nodes)).encode()
         return self._post(f"payload/inspector/{file}/{graph_id}", body)
+
+    def compare(self, search: str) -> Any:
+        """Return what the Compare page says of two graphs, waiting as the page does."""
+        shown = json.dumps(self.show_page("/compare", search))
+        view = json.loads(re.search(r'"compare-view", "data": (\{.*?\})', shown)[1])  # type: ignore[index]
+        outputs = (("compare-body", "children"), ("compare-wait", "max_intervals"))
+        state = (("compare-view", "data", view), ("location", "search", search))
+        for asked in itertools.count():
+            answer = self._callback(outputs, (("compare-wait", "n_intervals", asked),), state)
+            if "compare-body" in answer["response"]:
+                return answer["response"]["compare-body"]["children"]
+            time.sleep(0.5)  # app/pages/compare.py
 
     def _callback(
         self,
