@@ -22,6 +22,7 @@ from fuzzing.databases import mutate_database
 from fuzzing.mutations import BINARY, TEXT, mutate, splice
 from fuzzing.reading import look_at_everything
 from fuzzing.spools import read_records, write_mutated_spool, write_reduced_spool
+from gviz.dot.export import to_dot
 from gviz.dot.importer import import_dot
 from gviz.errors import GvizError
 from gviz.importing.importer import import_kineto, import_nsys
@@ -150,9 +151,22 @@ def _hip_dumps(folder: Path) -> Sequence[Path]:
     return sorted((_GOLDEN / "hip").glob("*.dot"))
 
 
+def _own_dumps(folder: Path) -> Sequence[Path]:
+    small = write_recording(folder / "small.gviz", fork_join_shape(1, 2, 1), launches=4)
+    loop = write_loop_recording(folder / "loop.gviz")
+    found = []
+    for path in (small, loop):
+        with Recording(path) as recording:
+            text = to_dot(recording, 1)
+        found.append(path.with_suffix(".dot"))
+        found[-1].write_text(text)
+    return found
+
+
 TARGETS = {
     "dot": Target(_dumps, mutate_text, importing(import_dot)),
     "hip": Target(_hip_dumps, mutate_text, importing(import_dot)),
+    "own dot": Target(_own_dumps, mutate_text, importing(import_dot)),
     "kineto": Target(_traces, mutate_text, importing(import_kineto)),
     "nsys": Target(_exports, mutate_sqlite, importing(import_nsys)),
     "gviz": Target(_recordings, mutate_sqlite, look_at_everything),
