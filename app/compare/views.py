@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+from dash import html
 from dash.development.base_component import Component
 
 from gviz.app.address import Addresses, Query, Sides
@@ -47,10 +49,42 @@ def dag_pane(found: Comparison, editions: Sides, query: Query, addresses: Addres
         select("compare-layout", "Layout", _LAYOUTS, layout, width=110),
         select("compare-colour", "Colour", _COLOURS, colour, width=140),
     ]
+    offered = None
     if len(found.pair.levels) > 1:
-        tools.insert(0, select("compare-level", "Level", _levels(found), str(level), width=150))
+        tools.insert(0, select("compare-level", "Level", _levels(found), str(level), width=126))
+        ways = {"data-ways": body_ways(found)}
+        offered = html.Div(id="compare-bodies", className="gv-compare-bodies", **ways)
     look = _look(query) | {"colour": colour}
-    return pane("Both graphs", Dag(id="compare-dag", source=source, **look), None, *tools)
+    canvas = Dag(id="compare-dag", source=source, **look)
+    body = html.Div([canvas, offered], className="gv-compare-dag")
+    return pane("Both graphs", body, None, *tools)
+
+
+def body_ways(found: Comparison) -> str:
+    """Return the ways from nodes to the compared bodies in them, and back, as JSON.
+
+    ``inside`` has by node the levels that it holds, as [level, what it is to the node];
+    ``around`` by level [the level around it, the node that holds it]; ``nodes`` by level the
+    first and last number of its nodes, those aside that are gone.
+    """
+    tree = found.trees[1]
+    places = {level.graph_ids[1]: at for at, level in enumerate(found.pair.levels)}
+    level_of = [places.get(x.graph.graph_id) for x in tree.levels]
+    inside: dict[int, list[tuple[int, str]]] = {}
+    around: dict[int, tuple[int, int]] = {}
+    for at, level in zip(level_of, tree.levels, strict=True):
+        if at is None or level.holder < 0:
+            continue
+        outer, key = level_of[int(tree.level[level.holder])], int(found.keys.after[level.holder])
+        inside.setdefault(key, []).append((at, level.label))
+        if outer is not None:
+            around[at] = outer, key
+    nodes = {
+        at: [int(found.keys.after[n]) for n in (level.first, level.end - 1)]
+        for at, level in zip(level_of, tree.levels, strict=True)
+        if at is not None and level.end > level.first
+    }
+    return json.dumps({"inside": inside, "around": around, "nodes": nodes})
 
 
 def _levels(found: Comparison) -> list[dict[str, str]]:

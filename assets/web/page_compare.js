@@ -120,6 +120,61 @@
     });
   });
 
+  // -- bodies ---------------------------------------------------------------------------
+
+  /** The ways to compared bodies and back (gviz.app.compare.views.body_ways); null: there are none. */
+  function bodyWays() {
+    const ways = document.getElementById("compare-bodies")?.dataset.ways;
+    return ways ? JSON.parse(ways) : null;
+  }
+
+  /** Draw another level, with a node of it, or of the one it was opened from, selected. */
+  function goToLevel(level, node) {
+    set("compare-level", { value: String(level) });
+    if (node !== undefined) gviz.bus.group(GROUP).select([node]);
+  }
+
+  /** Buttons for the bodies of the selected node, and for the way out of the body that is drawn. */
+  function offerBodies() {
+    const ways = bodyWays();
+    if (!ways) return;
+    const box = document.getElementById("compare-bodies");
+    const selected = gviz.bus.group(GROUP).selected;
+    const drawn = Number(propsOf("compare-level").value || 0);
+    const held = selected.length === 1 ? ways.inside[selected[0]] || [] : [];
+    const buttons = held
+      .filter(([level]) => level !== drawn)
+      .map(([level, label]) => wayButton(`Open ${label}`, () => goToLevel(level)));
+    const out = ways.around[drawn];
+    // A row of the table may be about a node of another level.
+    const home = selected.length === 1
+      && Object.entries(ways.nodes).find(([, [first, last]]) => first <= selected[0] && selected[0] <= last);
+    if (home && Number(home[0]) !== drawn && !held.some(([level]) => level === drawn)) {
+      buttons.unshift(wayButton("Show it where it is", () => goToLevel(Number(home[0]))));
+    }
+    for (const button of buttons) button.classList.add("gv-opens-body");
+    if (out) buttons.push(wayButton("Out of the body", () => goToLevel(...out)));
+    box.replaceChildren(...buttons);
+  }
+
+  function wayButton(text, act) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "gv-button";
+    button.textContent = text;
+    button.addEventListener("click", act);
+    return button;
+  }
+
+  document.addEventListener("gviz-select", offerBodies);
+
+  // A double click opens, as it does on the graph page.
+  document.addEventListener("dblclick", (event) => {
+    if (event.target.closest("#compare-dag")) {
+      document.querySelector("#compare-bodies .gv-opens-body")?.click();
+    }
+  });
+
   document.addEventListener("gviz-filter", (event) => {
     const only = event.detail === null ? null : new Set(event.detail);
     withTable((api) => {
@@ -194,6 +249,7 @@
       set("compare-dag", { source: `${path}?${next.toString().replaceAll("%40", "@").replaceAll("%3A", ":")}` });
       keep({ layout: layout === "structure" ? null : layout, level: Number(level) ? level : null });
     }
+    offerBodies();
     return noUpdate();
   }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ from urllib.parse import unquote
 
 import pytest
 from accessible import expect_accessible
+from canvas_page import locate
 from playwright.sync_api import Page, expect
 from recaptures import write_recaptures
 from recordings import fork_join_shape, write_loop_recording, write_recording
@@ -149,6 +151,29 @@ def test_bodies_are_a_level_of_their_own(
     page.get_by_role("option").nth(1).click()
     expect(page).to_have_url(re.compile("level=1"), timeout=30_000)
     eventually(lambda: state("dag").get("nodeCount", before) != before, "the body")
+
+
+def test_a_double_click_opens_a_body_and_a_button_leads_out_again(
+    page: Page, site: Site, graph_page: GraphPage, state: Callable[[str], dict[str, Any]]
+) -> None:
+    open_page(page, site, "compare?a=short&b=long")
+    ready(state)
+    before = state("dag")["nodeCount"]
+    ways = json.loads(page.locator("#compare-bodies").get_attribute("data-ways") or "")
+    (holder,) = (int(key) for key, found in ways["inside"].items() if found[0][0] == 1)
+    graph_page.click_node("compare-dag", holder)
+    expect(page.locator("#compare-bodies button")).to_have_count(1)
+    spot = locate(page, holder, "compare-dag")
+    page.mouse.dblclick(spot["x"], spot["y"])
+    expect(page).to_have_url(re.compile("level=1"), timeout=30_000)
+    eventually(lambda: state("dag").get("nodeCount", before) != before, "the body")
+    page.get_by_role("button", name="Out of the body").click()
+    eventually(lambda: state("dag").get("nodeCount") == before, "the graph itself")
+    assert state("dag")["selected"] == [holder]
+    assert "level=" not in page.url
+    graph_page.click_node("compare-timeline", ways["nodes"]["1"][0])
+    page.get_by_role("button", name="Show it where it is").click()
+    expect(page).to_have_url(re.compile("level=1"), timeout=30_000)
 
 
 def test_choices_lead_to_a_comparison(page: Page, site: Site) -> None:

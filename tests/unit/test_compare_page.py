@@ -11,6 +11,7 @@ import pytest
 from app_recordings import write_imported_recording
 from app_tree import by_id, links, texts, walk
 from evil_recordings import write_cyclic_recording, write_evil_recording
+from nested_recordings import NESTED, write_nested_recording
 from recaptures import write_recaptures
 from recordings import fork_join_shape, transformer_shape, write_loop_recording, write_recording
 
@@ -20,6 +21,7 @@ from gviz.app.compare.comparison import Comparison, Comparisons, compare_sides
 from gviz.app.compare.table_rows import TABLES, table_payload
 from gviz.app.compare.timeline import both_timelines
 from gviz.app.compare.union_dag import union_dag
+from gviz.app.compare.views import body_ways
 from gviz.app.keep import build_anew
 from gviz.app.library import Library
 from gviz.app.pages.compare import show_comparison
@@ -267,6 +269,26 @@ def test_table_of_nodes_has_those_of_bodies(tmp_path: Path) -> None:
     assert any(nodes["body"])
 
 
+def test_nodes_lead_to_the_bodies_in_them_and_bodies_back(tmp_path: Path) -> None:
+    paths = [write_nested_recording(tmp_path / f"{n}.gviz", NESTED) for n in "ab"]
+    library = Library(paths)
+    found = compare_sides(library, Sides("a", "b", 1))
+    ways = json.loads(body_ways(found))
+    tree = found.trees[1]
+    name_of = {int(k): n for k, n in zip(found.keys.after, tree.nodes.listed("name"), strict=True)}
+    opened = {
+        (name_of[int(key)], label) for key, bodies in ways["inside"].items() for _, label in bodies
+    }
+    assert ("CONDITIONAL SWITCH", "body 2: case 2") in opened
+    assert ("GRAPH", "child graph") in opened
+    keys = [key for first, last in ways["nodes"].values() for key in range(first, last + 1)]
+    assert sorted(keys) == sorted(tree.key.tolist())
+    assert len(ways["around"]) == len(found.pair.levels) - 1 == len(tree.levels) - 1
+    for level, (outer, key) in ways["around"].items():
+        assert int(level) in [at for at, _ in ways["inside"][str(key)]]
+        assert key in dag(library, found, ("a", "b"), None, outer)[1]["node_id"]
+
+
 # -- views ---------------------------------------------------------------------------------
 
 
@@ -316,9 +338,15 @@ def test_launch_of_one_side_only_is_shown_alone(tmp_path: Path) -> None:
     assert header["sides"]["stream"]["missing"].startswith("No launch of B")
 
 
-def dag(library: Library, found: Comparison, names: tuple[str, str], layout: str | None) -> Any:
+def dag(
+    library: Library,
+    found: Comparison,
+    names: tuple[str, str],
+    layout: str | None,
+    level: int = 0,
+) -> Any:
     recordings = tuple(library.file(n).recording for n in names)
-    return unpack(union_dag(found, recordings, names, 0, layout))  # type: ignore[arg-type]
+    return unpack(union_dag(found, recordings, names, level, layout))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("layout", ["structure", "lanes"])
