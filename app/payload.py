@@ -308,10 +308,11 @@ def timeline_payload(
         Arrays with prefix ``graph_`` and ``stream_``: node_id, name (string), type, start_ns
         (f8, after the zero), duration_ns (f4), lane, stream, iteration; gap_start_ns and
         gap_end_ns, in which nothing of the side runs; of one launch call_start_ns, call_end_ns
-        and call_name (:mod:`gviz.app.host_calls`); ``stream_`` also host_start_ns and
-        host_duration_ns. Zero is the entry of the (first) host call, or, where that is unknown,
-        the first start on the GPU; of several launches always that. ``nested_node`` and
-        ``nested_holder`` (u4): nodes inside others, and those. ``header["detail"]`` is there when
+        and call_name (:mod:`gviz.app.host_calls`); ``stream_`` also host_start_ns,
+        host_duration_ns and, where ranges are known, called_in_name (string). Zero is the entry of
+        the (first) host call, or, where that is unknown, the first start on the GPU; of several
+        launches always that. ``nested_node`` and ``nested_holder`` (u4): nodes inside others, and
+        those. ``header["detail"]`` is there when
         the arrays are those of a window (:func:`gviz.app.timeline_window.thin`).
     """
     tree = keep(("tree", graph_id), lambda: read_tree(recording, graph_id, keep))

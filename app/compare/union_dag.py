@@ -16,8 +16,7 @@ from gviz.app.payload import node_arrays
 from gviz.app.wire import Arrays, Strings, pack
 from gviz.comparison.comparison import GraphComparison
 from gviz.comparison.union_graph import BEFORE, UnionGraph, join_graphs
-from gviz.layout.lanes import cover_chains
-from gviz.layout.ranks import rank_rows
+from gviz.layout.lanes import cover_graph
 from gviz.node_type import node_type_name
 from gviz.recording.reader import Recording
 
@@ -55,15 +54,15 @@ def union_dag(
     strings = Strings()
     arrays = _node_arrays(found, at, levels, union, comparison, strings)
     source, target = union.forward()
-    row = rank_rows(len(union), source, target)
-    chain = cover_chains(row, source, target)
-    places, placed = place_arrays([Shape(len(union), source, target, row, chain, None)], layout)
+    cover = cover_graph(len(union), source, target)
+    shape = Shape(len(union), source, target, cover.row, cover.chain, None)
+    places, placed = place_arrays([shape], layout)
     arrays |= _turned(placed, union.runs_back) | {
         "edge_from": union.source.astype(np.uint32),
         "edge_to": union.target.astype(np.uint32),
         "edge_type": union.edge_type.astype(np.uint8),
         "edge_origin": union.edge_origin,
-        "lane": chain.astype(np.uint32),
+        "lane": cover.chain.astype(np.uint32),
         "critical": np.zeros(0, np.uint32),
         "critical_edge": np.zeros(0, np.uint32),
     }
