@@ -5,7 +5,10 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
 import re
+import subprocess
+import sys
 from importlib.resources import files
 from pathlib import Path
 
@@ -60,6 +63,19 @@ def small(small_recording: Path, tmp_path_factory: pytest.TempPathFactory) -> Sa
 
 
 # -- the document ----------------------------------------------------------------------
+
+
+def test_files_of_one_recording_are_equal_whatever_the_order_of_sets(
+    small_recording: Path, tmp_path: Path
+) -> None:
+    written = []
+    for seed in ("1", "2"):
+        path = tmp_path / f"{seed}.html"
+        command = [sys.executable, "-P", "-m", "gviz", "export", small_recording, "--html"]
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        subprocess.run([*command, "-o", path], env=environment, check=True, capture_output=True)
+        written.append(path.read_bytes())
+    assert written[0] == written[1]
 
 
 def test_file_asks_for_nothing(small: SavedFile) -> None:
