@@ -116,6 +116,24 @@ class OpenFile:
         assert [self.state(view)["message"] for view in ("dag", "timeline")] == ["", ""]
 
 
+@pytest.mark.parametrize("panel", ["timeline", "memory"])
+def test_views_fill_their_pane(opened: OpenFile, small_recording: Path, panel: str) -> None:
+    path = small_recording.with_name("fills.html")
+    write_html(small_recording, path, [1], overwrite=True)
+    opened.open(path)
+    if panel == "memory":
+        opened.page.locator("#panel input[value=memory]").check()
+        opened.page.locator("#memory").wait_for()
+    heights = opened.page.evaluate(
+        "id => ['.gv-panel', '.gviz-canvas-box'].map("
+        "(what) => document.getElementById(id).closest(what).clientHeight)",
+        panel,
+    )
+    facts = opened.page.locator("#memory-box .gv-memory-view > :first-child")
+    taken = 0 if panel == "timeline" else facts.bounding_box()["height"]
+    assert abs(heights[0] - taken - heights[1]) <= 12
+
+
 @pytest.fixture
 def opened(page: Page) -> Iterator[OpenFile]:
     """A page without a network: whatever is asked for but files of this disk is refused."""
