@@ -131,7 +131,8 @@ def _add_routing(app: dash.Dash, library: Library, addresses: Addresses) -> None
         # Asked first: what changes while the page is made is a change of the page shown.
         shown = shown_files(library, addresses, route["path"], route["search"])
         page: Page = render_page(library, addresses, route["path"], route["search"])
-        return (*page, shown)
+        # Which page this is, of all that the browser asked for: assets/web/page_history.js.
+        return (*page, {**shown, "turn": route["turn"]})
 
     add: Any = app.callback
     add(

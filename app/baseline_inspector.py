@@ -6,9 +6,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
-from dash import dcc, html
+from dash import dcc
 from dash.development.base_component import Component
 
+from gviz.app import elements as html
 from gviz.app.address import Addresses, Baseline
 from gviz.app.baseline_overlay import Verdict, node_times, node_verdicts
 from gviz.app.graph_view import GraphView

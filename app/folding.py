@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from gviz.app.graph_tree import GraphTree
 from gviz.app.launch_intervals import LaunchIntervals
 from gviz.app.tree_nodes import SHAPE, distinct
 from gviz.app.wire import Arrays, Strings
-from gviz.folding.durations import compare_repeats
+from gviz.folding.durations import RepeatDurations, compare_repeats
 from gviz.folding.fold import Fold, FoldTree
 from gviz.folding.folded_graph import FoldedGraph, fold_graph
 from gviz.folding.ranges import RangePaths, find_ranges
@@ -143,7 +143,14 @@ def fold_arrays(
     path = graph.item_of[arrays["critical"].astype(np.int64)]
     changed = np.ones(len(path), bool)
     changed[1:] = path[1:] != path[:-1]
-    words = [-1 if f is None else strings.add(_words(f, level)) for f in graph.folds]
+    times = {
+        i: compare_repeats(fold, level.median_ns)
+        for i, fold in enumerate(graph.folds)
+        if fold is not None and fold.kind == "repeat"
+    }
+    words = [
+        -1 if f is None else strings.add(_words(f, times.get(i))) for i, f in enumerate(graph.folds)
+    ]
     found |= {
         "critical": path[changed].astype(np.uint32),
         "edge_from": graph.source.astype(np.uint32),
@@ -153,7 +160,7 @@ def fold_arrays(
         "inside": _open_around(view, strings),
         "fold_words": np.array(words, np.int32),
         **_members(level, graph),
-        **_strips(level, graph),
+        **_strips(times, len(graph)),
     }
     return found
 
@@ -217,25 +224,21 @@ def _members(level: GraphLevel, graph: FoldedGraph) -> Arrays:
     }
 
 
-def _strips(level: GraphLevel, graph: FoldedGraph) -> Arrays:
-    strips = [
-        compare_repeats(f, level.median_ns).total_ns
-        if f is not None and f.kind == "repeat"
-        else np.zeros(0)
-        for f in graph.folds
-    ]
+def _strips(times: Mapping[int, RepeatDurations], count: int) -> Arrays:
+    """Return the durations of the blocks of each item; of what is no repeat none."""
+    none = np.zeros(0)
+    strips = [times[i].total_ns if i in times else none for i in range(count)]
     return {
-        "strip_offset": np.cumsum([0, *(len(s) for s in strips)]).astype(np.uint32),
-        "strip_ns": np.concatenate([np.zeros(0), *strips]).astype(np.float32),
+        "strip_offset": np.cumsum([0, *map(len, strips)]).astype(np.uint32),
+        "strip_ns": np.concatenate([none, *strips]).astype(np.float32),
     }
 
 
-def _words(fold: Fold, level: GraphLevel) -> str:
-    """Return what a fold is: for the tooltip."""
+def _words(fold: Fold, times: RepeatDurations | None) -> str:
+    """Return what a fold is, for the tooltip; ``times``: of a repeat."""
     count = f"{len(fold.nodes):,} nodes"
-    if fold.kind != "repeat":
+    if times is None:
         return count
-    times = compare_repeats(fold, level.median_ns)
     words = f"{fold.repeats} × {fold.period:,} nodes" if fold.period > 1 else count
     if times.slowest is None:
         return words

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from gviz.analysis.critical_path import CriticalPath, structural_path
 from gviz.app.graph_tree import GraphTree, read_tree
 from gviz.app.tree_nodes import TreeNodes
 from gviz.cycle import describe_cycle
@@ -63,6 +64,7 @@ class GraphLevel:
     body_ns: FloatArray
     weight_ns: FloatArray
     share: FloatArray
+    _path: list[CriticalPath | None] = field(default_factory=list, compare=False, repr=False)
 
     @property
     def graph(self) -> rows.Graph:
@@ -73,6 +75,27 @@ class GraphLevel:
     def nodes(self) -> TreeNodes:
         """Its nodes, in the order of their ids."""
         return self.tree.nodes[self.part]
+
+    def critical_path(self) -> CriticalPath | None:
+        """Return the structural critical path, found once; None where nothing was timed.
+
+        Nodes count with their median durations, those that hold bodies with the time in which
+        anything inside ran. Of a body this is the path of one turn. Without edges that CUDA told
+        there is none.
+        """
+        if not self._path:
+            self._path.append(self._find_path())
+        return self._path[0]
+
+    def _find_path(self) -> CriticalPath | None:
+        weight = self.weight_ns
+        told = self.graph.topology_id is not None and not self.graph.edges_inferred
+        if not told or not np.isfinite(weight).any():
+            return None
+        count = len(self.key)
+        return structural_path(
+            count, self.edge_from, self.edge_to, self.edge_type, weight, self.row
+        )
 
     @property
     def first(self) -> int:

@@ -196,7 +196,7 @@ class GraphTree:
     def keys_in(self, level: int, node_ids: Sequence[int]) -> IntArray:
         """Return the page's numbers of nodes of a level, without those that it does not have."""
         first, end = self.levels[level].first, self.levels[level].end
-        ids = self.nodes[first:end].integers("node_id")
+        ids = self.nodes.integers("node_id")[first:end]
         wanted = np.asarray(node_ids, np.int64)
         at = np.searchsorted(ids, wanted)
         known = at < len(ids)

@@ -7,9 +7,10 @@ from functools import partial
 
 import numpy as np
 import numpy.typing as npt
-from dash import dcc, html
+from dash import dcc
 from dash.development.base_component import Component
 
+from gviz.app import elements as html
 from gviz.app.address import Addresses
 from gviz.app.baseline_inspector import Against
 from gviz.app.body_facts import turn_words
@@ -84,7 +85,7 @@ def _one(
 ) -> Component:
     recording = library.file(file).recording
     view = inner_view(library, file, page, int(page.tree.level[index]))
-    node = view.nodes[page.tree.nodes[index].node_id]
+    node = view.nodes[int(page.tree.nodes.integers("node_id")[index])]
 
     def picks(node_ids: Sequence[int]) -> Component:
         return of_page(view.tree.keys_in(view.at, node_ids).tolist())

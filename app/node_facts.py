@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dash import html
 from dash.development.base_component import Component
 
+from gviz.app import elements as html
 from gviz.app.argument_value import allocation, guess, hexadecimal
 from gviz.app.quantity import (
     address,

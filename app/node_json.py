@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Sequence
 
@@ -40,8 +39,9 @@ def node_json(
 
 
 def _row(row: object) -> dict[str, object]:
-    values = dataclasses.asdict(row)  # type: ignore[call-overload]
-    return {k: _plain(v) for k, v in values.items() if v is not None}
+    # Rows hold no other dataclasses: dataclasses.asdict would look into each value.
+    values = ((field, getattr(row, field)) for field in row.__dataclass_fields__)  # type: ignore[attr-defined]
+    return {k: _plain(v) for k, v in values if v is not None}
 
 
 def _plain(value: object) -> object:

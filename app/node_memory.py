@@ -7,9 +7,9 @@ from string import ascii_uppercase
 
 import numpy as np
 import numpy.typing as npt
-from dash import html
 from dash.development.base_component import Component
 
+from gviz.app import elements as html
 from gviz.app.aria import aria
 from gviz.app.graph_view import GraphView
 from gviz.app.level_memory import kept_memory

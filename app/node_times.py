@@ -6,9 +6,9 @@ import statistics
 from collections.abc import Sequence
 
 import numpy as np
-from dash import html
 from dash.development.base_component import Component
 
+from gviz.app import elements as html
 from gviz.app.aria import aria
 from gviz.app.graph_view import GraphView
 from gviz.app.node_facts import Fact

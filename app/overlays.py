@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gviz.analysis.critical_path import CriticalPath, structural_path
 from gviz.app.baseline_overlay import is_significant
 from gviz.app.graph_level import GraphLevel
 from gviz.app.wire import Arrays, Strings
@@ -82,7 +81,7 @@ def overlay_arrays(level: GraphLevel, strings: Strings) -> Arrays:
     slack_ns, occupancy (f4, NaN: none), nvtx, device (i4, string or -1), critical (u4,
     node indices of the structural critical path, in order).
     """
-    path = critical_path(level)
+    path = level.critical_path()
     slack = path.slack_ns if path is not None else np.full(len(level.nodes), np.nan)
     return {
         "slack_ns": slack.astype(np.float32),
@@ -91,23 +90,6 @@ def overlay_arrays(level: GraphLevel, strings: Strings) -> Arrays:
         "nvtx": _texts(level.tree.nvtx, level.nodes.integers("nvtx_path_id", -1), strings),
         "device": _texts(level.tree.devices, level.nodes.integers("device_id", -1), strings),
     }
-
-
-def critical_path(level: GraphLevel) -> CriticalPath | None:
-    """Return the structural critical path of a level; None where nothing was timed.
-
-    Nodes count with their median durations, those that hold bodies with the time in which
-    anything inside ran. Of a body this is the path of one turn. Without edges that CUDA told
-    there is none.
-    """
-    weight = level.weight_ns
-    told = level.graph.topology_id is not None and not level.graph.edges_inferred
-    if not told or not np.isfinite(weight).any():
-        return None
-    count = len(level.nodes)
-    return structural_path(
-        count, level.edge_from, level.edge_to, level.edge_type, weight, level.row
-    )
 
 
 def _texts(

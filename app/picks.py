@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from dash import html
 from dash.development.base_component import Component
 
+from gviz.app import elements as html
 from gviz.app.graph_tree import GraphTree
 from gviz.app.quantity import counted, microseconds
 from gviz.node_type import node_type_name

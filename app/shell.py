@@ -8,6 +8,7 @@ import dash_mantine_components as dmc
 from dash import dcc, html
 from dash.development.base_component import Component
 
+from gviz.app import elements
 from gviz.app.address import Addresses
 from gviz.app.aria import aria
 from gviz.app.keyboard import build_help, help_button
@@ -142,12 +143,12 @@ def trail(*steps: tuple[str, str | None]) -> list[Component]:
 
 def facts(pairs: Sequence[tuple[str, str, str | None]], className: str = "gv-facts") -> Component:
     """Return a list of facts: (label, value, how it was measured; None: needs no word)."""
-    return html.Dl(
+    return elements.Dl(
         className=className,
         children=[
-            html.Div([html.Dt(label), html.Dd(value)], title=method)
+            elements.Div([elements.Dt(label), elements.Dd(value)], title=method)
             if method
-            else html.Div([html.Dt(label), html.Dd(value)])
+            else elements.Div([elements.Dt(label), elements.Dd(value)])
             for label, value, method in pairs
         ],
     )

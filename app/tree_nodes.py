@@ -102,6 +102,8 @@ class TreeNodes(Sequence[TreeNode]):
 
     @property
     def _cut(self) -> Columns:
+        if len(self._part) == len(self._columns):
+            return self._columns
         return self._columns.cut(slice(self._part.start, self._part.stop))
 
 

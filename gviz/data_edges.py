@@ -154,12 +154,11 @@ def _common_allocation(
     uses: MemoryUses, source: IntArray, target: IntArray, owner: IntArray, count: int
 ) -> IntArray:
     """Return an allocation that both ends of any edge of a group have addresses in, else -1."""
-    known = uses.allocation >= 0
     width = len(uses.allocation_address) + 1
-    key = np.unique(uses.node[known] * width + uses.allocation[known])
-    node = key // width
+    node, allocation = uses.allocations_of_nodes
+    key = node * width + allocation
     edge, at = _expand(np.searchsorted(node, source), np.searchsorted(node, source + 1))
-    found = key[at] % width
+    found = allocation[at]
     wanted = target[edge] * width + found
     place = np.minimum(np.searchsorted(key, wanted), max(0, len(key) - 1))
     hit = key[place] == wanted if len(key) else np.zeros(0, bool)

@@ -125,10 +125,14 @@ class MemoryUses:
     reach: IntArray
     _by_node: IntArray = field(init=False, repr=False)
     _wide: IntArray = field(init=False, repr=False)
+    _of_nodes: IntArray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_by_node", np.lexsort((self.place, self.node)))
         object.__setattr__(self, "_wide", np.flatnonzero(self.reach > 1))
+        known = self.allocation >= 0
+        keys = self.node[known] * (len(self.allocation_address) + 1) + self.allocation[known]
+        object.__setattr__(self, "_of_nodes", np.unique(keys))
 
     def __len__(self) -> int:
         return len(self.node)
@@ -137,6 +141,12 @@ class MemoryUses:
     def by_node(self) -> IntArray:
         """Return the indices of uses by (node, place)."""
         return self._by_node
+
+    @property
+    def allocations_of_nodes(self) -> tuple[IntArray, IntArray]:
+        """Return node and allocation where the one has addresses in the other, each pair once."""
+        width = len(self.allocation_address) + 1
+        return self._of_nodes // width, self._of_nodes % width
 
     def of_node(self, node: int) -> IntArray:
         """Return the indices of a node's uses, by place."""

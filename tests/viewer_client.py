@@ -41,7 +41,8 @@ class Client:
             ("title", "data"),
             ("shown", "data"),
         )
-        return self._callback(outputs, (("route", "data", {"path": path, "search": search}),), ())
+        route = {"path": path, "search": search, "turn": 1}
+        return self._callback(outputs, (("route", "data", route),), ())
 
     def select(self, file: str, graph_id: int, nodes: Sequence[int]) -> Any:
         """Return what the inspector says of a selection (:mod:`gviz.app.parts`)."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gviz import __version__
+from gviz.app.baseline import Compared
 from gviz.app.graph_view import GraphView
 from gviz.app.html_file.document import document
 from gviz.app.html_file.frame import render_frame
@@ -50,6 +51,7 @@ def write_html(
     graph_ids: Sequence[int],
     launches: Sequence[Asked] = (),
     *,
+    baseline: Path | None = None,
     overwrite: bool = False,
     progress: Progress = lambda text: None,
 ) -> Written:
@@ -63,6 +65,8 @@ def write_html(
         Graphs, at least one; the bodies in them come with them.
     launches
         Those that the timeline shows; none: one of typical length. The median is always there.
+    baseline
+        A recording whose graphs they are compared with, each with the one that corresponds to it.
     overwrite
         Replace an existing file.
     progress
@@ -71,20 +75,21 @@ def write_html(
     Raises
     ------
     RecordingError
-        If the recording, a graph or a launch is not there, or the file cannot be written.
+        If a recording, a graph or a launch is not there, the baseline has no graph that
+        corresponds to any, or the file cannot be written.
     """
     check_output(output, overwrite=overwrite)
-    library = Library([recording])
-    (opened,) = library.files()
+    library = Library([recording] if baseline is None else [recording, baseline])
+    opened, *others = library.files()
     try:
         # One version throughout, also where the file is replaced meanwhile.
         with opened.at():
             graphs = _with_bodies(opened.recording.fetch_graphs(), graph_ids)
-            source = Source(library, opened.key, graphs)
+            source = Source(library, opened.key, graphs, others[0].key if others else None)
             views = [read_view(source, graph.graph_id) for graph in graphs]
             check_asked(opened.recording, views, launches)
             chosen = [choose(view, launches) for view in views]
-            blobs = _blobs(source, views, chosen, progress)
+            blobs = _blobs(source, views, _compared(source, views), chosen, progress)
             size = _write(output, document(f"{graphs[0].name} – gviz", __version__, blobs))
     finally:
         library.close()
@@ -109,16 +114,28 @@ def _with_bodies(graphs: Sequence[rows.Graph], wanted: Sequence[int]) -> list[ro
     return list(found.values())
 
 
+def _compared(source: Source, views: Sequence[GraphView]) -> list[Compared]:
+    """Return what became of the baseline in each graph; RecordingError if it has none of them."""
+    found = [source.compared(view) for view in views]
+    if source.baseline is not None and all(c.comparison is None for c in found):
+        raise RecordingError(f"{found[0].problem} 'gviz info' lists its graphs.")
+    return found
+
+
 def _blobs(
-    source: Source, views: Sequence[GraphView], chosen: Sequence[Chosen], progress: Progress
+    source: Source,
+    views: Sequence[GraphView],
+    compared: Sequence[Compared],
+    chosen: Sequence[Chosen],
+    progress: Progress,
 ) -> Iterator[tuple[str, bytes]]:
     parts = Parts()
     frame = parts.add(render_frame(views[0].run.name))
     graphs = [{"id": view.graph.graph_id, "name": view.graph.name} for view in views]
     found = {"parts": parts.list, "frame": frame, "graphs": graphs}
     yield "file", json.dumps(found, separators=(",", ":")).encode()
-    for view, launches in zip(views, chosen, strict=True):
-        yield from graph_blobs(source, view, launches, progress)
+    for view, against, launches in zip(views, compared, chosen, strict=True):
+        yield from graph_blobs(source, view, against, launches, progress)
 
 
 def _write(output: Path, pieces: Iterator[str]) -> int:

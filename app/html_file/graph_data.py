@@ -12,6 +12,7 @@ from dash.development.base_component import Component
 from gviz import __version__
 from gviz.app import payload
 from gviz.app.address import Addresses, Launches
+from gviz.app.baseline import Compared, find_baseline
 from gviz.app.graph_level import GraphLevel, read_level
 from gviz.app.graph_tree import GraphTree, read_tree
 from gviz.app.graph_view import GraphView, graph_view, typical_launch
@@ -26,6 +27,7 @@ from gviz.app.memory_panel import render_memory_facts
 from gviz.app.parts import Parts
 from gviz.app.picks import node_list
 from gviz.app.table import table_columns, table_payload
+from gviz.app.tree_comparison import TreeComparison
 from gviz.app.wire import unpack
 from gviz.recording import rows
 from gviz.recording.reader import Recording
@@ -43,6 +45,7 @@ Progress = Callable[[str], None]
 class LinksInFile(Addresses):
     """Addresses inside a file: of graphs that are in it, and none of others."""
 
+    file: str = ""
     graph_ids: frozenset[int] = frozenset()
 
     def graph(
@@ -54,25 +57,44 @@ class LinksInFile(Addresses):
         baseline: object = None,
     ) -> str:
         """Return the fragment that opens a graph of the file; empty for another."""
-        return f"#graph={graph_id}" if graph_id in self.graph_ids else ""
+        return f"#graph={graph_id}" if file == self.file and graph_id in self.graph_ids else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where the graphs of a file come from, and which they are."""
+    """Where the graphs of a file come from, and which they are.
+
+    Attributes
+    ----------
+    library, file
+        The open files, and the key of the recording.
+    graphs
+        All that are written.
+    baseline
+        The key of the recording that they are compared with; None: they are not.
+    """
 
     library: Library
     file: str
     graphs: Sequence[rows.Graph]
+    baseline: str | None = None
 
     @property
     def recording(self) -> Recording:
         """The recording."""
         return self.library.file(self.file).recording
 
+    def compared(self, view: GraphView) -> Compared:
+        """Return what became of the graph of the baseline that corresponds to a level."""
+        return find_baseline(self.library, self.file, view, self.baseline, None)
+
+    def links(self) -> LinksInFile:
+        """Return the addresses of graphs in the file."""
+        return LinksInFile("/", self.file, frozenset(g.graph_id for g in self.graphs))
+
 
 def graph_blobs(
-    source: Source, view: GraphView, chosen: Chosen, progress: Progress
+    source: Source, view: GraphView, compared: Compared, chosen: Chosen, progress: Progress
 ) -> Iterator[tuple[str, bytes]]:
     """Yield the blobs of a graph level, by name.
 
@@ -80,40 +102,54 @@ def graph_blobs(
     ``table-ID``: JSON, the table; ``facts-ID-N``: JSON, inspectors of :data:`NODES_A_BLOB` nodes;
     ``copy-ID-N``: JSON, what "Copy JSON" copies of them.
     """
-    graph_id = view.graph.graph_id
+    graph_id, against = view.graph.graph_id, compared.comparison
+    baseline = None if against is None else against.baseline.file
     parts = Parts(apart=True)
     measurements = source.recording.fetch_measurements(view.run.run_id)
     memory = render_memory_facts(source.library, source.file, view)
-    page = parts.add(render_graph(view, source.graphs, measurements, chosen, memory))
-    nothing = parts.add(_inspector(source, view, ()))
+    page = parts.add(render_graph(view, source.graphs, measurements, chosen, memory, compared))
+    nothing = parts.add(_inspector(source, view, (), against))
     pool = Pool()
-    states = _views(source.recording, view, chosen, pool, progress)
+    states = _views(source.recording, view, against, chosen, pool, progress)
     found = {
         "id": graph_id,
         "name": view.graph.name,
         "note": _note(
-            source, view, chosen, [f["together"] for f in states["folds"].values() if f["folds"]]
+            source,
+            view,
+            against,
+            chosen,
+            [f["together"] for f in states["folds"].values() if f["folds"]],
         ),
         "parts": parts.list,
         "page": page,
         "nothing": nothing,
         "nodes_a_blob": NODES_A_BLOB,
-        "colour": first_colour(view),
-        "columns": table_columns(view),
+        "colour": first_colour(view, against is not None),
+        "baseline": baseline,
+        "columns": table_columns(view, baseline),
         **states,
         "headers": pool.headers,
         "strings": pool.strings,
     }
     yield f"graph-{graph_id}", _json(found)
     yield f"arrays-{graph_id}", pool.data
-    yield f"table-{graph_id}", table_payload(view)
-    yield from _facts(source, view, progress)
+    yield f"table-{graph_id}", table_payload(view, against)
+    yield from _facts(source, view, against, progress)
 
 
-def _note(source: Source, view: GraphView, chosen: Chosen, together: Sequence[bool]) -> str:
+def _note(
+    source: Source,
+    view: GraphView,
+    against: TreeComparison | None,
+    chosen: Chosen,
+    together: Sequence[bool],
+) -> str:
     """Return where the file comes from, and what it cannot show."""
     name = source.library.file(source.file).path.name
     held = chosen.to_text() + (", one eager pass" if view.stream_launches else "")
+    if against is not None:
+        held += f", against {against.baseline.file}"
     if together:
         way = "what is of one depth together" if any(together) else "one fold or body at a time"
         held += f", and opens {way}"
@@ -129,7 +165,12 @@ def _json(value: object) -> bytes:
 
 
 def _views(
-    recording: Recording, view: GraphView, chosen: Chosen, pool: Pool, progress: Progress
+    recording: Recording,
+    view: GraphView,
+    against: TreeComparison | None,
+    chosen: Chosen,
+    pool: Pool,
+    progress: Progress,
 ) -> dict[str, Any]:
     """Add the payloads of DAG and timeline; return where the page finds them."""
     graph_id = view.graph.graph_id
@@ -140,15 +181,19 @@ def _views(
         return keep(("level", graph_id, at), lambda: read_level(recording, tree, at))
 
     launches = [launch.launch_id for launch in chosen.single]
-    header, plain = unpack(payload.dag_payload(recording, graph_id, None, keep))
-    carried = payload.dag_payload(recording, graph_id, payload.DagAsked(data=True), keep)
+
+    def draw(asked: payload.DagAsked) -> bytes:
+        return payload.dag_payload(recording, graph_id, asked, keep, against)
+
+    header, plain = unpack(draw(payload.DagAsked()))
+    carried = draw(payload.DagAsked(data=True))
     folds = level_folds(tree, read)
     layouts = level_layouts(read(0), header["layout"], bool(launches))
     states = list(all_asked(layouts, launches, folds)) if view.nodes else []
     dag = {}
     for done, (key, asked) in enumerate(states):
         progress(f"{view.graph.name}: {done:,} of {len(states):,} layouts and folds")
-        dag[key] = pool.add(payload.dag_payload(recording, graph_id, asked, keep))
+        dag[key] = pool.add(draw(asked))
     return {
         "dag": dag,
         "layout": header["layout"],
@@ -196,12 +241,17 @@ def _memories(
     }
 
 
-def _inspector(source: Source, view: GraphView, selected: Sequence[int]) -> Component:
-    links = LinksInFile(graph_ids=frozenset(g.graph_id for g in source.graphs))
-    return render_inspector(source.library, source.file, view, selected, links, node_list)
+def _inspector(
+    source: Source, view: GraphView, selected: Sequence[int], against: TreeComparison | None
+) -> Component:
+    return render_inspector(
+        source.library, source.file, view, selected, source.links(), node_list, against
+    )
 
 
-def _facts(source: Source, view: GraphView, progress: Progress) -> Iterator[tuple[str, bytes]]:
+def _facts(
+    source: Source, view: GraphView, against: TreeComparison | None, progress: Progress
+) -> Iterator[tuple[str, bytes]]:
     """Yield the inspectors of every node, nested ones too."""
     node_ids = view.tree.key.tolist()
     for blob, first in enumerate(range(0, len(node_ids), NODES_A_BLOB)):
@@ -209,7 +259,7 @@ def _facts(source: Source, view: GraphView, progress: Progress) -> Iterator[tupl
         places = []
         for done, node_id in enumerate(node_ids[first : first + NODES_A_BLOB], start=first):
             progress(f"{view.graph.name}: {done:,} of {len(node_ids):,} nodes")
-            places.append(parts.add(_inspector(source, view, [node_id])))
+            places.append(parts.add(_inspector(source, view, [node_id], against)))
         yield f"facts-{view.graph.graph_id}-{blob}", _json({"parts": parts.list, "nodes": places})
         yield f"copy-{view.graph.graph_id}-{blob}", _json(parts.copied)
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dash import html
 from dash.development.base_component import Component
 
+from gviz.app.baseline import Compared
 from gviz.app.choices import select
 from gviz.app.dag_choices import colour_choice, data_choice, fold_choice, layout_choice
 from gviz.app.graph_head import graph_head, no_times
@@ -28,6 +29,7 @@ def render_graph(
     measurements: Sequence[rows.Measurement],
     chosen: Chosen,
     memory_facts: Component,
+    compared: Compared,
 ) -> Component:
     """Return the page of a graph level.
 
@@ -43,6 +45,8 @@ def render_graph(
         Launches that the file holds.
     memory_facts
         What stands over the memory view.
+    compared
+        What became of the baseline.
     """
     beside = panel_pane(
         "timeline", _timeline(view, chosen), _memory(memory_facts), *_tools(view, chosen)
@@ -50,18 +54,29 @@ def render_graph(
     return html.Div(
         className="gv-graph-page",
         children=[
-            graph_head(view, graphs, measurements),
-            panes(_dag(view), beside, _table(view)),
+            graph_head(view, graphs, measurements, baseline=_against(compared)),
+            panes(_dag(view, against=compared.baseline is not None), beside, _table(view)),
         ],
     )
 
 
-def first_colour(view: GraphView) -> str:
-    """Return what nodes are coloured by at first."""
+def first_colour(view: GraphView, against: bool) -> str:
+    """Return what nodes are coloured by at first; ``against``: there is a baseline."""
+    if against:
+        return "change"
     return "duration" if view.is_timed else "kind"
 
 
-def _dag(view: GraphView) -> Component:
+def _against(compared: Compared) -> list[Component]:
+    """Return which graph the page is compared with, or why with none."""
+    baseline = compared.baseline
+    words = compared.problem
+    if baseline is not None:
+        words = f"Baseline: {baseline.file}, graph {baseline.graph_id}"
+    return [html.Span(words, className="gv-muted gv-ellipsis")] if words else []
+
+
+def _dag(view: GraphView, against: bool) -> Component:
     if not view.nodes:
         return pane("Graph", html.P("This graph has no nodes.", className="gv-empty"), None)
     # Inferred edges are told by the head, which has room for it.
@@ -71,7 +86,7 @@ def _dag(view: GraphView) -> Component:
         data_choice(view, data=False),
         fold_choice(view, None),
         layout_choice(view, None),
-        colour_choice(view, first_colour(view)),
+        colour_choice(view, first_colour(view, against), against),
     )
     tools = [choice for choice in choices if choice is not None]
     return pane("Graph", html.Div(id="dag", className=_CANVAS), note, *tools)

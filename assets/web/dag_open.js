@@ -46,7 +46,7 @@
       const open = Array.from(new Set(ids));
       if (open.length === this.open.length) return;
       this.anchor = this.anchorAt(item);
-      this.view.frame.tell({ open });
+      this.view.frame.ask({ open });
     }
 
     anchorAt(item) {

@@ -14,6 +14,8 @@
 
   /** Loading that takes longer (ms) is said. */
   const SLOW = 500;
+  /** What a view asks of the page is loading after so long (ms), or there is nothing to load. */
+  const ASKED = 1000;
 
   function element(tag, className, parent) {
     const made = document.createElement(tag);
@@ -37,6 +39,9 @@
       this.payload = null;
       this.paintedMs = null;
       this.paintings = 0;
+      /** Keys pressed while there was nothing to do them with. @type {KeyboardEvent[]} */
+      this.later = [];
+      this.asking = null;
       this.canvas = element("canvas", "gviz-canvas", box);
       this.canvas.tabIndex = 0;
       this.canvas.setAttribute("role", "application");
@@ -147,6 +152,7 @@
     }
 
     async load(source) {
+      this.stopAsking();
       if (this.loading) this.loading.abort();
       // A recording that grows: what there was stays until there is more.
       const { unversioned } = gviz.payload;
@@ -190,7 +196,10 @@
         gviz.firstPaint.settle(this);
       } finally {
         clearTimeout(slow);
-        if (this.loading === loading) this.canvas.removeAttribute("aria-busy");
+        if (this.loading === loading) {
+          this.canvas.removeAttribute("aria-busy");
+          this.catchUp();
+        }
       }
     }
 
@@ -253,6 +262,25 @@
       if (this.props.setProps) this.props.setProps(change);
     }
 
+    /** Tell of a change that brings other data: keys wait for them. */
+    ask(change) {
+      this.stopAsking();
+      this.asking = setTimeout(() => {
+        this.stopAsking();
+        this.catchUp();
+      }, ASKED);
+      this.tell(change);
+    }
+
+    stopAsking() {
+      clearTimeout(this.asking);
+      this.asking = null;
+    }
+
+    isWaiting() {
+      return this.asking !== null || (!this.payload && this.canvas.hasAttribute("aria-busy"));
+    }
+
     /** @param {number|number[]|null} picked node ids @param {MouseEvent} event */
     pick(picked, event) {
       const adding = event.ctrlKey || event.metaKey || event.shiftKey;
@@ -312,8 +340,20 @@
       this.tooltip.style.top = `${Math.max(4, top)}px`;
     }
 
+    /** Keys faster than the data are not lost; those of a key held down are. */
     key(event) {
-      if (!this.payload || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if (!this.isWaiting()) this.act(event);
+      else if (!event.repeat) this.later.push(event);
+    }
+
+    /** Do what was pressed meanwhile, up to a key that needs other data again. */
+    catchUp() {
+      while (this.later.length && !this.isWaiting()) this.act(this.later.shift());
+    }
+
+    act(event) {
+      if (!this.payload) return;
       const actions = {
         Escape: () => {
           this.pin(null);
@@ -359,6 +399,7 @@
     destroy() {
       gviz.firstPaint.settle(this);
       this.unwatch();
+      this.stopAsking();
       if (this.loading) this.loading.abort();
       this.redraw.cancel();
       this.canvas.removeEventListener("keydown", this.onKey);

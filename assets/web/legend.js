@@ -96,18 +96,22 @@
     strip.text(overlay.missing);
   }
 
-  /** Changes: both ends, and none in the middle. */
-  function changes(strip, style) {
+  /** Changes: both ends, and none in the middle. Against what is said where there is room. */
+  function changes(strip, style, room) {
     const { overlay, theme } = style;
     const { scale } = overlay;
     const name = gviz.canvas.fitText(strip.ctx, overlay.baseline.name, SIZE, MOST_NAME, 600);
-    strip.text(`${overlay.label} against ${name}`, 600, theme.ink);
-    if (scale.most === null) strip.text("none");
-    else {
-      strip.text(overlay.text(-scale.most));
-      strip.ramp(gviz.colour.changes(theme.name).css, false);
-      strip.text(overlay.text(scale.most) + (scale.log ? " · log" : ""));
-    }
+    const title = `${overlay.label} against ${name}`;
+    const some = scale.most !== null;
+    const ends = some ? [overlay.text(-scale.most), overlay.text(scale.most) + (scale.log ? " · log" : "")] : ["none"];
+    const width = (text, weight) => gviz.canvas.textWidth(strip.ctx, text, SIZE, weight) + 8;
+    const rest = ends.reduce((sum, text) => sum + width(text, 400), some ? BAR + 9 : 0);
+    const fits = strip.x + width(title, 600) + rest <= room;
+    strip.text(fits ? title : overlay.label, 600, theme.ink);
+    strip.text(ends[0]);
+    if (!some) return;
+    strip.ramp(gviz.colour.changes(theme.name).css, false);
+    strip.text(ends[1]);
   }
 
   /** What is marked among changes, as a second strip. */
@@ -183,10 +187,11 @@
   function draw(ctx, style, size) {
     if (size.width < 440) return;
     const { overlay } = style;
+    const room = size.width - size.buttons - MARGIN;
     drawStrip(ctx, style, 0, (strip) => {
-      if (overlay.isChange) changes(strip, style);
+      if (overlay.isChange) changes(strip, style, room);
       else if (overlay.isRamp) values(strip, style);
-      else categories(strip, style, size.width - size.buttons - MARGIN);
+      else categories(strip, style, room);
     });
     if (overlay.isChange) drawStrip(ctx, style, 1, (strip) => changeMarks(strip, style));
   }

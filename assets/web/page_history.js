@@ -4,6 +4,9 @@
  * A choice (launch, order, colour, layout, folding) is a step of its own, so that the back button
  * undoes it; a selection and an opened fold change the step they are made in. dcc.Location tells
  * of every change of the address; what the page did itself needs no new page.
+ *
+ * Pages are counted as they are asked for, and the server says with each which it is: until the
+ * last one is there, what the page shown still reports is no choice for the address.
  */
 (function () {
   "use strict";
@@ -17,11 +20,18 @@
 
   /** The address whose page is shown, as far as pages depend on it. */
   let shown = null;
+  /** How many pages were asked for. */
+  let turn = 0;
   /** Values that controls are about to take without anybody having chosen them. */
   let expected = {};
 
   function here() {
     return window.location.pathname + window.location.search;
+  }
+
+  /** Whether a page is asked for that is not shown yet. */
+  function isComing() {
+    return window.dash_component_api.getLayout("shown")?.props.data?.turn !== turn;
   }
 
   /** Let dcc.Location see what the address is now. */
@@ -82,7 +92,7 @@
   /** Change the address of the page shown. @param {URLSearchParams} query */
   function keep(query) {
     const address = "?" + query.toString().replaceAll("%2C", ",");
-    if (address === window.location.search) return address;
+    if (address === window.location.search || isComing()) return window.location.search;
     const before = new URLSearchParams(window.location.search);
     const state = window.history.state;
     if (isStep(before, query)) window.history.pushState(state, "", address);
@@ -102,7 +112,8 @@
     }
     shown = asked;
     expected = {};
-    return { path: pathname, search: search || "", again: again || 0 };
+    turn += 1;
+    return { path: pathname, search: search || "", again: again || 0, turn };
   }
 
   /** Lead to the graph or the baseline chosen: at once, so that no later step overwrites it. */

@@ -28,7 +28,7 @@
   const propsOf = (id) => window.dash_component_api.getLayout(id)?.props || {};
   const noUpdate = () => window.dash_clientside.no_update;
 
-  /** Which page is shown, and the files it was made of. @returns {{page: string, files: Object<string, FileState>}|undefined} */
+  /** Which page is shown, and the files it was made of. @returns {{page: string, files: Object<string, FileState>, turn: number}|undefined} */
   function shownPage() {
     return propsOf("shown").data;
   }
@@ -163,7 +163,7 @@
     const { launch, "stream-launch": stream } = answer.properties;
     gviz.history.expect({ launch: launch?.value, stream: stream?.value });
     for (const [id, props] of Object.entries(answer.properties)) set(id, props);
-    return answer.shown;
+    return { ...answer.shown, turn: shownPage().turn };
   }
 
   /** Ask at once when another page is shown: what changed before concerns it no more. */

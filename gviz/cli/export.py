@@ -70,6 +70,12 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
         "meanwhile (default: all). svg: the one of --timeline",
     )
     parser.add_argument(
+        "--baseline",
+        type=Path,
+        metavar="FILE",
+        help="html: a recording to compare the graphs with; nodes are coloured by their change",
+    )
+    parser.add_argument(
         "-o",
         "--output",
         type=Path,
@@ -98,6 +104,8 @@ def run(arguments: argparse.Namespace) -> int:
             f"--launch is for {', '.join(_WITH_LAUNCHES)}; {arguments.format} has no launches "
             "to choose"
         )
+    if arguments.baseline is not None and arguments.format != "html":
+        raise UsageError("--baseline is for html; 'gviz diff' compares two recordings in words")
     _WRITERS[arguments.format](path, arguments)
     return 0
 
@@ -152,12 +160,14 @@ def _write_html(path: Path, arguments: argparse.Namespace) -> None:
     from gviz.app.html_file.launches import parse_asked
 
     graph_ids = _graph_ids(path, arguments)
+    baseline = arguments.baseline and find_recording(arguments.baseline)
     with ProgressLine() as line:
         written = write_html(
             path,
             arguments.output or path.with_suffix(".html"),
             graph_ids,
             [parse_asked(text) for text in arguments.launch],
+            baseline=baseline,
             overwrite=arguments.overwrite,
             progress=line.tell,
         )

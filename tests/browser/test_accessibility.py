@@ -12,7 +12,7 @@ from app_recordings import write_detailed_recording, write_imported_recording
 from canvas_page import locate
 from memory_recordings import write_memory_recording
 from playwright.sync_api import Page
-from recordings import FIRST_NODE_ID, write_loop_recording
+from recordings import FIRST_NODE_ID, fork_join_shape, write_loop_recording, write_recording
 
 if TYPE_CHECKING:
     from conftest import GraphPage, Serve, Site
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 GRAPH = "graph?file=small&graph=1"
+#: A graph against another with nodes that it has not.
+AGAINST = "graph?file=small&graph=1&baseline=wider&baseline_graph=1&colour=change"
 NODE = FIRST_NODE_ID + 4
 #: Tall enough that no panel scrolls: axe leaves out the contrast of what is covered.
 WINDOW = {"width": 1400, "height": 2400}
@@ -30,6 +32,7 @@ def site(serve: Serve, small_recording: Path, tmp_path_factory: pytest.TempPathF
     folder = tmp_path_factory.mktemp("accessible")
     return serve(
         small_recording,
+        write_recording(folder / "wider.gviz", fork_join_shape(width=5), launches=12, seed=3),
         write_detailed_recording(folder / "detailed.gviz"),
         write_imported_recording(folder / "dump.gviz"),
         write_loop_recording(folder / "loop.gviz"),
@@ -54,8 +57,24 @@ def test_axe_finds_what_is_wrong(page: Page) -> None:
         "graph?file=dump&graph=2",
         "nowhere",
         "graph?file=missing&graph=1",
+        "?view=table",
+        "compare",
+        "compare?a=small&b=dump",
+        "trend",
     ],
-    ids=["runs", "run", "aborted run", "bench", "no nodes", "no page", "no file"],
+    ids=[
+        "runs",
+        "run",
+        "aborted run",
+        "bench",
+        "no nodes",
+        "no page",
+        "no file",
+        "runs as a table",
+        "nothing compared",
+        "not to be compared",
+        "trend",
+    ],
 )
 def test_page_is_accessible(page: Page, site: Site, path: str) -> None:
     page.set_viewport_size(WINDOW)  # type: ignore[arg-type]
@@ -63,6 +82,7 @@ def test_page_is_accessible(page: Page, site: Site, path: str) -> None:
     page.wait_for_selector("h1")
     page.goto(site.address(path))
     page.wait_for_selector("h1")
+    page.wait_for_load_state("networkidle")
     expect_accessible(page)
 
 
@@ -100,6 +120,23 @@ def test_graph_is_accessible(graph_page: GraphPage, site: Site, path: str) -> No
 
 
 @pytest.mark.parametrize(
+    "path",
+    [
+        AGAINST,
+        f"{AGAINST}&layout=lanes&node={NODE}",
+        f"{AGAINST}&colour=ratio&fold=repeats&node={NODE},{NODE + 1}",
+        f"{AGAINST}&table=kernels",
+        "graph?file=small&graph=1&baseline=missing",
+    ],
+    ids=["nothing selected", "selected", "several", "by kernel", "no baseline"],
+)
+def test_graph_with_a_baseline_is_accessible(graph_page: GraphPage, site: Site, path: str) -> None:
+    graph_page.page.set_viewport_size(WINDOW)  # type: ignore[arg-type]
+    graph_page.open(site, path)
+    expect_accessible(graph_page.page)
+
+
+@pytest.mark.parametrize(
     ("file", "width"), [("small", 1400), ("small", 700), ("detailed", 1400), ("loop", 1400)]
 )
 def test_report_is_accessible(page: Page, site: Site, file: str, width: int) -> None:
@@ -118,6 +155,11 @@ def _help(page: Page) -> None:
 
 def _how_measured(page: Page) -> None:
     page.locator("details.gv-how summary").click()
+
+
+def _baselines(page: Page) -> None:
+    page.locator("#baseline").click()
+    page.get_by_role("option", name="wider").first.wait_for()
 
 
 def _choices(page: Page) -> None:
@@ -144,7 +186,7 @@ def _column_filter(page: Page) -> None:
 
 
 @pytest.mark.parametrize(
-    "opened", [_help, _how_measured, _choices, _tooltip, _no_match, _column_filter]
+    "opened", [_help, _how_measured, _baselines, _choices, _tooltip, _no_match, _column_filter]
 )
 def test_what_opens_is_accessible(
     graph_page: GraphPage, site: Site, opened: Callable[[Page], None]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from held_answers import hold, let_go
 from playwright.sync_api import Page, expect
 from recordings import FIRST_NODE_ID, write_loop_recording
 
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 NODE = FIRST_NODE_ID + 4
+#: Requests for the graph in lanes, and for pages.
+LANES = re.compile(r"payload/dag.*layout=lanes")
+PAGES = re.compile("_dash-update-component")
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +95,30 @@ def test_layouts_are_steps(opened: GraphPage) -> None:
     opened.wait_until(lambda: "layout=structure" in page.url, "structure again")
     opened.wait_until(lambda: opened.state("dag").get("ready"), "drawn")
     expect(page.get_by_role("radio", name="Structure")).to_be_checked()
+    page.go_back()
+    expect_runs(page)
+
+
+@pytest.mark.parametrize("times", [1, 2, 3])
+def test_drawing_that_comes_after_going_back_is_no_choice(opened: GraphPage, times: int) -> None:
+    page = opened.page
+    before, structure = page.url, opened.state("dag")["layout"]
+    for _ in range(times):
+        drawings = hold(page, LANES)
+        page.get_by_role("radiogroup", name="Layout").get_by_text("Lanes").click()
+        opened.wait_until(lambda d=drawings: "layout=lanes" in page.url and d, "lanes asked for")
+        pages = hold(page, PAGES)
+        page.go_back()
+        opened.wait_until(lambda p=pages: p, "the page before asked for")
+        let_go(page, LANES, drawings)
+        opened.wait_until(lambda: opened.state("dag").get("layout") == "lanes", "lanes drawn")
+        # Long enough for Dash to tell of it.
+        page.wait_for_timeout(100)
+        assert page.url == before
+        let_go(page, PAGES, pages)
+        opened.wait_until(lambda: opened.state("dag").get("layout") == structure, "back")
+        opened.wait()
+        assert page.url == before
     page.go_back()
     expect_runs(page)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from canvas_page import locate
+from held_answers import hold, let_go
 from nested_recordings import NESTED, layered, write_nested_recording
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ LOAD, CHILD, WHILE, REDUCE, IF, STORE = 0, 1, 2, 4, 5, 6
 STEP, INNER_IF, CHECK, CLIP = 12, 13, 15, 16
 NODES, TURNS = 27, 3
 LAYERS = 12
+DRAWINGS = re.compile("payload/dag")
 
 
 @pytest.fixture(scope="module")
@@ -133,6 +136,29 @@ def test_node_of_a_closed_body_is_found_at_the_node_that_holds_it(
     opens(graph_page)
     assert "open=" not in page.url
     assert graph_page.state("dag")["selected"] == [CLIP]
+
+
+def press_at_once(page: GraphPage, keys: str) -> None:
+    """Press keys before the page can do anything between them."""
+    page.page.evaluate(
+        """keys => Array.from(keys, key => document.querySelector("#dag canvas").dispatchEvent(
+            new KeyboardEvent("keydown", {key, bubbles: true})))""",
+        keys,
+    )
+
+
+def test_keys_faster_than_the_graph_all_count(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, f"{GRAPH}&node={CLIP}")
+    press_at_once(graph_page, "oo")
+    opens(graph_page, WHILE, INNER_IF)
+    press_at_once(graph_page, "xxo")
+    opens(graph_page, WHILE)
+    drawings = hold(graph_page.page, DRAWINGS)
+    press(graph_page, "x")
+    graph_page.wait_until(lambda: drawings, "the graph asked for")
+    press(graph_page, "o", "o")
+    let_go(graph_page.page, DRAWINGS, drawings)
+    opens(graph_page, WHILE, INNER_IF)
 
 
 def test_row_of_the_table_selects_a_nested_node(graph_page: GraphPage, site: Site) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from accessible import violations
 from app_recordings import write_imported_recording
 from playwright.sync_api import Page, Route
 from recordings import (
@@ -114,6 +116,46 @@ class OpenFile:
             f"selection of {node} everywhere",
         )
         assert [self.state(view)["message"] for view in ("dag", "timeline")] == ["", ""]
+
+
+def test_file_against_a_baseline(opened: OpenFile, tmp_path: Path) -> None:
+    slow = (*LONG.works[:8], replace(LONG.works[8], duration_ns=90_000), *LONG.works[9:])
+    before = write_recording(tmp_path / "before.gviz", LONG, launches=12, seed=1)
+    after = write_recording(tmp_path / "a.gviz", Shape("after", slow), launches=12, seed=2)
+    opened.open(write_html(after, tmp_path / "a.html", [1], baseline=before).path)
+    node = FIRST_NODE_ID + 8
+    assert opened.state()["overlay"] == "change"
+    assert opened.state()["changes"][str(node)]["verdict"] == "slower"
+    # Sorted by change.
+    assert opened.shown_rows()[0] == node
+    assert "slower" in opened.page.locator("#nodes tr[data-node]").first.inner_text()
+    rows = opened.page.locator("#nodes tr[data-node]")
+    rows.first.click()
+    eventually(lambda: "slower, by more than noise" in opened.inspected(), "the change in words")
+    rows.nth(1).click(modifiers=["Control"])
+    eventually(lambda: "2 nodes selected" in opened.inspected(), "both selected")
+    assert re.search(r"Against before\s+\+\d", opened.inspected())
+    assert violations(opened.page) == []
+    opened.page.locator("#theme-switch").click()
+    assert violations(opened.page) == []
+
+
+@pytest.mark.parametrize("panel", ["timeline", "memory"])
+def test_views_fill_their_pane(opened: OpenFile, small_recording: Path, panel: str) -> None:
+    path = small_recording.with_name("fills.html")
+    write_html(small_recording, path, [1], overwrite=True)
+    opened.open(path)
+    if panel == "memory":
+        opened.page.locator("#panel input[value=memory]").check()
+        opened.page.locator("#memory").wait_for()
+    heights = opened.page.evaluate(
+        "id => ['.gv-panel', '.gviz-canvas-box'].map("
+        "(what) => document.getElementById(id).closest(what).clientHeight)",
+        panel,
+    )
+    facts = opened.page.locator("#memory-box .gv-memory-view > :first-child")
+    taken = 0 if panel == "timeline" else facts.bounding_box()["height"]
+    assert abs(heights[0] - taken - heights[1]) <= 12
 
 
 @pytest.fixture

@@ -5,7 +5,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
 import re
+import subprocess
+import sys
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
@@ -26,8 +30,9 @@ from recordings import (
 )
 from saved_file import SavedFile, part_text
 
-from gviz.app.address import Addresses
+from gviz.app.address import Addresses, Baseline
 from gviz.app.application import create_app
+from gviz.app.baseline import compare
 from gviz.app.folding import FOLDINGS, fold_level
 from gviz.app.graph_level import read_level
 from gviz.app.graph_tree import read_tree
@@ -44,6 +49,7 @@ from gviz.app.parts import Parts
 from gviz.app.payload import DagAsked, dag_payload, timeline_payload
 from gviz.app.picks import node_list
 from gviz.app.security import Access
+from gviz.app.table import table_columns, table_payload
 from gviz.app.wire import unpack
 from gviz.errors import RecordingError, UsageError
 from gviz.recording.reader import Recording
@@ -60,6 +66,19 @@ def small(small_recording: Path, tmp_path_factory: pytest.TempPathFactory) -> Sa
 
 
 # -- the document ----------------------------------------------------------------------
+
+
+def test_files_of_one_recording_are_equal_whatever_the_order_of_sets(
+    small_recording: Path, tmp_path: Path
+) -> None:
+    written = []
+    for seed in ("1", "2"):
+        path = tmp_path / f"{seed}.html"
+        command = [sys.executable, "-P", "-m", "gviz", "export", small_recording, "--html"]
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        subprocess.run([*command, "-o", path], env=environment, check=True, capture_output=True)
+        written.append(path.read_bytes())
+    assert written[0] == written[1]
 
 
 def test_file_asks_for_nothing(small: SavedFile) -> None:
@@ -220,6 +239,69 @@ def test_inspectors_of_real_nodes_have_a_counterpart_in_full(path: Path) -> None
         words = texts(shown).split()
         assert found == words
     assert parts.unknown == set()
+
+
+# -- against a baseline ----------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def versions(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Two versions of a program: one more layer, and a node that takes twice as long."""
+    folder = tmp_path_factory.mktemp("versions")
+    works = list(transformer_shape(layers=4).works)
+    works[20] = replace(works[20], duration_ns=2 * works[20].duration_ns)
+    shape = transformer_shape(layers=3)
+    before = write_recording(folder / "before.gviz", shape, launches=15, seed=1)
+    later = Shape("later", tuple(works))
+    return before, write_recording(folder / "after.gviz", later, launches=15, seed=2)
+
+
+def test_file_with_a_baseline_holds_what_the_application_shows(
+    versions: tuple[Path, Path], tmp_path: Path
+) -> None:
+    before, after = versions
+    written = write_html(after, tmp_path / "after.html", [1], baseline=before)
+    saved = SavedFile.read(written.path)
+    library = Library([after, before])
+    view = graph_view(library, "after", 1)
+    against = compare(library, "after", view.tree, Baseline("before", 1))
+    assert saved.json("table-1") == json.loads(table_payload(view, against))
+    graph, facts = saved.json("graph-1"), saved.json("facts-1-0")
+    assert (graph["colour"], graph["baseline"]) == ("change", "before")
+    assert graph["columns"] == table_columns(view, "before")
+    for place, node in enumerate(view.tree.key.tolist()):
+        shown = render_inspector(library, "after", view, [node], Addresses("/"), node_list, against)
+        found = part_text(facts["parts"], facts["nodes"][place])
+        assert found.split() == texts(shown).split()
+    header, arrays = unpack(dag_payload(library.file("after").recording, 1, against=against))
+    stored = graph["headers"][next(iter(graph["dag"].values()))]
+    assert stored["baseline"] == header["baseline"]
+    for name in ("change", "ratio"):
+        assert stored["overlays"][name] == header["overlays"][name]
+    for name in ("verdict", "change_ns", "baseline_ns"):
+        about = stored["arrays"][name]
+        raw = saved.blobs()["arrays-1"][about["offset"] :][: arrays[name].nbytes]
+        assert raw == arrays[name].tobytes()
+
+
+def test_links_to_the_baseline_do_not_lead_to_the_graph_of_the_same_number(
+    versions: tuple[Path, Path], tmp_path: Path
+) -> None:
+    before, after = versions
+    saved = SavedFile.read(write_html(after, tmp_path / "a.html", [1], baseline=before).path)
+    parts = saved.json("facts-1-0")["parts"]
+    links = [part for part in parts if part[0] == "Link" and "of before" in part[2]]
+    assert links
+    assert {part[1]["href"] for part in links} == {""}
+
+
+def test_baseline_without_such_a_graph_is_refused(
+    versions: tuple[Path, Path], tmp_path: Path
+) -> None:
+    dump = write_imported_recording(tmp_path / "dump.gviz")
+    with pytest.raises(RecordingError, match="no baseline"):
+        write_html(versions[1], tmp_path / "a.html", [1], baseline=dump)
+    assert not (tmp_path / "a.html").exists()
 
 
 # -- payloads --------------------------------------------------------------------------

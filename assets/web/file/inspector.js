@@ -82,6 +82,18 @@
       button.disabled = false;
     }
 
+    /** What became of several nodes together, those in bodies left out; as gviz.app.baseline_inspector. */
+    against(rows) {
+      const known = rows.filter((row) => row.body === null && Number.isFinite(row.change_ns));
+      if (!known.length) return [];
+      const [before, change] = ["baseline_ns", "change_ns"].map((name) =>
+        known.reduce((total, row) => total + row[name], 0));
+      const relative = before ? `, ${gviz.format.signedShare(change / before)}` : "";
+      const nodes = gviz.format.counted(known.length, "node");
+      return [[`Against ${this.graph.baseline}`, gviz.format.signedTime(change) + relative,
+        `Derived: medians of ${nodes} of this level, timed in both`]];
+    }
+
     /** Sums over a selection; as gviz.app.inspector has them from the server. */
     several(ids) {
       const rows = ids.map((id) => this.nodes.row(id));
@@ -105,6 +117,7 @@
           ["Share of launch", timed.length ? gviz.format.share(sum("share")) : none,
             "Derived: node time over the launch's GPU time"],
           ["Timed", `${timed.length} of ${outer.length}`, "Nodes with spans"],
+          ...this.against(rows),
           ...counts.map(([kind, count]) => [kind, String(count)]),
         ])),
         ...(slowest.length ? [section("Slowest of them", list)] : []));

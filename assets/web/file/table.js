@@ -8,7 +8,10 @@
   const HEAD = 34;
   /** Rows beyond the view on either side, so that scrolling shows no gap. */
   const MORE = 8;
-  const SHOWN_AS = { gvizMicroseconds: gviz.format.microseconds, gvizPercent: gviz.format.share };
+  const SHOWN_AS = {
+    gvizMicroseconds: gviz.format.microseconds, gvizSignedMicroseconds: gviz.format.signedMicroseconds,
+    gvizPercent: gviz.format.share, gvizSignedPercent: gviz.format.signedShare,
+  };
 
   /**
    * @typedef {{field: string, headerName: string, headerTooltip?: string, tooltipField?: string,
