@@ -17,7 +17,7 @@ from gviz.app.plain_html import to_html
 from gviz.app.scripts import PageScripts
 
 #: A page that takes longer (s) to make is shown when Dash has built it.
-_PATIENCE_S = 0.5
+_PATIENCE_S = 1.0
 
 
 class Application(dash.Dash):  # type: ignore[misc]

@@ -139,6 +139,8 @@ class RunningServer:
             threads=_THREADS,
             ident=None,
             # Taken in whole before the token is looked at: no larger than what pages send.
+            # Larger answers take a way over the disk.
+            outbuf_overflow=_MOST_BODY_BYTES,
             max_request_body_size=_MOST_BODY_BYTES,
             clear_untrusted_proxy_headers=True,
         )

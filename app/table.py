@@ -100,7 +100,7 @@ def table_columns(view: GraphView, baseline: str | None = None) -> list[dict[str
     """Return the columns as AG Grid describes them; ``field`` is the name in the payload."""
     nodes = view.tree.nodes
     kinds = [node_type_name(t) for t in np.unique(nodes.integers("type")).tolist()]
-    grids, blocks = ({d or "" for d in _dimensions(nodes, name)} for name in ("grid", "block"))
+    grids, blocks = ({d or "" for d in _shapes(nodes, name)[0]} for name in ("grid", "block"))
     levels = view.tree.levels
     columns: list[dict[str, Any]] = [
         {"field": "node", "headerName": "Id", **_NUMBER, "width": 66},
@@ -244,8 +244,13 @@ def _kinds(nodes: TreeNodes) -> list[str]:
 
 def _dimensions(nodes: TreeNodes, name: str) -> list[str | None]:
     """Return grid or block of each node as text; None: it has none."""
+    texts, which = _shapes(nodes, name)
+    return [texts[at] for at in which.tolist()]
+
+
+def _shapes(nodes: TreeNodes, name: str) -> tuple[list[str | None], npt.NDArray[np.int64]]:
+    """Return the different grids or blocks, and which of them each node has."""
     axes = [nodes.integers(f"{name}_{axis}", 0) for axis in "xyz"]
     first, which = distinct(axes)
     shapes = zip(*(axis[first].tolist() for axis in axes), strict=True)
-    texts = [dimensions(x, y, z) if x else None for x, y, z in shapes]
-    return [texts[at] for at in which.tolist()]
+    return [dimensions(x, y, z) if x else None for x, y, z in shapes], which
