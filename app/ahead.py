@@ -7,16 +7,19 @@ can read that graph. What it makes is kept with the file, as what a request make
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Iterator
+from threading import Event, Thread
 
 from dash.development.base_component import Component
 from flask import Flask
 
 from gviz.app.address import Addresses
 from gviz.app.address_page import render_page
+from gviz.app.graph_view import graph_view
+from gviz.app.inspector import render_inspector
 from gviz.app.kept import KEPT_BYTES
 from gviz.app.library import Library
+from gviz.app.open_recording import OpenRecording
 from gviz.app.run_view import run_files
 
 #: What is made ahead fills at most this part of what is kept, so that it displaces nothing.
@@ -46,6 +49,31 @@ def ask(server: Flask, address: str) -> None:
         logging.getLogger(__name__).debug("%s was not made ahead", address, exc_info=True)
 
 
+def prepare_click(
+    library: Library, opened: OpenRecording, graph_id: int, addresses: Addresses
+) -> None:
+    """Read, once for each version of a file, what the inspector asks for at the first click.
+
+    Returns at once. That is a second for 100,000 nodes: who uses which memory, and in which
+    ranges the eager side was called.
+    """
+
+    def read() -> None:
+        try:
+            with opened.at():
+                view = graph_view(library, opened.key, graph_id)
+                render_inspector(library, opened.key, view, view.tree.key[:1].tolist(), addresses)
+        except Exception:  # the click that asks for it is told what is wrong, in a sentence
+            logging.getLogger(__name__).debug("no click was prepared", exc_info=True)
+
+    def begin() -> bool:
+        Thread(target=read, name="first click", daemon=True).start()
+        return True
+
+    if not opened.is_followed:  # one that grows is another one before somebody clicks
+        opened.derive(("first click", graph_id), begin)
+
+
 class Ahead:
     """Makes the page of each file's main graph in a thread; IDLE -> (start) RUNNING -> DONE.
 
@@ -59,8 +87,8 @@ class Ahead:
         self._server = server
         self._library = library
         self._addresses = addresses
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="pages ahead", daemon=True)
+        self._stopped = Event()
+        self._thread = Thread(target=self._run, name="pages ahead", daemon=True)
 
     def start(self) -> None:
         """Begin; returns at once."""

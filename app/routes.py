@@ -24,6 +24,7 @@ from gviz.app.address import (
     parse_launches,
     parse_order,
 )
+from gviz.app.ahead import prepare_click
 from gviz.app.baseline import compared_at
 from gviz.app.folding import FOLDINGS
 from gviz.app.graph_level import read_level
@@ -81,7 +82,10 @@ def add_payload_routes(server: Flask, library: Library, addresses: Addresses) ->
         view = graph_view(library, opened.key, graph_id)
         with compared_at(library, opened.key, graph_id, _baseline(request.args)) as against:
             key = ("table", graph_id, against and against.edition)
-            return answer(opened, key, lambda: table_payload(view, against))
+            found = answer(opened, key, lambda: table_payload(view, against))
+        # Asked for once the page is drawn: next comes a click.
+        prepare_click(library, opened, graph_id, addresses)
+        return found
 
     def inspector(opened: OpenRecording, graph_id: int) -> Response:
         view = graph_view(library, opened.key, graph_id)

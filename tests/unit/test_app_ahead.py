@@ -5,13 +5,14 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from threading import Event
+from threading import Event, active_count
 
 import pytest
 from dash import html
 from dash.development.base_component import Component
 from live_spool import LiveProgram
 from recordings import fork_join_shape, transformer_shape, write_recording
+from waiting import eventually
 
 from gviz.app import ahead, first_page, payload
 from gviz.app.address import Addresses
@@ -20,6 +21,7 @@ from gviz.app.ahead import Ahead, canvas_sources
 from gviz.app.application import build_app
 from gviz.app.components import Dag
 from gviz.app.library import Library
+from gviz.app.open_recording import GoneError
 from gviz.app.run_view import run_files
 from gviz.app.security import Access
 
@@ -143,6 +145,43 @@ def test_page_that_takes_long_is_built_by_dash_and_its_data_are_made_meanwhile(
 def test_page_in_time_leaves_its_data_to_the_browser() -> None:
     page: Component = html.Div([Dag(id="dag", source="/payload/dag/x/1")])
     assert first_page._in_time(lambda: (page, "x"), refuse) == (page, "x")
+
+
+def test_first_click_is_prepared_when_the_table_is_asked_for(
+    tmp_path: Path, open_files: Open
+) -> None:
+    library = open_files(write_recording(tmp_path / "a.gviz", fork_join_shape(), arguments=True))
+    file = library.file("a")
+    _, status = made(library)
+    assert status(f"/payload/table/{file.edition}/1") == 200
+
+    def kept() -> bool:
+        try:
+            file.derive(("eager ranges", 1), _not_there)
+        except LookupError:
+            return False
+        return True
+
+    eventually(kept, "what the inspector asks for")
+
+
+def _not_there() -> None:
+    raise LookupError
+
+
+def test_click_on_a_file_that_is_gone_is_left_to_the_request(
+    tmp_path: Path, open_files: Open
+) -> None:
+    path = write_recording(tmp_path / "a.gviz", fork_join_shape())
+    library = open_files(path)
+    file = library.file("a")
+    with file.at():
+        ahead.prepare_click(library, file, 99, Addresses("/"))
+    path.unlink()
+    before = active_count()
+    with pytest.raises(GoneError):
+        ahead.prepare_click(library, file, 1, Addresses("/"))
+    assert active_count() <= before
 
 
 def test_address_that_fails_is_left_to_the_request(small_recording: Path, open_files: Open) -> None:
