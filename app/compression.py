@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
 import threading
 
 from flask import Flask, Response, request
+
+from gviz.app.gzipped import gzipped
 
 #: Smaller answers fit in a few packets anyway.
 _LEAST_BYTES = 4096
@@ -41,10 +42,10 @@ def add_compression(server: Flask) -> None:
             key = request.full_path
             with lock:
                 if key not in kept:
-                    kept[key] = gzip.compress(plain, _LEVEL, mtime=0)
+                    kept[key] = gzipped(plain, _LEVEL)
                 packed = kept[key]
         else:
-            packed = gzip.compress(plain, _LEVEL, mtime=0)
+            packed = gzipped(plain, _LEVEL)
         response.set_data(packed)
         response.headers["Content-Encoding"] = "gzip"
         return response

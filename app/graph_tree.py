@@ -398,8 +398,12 @@ def _read_spans(
         spans = recording.fetch_graph_spans(outermost.graph_id, wanted)
     node = by_exec.find(spans.node_id)
     mine = (node >= 0) & (spans.node_id >= wanted.start)
-    launch = np.unique(spans.launch_id, return_inverse=True)[1].reshape(-1).astype(np.int64)
-    return (
-        LaunchSpans(launch[mine], node[mine], spans.start_ns[mine], spans.duration_ns[mine]),
-        kept,
-    )
+    found = LaunchSpans(_numbered(spans.launch_id), node, spans.start_ns, spans.duration_ns)
+    return found if mine.all() else found.taken(mine, node[mine]), kept
+
+
+def _numbered(launch_id: IntArray) -> IntArray:
+    """Return launches by numbers from 0, which unlike ids are small (int64)."""
+    if len(launch_id) and (launch_id == launch_id[0]).all():  # what np.unique would sort
+        return np.zeros(len(launch_id), np.int64)
+    return np.unique(launch_id, return_inverse=True)[1].reshape(-1).astype(np.int64)

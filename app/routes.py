@@ -30,6 +30,7 @@ from gviz.app.folding import FOLDINGS
 from gviz.app.graph_level import read_level
 from gviz.app.graph_tree import read_tree
 from gviz.app.graph_view import graph_view, launches_with_times, typical_launch
+from gviz.app.gzipped import gzipped
 from gviz.app.inspector import render_inspector
 from gviz.app.library import Library
 from gviz.app.miniature import build_miniature
@@ -214,4 +215,4 @@ def _respond(body: bytes, tag: str) -> Response:
 
 
 def _compressed(body: bytes) -> tuple[bytes, str]:
-    return gzip.compress(body, _GZIP_LEVEL, mtime=0), hashlib.sha256(body).hexdigest()[:32]
+    return gzipped(body, _GZIP_LEVEL), hashlib.sha256(body).hexdigest()[:32]

@@ -6,13 +6,16 @@ import hashlib
 import re
 import threading
 from collections.abc import Sequence
+from html import unescape
 from pathlib import Path
 from typing import NamedTuple
 
+import dash
 from flask import Flask, Response
 
 _TAG = re.compile(r"<script\b.*?</script>", re.DOTALL)
 _SOURCE = re.compile(r'src="([^"]*)"')
+_FETCHED = re.compile(r'<link rel="preload" as="script" href="([^"]*)"')
 #: Component libraries of tables: AG Grid's comes later, Dash's own is used nowhere.
 _GRID = re.compile(r"/dash_ag_grid/dash_ag_grid[^/]*\.js$")
 _OLD_TABLE = re.compile(r"/dash_table/[^/]*\.js$")
@@ -103,6 +106,14 @@ class Scripts:
 
     def _read(self, name: str) -> str:
         return f"/* {name} */\n{(self._folder / name).read_text(encoding='utf-8')};"
+
+
+def script_addresses(app: dash.Dash) -> list[str]:
+    """Return the addresses of what every page of an application loads before it is drawn."""
+    with app.server.test_request_context(app.config.url_base_pathname):
+        # Dash looks for the files of its pages before the first request.
+        app.server.preprocess_request()
+        return [unescape(address) for address in _FETCHED.findall(app.index())]
 
 
 def add_script_route(server: Flask, scripts: Scripts, address: str) -> None:

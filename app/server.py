@@ -13,6 +13,7 @@ import threading
 import webbrowser
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -25,6 +26,7 @@ from gviz.app.ahead import Ahead
 from gviz.app.allocator import give_memory_back
 from gviz.app.application import build_app
 from gviz.app.library import Library
+from gviz.app.scripts import script_addresses
 from gviz.app.security import LOOPBACK_HOSTS, Access, new_token
 from gviz.app.uploads import MOST_BYTES
 from gviz.errors import UsageError
@@ -132,7 +134,8 @@ class RunningServer:
             raise
         self.port: int = listener.getsockname()[1]
         app = build_app(self.library, self._access, options.most_upload_bytes, options.ignored)
-        self._ahead = Ahead(app.server, self.library, Addresses(self.prefix))
+        addresses = Addresses(self.prefix)
+        self._ahead = Ahead(app.server, self.library, addresses, partial(script_addresses, app))
         self._server = create_server(
             restore_prefix(app.server, self.prefix),
             sockets=[listener],

@@ -7,13 +7,16 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from gviz.recording import rows
-from gviz.recording.columns import ROWS_AT_ONCE, Execute, join_pages, read_columns, read_page
+from gviz.recording.column_reading import ROWS_AT_ONCE, read_columns, read_page
+from gviz.recording.columns import join_pages
 from gviz.recording.integrity import check_rows
 from gviz.recording.table import table_of
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
+    from gviz.recording.database import Database, Execute
 
     IntArray = npt.NDArray[np.int64]
 
@@ -56,17 +59,17 @@ class EdgeArrays:
         return len(self.from_node)
 
 
-def read_edges(execute: Execute, topology_id: int) -> EdgeArrays:
+def read_edges(database: Database, topology_id: int) -> EdgeArrays:
     """Return the edges of a topology, by (from_node, to_node)."""
     names = [f.name for f in fields(EdgeArrays)]
-    found = read_columns(execute, rows.Edge, names, {"topology_id": topology_id})
+    found = read_columns(database, rows.Edge, names, {"topology_id": topology_id})
     return EdgeArrays(*(found.integers(name) for name in names))
 
 
-def read_spans(execute: Execute, launch_id: int) -> SpanArrays:
+def read_spans(database: Database, launch_id: int) -> SpanArrays:
     """Return the spans of one launch."""
     names = [f.name for f in fields(SpanArrays)]
-    found = read_columns(execute, rows.Span, names, {"launch_id": launch_id})
+    found = read_columns(database, rows.Span, names, {"launch_id": launch_id})
     return SpanArrays(*(found.integers(name) for name in names))
 
 

@@ -30,7 +30,7 @@ _LOOKED_UP = frozenset(
 _MAY_BE_MISSING = frozenset({"stack", "location", "nvtx_path"})
 #: Tables whose rows stand under others of the same table.
 _TREES = (("graph", "graph_id", "parent_graph_id"), ("nvtx_path", "nvtx_path_id", "parent_id"))
-#: Files found whole, by device, inode, size and times: the viewer opens a file in each thread.
+#: Versions of files found whole: the viewer opens a file in each thread.
 _MOST_KNOWN = 256
 _known: dict[tuple[int, ...], None] = {}
 
@@ -51,12 +51,20 @@ class DamagedError(RecordingError):
         self.what = what
 
 
-def check_integrity(path: Path, database: sqlite3.Connection) -> None:
-    """Raise DamagedError (or sqlite3.Error) unless a file's tables and references are whole."""
+def file_version(path: Path) -> tuple[int, ...]:
+    """Return what tells a file from another, or from itself before a change; OSError: it is gone.
+
+    Device, inode, size in bytes, times of change of content and of entry (ns).
+    """
     status = path.stat()
-    version = (
+    return (
         status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns,
     )  # fmt: skip
+
+
+def check_integrity(path: Path, database: sqlite3.Connection) -> None:
+    """Raise DamagedError (or sqlite3.Error) unless a file's tables and references are whole."""
+    version = file_version(path)
     if version in _known:
         return
     _check_tables(database)

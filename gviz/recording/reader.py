@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import urllib.parse
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType, TracebackType
@@ -26,10 +25,11 @@ from gviz.recording.arrays import (
     read_graph_spans,
     read_spans,
 )
-from gviz.recording.columns import ROWS_AT_ONCE, Columns, read_columns
-from gviz.recording.identity import check_header, check_identity
+from gviz.recording.column_reading import ROWS_AT_ONCE, read_columns
+from gviz.recording.columns import Columns
+from gviz.recording.database import Database
 from gviz.recording.int_column import decode
-from gviz.recording.integrity import DamagedError, check_integrity, check_rows
+from gviz.recording.integrity import check_rows
 from gviz.recording.table import table_of
 
 if TYPE_CHECKING:
@@ -62,40 +62,16 @@ class Recording:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        check_header(self.path)
-        uri = "file:" + urllib.parse.quote(str(self.path.absolute())) + "?immutable=1"
-        self._db = sqlite3.connect(uri, uri=True, check_same_thread=False)
-        try:
-            # What a schema says is run by no statement of ours: the file may be anybody's.
-            self._db.execute("PRAGMA trusted_schema=OFF")
-            application = self._db.execute("PRAGMA application_id").fetchone()[0]
-            version = self._db.execute("PRAGMA user_version").fetchone()[0]
-            check_identity(self.path, application, version)
-            check_integrity(self.path, self._db)
-        except DamagedError as error:
-            self._db.close()
-            raise RecordingError(
-                f"{self.path} is damaged: {error.what}; copy it again from its origin, or record "
-                "again"
-            ) from error
-        except RecordingError:
-            self._db.close()
-            raise
-        except (sqlite3.Error, UnicodeDecodeError) as error:
-            self._db.close()
-            raise RecordingError(
-                f"{self.path} is damaged ({error}); if its spool is still beside it, "
-                f"run 'gviz info' on the spool to fold it again"
-            ) from error
+        self._database = Database(self.path)
 
     def close(self) -> None:
         """Close the file."""
-        self._db.close()
+        self._database.close()
 
     def __del__(self) -> None:
         # A server keeps one recording open a thread, and threads end without telling.
-        if hasattr(self, "_db"):
-            self._db.close()
+        if hasattr(self, "_database"):
+            self._database.close()
 
     def __enter__(self) -> Recording:
         return self
@@ -352,7 +328,7 @@ class Recording:
         by = ", ".join(table.primary_key)
         sql = f"SELECT {', '.join(_names(row))} FROM {table.name} ORDER BY {by}"
         try:
-            found = self._db.execute(sql)
+            found = self._database.connection.execute(sql)
             while page := found.fetchmany(ROWS_AT_ONCE):
                 yield page
         except sqlite3.Error as error:
@@ -373,15 +349,15 @@ class Recording:
         rows. ``since`` has, for times, what they are counted from.
         """
         _check_columns(row, (*names, *key))
-        return read_columns(self._execute, row, names, key, since)
+        return read_columns(self._database, row, names, key, since)
 
     def fetch_edges(self, topology_id: int) -> EdgeArrays:
         """Return the edges of a topology as arrays, by (from_node, to_node)."""
-        return read_edges(self._execute, topology_id)
+        return read_edges(self._database, topology_id)
 
     def fetch_spans(self, launch_id: int) -> SpanArrays:
         """Return the spans of one launch as arrays."""
-        return read_spans(self._execute, launch_id)
+        return read_spans(self._database, launch_id)
 
     def fetch_graph_spans(self, graph_id: int, node_ids: range | None = None) -> SpanArrays:
         """Return the spans of every recorded launch of a graph as arrays.
@@ -464,10 +440,7 @@ class Recording:
         return [row(**dict(zip(names, r, strict=True))) for r in found]
 
     def _execute(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
-        try:
-            return self._db.execute(sql, parameters).fetchall()
-        except (sqlite3.Error, UnicodeDecodeError) as error:
-            raise RecordingError(f"{self.path} is damaged: {error}") from error
+        return self._database.execute(sql, *parameters)
 
 
 def _names(row: type) -> list[str]:

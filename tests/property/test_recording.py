@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from recording_equality import normal_run
 
-from gviz.recording import columns, reader, rows
+from gviz.recording import column_reading, columns, database, rows
 from gviz.recording.merge import merge_recordings
 from gviz.recording.reader import Recording
 from gviz.recording.table import Column, Table, all_tables
@@ -41,7 +41,7 @@ _ITERATIONS = st.integers(0, 2**24 - 1)
 @pytest.fixture(scope="module", autouse=True)
 def _no_door() -> Iterator[None]:
     """Rows here refer to rows that are not there: tests/unit/test_integrity.py is about those."""
-    with mock.patch.object(reader, "check_integrity"):
+    with mock.patch.object(database, "check_integrity"):
         yield
 
 
@@ -99,7 +99,10 @@ def test_rows_come_back_equal_as_columns_of_several_pages(
     table: Table, data: st.DataObject
 ) -> None:
     written = data.draw(_rows_of(table))
-    with tempfile.TemporaryDirectory() as folder, mock.patch.object(columns, "ROWS_AT_ONCE", 2):
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        mock.patch.object(column_reading, "ROWS_AT_ONCE", 2),
+    ):
         path = Path(folder) / "r.gviz"
         with RecordingWriter(path) as writer:
             writer.insert(*written)

@@ -14,7 +14,7 @@ from live_spool import LiveProgram
 from recordings import fork_join_shape, transformer_shape, write_recording
 from waiting import eventually
 
-from gviz.app import ahead, first_page, payload
+from gviz.app import ahead, compression, first_page, payload
 from gviz.app.address import Addresses
 from gviz.app.address_page import render_page
 from gviz.app.ahead import Ahead, canvas_sources
@@ -23,6 +23,7 @@ from gviz.app.components import Dag
 from gviz.app.library import Library
 from gviz.app.open_recording import GoneError
 from gviz.app.run_view import run_files
+from gviz.app.scripts import script_addresses
 from gviz.app.security import Access
 
 Open = Callable[..., Library]
@@ -191,3 +192,33 @@ def test_address_that_fails_is_left_to_the_request(small_recording: Path, open_f
     ahead.ask(server, "/payload/dag/nothing/1")
     ahead.ask(server, "/no/such/page/at/all")
     assert status("/payload/dag/nothing/1") == 404
+
+
+def test_scripts_are_compressed_before_they_are_asked_for(
+    small_recording: Path, open_files: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = open_files(small_recording)
+    app = build_app(library, Access("t", prefix="/proxy/x/"))
+    scripts = script_addresses(app)
+    assert len(scripts) > 5
+    assert all(address.startswith("/proxy/x/") for address in scripts)
+    pages = Ahead(app.server, library, Addresses("/proxy/x/"), lambda: scripts)
+    pages.start()
+    assert pages.wait(60)
+    client = app.server.test_client()
+    client.get("/proxy/x/?token=t", headers={"Host": "localhost"})
+    monkeypatch.setattr(compression, "gzipped", refuse)
+    asked = {"Host": "localhost", "Accept-Encoding": "gzip"}
+    answers = [client.get(address, headers=asked) for address in scripts]
+    assert {answer.status_code for answer in answers} == {200}
+    assert sum("Content-Encoding" in answer.headers for answer in answers) > 4
+
+
+def test_scripts_are_those_that_the_page_fetches(small_recording: Path, open_files: Open) -> None:
+    app = build_app(open_files(small_recording), Access("t"))
+    ahead_of = script_addresses(app)
+    client = app.server.test_client()
+    client.get("/?token=t", headers={"Host": "localhost"})
+    page = client.get("/", headers={"Host": "localhost"}).text
+    missing = [a for a in ahead_of if f'as="script" href="{a}"' not in page]
+    assert (len(ahead_of) > 5, missing) == (True, [])

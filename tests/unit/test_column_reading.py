@@ -1,0 +1,145 @@
+"""Reading columns in two halves: every row once, in order, of the file that was opened."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from unittest import mock
+
+import pytest
+from recordings import fork_join_shape, transformer_shape, write_loop_recording, write_recording
+
+from gviz.errors import RecordingError
+from gviz.recording import column_reading, rows
+from gviz.recording.database import Database
+from gviz.recording.reader import Recording
+
+#: Rows of a page here, so that small recordings have many.
+PAGE = 4
+NAMES = ("node_id", "iteration", "start_ns", "duration_ns", "stream_id")
+
+
+@pytest.fixture(autouse=True)
+def _small_pages() -> Iterator[None]:
+    with mock.patch.object(column_reading, "ROWS_AT_ONCE", PAGE):
+        yield
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Return a recording whose launch 1 ran two nodes 41 times, and one before and behind."""
+    return write_loop_recording(tmp_path / "loop.gviz", iterations=41)
+
+
+def spans_of(path: Path) -> list[tuple[int, ...]]:
+    """Return the spans of launch 1 as SQLite gives them."""
+    with closing(sqlite3.connect(path)) as database:
+        return database.execute(
+            f"SELECT {', '.join(NAMES)} FROM span WHERE launch_id=1 ORDER BY node_id, iteration"
+        ).fetchall()
+
+
+def read(recording: Recording) -> list[tuple[int, ...]]:
+    """Return them as gviz reads them."""
+    found = recording.fetch_arrays(rows.Span, {"launch_id": 1}, NAMES)
+    return list(zip(*(found.integers(name).tolist() for name in NAMES), strict=True))
+
+
+def test_every_row_is_read_once_and_in_order_by_two_hands(path: Path) -> None:
+    with (
+        Recording(path) as recording,
+        mock.patch.object(column_reading, "read_page", wraps=column_reading.read_page) as pages,
+    ):
+        assert read(recording) == spans_of(path)
+    hands = {call.args[0] for call in pages.call_args_list}
+    assert len(hands) == 2
+    assert pages.call_count > len(spans_of(path)) / PAGE
+
+
+@pytest.mark.parametrize("keys", [[3], [3, 4], [1, 2, 3, 4, 5], [*range(9)], [0, 9, 10, 2**62]])
+@pytest.mark.parametrize("iterations", [1, 2, 5])
+def test_any_keys_are_halved(tmp_path: Path, keys: list[int], iterations: int) -> None:
+    path = write_recording(tmp_path / "x.gviz", fork_join_shape(1, 2, 1), launches=1)
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("DELETE FROM span")
+        database.executemany(
+            "INSERT INTO span VALUES (1, ?, ?, ?, 5, 7)",
+            [(key, i, 10 * i) for key in keys for i in range(iterations)],
+        )
+    with Recording(path) as recording:
+        assert read(recording) == spans_of(path)
+    assert len(spans_of(path)) == len(keys) * iterations
+
+
+def test_texts_numbers_and_bytes_are_joined_across_halves(tmp_path: Path) -> None:
+    path = write_recording(tmp_path / "x.gviz", transformer_shape(4), arguments=True)
+    names = ("node_id", "name", "occupancy_fraction", "exec_node_id")
+    with Recording(path) as recording:
+        found = recording.fetch_arrays(rows.Node, {"graph_id": 1}, names)
+        nodes = recording.fetch_nodes(1)
+        given = recording.fetch_arrays(rows.Argument, {"graph_id": 1}, ("node_id", "value"))
+        arguments = [a for n in nodes for a in recording.fetch_arguments(1, n.node_id)]
+    for name in names:
+        assert found.listed(name) == [getattr(node, name) for node in nodes]
+    assert given.listed("node_id") == [argument.node_id for argument in arguments]
+    value = given.blobs("value")
+    assert value.data.tobytes() == b"".join(argument.value for argument in arguments)
+    assert len(nodes) > 2 * PAGE
+    assert len(arguments) > 2 * PAGE
+
+
+def test_a_file_put_in_its_place_is_not_read(path: Path, tmp_path: Path) -> None:
+    before = spans_of(path)
+    other = write_loop_recording(tmp_path / "other.gviz", iterations=77)
+    with Recording(path) as recording:
+        os.replace(other, path)
+        assert read(recording) == before
+        path.unlink()
+        assert read(recording) == before
+
+
+def test_a_file_put_in_its_place_later_is_not_read_either(path: Path, tmp_path: Path) -> None:
+    before = spans_of(path)
+    other = write_loop_recording(tmp_path / "other.gviz", iterations=77)
+    with Recording(path) as recording:
+        assert read(recording) == before
+        os.replace(other, path)
+        assert read(recording) == before
+
+
+def test_a_second_hand_is_not_given_once_the_file_is_another(path: Path, tmp_path: Path) -> None:
+    other = write_loop_recording(tmp_path / "other.gviz", iterations=77)
+    with closing(Database(path)) as database:
+        os.replace(other, path)
+        assert database.beside() is None
+    with closing(Database(path)) as database:
+        beside = database.beside()
+        assert beside is not None
+        assert beside("SELECT count(*) FROM span") == database.execute("SELECT count(*) FROM span")
+        assert len(database.execute("SELECT 1 FROM span")) == 2 * 77 + 2
+
+
+@pytest.mark.parametrize("at", ["node_id, iteration", "node_id DESC, iteration DESC"])
+def test_damage_in_either_half_is_told(path: Path, at: str) -> None:
+    with closing(sqlite3.connect(path)) as database, database:
+        key = database.execute(f"SELECT node_id, iteration FROM span ORDER BY {at}").fetchone()
+        database.execute(
+            "UPDATE span SET duration_ns='long' WHERE (node_id, iteration) = (?, ?)", key
+        )
+    with Recording(path) as recording, pytest.raises(RecordingError, match=r"span\.duration_ns"):
+        read(recording)
+
+
+def test_closing_closes_both_connections(path: Path) -> None:
+    def open_files() -> int:
+        links = Path("/proc/self/fd").iterdir()
+        return sum(1 for link in links if link.is_symlink() and os.readlink(link) == str(path))
+
+    recording = Recording(path)
+    read(recording)
+    assert open_files() == 2
+    recording.close()
+    assert open_files() == 0
