@@ -161,10 +161,12 @@ def stream_side(
     else:
         launch = recording.fetch_launch(launch_id)
     side = _side(launch)
+    # Of a million operations a column that nothing is done with is a tenth of all reading.
+    has_ranges = recording.has_rows(rows.NvtxRange, {"run_id": launch.run_id})
     found = recording.fetch_arrays(
         rows.StreamOperation,
         {"launch_id": launch.launch_id},
-        _OPERATION,
+        (*_OPERATION, *(("thread_id",) if has_ranges else ())),
         dict.fromkeys(("start_ns", "host_start_ns", "host_end_ns"), side.zero_ns),
     )
     # Numbers of operations are in the order of their starts, but nothing depends on it.
@@ -182,7 +184,7 @@ def stream_side(
         "stream_lane": lane.reshape(-1).astype(np.uint32),
         "stream_stream": stream.astype(np.int32),
         **_host_calls(found, order),
-        **_called_in(recording, launch, side, found, order, strings),
+        **(_called_in(recording, launch, side, found, order, strings) if has_ranges else {}),
     }
     total = float((start + duration).max(initial=0.0))
     lanes = [f"stream {s}" for s in streams.tolist()]
@@ -201,7 +203,6 @@ _OPERATION = (
     "stream_id",
     "host_start_ns",
     "host_end_ns",
-    "thread_id",
 )
 
 

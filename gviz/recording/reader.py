@@ -322,6 +322,12 @@ class Recording:
         check_rows(table_of(row), names, found)
         return found
 
+    def has_rows(self, row: type, key: Mapping[str, int]) -> bool:
+        """Return whether a table has a row whose columns equal ``key``."""
+        table = _check_columns(row, key)
+        where = " AND ".join(f"{name}=?" for name in key)
+        return bool(self._execute(f"SELECT 1 FROM {table} WHERE {where} LIMIT 1", *key.values()))
+
     def fetch_pages(self, row: type) -> Iterator[list[tuple[Any, ...]]]:
         """Yield a whole table, some thousand rows at a time, by its primary key."""
         table = table_of(row)
