@@ -61,6 +61,33 @@ def test_the_style_that_is_left_open() -> None:
     assert parse_dot(text)[0].nodes == parse_dot(DUMP.read_text())[0].nodes
 
 
+def test_names_as_newer_releases_print_them() -> None:
+    # Demangled names (rocm-systems, 2026), and more of what DEBUG_HIP_GRAPH_DOT_PRINT adds.
+    name = "void ns::vector<float, (int)4>(float*, std::pair<int, int>)"
+    text = (
+        DUMP.read_text()
+        .replace("_Z6vectorPfi", name)
+        .replace("StreamId:0\n", "StreamId:0\nSegmentId:-1\n")
+        .replace("SignalIsRequired: false", "SignalIsRequired: false\nDeviceId:0")
+    )
+    assert text.count("SegmentId") == text.count("DeviceId") > 0
+    before, after = parse_dot(DUMP.read_text()), parse_dot(text)
+    assert [graph.edges for graph in after] == [graph.edges for graph in before]
+    for old, new in zip(before[0].nodes, after[0].nodes, strict=True):
+        assert (new.node_id, new.type, new.memcpy, new.memset) == (
+            old.node_id,
+            old.type,
+            old.memcpy,
+            old.memset,
+        )
+    kernel, old_kernel = node(after, 5).kernel, node(before, 5).kernel
+    assert kernel is not None
+    assert old_kernel is not None
+    assert kernel.mangled_name == name
+    assert (kernel.grid_dim, kernel.block_dim) == (old_kernel.grid_dim, old_kernel.block_dim)
+    assert kernel.shared_mem_bytes == old_kernel.shared_mem_bytes
+
+
 def test_import(tmp_path: Path) -> None:
     with Recording(import_dot(DUMP, tmp_path / "hip.gviz")) as recording:
         assert [g.origin for g in recording.fetch_graphs()] == ["dot", "body"]
