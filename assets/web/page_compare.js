@@ -16,10 +16,7 @@
 
   const touched = gviz.lastTouched([...VIEWS, TABLE]);
 
-  const noUpdate = () => window.dash_clientside.no_update;
-  const present = (id) => document.getElementById(id) !== null;
-  const set = (id, props) => present(id) && window.dash_clientside.set_props(id, props);
-  const propsOf = (id) => window.dash_component_api.getLayout(id)?.props || {};
+  const { noUpdate, present, propsOf, setPresent: set } = gviz.dashProps;
 
   /** Write one field of the address; null: it says nothing of it. */
   function keep(fields) {
