@@ -458,5 +458,6 @@ def _link_comparison(link: Callable[..., None]) -> None:
         optional("compare-colour", "value"),
         optional("compare-layout", "value"),
         optional("compare-level", "value"),
+        optional("compare-dag", "open"),
         at_start=True,
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gviz.app.graph_tree import GraphTree
-from gviz.app.open_levels import OpenLevel
+from gviz.app.open_levels import VisibleLevel
 from gviz.app.quantity import counted, integer
 from gviz.app.wire import Arrays, Strings
 
@@ -57,7 +57,7 @@ def _untold(tree: GraphTree, at: int) -> str:
     return "did not run in any recorded launch"
 
 
-def holder_arrays(levels: Sequence[OpenLevel], strings: Strings) -> Arrays:
+def holder_arrays(levels: Sequence[VisibleLevel], strings: Strings) -> Arrays:
     """Return what the DAG says of visible nodes that hold bodies, open or not.
 
     Of each: holder_item (u4), holder_words (string), holder_launches (u4, in which anything inside

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -71,6 +72,32 @@ class OpenLevel:
         return item if self.view.graph.node[item] == node else None
 
 
+class VisibleLevel(Protocol):
+    """A level whose items stand among those of others: of one graph, or of two in one picture."""
+
+    @property
+    def level(self) -> GraphLevel:
+        """Its nodes."""
+
+    @property
+    def first(self) -> int:
+        """The number of its first item."""
+
+    @property
+    def holder(self) -> tuple[int, int] | None:
+        """The (visible level, item of that level) that it is in."""
+
+    @property
+    def item_of(self) -> IntArray:
+        """The item of each node, among those of its level (int64)."""
+
+    def item_that_is(self, node: int) -> int | None:
+        """Return the item that a node with bodies is; None: it cannot be opened."""
+
+    def __len__(self) -> int:
+        """Return how many items it has."""
+
+
 def open_levels(
     tree: GraphTree,
     opened: Collection[str],
@@ -91,7 +118,7 @@ def open_levels(
     read, fold
         Return a level of the tree, and its folds.
     """
-    wanted = _nodes_of(tree, opened)
+    wanted = opened_nodes(tree, opened)
     level = read(0)
     found = [OpenLevel(level, fold(level), 0, None)]
     end = len(found[0])
@@ -106,7 +133,8 @@ def open_levels(
     return found
 
 
-def _nodes_of(tree: GraphTree, opened: Collection[str]) -> set[int]:
+def opened_nodes(tree: GraphTree, opened: Collection[str]) -> set[int]:
+    """Return the nodes that ids are about; others are of folds."""
     keys = (int(m[1]) for name in opened if (m := _OPEN.fullmatch(name)))
     return {node for key in keys if (node := tree.index_of(key)) is not None}
 
@@ -131,15 +159,30 @@ def join_levels(levels: Sequence[OpenLevel], parts: Sequence[Arrays], strings: S
         moved = [part[name] + np.uint32(at) for part, at in zip(parts, first, strict=True)]
         found[name] = np.concatenate(moved)
     found["edge_type"] = np.concatenate([part["edge_type"] for part in parts])
-    found["lane"] = _apart([part["lane"] for part in parts])
+    found["lane"] = apart([part["lane"] for part in parts])
     for name, values in _CUT.items():
         if name in parts[0]:
             found |= _join_cut(parts, name, values)
     found |= _critical(levels, parts)
-    if len(levels) > 1:
-        found["within"] = _within(levels)
-        found["inside"] = _inside(levels, found, strings)
-    return found | _hidden(levels)
+    return found | frame_arrays(levels, found, strings) | hidden_arrays(levels)
+
+
+def frame_arrays(levels: Sequence[VisibleLevel], arrays: Arrays, strings: Strings) -> Arrays:
+    """Return within and inside (:func:`join_levels`) of joined items; none without open nodes."""
+    if len(levels) == 1:
+        return {}
+    return {"within": _within(levels), "inside": _inside(levels, arrays, strings)}
+
+
+def painted(arrays: Arrays, levels: Sequence[VisibleLevel]) -> Arrays:
+    """Return the arrays without open nodes: their frames have no colour."""
+    count = len(arrays["node_id"])
+    closed = np.ones(count, bool)
+    for level in levels[1:]:
+        closed[_holder(levels, level)] = False
+    if closed.all():
+        return arrays
+    return {n: a[closed] if len(a) == count else a for n, a in arrays.items()}
 
 
 def _with_slack_around(levels: Sequence[OpenLevel], parts: Sequence[Arrays]) -> list[Arrays]:
@@ -160,7 +203,7 @@ def _with_slack_around(levels: Sequence[OpenLevel], parts: Sequence[Arrays]) -> 
     return found
 
 
-def _apart(numbers: Sequence[npt.NDArray[np.uint32]]) -> npt.NDArray[np.uint32]:
+def apart(numbers: Sequence[npt.NDArray[np.uint32]]) -> npt.NDArray[np.uint32]:
     """Return numbers such that those of different levels differ."""
     above, parts = 0, []
     for part in numbers:
@@ -211,16 +254,18 @@ def _edges_along(part: Arrays) -> IntArray:
     return order[at[known]]
 
 
-def _within(levels: Sequence[OpenLevel]) -> npt.NDArray[np.int32]:
+def _within(levels: Sequence[VisibleLevel]) -> npt.NDArray[np.int32]:
     return np.concatenate([np.full(len(x), _holder(levels, x), np.int32) for x in levels])
 
 
-def _holder(levels: Sequence[OpenLevel], level: OpenLevel) -> int:
+def _holder(levels: Sequence[VisibleLevel], level: VisibleLevel) -> int:
     """Return the item that holds a level, among those of all; -1 for the level shown."""
     return -1 if level.holder is None else levels[level.holder[0]].first + level.holder[1]
 
 
-def _inside(levels: Sequence[OpenLevel], arrays: Arrays, strings: Strings) -> npt.NDArray[np.int32]:
+def _inside(
+    levels: Sequence[VisibleLevel], arrays: Arrays, strings: Strings
+) -> npt.NDArray[np.int32]:
     count = sum(len(level) for level in levels)
     found = arrays.get("inside", np.full(count, -1, np.int32)).copy()
     for level in levels:
@@ -232,21 +277,33 @@ def _inside(levels: Sequence[OpenLevel], arrays: Arrays, strings: Strings) -> np
     return found
 
 
-def _hidden(levels: Sequence[OpenLevel]) -> Arrays:
+def hidden_arrays(levels: Sequence[VisibleLevel]) -> Arrays:
     """Return the nodes that no item is or folds, with the items that hold them."""
     tree = levels[0].level.tree
     item = np.full(len(tree.nodes), -1, np.int64)
-    visible = set()
     for level in levels:
         item[level.level.part] = level.first + level.item_of
-        visible.add(level.level.at)
-    hidden = [np.zeros(0, np.int64)]
-    for at, inner in enumerate(tree.levels):
-        if at not in visible:
-            item[inner.first : inner.end] = item[inner.holder]
-            hidden.append(np.arange(inner.first, inner.end))
-    nodes = np.concatenate(hidden)
+    visible = {level.level.at for level in levels}
+    nodes = hidden_nodes(tree, visible, item)
     return {
         "hidden_node": tree.key[nodes].astype(np.uint32),
         "hidden_item": item[nodes].astype(np.uint32),
     }
+
+
+def hidden_nodes(tree: GraphTree, visible: Collection[int], item: IntArray) -> IntArray:
+    """Return the nodes of a tree that are in closed bodies of what is visible.
+
+    Parameters
+    ----------
+    visible
+        The levels that are.
+    item
+        int64, one a node: its item, -1: none. Nodes in closed bodies get that of their holder.
+    """
+    hidden = [np.zeros(0, np.int64)]
+    for at, inner in enumerate(tree.levels):
+        if at not in visible and inner.holder >= 0 and item[inner.holder] >= 0:
+            item[inner.first : inner.end] = item[inner.holder]
+            hidden.append(np.arange(inner.first, inner.end))
+    return np.concatenate(hidden)

@@ -25,7 +25,7 @@ from gviz.app.launch_intervals import LaunchIntervals, launch_intervals
 from gviz.app.level_memory import read_memory
 from gviz.app.median_side import median_side
 from gviz.app.memory_payload import memory_payload
-from gviz.app.open_levels import OpenLevel, join_levels, open_levels
+from gviz.app.open_levels import OpenLevel, join_levels, open_levels, painted
 from gviz.app.overlays import describe_overlays, overlay_arrays, value_scale
 from gviz.app.side_arrays import SideArrays, is_sent_whole, pack_sides, read_arrays
 from gviz.app.stack_side import stack_side
@@ -123,7 +123,7 @@ def dag_payload(
         **_dag_header(tree, levels, asked, against),
         "strings": strings.to_list(),
         "launch_ordinal": None if launch is None else launch.ordinal,
-        "overlays": describe_overlays(_painted(arrays, levels)),
+        "overlays": describe_overlays(painted(arrays, levels)),
         **places,
     }
     return pack(header, arrays)
@@ -223,18 +223,6 @@ def _shape(level: OpenLevel, ran: LaunchIntervals | None) -> Shape:
         mine,
         level.holder,
     )
-
-
-def _painted(arrays: Arrays, levels: Sequence[OpenLevel]) -> Arrays:
-    """Return the arrays without open nodes: their frames have no colour."""
-    count = len(arrays["node_id"])
-    painted = np.ones(count, bool)
-    for level in levels[1:]:
-        if level.holder is not None:
-            painted[levels[level.holder[0]].first + level.holder[1]] = False
-    if painted.all():
-        return arrays
-    return {n: a[painted] if len(a) == count else a for n, a in arrays.items()}
 
 
 def node_arrays(level: GraphLevel, numbers: npt.NDArray[np.int64], strings: Strings) -> Arrays:

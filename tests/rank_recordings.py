@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from nested_recordings import Part, chain, write_nested_recording
 from recordings import STARTED_NS, Shape, Work, write_recording
 
 COLLECTIVE = "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
@@ -46,6 +47,52 @@ def write_ranks(folder: Path, planted: Sequence[Planted], launches: int = 20) ->
     return [_write_rank(folder, rank, plan, launches) for rank, plan in enumerate(planted)]
 
 
+def step_with_loop(
+    turns: Sequence[int], *, slow_ns: int = 0, arrival_ns: int = 0, last: bool = False
+) -> tuple[Part, ...]:
+    """Return the nodes of a step with a loop, whose turns end in a collective, and a child graph.
+
+    Parameters
+    ----------
+    turns
+        Of the loop, by launch, over and over.
+    slow_ns
+        How much longer a kernel of the loop takes here.
+    arrival_ns
+        How much longer the collective takes: it waits for the rank which is slow.
+    last
+        Whether the loop has a kernel more at its end than elsewhere.
+    """
+    loop = (
+        Part("attend", 9_000 + slow_ns),
+        Part("project", 5_000, (0,)),
+        Part(COLLECTIVE, 10_000 + arrival_ns, (1,)),
+    )
+    loop += (Part("extra", 3_000, (2,)),) if last else ()
+    return (
+        Part("load", 3_000),
+        Part("CONDITIONAL WHILE", after=(0,), kind="while", bodies=(loop,), taken=tuple(turns)),
+        Part("GRAPH", after=(1,), kind="child", bodies=(chain("pack", "send"),)),
+        Part("store", 2_500, (2,)),
+    )
+
+
+def write_nested_ranks(
+    folder: Path, graphs: Sequence[tuple[Part, ...]], launches: int = 12
+) -> list[Path]:
+    """Write a recording a rank of graphs with bodies in them, ``rank0.gviz`` and so on."""
+    return [
+        _mark(
+            write_nested_recording(
+                folder / f"rank{rank}.gviz", parts, launches=launches, seed=rank
+            ),
+            rank,
+            Planted(),
+        )
+        for rank, parts in enumerate(graphs)
+    ]
+
+
 def _write_rank(folder: Path, rank: int, plan: Planted, launches: int) -> Path:
     works = list(_SHAPE.works)
     for place, longer in plan.slow:
@@ -54,6 +101,11 @@ def _write_rank(folder: Path, rank: int, plan: Planted, launches: int) -> Path:
         folder / f"rank{rank}.gviz", Shape("step", tuple(works)), launches=launches, eager=False,
         seed=rank,
     )  # fmt: skip
+    return _mark(path, rank, plan)
+
+
+def _mark(path: Path, rank: int, plan: Planted) -> Path:
+    """Make a recording that of a rank."""
     with sqlite3.connect(path) as database:
         database.execute(
             "UPDATE run SET rank=?, host=?, process_id=?, started_ns=?, name=?",

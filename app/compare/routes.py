@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from flask import Flask, Response, request
 
-from gviz.app.address import PAYLOAD, Sides, parse_id, parse_sides
+from gviz.app.address import PAYLOAD, Sides, parse_query, parse_sides
 from gviz.app.compare.comparison import Comparison, compare_sides
 from gviz.app.compare.table_rows import TABLES, table_payload
 from gviz.app.compare.timeline import both_timelines
-from gviz.app.compare.union_dag import LAYOUTS, union_dag
+from gviz.app.compare.union_dag import LAYOUTS, UnionAsked, union_dag
 from gviz.app.library import Library
 from gviz.app.open_recording import OpenRecording, split_edition
 from gviz.app.routes import answer, answer_once
@@ -39,7 +39,8 @@ def add_compared_routes(server: Flask, library: Library, prefix: str) -> None:
     """Serve ``payload/compared/KIND?a=&b=&graph=`` under a prefix.
 
     Files may be ``key@version``: then the answer is 409 once one is another. KIND is table, of
-    which ``rows=`` says which, timeline, or dag, of ``level=`` and in ``layout=``.
+    which ``rows=`` says which, timeline, or dag, of ``level=`` with
+    bodies ``open=``, in ``layout=``.
     """
     base = prefix.rstrip("/") + PAYLOAD + "/compared"
 
@@ -93,18 +94,18 @@ def _timeline(asked: _Asked) -> Response:
 
 
 def _dag(asked: _Asked) -> Response:
-    layout = request.args.get("layout")
-    level = parse_id(request.args.get("level")) or 0
-    if level >= len(asked.found.pair.levels):
-        raise RecordingError(f"there is no level {level} of this comparison")
+    query = parse_query(request.query_string.decode())
+    if query.level >= len(asked.found.pair.levels):
+        raise RecordingError(f"there is no level {query.level} of this comparison")
+    layout = query.layout if query.layout in LAYOUTS else None
+    wanted = UnionAsked(query.level, layout, frozenset(query.unfolded))
 
     def build() -> bytes:
         return union_dag(
             asked.found,
             (asked.first.recording, asked.second.recording),
             (asked.first.key, asked.second.key),
-            level,
-            layout if layout in LAYOUTS else None,
+            wanted,
         )
 
-    return asked.answer(("dag", level, layout), build)
+    return asked.answer(("dag", wanted), build)

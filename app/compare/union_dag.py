@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gviz.app.baseline_overlay import VERDICTS, baseline_arrays
+from gviz.app.body_facts import holder_arrays
 from gviz.app.compare.comparison import Comparison
+from gviz.app.compare.open_union import UnionLevel, nested_arrays, open_union
 from gviz.app.dag_places import Shape, place_arrays
 from gviz.app.graph_level import GraphLevel, read_level
+from gviz.app.open_levels import apart, painted
 from gviz.app.overlays import describe_overlays, overlay_arrays, value_scale
 from gviz.app.payload import node_arrays
 from gviz.app.wire import Arrays, Strings, pack
-from gviz.comparison.comparison import GraphComparison
-from gviz.comparison.union_graph import BEFORE, UnionGraph, join_graphs
+from gviz.comparison.union_graph import BEFORE
 from gviz.layout.lanes import cover_graph
 from gviz.node_type import node_type_name
 from gviz.recording.reader import Recording
@@ -25,62 +29,103 @@ LAYOUTS = ("structure", "lanes")
 _NO_VALUE = (np.uint8(0), np.uint32(0), np.int32(-1), np.float32(np.nan))
 
 
+@dataclass(frozen=True, slots=True)
+class UnionAsked:
+    """What of both graphs is asked for.
+
+    Attributes
+    ----------
+    level
+        Which of the comparison's levels.
+    layout
+        One of :data:`LAYOUTS`; None: what suits the graph.
+    opened
+        Ids of the nodes whose bodies are open, see :func:`gviz.app.open_levels.open_id`.
+    """
+
+    level: int = 0
+    layout: str | None = None
+    opened: frozenset[str] = frozenset()
+
+
 def union_dag(
     found: Comparison,
     recordings: tuple[Recording, Recording],
     names: tuple[str, str],
-    at: int,
-    layout: str | None,
+    asked: UnionAsked,
 ) -> bytes:
-    """Return the payload of a level of both graphs.
+    """Return the payload of a level of both graphs, and of the bodies that are open in it.
 
     Arrays are those of :func:`gviz.app.payload.dag_payload` against a baseline, nodes by their
     numbers on the Compare page, and edge_origin (u1, one an edge: of both, before, after, as in
     :mod:`gviz.comparison.union_graph`). Layouts are those of one graph: edges that run back
     (:attr:`gviz.comparison.union_graph.UnionGraph.runs_back`) are laid out the other way round.
+    What is said of bodies is said of those after.
 
     Parameters
     ----------
     recordings, names
         Before and after.
-    at
-        Which of the comparison's levels.
-    layout
-        One of :data:`LAYOUTS`; None: what suits the graph.
     """
-    comparison = found.level(at)
-    union = _join(comparison)
-    levels = [_level(found, recordings[side], side, at) for side in (0, 1)]
+
+    def read(side: int, place: int) -> GraphLevel:
+        return read_level(recordings[side], found.trees[side], place)
+
+    levels = open_union(found, asked.level, asked.opened, read)
     strings = Strings()
-    arrays = _node_arrays(found, at, levels, union, comparison, strings)
-    source, target = union.forward()
-    cover = cover_graph(len(union), source, target)
-    shape = Shape(len(union), source, target, cover.row, cover.chain, None)
-    places, placed = place_arrays([shape], layout)
-    arrays |= _turned(placed, union.runs_back) | {
-        "edge_from": union.source.astype(np.uint32),
-        "edge_to": union.target.astype(np.uint32),
-        "edge_type": union.edge_type.astype(np.uint8),
-        "edge_origin": union.edge_origin,
-        "lane": cover.chain.astype(np.uint32),
-        "critical": np.zeros(0, np.uint32),
-        "critical_edge": np.zeros(0, np.uint32),
-    }
-    header = _header(found, names, comparison, arrays)
+    covers = [cover_graph(len(level), *level.union.forward()) for level in levels]
+    shapes = [
+        Shape(len(level), *level.union.forward(), cover.row, cover.chain, None, level.holder)
+        for level, cover in zip(levels, covers, strict=True)
+    ]
+    arrays = _joined([_node_arrays(found, level, strings) for level in levels])
+    arrays |= nested_arrays(found, levels, arrays, strings) | holder_arrays(levels, strings)
+    places, placed = place_arrays(shapes, asked.layout)
+    runs_back = np.concatenate([level.union.runs_back for level in levels])
+    arrays |= (
+        _turned(placed, runs_back)
+        | _edge_arrays(levels)
+        | {
+            "lane": apart([cover.chain.astype(np.uint32) for cover in covers]),
+            "critical": np.zeros(0, np.uint32),
+            "critical_edge": np.zeros(0, np.uint32),
+        }
+    )
+    header = _header(found, names, levels, arrays)
     return pack({**header, "strings": strings.to_list(), **places}, arrays)
 
 
+def _joined(parts: Sequence[Arrays]) -> Arrays:
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _edge_arrays(levels: Sequence[UnionLevel]) -> Arrays:
+    return _joined(
+        [
+            {
+                "edge_from": (level.union.source + level.first).astype(np.uint32),
+                "edge_to": (level.union.target + level.first).astype(np.uint32),
+                "edge_type": level.union.edge_type.astype(np.uint8),
+                "edge_origin": level.union.edge_origin,
+            }
+            for level in levels
+        ]
+    )
+
+
 def _header(
-    found: Comparison, names: tuple[str, str], comparison: GraphComparison, arrays: Arrays
+    found: Comparison, names: tuple[str, str], levels: Sequence[UnionLevel], arrays: Arrays
 ) -> dict[str, Any]:
-    scale = value_scale(arrays["median_ns"].astype(np.float64))
+    drawn = painted(arrays, levels)
+    scale = value_scale(drawn["median_ns"].astype(np.float64))
     times = found.trees[1].times
+    compared = [level.comparison for level in levels]
     return {
         "kind": "dag",
         "graph_id": found.trees[1].graph.graph_id,
         "graph_name": f"{names[0]} and {names[1]}",
         "kinds": {t: node_type_name(t) for t in np.unique(arrays["type"]).tolist()},
-        "edges_known": comparison.first.edges_known and comparison.second.edges_known,
+        "edges_known": all(x.first.edges_known and x.second.edges_known for x in compared),
         "launch_count": times.launch_count,
         "kept_count": times.kept_count,
         "launch_asked": False,
@@ -88,43 +133,25 @@ def _header(
         "baseline": {
             "name": "A",
             "verdicts": VERDICTS,
-            "added": len(comparison.added),
-            "gone": len(comparison.removed),
-            "untested": comparison.times.untested,
+            "added": sum(len(x.added) for x in compared),
+            "gone": sum(len(x.removed) for x in compared),
+            "untested": compared[0].times.untested,
             "union": True,
         },
         "scale": {"least_ns": scale["least"], "most_ns": scale["most"], "log": scale["log"]},
         "folded": 0,
         "fold_count": 0,
         "launch_ordinal": None,
-        "overlays": describe_overlays(arrays),
+        "overlays": describe_overlays(drawn),
     }
 
 
-def _join(comparison: GraphComparison) -> UnionGraph:
-    partner = np.full(len(comparison.first), -1, np.int64)
-    partner[comparison.pairs[:, 0]] = comparison.pairs[:, 1]
-    return join_graphs(comparison.first, comparison.second, partner, comparison.edges)
-
-
-def _level(found: Comparison, recording: Recording, side: int, at: int) -> GraphLevel:
-    tree, graph_id = found.trees[side], found.pair.levels[at].graph_ids[side]
-    place = next(n for n, x in enumerate(tree.levels) if x.graph.graph_id == graph_id)
-    return read_level(recording, tree, place)
-
-
-def _node_arrays(
-    found: Comparison,
-    at: int,
-    levels: list[GraphLevel],
-    union: UnionGraph,
-    comparison: GraphComparison,
-    strings: Strings,
-) -> Arrays:
+def _node_arrays(found: Comparison, level: UnionLevel, strings: Strings) -> Arrays:
     """Return one value a node: of those after as they are there, then of those gone."""
+    union, comparison = level.union, level.comparison
     gone = union.before[union.origin == BEFORE]
-    before = _side_arrays(levels[0], found.keys.before, strings)
-    after = _side_arrays(levels[1], found.keys.after, strings)
+    before = _side_arrays(level.sides[0], found.keys.before, strings)
+    after = _side_arrays(level.sides[1], found.keys.after, strings)
     nodes = {name: np.concatenate((after[name], before[name][gone])) for name in after}
     changes = baseline_arrays(comparison, len(comparison.second), strings)
     for name, values in changes.items():

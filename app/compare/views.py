@@ -44,7 +44,8 @@ def dag_pane(found: Comparison, editions: Sides, query: Query, addresses: Addres
     colour = query.colour if query.colour in colours else "change"
     layout = query.layout if query.layout in ("structure", "lanes") else "structure"
     level = query.level if query.level < len(found.pair.levels) else 0
-    source = addresses.compared("dag", editions, layout=layout, level=level)
+    opened = list(query.unfolded)
+    source = addresses.compared("dag", editions, layout=layout, level=level, open=",".join(opened))
     tools = [
         select("compare-layout", "Layout", _LAYOUTS, layout, width=110),
         select("compare-colour", "Colour", _COLOURS, colour, width=140),
@@ -55,7 +56,7 @@ def dag_pane(found: Comparison, editions: Sides, query: Query, addresses: Addres
         ways = {"data-ways": body_ways(found)}
         offered = html.Div(id="compare-bodies", className="gv-compare-bodies", **ways)
     look = _look(query) | {"colour": colour}
-    canvas = Dag(id="compare-dag", source=source, **look)
+    canvas = Dag(id="compare-dag", source=source, open=opened, **look)
     body = html.Div([canvas, offered], className="gv-compare-dag")
     return pane("Both graphs", body, None, *tools)
 

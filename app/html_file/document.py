@@ -16,7 +16,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 #: Of the application's scripts these, and those of its pages but two, need Dash or a server.
-_WITH_SERVER = ("component.js", "grid_rows.js", "miniature.js", "runs_table.js")
+_WITH_SERVER = ("component.js", "dash_props.js", "grid_rows.js", "miniature.js", "runs_table.js")
 _OF_ANY_PAGE = ("page_keys.js", "page_split.js")
 #: Those of a file alone, a script after those it needs.
 _OWN = ("store", "address", "folds", "nodes", "inspector", "table", "page")

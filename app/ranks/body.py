@@ -11,6 +11,7 @@ from gviz.app.address import Addresses, Query
 from gviz.app.aria import aria
 from gviz.app.choices import select
 from gviz.app.components import Timeline
+from gviz.app.graph_tree import GraphTree, read_tree
 from gviz.app.open_recording import OpenRecording
 from gviz.app.panes import pane, split
 from gviz.app.quantity import counted, duration
@@ -36,7 +37,10 @@ def ranks_body(
     graph, skew = found.graphs[at], found.skew.graphs[at]
     launch, problem = _chosen_launch(graph, query.launch_id)
     missed = [html.P(problem, role="status", className="gv-compare-besides")] if problem else []
-    links = RankLinks(opened.key, found.skew.ranks, graph, int(graph.ordinal[launch]), addresses)
+    links = RankLinks(
+        file=opened.key, ranks=found.skew.ranks, graph=graph, tree=_first_tree(opened, graph),
+        ordinal=int(graph.ordinal[launch]), addresses=addresses,
+    )  # fmt: skip
     details = html.Section(
         graph_skew(skew, links), className="gv-pane gv-compare-summary", tabIndex="0",
         **aria(label="Skew"),
@@ -61,6 +65,13 @@ def ranks_body(
             className="gv-compare-panes",
         ),
     ]
+
+
+def _first_tree(opened: OpenRecording, graph: RankGraph) -> GraphTree:
+    graph_id = graph.sides[0].graph_id
+    return opened.keep(
+        ("tree", graph_id), lambda: read_tree(opened.recording, graph_id, opened.keep)
+    )
 
 
 def _shown(graph: RankGraph, launch: int) -> dict[str, int]:
@@ -127,9 +138,15 @@ def _headline(found: RankComparison, graph: RankGraph, skew: GraphSkew, launch: 
     else:
         waits = [w or 0.0 for w in worst.waited_ns]
         waiting, last = rank_name(ranks[waits.index(max(waits))]), rank_name(ranks[worst.last])
-        place = f" ({worst.context})" if worst.context else ""
+        where = " in ".join(filter(None, (worst.context, worst.body)))
+        place = f" ({where})" if where else ""
+        of = (
+            counted(worst.execution_count, "execution")
+            if worst.body
+            else counted(skew.launch_count, "launch", "launches")
+        )
         parts.append(
-            f"In the median of {counted(skew.launch_count, 'launch', 'launches')}, {waiting} waits "
+            f"In the median of {of}, {waiting} waits "
             f"{duration(max(waits))} for {last} in {worst.name}{place}: its longest wait. "
         )
     wait = longest_wait(graph, launch)

@@ -12,12 +12,13 @@ from dash import dcc, html
 from dash.development.base_component import Component
 
 from gviz.app.address import Addresses
+from gviz.app.graph_tree import GraphTree
 from gviz.app.quantity import MISSING, counted, duration, integer, percent
 from gviz.app.ranks.names import rank_name
 from gviz.nvtx_paths import telling_parts
 from gviz.ranks.launch import longest_wait
 from gviz.ranks.rank_graph import RankGraph
-from gviz.ranks.result import CollectiveSkew, GraphSkew, NodeSkew, RankRef
+from gviz.ranks.result import BodySkew, CollectiveSkew, GraphSkew, NodeSkew, RankRef
 
 #: Rows of a table; gviz skew --all lists every node.
 _LISTED = 10
@@ -30,24 +31,36 @@ _RANKS = (
     ("Starts after", "Derived: median, after the rank that started first"),
     ("Last in", "Launches in which it started last"),
 )
+#: Shown where a row has a body.
+_BODY = ("In body", "The body it is in and those around it; empty: the graph itself")
 _NODES = (
     ("Node", "Click to select it above"),
     ("In range", "NVTX ranges it was created in, less what all of these share"),
+    _BODY,
     ("Rank", "The slowest; click for the node in its graph"),
     ("Fastest", "Derived: median duration on the fastest rank"),
     ("Median", "Derived: median of the ranks' medians"),
     ("Slowest", "Derived: median duration on the slowest rank"),
-    ("In", "Share of the launches in which that rank was the slowest"),
+    ("In", "Share of the executions in which that rank was the slowest: launches, turns of bodies"),
     ("Start spread", "Derived: of median starts after the launch's start, latest less earliest"),
 )
 _COLLECTIVES = (
     ("Collective", "Click to select it above"),
     ("In range", "NVTX ranges it was created in, less what all of these share"),
+    _BODY,
     ("Comes last", "Estimated: the rank that most often takes least in it; click for its graph"),
-    ("In", "Share of the launches in which it did"),
+    ("In", "Share of the executions in which it did: launches, turns of bodies"),
     ("Longest wait", "Estimated: of the rank that waits most, median"),
     ("Waits", "The rank that waits most"),
     ("Arrivals apart", "Derived: first to last start, median; needs one clock"),
+)
+
+_BODIES = (
+    ("Body", "After the bodies around it; click for the one of the first rank"),
+    ("Why", "What is left out of it"),
+    ("Turns", "Derived: in a launch, median of each rank; of many ranks the least and the most"),
+    ("Compared in", "Launches in which nodes of it are compared"),
+    ("Left out", "Launches in which nodes of it ran different numbers of times on the ranks"),
 )
 
 #: Launches that the table lists.
@@ -77,6 +90,8 @@ class RankLinks:
         All ranks.
     graph
         The graph shown.
+    tree
+        The same on its first rank, with the numbers that nodes have on the page.
     ordinal
         The launch shown.
     """
@@ -84,6 +99,7 @@ class RankLinks:
     file: str
     ranks: Sequence[RankRef]
     graph: RankGraph
+    tree: GraphTree
     ordinal: int
     addresses: Addresses
 
@@ -92,18 +108,19 @@ class RankLinks:
         graph = self.graph.sides[0].graph_id
         return self.addresses.ranks(self.file, graph, ordinal, node_ids)
 
-    def node(self, node_ids: Sequence[int | None]) -> str | None:
+    def node(self, found: NodeSkew | CollectiveSkew) -> str | None:
         """Return the address of this page with a node selected; None: not on the first rank."""
-        found = node_ids[0]
-        return None if found is None else self.launch(self.ordinal, (found,))
+        graph_id, node_id = found.graph_ids[0], found.node_ids[0]
+        levels = [at for at, x in enumerate(self.tree.levels) if x.graph.graph_id == graph_id]
+        key = None if node_id is None or not levels else self.tree.key_in(levels[0], node_id)
+        return None if key is None else self.launch(self.ordinal, (key,))
 
-    def graph_node(self, rank: int, node_ids: Sequence[int | None]) -> str | None:
-        """Return the address of a rank's graph page with a node selected."""
-        node = node_ids[rank]
-        graph = next((s.graph_id for s in self.graph.sides if s.rank == rank), None)
-        if node is None or graph is None:
+    def graph_node(self, rank: int, found: NodeSkew | CollectiveSkew) -> str | None:
+        """Return the address of the page of a rank's graph, or body, with a node selected."""
+        graph_id, node_id = found.graph_ids[rank], found.node_ids[rank]
+        if graph_id is None or node_id is None:
             return None
-        return self.addresses.graph(self.file, graph, (node,))
+        return self.addresses.graph(self.file, graph_id, (node_id,))
 
 
 def graph_skew(graph: GraphSkew, links: RankLinks) -> list[Component]:
@@ -133,23 +150,28 @@ def graph_skew(graph: GraphSkew, links: RankLinks) -> list[Component]:
         found = graph.collectives[:_LISTED]
         where = telling_parts([c.context for c in found])
         rows = [_collective_row(c, w, links) for c, w in zip(found, where, strict=True)]
-        parts += [html.H3("Waiting in collectives"), _table(_COLLECTIVES, 3, rows)]
+        parts += [html.H3("Waiting in collectives"), _table_of(_COLLECTIVES, rows, found)]
         parts += _more(len(graph.collectives))
     parts.append(html.H3("Nodes that one rank is slower in"))
     slow = [node for node in graph.nodes if node.significant]
     if slow:
         where = telling_parts([node.context for node in slow[:_LISTED]])
         rows = [_node_row(n, w, links) for n, w in zip(slow[:_LISTED], where, strict=True)]
-        parts += [_table(_NODES, 3, rows), *_more(len(slow))]
+        parts += [_table_of(_NODES, rows, slow[:_LISTED]), *_more(len(slow))]
     else:
         parts.append(html.P("No node is slower on one rank by more than noise."))
+    left_out = [body for body in graph.bodies if body.reason is not None]
+    if left_out:
+        rows = [_body_row(body, links) for body in left_out[:_LISTED]]
+        parts += [html.H3("Bodies not compared in full"), _table(_BODIES, 2, rows)]
+        parts += _more(len(left_out), "gviz skew --json")
     return parts
 
 
-def _more(count: int) -> list[Component]:
+def _more(count: int, command: str = "gviz skew --all") -> list[Component]:
     if count <= _LISTED:
         return []
-    return [html.P(f"{count - _LISTED} more: gviz skew --all lists them.", className="gv-muted")]
+    return [html.P(f"{count - _LISTED} more: {command} lists them.", className="gv-muted")]
 
 
 def launch_table(graph: RankGraph, shown: int, links: RankLinks) -> list[Component]:
@@ -213,10 +235,11 @@ def _rank_rows(graph: GraphSkew, links: RankLinks) -> list[list[_Cell]]:
 
 
 def _node_row(node: NodeSkew, where: str, links: RankLinks) -> list[_Cell]:
-    in_graph = links.graph_node(node.slowest, node.node_ids)
+    in_graph = links.graph_node(node.slowest, node)
     return [
-        _linked(node.name or MISSING, links.node(node.node_ids)),
+        _linked(node.name or MISSING, links.node(node)),
         where or MISSING,
+        node.body,
         _linked(rank_name(links.ranks[node.slowest]), in_graph),
         duration(node.low_ns),
         duration(node.median_ns),
@@ -230,9 +253,10 @@ def _collective_row(found: CollectiveSkew, where: str, links: RankLinks) -> list
     waits = [wait or 0.0 for wait in found.waited_ns]
     longest = waits.index(max(waits))
     return [
-        _linked(found.name or MISSING, links.node(found.node_ids)),
+        _linked(found.name or MISSING, links.node(found)),
         where or MISSING,
-        _linked(rank_name(links.ranks[found.last]), links.graph_node(found.last, found.node_ids)),
+        found.body,
+        _linked(rank_name(links.ranks[found.last]), links.graph_node(found.last, found)),
         percent(found.last_fraction),
         duration(waits[longest]),
         rank_name(links.ranks[longest]),
@@ -240,8 +264,42 @@ def _collective_row(found: CollectiveSkew, where: str, links: RankLinks) -> list
     ]
 
 
+def _body_row(body: BodySkew, links: RankLinks) -> list[_Cell]:
+    graph_id = body.graph_ids[0]
+    href = None if graph_id is None else links.addresses.graph(links.file, graph_id)
+    return [
+        _linked(body.body, href),
+        body.reason or MISSING,
+        _turns(body, links),
+        integer(body.launch_count),
+        integer(body.left_out_count),
+    ]
+
+
+def _turns(body: BodySkew, links: RankLinks) -> str:
+    """Return how often each rank turns a body; of many ranks the least and the most."""
+    told = zip(links.ranks, body.turns, strict=True)
+    turns = [(rank_name(ref), turns) for ref, turns in told if turns is not None]
+    if len(turns) > _EACH_RANK:
+        turns = [f(turns, key=lambda found: found[1]) for f in (min, max)]
+    return ", ".join(f"{name}: {count:g}" for name, count in turns) or MISSING
+
+
 def _linked(text: str, href: str | None) -> _Cell:
     return text if href is None else dcc.Link(text, href=href, className=_WHOLE)
+
+
+def _table_of(
+    columns: Sequence[tuple[str, str]],
+    rows: Sequence[Sequence[_Cell]],
+    found: Sequence[NodeSkew] | Sequence[CollectiveSkew],
+) -> Component:
+    """Return the table of nodes or collectives, without the column of bodies if none is in one."""
+    at = columns.index(_BODY)
+    if any(item.body for item in found):
+        return _table(columns, at + 2, rows)
+    kept = [i for i in range(len(columns)) if i != at]
+    return _table([columns[i] for i in kept], at + 1, [[row[i] for i in kept] for row in rows])
 
 
 def _table(

@@ -21,9 +21,10 @@ from gviz.app.wire import Arrays
 from gviz.node_type import node_type_name
 from gviz.ranks.job import RankComparison
 from gviz.ranks.launch import collective_waits
-from gviz.ranks.rank_graph import RankGraph
+from gviz.ranks.rank_graph import RankGraph, RankLevel
 from gviz.recording.reader import Recording
 
+FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 
@@ -68,7 +69,7 @@ def ranks_timeline(
         _header(found, graph, levels, sides, int(graph.ordinal[launch])),
         sides,
         window or Window(),
-        _waits(graph, launch, sides, numbers) | _nested(levels, numbers),
+        _waits(graph, launch, sides, levels[0].tree) | _nested(levels, numbers),
     )
 
 
@@ -116,15 +117,20 @@ def _placed(
 
 def _numbers(graph: RankGraph, trees: Sequence[GraphTree]) -> list[IntArray]:
     """Return the numbers of each tree's nodes on the page; partners share that of the first."""
-    first = trees[0]
-    found = [first.key.astype(np.int64)]
-    free = int(first.key.max(initial=-1)) + 1
-    own = first.key[np.searchsorted(first.key, graph.sides[0].graph.node_id)]
-    for side, partner, tree in zip(graph.sides[1:], graph.partners[1:], trees[1:], strict=True):
+    first = trees[0].key.astype(np.int64)
+    found = [first]
+    free = int(first.max(initial=-1)) + 1
+    begins = [{level.graph.graph_id: level.first for level in tree.levels} for tree in trees]
+    for at, tree in enumerate(trees[1:], start=1):
         numbers = np.full(len(tree.key), -1, np.int64)
-        paired = np.flatnonzero(partner >= 0)
-        there = np.searchsorted(tree.key, side.graph.node_id[partner[paired]])
-        numbers[there] = own[paired]
+        for level in graph.levels:
+            here, there = (level.pairs.graph_ids[side] for side in (0, at))
+            if here is None or there is None:
+                continue
+            partner = level.pairs.partners[at]
+            paired = np.flatnonzero(partner >= 0)
+            own = first[begins[0][here] + paired]
+            numbers[begins[at][there] + partner[paired]] = own
         lone = np.flatnonzero(numbers < 0)
         numbers[lone] = free + np.arange(len(lone))
         free += len(lone)
@@ -132,31 +138,48 @@ def _numbers(graph: RankGraph, trees: Sequence[GraphTree]) -> list[IntArray]:
     return found
 
 
-def _waits(
-    graph: RankGraph, launch: int, sides: dict[str, SideArrays], numbers: Sequence[IntArray]
-) -> Arrays:
-    """Return the waits in collectives: from the start of each, as long as it waits."""
-    waits, _ = collective_waits(graph, launch)
-    keys = graph.sides[0].graph.node_id
+def _waits(graph: RankGraph, launch: int, sides: dict[str, SideArrays], tree: GraphTree) -> Arrays:
+    """Return the waits in collectives: from the start of each, as long as it waits.
+
+    ``tree`` is that of the first side, whose nodes' numbers are those of the page.
+    """
+    begins = {level.graph.graph_id: level.first for level in tree.levels}
+    levels = [(begins[x.pairs.graph_ids[0] or 0], x, collective_waits(x, launch))
+              for x in graph.levels]  # fmt: skip
     arrays: Arrays = {}
     for at, (name, side) in enumerate(sides.items()):
-        nodes = np.flatnonzero(waits[at] > 0)
-        ids = keys[nodes].astype(np.uint32)
-        spans = side.arrays[f"{name}_node_id"]
-        # Of several turns the first, as everywhere in skew; spans are in order of start.
-        known, first = np.unique(spans, return_index=True)
-        place = np.searchsorted(known, ids)
-        start = side.arrays[f"{name}_start_ns"][first[place]]
-        length = waits[at][nodes]
+        parts = [_side_waits(at, level, waits, tree.key[first:]) for first, level, waits in levels]
+        ids, turns, lengths, awaited = (
+            np.concatenate(column) for column in zip(*parts, strict=True)
+        )
+        start = _starts(side.arrays, name, ids, turns)
         arrays |= {
             f"{name}_wait_start_ns": start,
-            f"{name}_wait_end_ns": start + length,
-            f"{name}_wait_node_id": ids,
-            f"{name}_wait_for": np.nanargmin(waits[:, nodes], axis=0).astype(np.uint32)
-            if len(nodes)
-            else np.zeros(0, np.uint32),
+            f"{name}_wait_end_ns": start + lengths,
+            f"{name}_wait_node_id": ids.astype(np.uint32),
+            f"{name}_wait_for": awaited.astype(np.uint32),
         }
     return arrays
+
+
+def _side_waits(
+    side: int, level: RankLevel, waits: FloatArray, keys: IntArray
+) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
+    """Return a side's waits in a level: numbers of nodes, turns, how long, which side came last."""
+    execution, node = np.nonzero(waits[side] > 0)
+    mine = waits[:, execution, node]
+    # The executions of a launch are its turns, from the first on.
+    last = np.nanargmin(mine, axis=0) if len(node) else node
+    return keys[node].astype(np.int64), execution, mine[side], last
+
+
+def _starts(arrays: Arrays, name: str, ids: IntArray, turns: IntArray) -> FloatArray:
+    """Return when nodes start on a side, the how-manieth time each; spans are in order of start."""
+    spans = arrays[f"{name}_node_id"].astype(np.int64)
+    order = np.argsort(spans, kind="stable")
+    at = np.searchsorted(spans[order], ids) + turns
+    found: FloatArray = arrays[f"{name}_start_ns"][order[at]].astype(np.float64)
+    return found
 
 
 def _nested(levels: Sequence[GraphLevel], numbers: Sequence[IntArray]) -> Arrays:

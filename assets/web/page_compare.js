@@ -16,10 +16,7 @@
 
   const touched = gviz.lastTouched([...VIEWS, TABLE]);
 
-  const noUpdate = () => window.dash_clientside.no_update;
-  const present = (id) => document.getElementById(id) !== null;
-  const set = (id, props) => present(id) && window.dash_clientside.set_props(id, props);
-  const propsOf = (id) => window.dash_component_api.getLayout(id)?.props || {};
+  const { noUpdate, present, propsOf, setPresent: set } = gviz.dashProps;
 
   /** Write one field of the address; null: it says nothing of it. */
   function keep(fields) {
@@ -134,27 +131,46 @@
     if (node !== undefined) gviz.bus.group(GROUP).select([node]);
   }
 
+  const openId = (node) => `n${node}`;
+  const opened = () => propsOf("compare-dag").open || [];
+
+  /** The nodes that hold a level, from it outwards to the one that is drawn; null: it is not in that. */
+  function holdersOf(level, drawn, around) {
+    const found = [];
+    for (let at = level; at !== drawn; [at] = around[at]) {
+      if (!around[at]) return null;
+      found.push(around[at][1]);
+    }
+    return found;
+  }
+
   /** Buttons for the bodies of the selected node, and for the way out of the body that is drawn. */
   function offerBodies() {
     const ways = bodyWays();
     if (!ways) return;
-    const box = document.getElementById("compare-bodies");
-    const selected = gviz.bus.group(GROUP).selected;
+    const { selected } = gviz.bus.group(GROUP);
     const drawn = Number(propsOf("compare-level").value || 0);
-    const held = selected.length === 1 ? ways.inside[selected[0]] || [] : [];
-    const buttons = held
-      .filter(([level]) => level !== drawn)
-      .map(([level, label]) => wayButton(`Open ${label}`, () => goToLevel(level)));
+    const found = selected.length === 1 ? buttonsFor(selected[0], drawn, ways) : [];
     const out = ways.around[drawn];
+    if (out) found.push(wayButton("Out of the body", () => goToLevel(...out)));
+    document.getElementById("compare-bodies").replaceChildren(...found);
+  }
+
+  /** What can be done about a node: show the body it is in, open or close those it holds. */
+  function buttonsFor(node, drawn, ways) {
+    const isIn = ([, [first, last]]) => first <= node && node <= last;
+    const home = Object.entries(ways.nodes).find(isIn);
     // A row of the table may be about a node of another level.
-    const home = selected.length === 1
-      && Object.entries(ways.nodes).find(([, [first, last]]) => first <= selected[0] && selected[0] <= last);
-    if (home && Number(home[0]) !== drawn && !held.some(([level]) => level === drawn)) {
-      buttons.unshift(wayButton("Show it where it is", () => goToLevel(Number(home[0]))));
-    }
-    for (const button of buttons) button.classList.add("gv-opens-body");
-    if (out) buttons.push(wayButton("Out of the body", () => goToLevel(...out)));
-    box.replaceChildren(...buttons);
+    const holders = home ? holdersOf(Number(home[0]), drawn, ways.around) : [];
+    if (holders === null) return [wayButton("Show it where it is", () => goToLevel(home[0]))];
+    const closed = holders.map(openId).filter((id) => !opened().includes(id));
+    const tell = (open) => set("compare-dag", { open });
+    if (closed.length) return [wayButton("Show it where it is", () => tell([...opened(), ...closed]))];
+    if (!ways.inside[node]) return [];
+    const id = openId(node);
+    return opened().includes(id)
+      ? [wayButton("Close its bodies", () => tell(opened().filter((other) => other !== id)))]
+      : [wayButton("Open its bodies", () => tell([...opened(), id]))];
   }
 
   function wayButton(text, act) {
@@ -167,13 +183,6 @@
   }
 
   document.addEventListener("gviz-select", offerBodies);
-
-  // A double click opens, as it does on the graph page.
-  document.addEventListener("dblclick", (event) => {
-    if (event.target.closest("#compare-dag")) {
-      document.querySelector("#compare-bodies .gv-opens-body")?.click();
-    }
-  });
 
   document.addEventListener("gviz-filter", (event) => {
     const only = event.detail === null ? null : new Set(event.detail);
@@ -231,8 +240,8 @@
 
   // -- the views ------------------------------------------------------------------------
 
-  /** Colours, layout and level of the views, and what the address says of them. */
-  function look(_scheme, tables, colour, layout, level) {
+  /** Colours, layout, level and open bodies of the views, and what the address says of them. */
+  function look(_scheme, tables, colour, layout, level, open) {
     const dark = document.documentElement.getAttribute("data-mantine-color-scheme") === "dark";
     const source = window.dash_clientside.callback_context.triggered_id;
     for (const id of VIEWS) set(id, { theme: dark ? "dark" : "light" });
@@ -241,13 +250,17 @@
       for (const id of VIEWS) set(id, { colour });
       keep({ colour: colour === "change" ? null : colour });
     }
-    if (source === "compare-layout" || source === "compare-level") {
+    if (["compare-layout", "compare-level", "compare-dag"].includes(source)) {
       const [path, asked] = propsOf("compare-dag").source.split("?");
       const next = new URLSearchParams(asked);
       next.set("layout", layout);
       next.set("level", level || 0);
-      set("compare-dag", { source: `${path}?${next.toString().replaceAll("%40", "@").replaceAll("%3A", ":")}` });
-      keep({ layout: layout === "structure" ? null : layout, level: Number(level) ? level : null });
+      const ids = (open || []).join(",");
+      if (ids) next.set("open", ids);
+      else next.delete("open");
+      const text = next.toString().replaceAll("%40", "@").replaceAll("%3A", ":").replaceAll("%2C", ",");
+      set("compare-dag", { source: `${path}?${text}` });
+      keep({ layout: layout === "structure" ? null : layout, level: Number(level) ? level : null, open: ids });
     }
     offerBodies();
     return noUpdate();

@@ -11,7 +11,7 @@
 (function () {
   "use strict";
   const gviz = (window.gviz = window.gviz || {});
-  const noUpdate = () => window.dash_clientside.no_update;
+  const { noUpdate, propsOf, set } = gviz.dashProps;
 
   /** Parameters whose change is a step back button goes over, and their values when absent. */
   const STEPS = { launch: null, stream: null, order: "ordinal", colour: null, layout: null, fold: "none", table: "nodes", edges: "all", panel: "timeline" };
@@ -31,7 +31,7 @@
 
   /** Whether a page is asked for that is not shown yet. */
   function isComing() {
-    return window.dash_component_api.getLayout("shown")?.props.data?.turn !== turn;
+    return propsOf("shown").data?.turn !== turn;
   }
 
   /** Let dcc.Location see what the address is now. */
@@ -148,7 +148,7 @@
       const at = chosen.indexOf(":");
       addBaseline(query, { baseline: chosen.slice(at + 1), baseline_graph: chosen.slice(0, at) });
       if (before === "none") query.set("colour", CHANGES[0]);
-      window.dash_clientside.set_props("baseline-note", { children: "Comparing…" });
+      set("baseline-note", { children: "Comparing…" });
     }
     return "?" + query.toString().replaceAll("%2C", ",");
   }

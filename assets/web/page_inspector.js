@@ -46,7 +46,7 @@
   document.addEventListener("gviz-select", ({ detail }) => {
     // Other pages have selections too.
     if (!document.getElementById("inspector-body")) return;
-    const source = window.dash_component_api?.getLayout("inspector-source")?.props.data;
+    const source = gviz.dashProps.propsOf("inspector-source").data;
     gviz.pageInspector.filling = show(source, detail);
   });
 

@@ -81,7 +81,7 @@
       ...row, selected: row.nodes.reduce((count, id) => count + selected.has(id), 0),
     }));
     const ids = rowData.filter((row) => row.selected === row.count).map((row) => row.id);
-    window.dash_clientside.set_props("kernels", { rowData, selectedRows: { ids } });
+    window.gviz.dashProps.set("kernels", { rowData, selectedRows: { ids } });
   }
 
   function watch(nodes, kernels) {
@@ -109,7 +109,7 @@
   /** Show the nodes of a row, and only them. */
   function open(row) {
     pageGroup().filter(row.nodes);
-    window.dash_clientside.set_props("table-view", { value: "nodes" });
+    window.gviz.dashProps.set("table-view", { value: "nodes" });
   }
 
   document.addEventListener("gviz-select", (event) => {

@@ -2,18 +2,7 @@
 (function () {
   "use strict";
 
-  // Dash's renderer is loaded after this file.
-  const noUpdate = () => window.dash_clientside.no_update;
-
-  function present(id) {
-    return document.getElementById(id) !== null;
-  }
-
-  function setProps(id, props) {
-    if (present(id)) {
-      window.dash_clientside.set_props(id, props);
-    }
-  }
+  const { noUpdate, setPresent: setProps } = window.gviz.dashProps;
 
   /** Rows of the table of nodes were selected. */
   function selectRows(rows) {

@@ -6,12 +6,12 @@
   /** More selected nodes would make an address that nobody can send. */
   const MOST_NODES = 100;
 
-  const present = (id) => document.getElementById(id) !== null;
+  const { noUpdate, present, propsOf, setPresent } = gviz.dashProps;
 
   /** Another launch or graph was chosen: another page. What is selected stays with the graph. */
   function choose(launch, graph) {
     const chosen = window.dash_clientside.callback_context.triggered_id;
-    const shown = window.dash_component_api.getLayout("ranks-shown")?.props.data;
+    const shown = propsOf("ranks-shown").data;
     const query = new URLSearchParams(window.location.search);
     if (chosen === "ranks-graph" && graph && Number(graph) !== shown?.graph) {
       for (const name of ["launch", "node"]) query.delete(name);
@@ -20,13 +20,13 @@
     } else if (chosen === "ranks-launch" && launch && Number(launch) !== shown?.launch) {
       show(launch);
     }
-    return window.dash_clientside.no_update;
+    return noUpdate();
   }
 
   /** Another launch of the graph, with what is selected now. */
   function show(launch) {
     const query = new URLSearchParams(window.location.search);
-    query.set("graph", window.dash_component_api.getLayout("ranks-shown").props.data.graph);
+    query.set("graph", propsOf("ranks-shown").data.graph);
     query.set("launch", launch);
     go(query);
   }
@@ -41,8 +41,8 @@
 
   function look() {
     const dark = document.documentElement.getAttribute("data-mantine-color-scheme") === "dark";
-    if (present(VIEW)) window.dash_clientside.set_props(VIEW, { theme: dark ? "dark" : "light" });
-    return window.dash_clientside.no_update;
+    setPresent(VIEW, { theme: dark ? "dark" : "light" });
+    return noUpdate();
   }
 
   document.addEventListener("gviz-select", (event) => {

@@ -14,11 +14,8 @@
   const touched = gviz.lastTouched([...VIEWS, "nodes", "kernels", "inspector"]);
   let resting = 0;
 
+  const { set, setPresent } = gviz.dashProps;
   const group = () => gviz.bus.group(gviz.bus.PAGE);
-
-  function setProps(id, props) {
-    if (document.getElementById(id)) window.dash_clientside.set_props(id, props);
-  }
 
   // -- the table ------------------------------------------------------------------------
 
@@ -31,7 +28,7 @@
   function selectInGrid(ids) {
     const props = { selectedRows: { ids: ids.map(String) } };
     if (ids.length > 0) props.scrollTo = { rowId: String(ids[0]), rowPosition: null };
-    setProps("nodes", props);
+    setPresent("nodes", props);
   }
 
   /**
@@ -49,7 +46,7 @@
     // Before Dash is there, what is selected is what the page comes with.
     if (!window.dash_clientside.set_props) return;
     if (source !== "nodes" && document.getElementById("nodes")) selectInGrid(ids);
-    window.dash_clientside.set_props("selection", { data: ids });
+    set("selection", { data: ids });
   }
 
   document.addEventListener("gviz-select", ({ detail: ids }) => {

@@ -24,9 +24,7 @@
   /** The page that was last asked to be made anew, and the versions it was asked for. */
   let renewing = "";
 
-  const set = (id, props) => window.dash_clientside.set_props(id, props);
-  const propsOf = (id) => window.dash_component_api.getLayout(id)?.props || {};
-  const noUpdate = () => window.dash_clientside.no_update;
+  const { noUpdate, propsOf, set } = gviz.dashProps;
 
   /** Which page is shown, and the files it was made of. @returns {{page: string, files: Object<string, FileState>, turn: number}|undefined} */
   function shownPage() {

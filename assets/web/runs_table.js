@@ -51,7 +51,7 @@
   async function watchOrder(id) {
     const api = await window.dash_ag_grid.getApiAsync(id);
     api.addEventListener("sortChanged", () => keepOrder(api));
-    return window.dash_clientside.no_update;
+    return window.gviz.dashProps.noUpdate();
   }
 
   window.dash_clientside = Object.assign({}, window.dash_clientside, { gvizRuns: { watchOrder } });

@@ -7,7 +7,7 @@ import json
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from gviz.cli.quantity import format_count, format_ns
 from gviz.cli.recording_path import find_recording
@@ -15,7 +15,7 @@ from gviz.cli.text_table import render_table
 from gviz.cli.wrapped import wrapped
 from gviz.nvtx_paths import telling_parts
 from gviz.ranks.job import read_skew, skew_to_json
-from gviz.ranks.result import CollectiveSkew, GraphSkew, NodeSkew, RankRef, RankTime, Skew
+from gviz.ranks.result import BodySkew, CollectiveSkew, GraphSkew, NodeSkew, RankRef, RankTime, Skew
 from gviz.recording.reader import Recording
 
 if TYPE_CHECKING:
@@ -106,6 +106,19 @@ def _render_graph(
         yield _node_table(shown[:most_nodes], ranks, width)
     else:
         yield "  no node is slower on one rank by more than noise (--all lists them)"
+    yield from _render_bodies(graph.bodies, width, most_nodes)
+
+
+def _render_bodies(bodies: Sequence[BodySkew], width: int, most: int | None) -> Iterator[str]:
+    """Yield what is left out of bodies."""
+    left_out = [body for body in bodies if body.reason is not None]
+    if not left_out:
+        return
+    yield "  bodies not compared in full"
+    for body in left_out[:most]:
+        yield from wrapped(f"{body.body}: {body.reason}", width, 4)
+    if most is not None and len(left_out) > most:
+        yield f"    and {len(left_out) - most} more (--all lists them)"
 
 
 def _beyond(significant: bool) -> str:
@@ -128,8 +141,9 @@ def _rank_row(time: RankTime, ref: RankRef) -> list[str]:
 
 
 def _node_table(nodes: Sequence[NodeSkew], ranks: Sequence[RankRef], width: int) -> str:
-    return render_table(
+    return _table(
         ["node", "in range", "fastest", "median", "slowest", "rank", "in", "start spread", ""],
+        nodes,
         [
             [
                 node.name,
@@ -144,16 +158,14 @@ def _node_table(nodes: Sequence[NodeSkew], ranks: Sequence[RankRef], width: int)
             ]
             for node, where in zip(nodes, _ranges(nodes), strict=True)
         ],
-        width=width,
-        elastic=0,
-        left=frozenset({1}),
-        indent=4,
+        width,
     )
 
 
 def _collective_table(found: Sequence[CollectiveSkew], ranks: Sequence[RankRef], width: int) -> str:
-    return render_table(
+    return _table(
         ["collective", "in range", "arrivals apart", "longest wait", "of rank", "last rank", "in"],
+        found,
         [
             [
                 collective.name,
@@ -166,17 +178,31 @@ def _collective_table(found: Sequence[CollectiveSkew], ranks: Sequence[RankRef],
             ]
             for collective, where in zip(found, _ranges(found), strict=True)
         ],
-        width=width,
-        elastic=0,
-        left=frozenset({1}),
-        indent=4,
+        width,
     )
 
 
-def _ranges(found: Sequence[NodeSkew] | Sequence[CollectiveSkew]) -> list[str]:
+_Found: TypeAlias = Sequence[NodeSkew] | Sequence[CollectiveSkew]
+
+
+def _table(columns: list[str], found: _Found, rows: list[list[str]], width: int) -> str:
+    """Return a table of nodes or collectives, with the bodies that they are in if any is in one."""
+    left = frozenset({1})
+    if any(node.body for node in found):
+        left = frozenset({1, 2})
+        columns = [*columns[:2], "in body", *columns[2:]]
+        bodies = [_ending(node.body) for node in found]
+        rows = [[*row[:2], body, *row[2:]] for row, body in zip(rows, bodies, strict=True)]
+    return render_table(columns, rows, width=width, elastic=0, left=left, indent=4)
+
+
+def _ranges(found: _Found) -> list[str]:
     """Return what tells the NVTX ranges of listed nodes apart, short enough for a column."""
-    texts = telling_parts([node.context for node in found])
-    return [t if len(t) <= _RANGE_WIDTH else f"…{t[1 - _RANGE_WIDTH :]}" for t in texts]
+    return [_ending(text) for text in telling_parts([node.context for node in found])]
+
+
+def _ending(text: str) -> str:
+    return text if len(text) <= _RANGE_WIDTH else f"…{text[1 - _RANGE_WIDTH :]}"
 
 
 def _longest(collective: CollectiveSkew) -> int:

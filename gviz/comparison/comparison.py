@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -152,10 +152,16 @@ def pair_bodies(
     first, second
         The bodies whose ``parent_graph_id`` is the level before, and the level after.
     """
-    held = {(g.parent_node_id, g.branch): g.graph_id for g in second}
     one, two = comparison.pairs[:, 0], comparison.pairs[:, 1]
     ids = comparison.first.node_id[one].tolist(), comparison.second.node_id[two].tolist()
-    partner = dict(zip(*ids, strict=True))
+    return pair_held(dict(zip(*ids, strict=True)), first, second)
+
+
+def pair_held(
+    partner: Mapping[int, int], first: Sequence[rows.Graph], second: Sequence[rows.Graph]
+) -> list[tuple[int, int]]:
+    """Return the graph_ids of bodies that partners hold; ``partner`` is by their node ids."""
+    held = {(g.parent_node_id, g.branch): g.graph_id for g in second}
     found = []
     for body in first:
         other = held.get((partner.get(body.parent_node_id or 0), body.branch))

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from gviz.analysis.figure import to_document
-from gviz.comparison.significance import FALSE_DISCOVERIES, adjusted
+from gviz.comparison.significance import FALSE_DISCOVERIES
 from gviz.errors import RecordingError
 from gviz.ranks.clock import judge_clock
+from gviz.ranks.node_skew import body_skews, collective_skews, known, node_skews
 from gviz.ranks.rank_graph import RankGraph, read_rank_graphs
-from gviz.ranks.result import CollectiveSkew, GraphSkew, NodeSkew, RankRef, RankTime, Skew
-from gviz.ranks.skew import median, range_of, spread_of, waits_of
+from gviz.ranks.result import GraphSkew, RankRef, RankTime, Skew
+from gviz.ranks.skew import median, range_of, spread_of
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 
@@ -131,83 +132,21 @@ def _graph_skew(graph: RankGraph, ranks: Sequence[rows.Run]) -> GraphSkew:
                 run_id=ranks[side.rank].run_id,
                 graph_id=side.graph_id,
                 how=side.how,
-                launch_ns=_value(spread.medians[i, 0]),
-                late_ns=_value(float(median(late[i], 0))),
+                launch_ns=known(spread.medians[i, 0]),
+                late_ns=known(float(median(late[i], 0))),
                 slowest_count=int((slowest == i).sum()),
                 last_count=int((last == i).sum()),
             )
             for i, side in enumerate(graph.sides)
         ),
         launch_count=len(graph.ordinal),
-        start_spread_ns=_value(float(median(range_of(start), 0))),
-        rate=_value(rate),
+        start_spread_ns=known(float(median(range_of(start), 0))),
+        rate=known(rate),
         significant=bool(rate <= FALSE_DISCOVERIES),
-        nodes=_nodes(graph, len(ranks)),
-        collectives=_collectives(graph, len(ranks)),
+        nodes=node_skews(graph, len(ranks)),
+        collectives=collective_skews(graph, len(ranks)),
+        bodies=body_skews(graph, len(ranks)),
     )
-
-
-def _node_ids(graph: RankGraph, node: int, ranks: int) -> tuple[int | None, ...]:
-    """Return a node of the first rank in the graph of each rank; None where it is not there."""
-    row: list[int | None] = [None] * ranks
-    for side, partner in zip(graph.sides, graph.partners, strict=True):
-        if partner[node] >= 0:
-            row[side.rank] = int(side.graph.node_id[partner[node]])
-    return tuple(row)
-
-
-def _nodes(graph: RankGraph, ranks: int) -> tuple[NodeSkew, ...]:
-    which = np.flatnonzero(~graph.is_collective)
-    spread = spread_of(graph.durations[:, :, which])
-    rates = adjusted(spread.probability)
-    start_spread = range_of(median(graph.starts[:, :, which], 1))
-    first = graph.sides[0].graph
-    found = []
-    for place, node in enumerate(which.tolist()):
-        if spread.slowest[place] < 0:
-            continue
-        times = spread.medians[:, place]
-        found.append(
-            NodeSkew(
-                name=first.title[node],
-                context=first.context[node],
-                node_ids=_node_ids(graph, node, ranks),
-                low_ns=float(np.nanmin(times)),
-                median_ns=float(np.nanmedian(times)),
-                high_ns=float(np.nanmax(times)),
-                slowest=graph.sides[int(spread.slowest[place])].rank,
-                slowest_fraction=float(spread.slowest_fraction[place]),
-                rate=_value(rates[place]),
-                significant=bool(rates[place] <= FALSE_DISCOVERIES),
-                start_spread_ns=float(start_spread[place]),
-            )
-        )
-    return tuple(sorted(found, key=lambda n: (not n.significant, n.median_ns - n.high_ns)))
-
-
-def _collectives(graph: RankGraph, ranks: int) -> tuple[CollectiveSkew, ...]:
-    which = np.flatnonzero(graph.is_collective)
-    waits, last, fraction = waits_of(graph.durations[:, :, which])
-    absolute = graph.starts[:, :, which] + graph.start_ns[:, :, None]
-    arrival = median(range_of(absolute), 0)
-    first = graph.sides[0].graph
-    found = []
-    for place, node in enumerate(which.tolist()):
-        if np.isnan(waits[:, place]).sum() > len(waits) - 2:
-            continue
-        told = {s.rank: w for s, w in zip(graph.sides, waits[:, place].tolist(), strict=True)}
-        found.append(
-            CollectiveSkew(
-                name=first.title[node],
-                context=first.context[node],
-                node_ids=_node_ids(graph, node, ranks),
-                arrival_ns=_value(arrival[place]),
-                waited_ns=tuple(_value(told.get(number, np.nan)) for number in range(ranks)),
-                last=graph.sides[int(last[place])].rank,
-                last_fraction=float(fraction[place]),
-            )
-        )
-    return tuple(sorted(found, key=lambda c: -max(w or 0.0 for w in c.waited_ns)))
 
 
 def _without_starts(graph: GraphSkew) -> GraphSkew:
@@ -218,7 +157,3 @@ def _without_starts(graph: GraphSkew) -> GraphSkew:
         ranks=tuple(replace(r, late_ns=None, last_count=None) for r in graph.ranks),
         collectives=tuple(replace(c, arrival_ns=None) for c in graph.collectives),
     )
-
-
-def _value(number: float) -> float | None:
-    return None if np.isnan(number) else float(number)

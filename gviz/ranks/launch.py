@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.ranks.rank_graph import RankGraph
+from gviz.ranks.rank_graph import RankGraph, RankLevel
 from gviz.ranks.skew import FloatArray
 
 
@@ -17,49 +17,48 @@ class Wait:
 
     Attributes
     ----------
-    node
-        Index of the collective in the first side's graph.
+    level, node
+        Place of the collective's level, and its index there.
     side, awaited
         Who waits, and who came last: indices of sides.
     wait_ns
         How long.
     """
 
+    level: int
     node: int
     side: int
     awaited: int
     wait_ns: float
 
 
-def collective_waits(graph: RankGraph, launch: int) -> tuple[FloatArray, int | None]:
-    """Return float64 (side, node): how long each side waits in collectives in one launch.
+def collective_waits(level: RankLevel, launch: int) -> FloatArray:
+    """Return float64 (side, execution, node): how long each side waits in collectives in a launch.
 
     A collective ends on all ranks at about the same time, so a side's wait is what it takes
     longer than the side that takes least, which comes last (as in :func:`gviz.ranks.skew.waits_of`
-    over launches). NaN: no collective, or fewer than two sides have a time.
-
-    Returns
-    -------
-    tuple
-        The waits, and the node of the longest; None where there is none.
+    over launches). NaN: no collective, or fewer than two sides have a time. Executions are those
+    of the launch, in order.
     """
-    durations = graph.durations[:, launch, :]
+    durations = level.executions.durations[:, level.executions.of(launch), :]
     known = ~np.isnan(durations)
-    counted = graph.is_collective & (known.sum(axis=0) >= 2)
+    counted = level.is_collective & (known.sum(axis=0) >= 2)
     least = np.where(known, durations, np.inf).min(axis=0)
     with np.errstate(invalid="ignore"):
-        waits = np.where(known & counted, durations - least, np.nan)
-    longest = np.where(np.isnan(waits), 0.0, waits).max(axis=0)
-    return waits, int(longest.argmax()) if len(longest) and longest.max() > 0 else None
+        return np.where(known & counted, durations - least, np.nan)
 
 
 def longest_wait(graph: RankGraph, launch: int) -> Wait | None:
     """Return the longest wait of a launch; None where no rank waits in a collective."""
-    waits, node = collective_waits(graph, launch)
-    if node is None:
-        return None
-    side = int(np.nanargmax(waits[:, node]))
-    return Wait(node, side, int(np.nanargmin(waits[:, node])), float(waits[side, node]))
+    longest: Wait | None = None
+    for at, level in enumerate(graph.levels):
+        waits = collective_waits(level, launch)
+        most = float(np.where(np.isnan(waits), 0.0, waits).max(initial=0.0))
+        if most > (0.0 if longest is None else longest.wait_ns):
+            side, execution, node = np.unravel_index(int(np.nanargmax(waits)), waits.shape)
+            awaited = int(np.nanargmin(waits[:, execution, node]))
+            longest = Wait(at, int(node), int(side), awaited, most)
+    return longest
 
 
 def typical_launch(graph: RankGraph) -> int:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from gviz.comparison.compared_graph import ComparedGraph, read_graph
-from gviz.comparison.durations import read_durations
+from gviz.analysis.executed_graph import bodies_by_parent
 from gviz.comparison.graph_pairs import pair_graphs, read_graph_works
-from gviz.comparison.node_pairs import pair_nodes
+from gviz.ranks.executions import Executions, NodeSpans, align_executions
+from gviz.ranks.level_pairs import LevelPairs, pair_levels
+from gviz.ranks.recorded import RecordedSide, read_node_spans, read_side
 from gviz.ranks.skew import FloatArray, IntArray, is_collective
 from gviz.recording import rows
 from gviz.recording.reader import Recording
@@ -29,28 +30,43 @@ class RankSide:
         The graph there.
     how
         Why it is taken for that of the first rank: shape, name, work; "first".
-    graph
-        Its nodes and edges.
     """
 
     rank: int
     graph_id: int
     how: str
-    graph: ComparedGraph
+
+
+@dataclass(frozen=True, slots=True)
+class RankLevel:
+    """The graph itself, or a body in it, over ranks.
+
+    Attributes
+    ----------
+    pairs
+        Which body and which node of a side is which; nodes are those of the first.
+    executions
+        What was measured of them. Of the graph itself one a launch, in which a node that holds
+        bodies has the sum of what ran inside it.
+    is_collective
+        bool, one a node: kernels of NCCL.
+    """
+
+    pairs: LevelPairs
+    executions: Executions
+    is_collective: npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
 class RankGraph:
-    """A graph over ranks. Axes are (side, launch, node); NaN: not measured.
+    """A graph over ranks. Axes are (side, launch); NaN: not measured.
 
     Attributes
     ----------
     name
         On the first of the ranks.
     sides
-        By rank; nodes are those of the first.
-    partners
-        Of each side the index of every node of the first there (int64, -1: none).
+        By rank.
     ordinal
         The launches with node times on every side, by number (int64, ascending).
     launch_id
@@ -58,36 +74,20 @@ class RankGraph:
     start_ns, launch_ns
         float64 (side, launch): start after the recording's first run, on each machine's own
         clock; first node's start to last node's end.
-    durations, starts
-        float64 (side, launch, node): ns; starts after the launch's.
+    levels
+        The graph itself, then the bodies in it.
     """
 
     name: str
     sides: tuple[RankSide, ...]
-    partners: tuple[IntArray, ...]
     ordinal: IntArray
     launch_id: IntArray
     start_ns: FloatArray
     launch_ns: FloatArray
-    durations: FloatArray
-    starts: FloatArray
-
-    @property
-    def is_collective(self) -> npt.NDArray[np.bool_]:
-        """Which nodes are kernels of NCCL."""
-        return np.array([is_collective(title) for title in self.sides[0].graph.title], bool)
+    levels: tuple[RankLevel, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Times:
-    """What the launches of a side took, in order of their number."""
-
-    ordinal: IntArray
-    launch_id: IntArray
-    start_ns: FloatArray
-    launch_ns: FloatArray
-    durations: FloatArray  # (launch, node)
-    starts: FloatArray  # (launch, node)
+_Bodies = Mapping[int, Sequence[rows.Graph]]
 
 
 def read_rank_graphs(recording: Recording, ranks: Sequence[rows.Run]) -> list[RankGraph]:
@@ -99,8 +99,9 @@ def read_rank_graphs(recording: Recording, ranks: Sequence[rows.Run]) -> list[Ra
         If edges form a cycle, or the recording is damaged.
     """
     origin = min((run.started_ns for run in ranks if run.started_ns is not None), default=0)
+    bodies = bodies_by_parent(g for run in ranks for g in recording.fetch_graphs(run.run_id))
     return [
-        _rank_graph(recording, name, sides, origin)
+        _rank_graph(recording, name, [RankSide(*side) for side in sides], bodies, origin)
         for name, sides in _same_graphs(recording, ranks)
     ]
 
@@ -120,67 +121,73 @@ def _same_graphs(recording: Recording, ranks: Sequence[rows.Run]) -> list[tuple[
     return [graph for graph in found.values() if len(graph[1]) > 1]
 
 
-def _rank_graph(recording: Recording, name: str, found: _Sides, origin: int) -> RankGraph:
-    sides = [RankSide(rank, g, how, read_graph(recording, g)) for rank, g, how in found]
-    times = [_read_times(recording, side, origin) for side in sides]
-    common = times[0].ordinal
-    for other in times[1:]:
+def _rank_graph(
+    recording: Recording, name: str, sides: Sequence[RankSide], bodies: _Bodies, origin: int
+) -> RankGraph:
+    recorded = [read_side(recording, side.graph_id) for side in sides]
+    common = recorded[0].ordinal
+    for other in recorded[1:]:
         common = np.intersect1d(common, other.ordinal)
-    chosen = [np.searchsorted(t.ordinal, common) for t in times]
-    graph = sides[0].graph
-    partners = [np.arange(len(graph)), *(pair_nodes(graph, side.graph) for side in sides[1:])]
-    shape = (len(sides), len(common), len(graph))
-    durations, starts = np.full(shape, np.nan), np.full(shape, np.nan)
-    for i, (time, at, partner) in enumerate(zip(times, chosen, partners, strict=True)):
-        mine = np.flatnonzero(partner >= 0)
-        durations[i][:, mine] = time.durations[at][:, partner[mine]]
-        starts[i][:, mine] = time.starts[at][:, partner[mine]]
-    of = list(zip(times, chosen, strict=True))
+    levels: list[RankLevel] = []
+    for pairs in pair_levels(recording, [side.graph_id for side in sides], bodies):
+        spans = [
+            read_node_spans(recording, side, pairs, at, common) for at, side in enumerate(recorded)
+        ]
+        if pairs.around < 0:
+            executions = _once_a_launch(pairs, recorded, spans, common)
+        else:
+            has = np.stack([partner >= 0 for partner in pairs.partners])
+            around = levels[pairs.around].executions.uneven
+            executions = align_executions(spans, has, around)
+        collective = np.array([is_collective(title) for title in pairs.first.title], bool)
+        levels.append(RankLevel(pairs, executions, collective))
+    launches = [[side.launches[i] for i in _places(side, common)] for side in recorded]
+    starts = [[x.gpu_start_ns for x in side] for side in launches]
+    lengths = [[_after(x.gpu_end_ns, x.gpu_start_ns) for x in side] for side in launches]
     return RankGraph(
         name=name,
         sides=tuple(sides),
-        partners=tuple(partners),
         ordinal=common,
-        launch_id=np.stack([t.launch_id[at] for t, at in of]),
-        start_ns=np.stack([t.start_ns[at] for t, at in of]),
-        launch_ns=np.stack([t.launch_ns[at] for t, at in of]),
+        launch_id=np.array([[x.launch_id for x in side] for side in launches], np.int64),
+        start_ns=_floats([[_after(start, origin) for start in side] for side in starts]),
+        launch_ns=_floats(lengths),
+        levels=tuple(levels),
+    )
+
+
+def _places(side: RecordedSide, common: IntArray) -> list[int]:
+    found: list[int] = np.searchsorted(side.ordinal, common).tolist()
+    return found
+
+
+def _once_a_launch(
+    pairs: LevelPairs,
+    recorded: Sequence[RecordedSide],
+    spans: Sequence[NodeSpans],
+    common: IntArray,
+) -> Executions:
+    """Return the times of the graph's own nodes, which run once a launch."""
+    shape = (len(recorded), len(common), len(pairs.first))
+    durations, starts = np.full(shape, np.nan), np.full(shape, np.nan)
+    for at, (side, found) in enumerate(zip(recorded, spans, strict=True)):
+        partner = pairs.partners[at]
+        mine = np.flatnonzero(partner >= 0)
+        durations[at][:, mine] = side.durations[_places(side, common)][:, partner[mine]]
+        first = found.turn == 0  # a copy between two GPUs is reported twice
+        starts[at][found.launch[first], found.node[first]] = found.start_ns[first]
+    return Executions(
+        launch=np.arange(len(common)),
+        turn=np.zeros(len(common), np.int64),
         durations=durations,
         starts=starts,
+        turns=np.ones(shape[:2], np.int64),
+        uneven=np.zeros(len(common), bool),
     )
 
 
-def _read_times(recording: Recording, side: RankSide, origin: int) -> _Times:
-    graph_id = side.graph_id
-    spans = recording.fetch_graph_spans(graph_id)
-    ids = np.unique(spans.launch_id)
-    launches = {x.launch_id: x for x in recording.fetch_launches(graph_id)}
-    found = [launches[i] for i in ids.tolist()]
-    places = {
-        node.exec_node_id: place
-        for place, node in enumerate(recording.fetch_nodes(graph_id))
-        if node.exec_node_id is not None
-    }
-    starts = np.full((len(ids), len(side.graph)), np.nan)
-    place = np.array([places.get(n, -1) for n in spans.node_id.tolist()], np.int64)
-    first = (place >= 0) & (spans.iteration == 0)
-    starts[np.searchsorted(ids, spans.launch_id[first]), place[first]] = spans.start_ns[first]
-    return _Times(
-        ordinal=np.array([x.ordinal for x in found], np.int64),
-        launch_id=ids.astype(np.int64),
-        start_ns=_floats(
-            [None if x.gpu_start_ns is None else x.gpu_start_ns - origin for x in found]
-        ),
-        launch_ns=_floats([_length(x) for x in found]),
-        durations=read_durations(recording, graph_id).launches,
-        starts=starts,
-    )
+def _after(value: int | None, origin: int | None) -> int | None:
+    return None if value is None or origin is None else value - origin
 
 
-def _length(launch: rows.Launch) -> int | None:
-    if launch.gpu_start_ns is None or launch.gpu_end_ns is None:
-        return None
-    return launch.gpu_end_ns - launch.gpu_start_ns
-
-
-def _floats(values: Sequence[int | None]) -> FloatArray:
-    return np.array([np.nan if v is None else v for v in values], np.float64)
+def _floats(values: Sequence[Sequence[int | None]]) -> FloatArray:
+    return np.array([[np.nan if v is None else v for v in row] for row in values], np.float64)

@@ -49,19 +49,24 @@ class NodeSkew:
 
     name: str = figure("stated", "the node's name")
     context: str = figure("measured", "NVTX ranges it was created in, outermost first; empty: none")
-    node_ids: tuple[int | None, ...] = figure("stated", "the node in each rank's graph")
+    body: str = figure("stated", "the body it is in and those around it; empty: the graph itself")
+    graph_ids: tuple[int | None, ...] = figure("stated", "that graph or body of each rank")
+    node_ids: tuple[int | None, ...] = figure("stated", "the node in each rank's graph or body")
+    execution_count: int = figure(
+        "measured", "executions compared: one a launch; of a node in a body one a turn"
+    )
     low_ns: float = figure("derived", "median duration on the fastest rank")
     median_ns: float = figure("derived", "median of the ranks' median durations")
     high_ns: float = figure("derived", "median duration on the slowest rank")
     slowest: int = figure("derived", "index of the slowest rank")
     slowest_fraction: float = figure(
-        "derived", "share of the launches in which that rank was the slowest, 0..1"
+        "derived", "share of the executions in which that rank was the slowest, 0..1"
     )
     rate: float | None = figure(
         "derived",
         "of the nodes with a rate up to this one, about this share is not slower there than on the "
-        "other ranks (p values adjusted for their number and for the choice of the slowest); "
-        "null: not tested",
+        "other ranks (p values adjusted for their number and for the choice of the slowest; of "
+        "several turns in a launch the mean is tested); null: not tested",
     )
     significant: bool = figure("derived", "whether that is more than noise: rate at most 0.05")
     start_spread_ns: float = figure(
@@ -75,17 +80,44 @@ class CollectiveSkew:
 
     name: str = figure("stated", "the node's name")
     context: str = figure("measured", "NVTX ranges it was created in, outermost first; empty: none")
-    node_ids: tuple[int | None, ...] = figure("stated", "the node in each rank's graph")
+    body: str = figure("stated", "the body it is in and those around it; empty: the graph itself")
+    graph_ids: tuple[int | None, ...] = figure("stated", "that graph or body of each rank")
+    node_ids: tuple[int | None, ...] = figure("stated", "the node in each rank's graph or body")
+    execution_count: int = figure(
+        "measured", "executions compared: one a launch; of a node in a body one a turn"
+    )
     arrival_ns: float | None = figure(
         "derived", "median of last less first start over the ranks; null: not one clock"
     )
     waited_ns: tuple[float | None, ...] = figure(
         "estimated",
         "of each rank: median of its duration less that of the rank which took least in the same "
-        "launch; the rank that arrives last waits least",
+        "execution; the rank that arrives last waits least",
     )
     last: int = figure("estimated", "index of the rank that most often took least: it came last")
-    last_fraction: float = figure("estimated", "share of the launches in which it did, 0..1")
+    last_fraction: float = figure("estimated", "share of the executions in which it did, 0..1")
+
+
+@dataclass(frozen=True, slots=True)
+class BodySkew:
+    """A body (of a child graph or conditional node) of the first rank, and how far it is compared.
+
+    Its nodes are compared turn by turn in launches in which all ranks that have it ran it equally
+    often.
+    """
+
+    body: str = figure("stated", "its name after those of the bodies around it")
+    graph_ids: tuple[int | None, ...] = figure("stated", "the body of each rank; null: none such")
+    turns: tuple[float | None, ...] = figure(
+        "derived",
+        "of each rank: turns in a launch, median of the launches in which it ran; null: nothing "
+        "in it ran, or is timed",
+    )
+    launch_count: int = figure("measured", "launches in which nodes of it are compared")
+    left_out_count: int = figure(
+        "measured", "launches in which nodes of it ran different numbers of times on the ranks"
+    )
+    reason: str | None = figure("stated", "why not all of it is compared; null: all is")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +134,11 @@ class GraphSkew:
         "derived", "as of nodes: whether the slowest rank's launches take longer than the others'"
     )
     significant: bool = figure("derived", "rate at most 0.05")
-    nodes: tuple[NodeSkew, ...] = figure("derived", "by high_ns less median_ns, the most first")
+    nodes: tuple[NodeSkew, ...] = figure(
+        "derived", "its nodes and those in bodies, by high_ns less median_ns, the most first"
+    )
     collectives: tuple[CollectiveSkew, ...] = figure("derived", "kernels of NCCL, likewise")
+    bodies: tuple[BodySkew, ...] = figure("derived", "bodies in it, each after what is around it")
 
 
 @dataclass(frozen=True, slots=True)

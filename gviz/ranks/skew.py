@@ -1,6 +1,7 @@
 """How far the ranks of a job are apart: launches and nodes; numpy in, numpy out.
 
-The k-th launch of each rank belongs together. Axes are (rank, launch, node); NaN: not measured.
+What belongs together (the k-th launch of each rank, or an execution of a body's node in it) is one
+execution. Axes are (rank, execution, node); NaN: not measured.
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ class Spread:
     Attributes
     ----------
     medians
-        float64 (rank, thing): median over launches.
+        float64 (rank, thing): median over executions.
     slowest
         int64: the rank with the largest; -1 where fewer than two ranks have a time.
     slowest_fraction
-        Share of the launches, 0..1, in which that rank took longest.
+        Share of the executions, 0..1, in which that rank took longest.
     probability
         p value of "the slowest rank takes no longer than the others", times the number of ranks
         (it was chosen among them); NaN: too few launches.
@@ -50,9 +51,18 @@ class Spread:
     probability: FloatArray
 
 
-def spread_of(durations: FloatArray) -> Spread:
-    """Return how durations of shape (rank, launch, thing) are spread over the ranks."""
-    ranks, _, things = durations.shape
+def spread_of(durations: FloatArray, by_launch: FloatArray | None = None) -> Spread:
+    """Return how durations are spread over the ranks.
+
+    Parameters
+    ----------
+    durations
+        float64 (rank, execution, thing).
+    by_launch
+        float64 (rank, launch, thing), which is tested against noise: executions of one launch are
+        alike, and would count as more than they tell. None: there is one a launch.
+    """
+    things = durations.shape[2]
     medians = median(durations, 1)
     known = ~np.isnan(medians)
     enough = known.sum(axis=0) >= 2
@@ -65,11 +75,21 @@ def spread_of(durations: FloatArray) -> Spread:
         longest = mine > np.nanmax(np.where(np.isnan(others), -np.inf, others), axis=0)
     counted = ~np.isnan(mine)
     fraction = (longest & counted).sum(axis=0) / np.maximum(counted.sum(axis=0), 1)
-    usual = median(others, 0)  # of the other ranks, launch by launch
-    least = least_change_ns(np.nan_to_num(median(usual, 0)))
-    probability = np.minimum(1.0, growth_probability(usual, mine, least) * ranks)
+    probability = _probability(durations if by_launch is None else by_launch, slowest)
     probability[~enough] = np.nan
     return Spread(medians, slowest.astype(np.int64), fraction, probability)
+
+
+def _probability(by_launch: FloatArray, slowest: IntArray) -> FloatArray:
+    """Return the p value of each thing, as :class:`Spread` has it; (rank, launch, thing)."""
+    column = np.arange(by_launch.shape[2])
+    mine = by_launch[slowest, :, column].T
+    others = by_launch.copy()
+    others[slowest, :, column] = np.nan
+    usual = median(others, 0)  # of the other ranks, launch by launch
+    least = least_change_ns(np.nan_to_num(median(usual, 0)))
+    found: FloatArray = np.minimum(1.0, growth_probability(usual, mine, least) * len(by_launch))
+    return found
 
 
 def range_of(values: FloatArray) -> FloatArray:
@@ -89,13 +109,13 @@ def waits_of(durations: FloatArray) -> tuple[FloatArray, IntArray, FloatArray]:
     Parameters
     ----------
     durations
-        float64 (rank, launch, collective).
+        float64 (rank, execution, collective).
 
     Returns
     -------
     tuple
-        Waits (rank, collective), median over launches; the rank that most often took least
-        (collective); the share of launches in which it did.
+        Waits (rank, collective), median over executions; the rank that most often took least
+        (collective); the share of executions in which it did.
     """
     known = ~np.isnan(durations)
     filled = np.where(known, durations, np.inf)

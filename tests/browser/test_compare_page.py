@@ -153,7 +153,7 @@ def test_bodies_are_a_level_of_their_own(
     eventually(lambda: state("dag").get("nodeCount", before) != before, "the body")
 
 
-def test_a_double_click_opens_a_body_and_a_button_leads_out_again(
+def test_a_double_click_opens_a_body_in_place_and_closes_it_again(
     page: Page, site: Site, graph_page: GraphPage, state: Callable[[str], dict[str, Any]]
 ) -> None:
     open_page(page, site, "compare?a=short&b=long")
@@ -161,19 +161,49 @@ def test_a_double_click_opens_a_body_and_a_button_leads_out_again(
     before = state("dag")["nodeCount"]
     ways = json.loads(page.locator("#compare-bodies").get_attribute("data-ways") or "")
     (holder,) = (int(key) for key, found in ways["inside"].items() if found[0][0] == 1)
-    graph_page.click_node("compare-dag", holder)
-    expect(page.locator("#compare-bodies button")).to_have_count(1)
+    first, last = ways["nodes"]["1"]
     spot = locate(page, holder, "compare-dag")
     page.mouse.dblclick(spot["x"], spot["y"])
-    expect(page).to_have_url(re.compile("level=1"), timeout=30_000)
-    eventually(lambda: state("dag").get("nodeCount", before) != before, "the body")
-    page.get_by_role("button", name="Out of the body").click()
-    eventually(lambda: state("dag").get("nodeCount") == before, "the graph itself")
-    assert state("dag")["selected"] == [holder]
-    assert "level=" not in page.url
-    graph_page.click_node("compare-timeline", ways["nodes"]["1"][0])
+    eventually(lambda: state("dag").get("nodeCount", 0) > before, "the body in the graph")
+    (frame,) = state("dag")["frames"]
+    assert frame["node"] == holder
+    assert frame["nodes"] == list(range(first, last + 1))
+    expect(page).to_have_url(re.compile(f"open=n{holder}"))
+    # The selection is one of frame and launches.
+    graph_page.click_node("compare-timeline", first)
+    eventually(lambda: state("dag")["selected"] == [first], "a node of the body selected")
+    expect(page.locator("#compare-bodies button")).to_have_count(0)
+    page.reload()
+    page.locator("#compare-table .ag-row").first.wait_for()
+    eventually(lambda: len(state("dag").get("frames", [])) == 1, "opened by the address")
+    graph_page.click_node("compare-dag", holder)
+    page.get_by_role("button", name="Close its bodies").click()
+    eventually(lambda: state("dag").get("nodeCount") == before, "closed again")
+    assert "open=" not in page.url
+
+
+def test_node_in_a_closed_body_is_shown_where_it_is(
+    page: Page, site: Site, graph_page: GraphPage, state: Callable[[str], dict[str, Any]]
+) -> None:
+    open_page(page, site, "compare?a=short&b=long")
+    ready(state)
+    ways = json.loads(page.locator("#compare-bodies").get_attribute("data-ways") or "")
+    first, _ = ways["nodes"]["1"]
+    graph_page.click_node("compare-timeline", first)
     page.get_by_role("button", name="Show it where it is").click()
-    expect(page).to_have_url(re.compile("level=1"), timeout=30_000)
+    eventually(lambda: len(state("dag").get("frames", [])) == 1, "its body in the graph")
+    assert state("dag")["selected"] == [first]
+
+
+def test_body_drawn_alone_leads_out_again(
+    page: Page, site: Site, state: Callable[[str], dict[str, Any]]
+) -> None:
+    open_page(page, site, "compare?a=short&b=long&level=1")
+    ready(state)
+    inner = state("dag")["nodeCount"]
+    page.get_by_role("button", name="Out of the body").click()
+    eventually(lambda: state("dag").get("nodeCount", inner) != inner, "the graph itself")
+    assert "level=" not in page.url
 
 
 def test_choices_lead_to_a_comparison(page: Page, site: Site) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from gviz.app.address_page import render_page
 from gviz.app.compare.comparison import Comparison, Comparisons, compare_sides
 from gviz.app.compare.table_rows import TABLES, table_payload
 from gviz.app.compare.timeline import both_timelines
-from gviz.app.compare.union_dag import union_dag
+from gviz.app.compare.union_dag import UnionAsked, union_dag
 from gviz.app.compare.views import body_ways
 from gviz.app.keep import build_anew
 from gviz.app.library import Library
@@ -344,9 +345,11 @@ def dag(
     names: tuple[str, str],
     layout: str | None,
     level: int = 0,
+    opened: Sequence[str] = (),
 ) -> Any:
     recordings = tuple(library.file(n).recording for n in names)
-    return unpack(union_dag(found, recordings, names, level, layout))  # type: ignore[arg-type]
+    asked = UnionAsked(level, layout, frozenset(opened))
+    return unpack(union_dag(found, recordings, names, asked))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("layout", ["structure", "lanes"])

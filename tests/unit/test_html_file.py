@@ -119,7 +119,7 @@ def test_drawing_scripts_are_the_applications_and_none_is_forgotten() -> None:
     own = {f"file/{path.name}" for path in (web / "file").iterdir() if path.name.endswith(".js")}
     pages = {name for name in shared if name.startswith("page_")}
     pages -= {"page_keys.js", "page_split.js"}
-    with_dash = {"component.js", "grid_rows.js", "miniature.js", "runs_table.js"}
+    with_dash = {"component.js", "dash_props.js", "grid_rows.js", "miniature.js", "runs_table.js"}
     assert set(scripts()) == (shared - pages - with_dash) | own
     assert len(scripts()) == len(set(scripts()))
     for name in [*scripts(), "early/theme.js", "page.css", "canvas.css", "file/file.css"]:

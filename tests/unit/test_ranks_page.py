@@ -120,15 +120,15 @@ def test_late_rank_stands_later_on_one_clock_and_is_idle_before(tmp_path: Path) 
 
 def test_waits_of_a_launch_are_counted_from_the_rank_that_took_least(tmp_path: Path) -> None:
     graph = compared_ranks(opened(merged(tmp_path, EVEN, EVEN, SLOW))).graphs[0]
-    waits, node = collective_waits(graph, 0)
-    assert node is not None
-    assert graph.sides[0].graph.title[node] == COLLECTIVE
-    durations = graph.durations[:, 0, node]
-    assert waits[:, node].tolist() == (durations - durations.min()).tolist()
-    assert np.isnan(np.delete(waits, node, axis=1)).all()
     wait = longest_wait(graph, 0)
     assert wait is not None
-    assert (wait.awaited, wait.wait_ns) == (2, waits[:, node].max())
+    (level,), node = graph.levels, wait.node
+    waits = collective_waits(level, 0)[:, 0]
+    assert level.pairs.first.title[node] == COLLECTIVE
+    durations = level.executions.durations[:, 0, node]
+    assert waits[:, node].tolist() == (durations - durations.min()).tolist()
+    assert np.isnan(np.delete(waits, node, axis=1)).all()
+    assert (wait.level, wait.awaited, wait.wait_ns) == (0, 2, waits[:, node].max())
 
 
 # -- the page --------------------------------------------------------------------------------------

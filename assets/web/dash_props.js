@@ -1,0 +1,26 @@
+/**
+ * Properties of Dash's components, read and set by the scripts of pages. Dash's renderer is loaded
+ * after this file.
+ */
+(function () {
+  "use strict";
+  const gviz = (window.gviz = window.gviz || {});
+
+  /** What a callback returns that changes nothing. */
+  const noUpdate = () => window.dash_clientside.no_update;
+
+  /** The properties of a component; none where the page has no such one, or Dash is not there yet. */
+  const propsOf = (id) => window.dash_component_api?.getLayout(id)?.props || {};
+
+  /** Set properties of a component that the page has for certain. */
+  const set = (id, props) => window.dash_clientside.set_props(id, props);
+
+  const present = (id) => document.getElementById(id) !== null;
+
+  /** Set properties of a component where the page has it as an element: stores never are. */
+  function setPresent(id, props) {
+    if (present(id)) set(id, props);
+  }
+
+  gviz.dashProps = { noUpdate, propsOf, set, present, setPresent };
+})();
