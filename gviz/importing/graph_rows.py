@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -111,6 +111,14 @@ def add_creations(graphs: GraphRows, trace: Trace, path_of: PathOf) -> None:
                 created_thread_id=thread_id,
                 nvtx_path_id=None if path == UNKNOWN else path,
             )
+
+
+def add_annotations(graphs: GraphRows, trace: Trace, paths: Mapping[int, int]) -> None:
+    """Give nodes the paths of what programs said of them; ``paths``: ids, by number of a name."""
+    for (exec_id, node_id), name in trace.annotations.items():
+        level = graphs.levels.get(exec_id)
+        if level is not None and node_id in level.nodes:
+            level.nodes[node_id] = replace(level.nodes[node_id], nvtx_path_id=paths[name])
 
 
 def _name(exec_id: int) -> str:

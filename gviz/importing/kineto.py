@@ -10,7 +10,14 @@ from typing import Any
 
 from gviz.errors import ImportingError
 from gviz.importing.json_objects import ObjectReader
-from gviz.importing.kineto_events import Args, Event, decode, nanoseconds, triple
+from gviz.importing.kineto_events import (
+    Args,
+    Event,
+    annotation,
+    decode,
+    nanoseconds,
+    triple,
+)
 from gviz.importing.number import MOST_INT, NODE_MASK, graph_node, integer, known, size
 from gviz.importing.progress import Progress
 from gviz.importing.source_file import SourceFile
@@ -37,6 +44,11 @@ _GPU_WORK = {
 _OPERATORS = frozenset({"cpu_op", "Operator"})
 _CALLS = frozenset({"cuda_runtime", "cuda_driver", "Runtime"})
 _NO_ARGS = Args()
+LANES_NOTE = (
+    "The trace does not say whether the streams of its annotated graphs are CUDA's: before "
+    "PyTorch's exporter wrote annotations, torch.cuda._annotate_cuda_graph_trace added them and "
+    "moved nodes to lanes. Inferred edges follow what the trace says."
+)
 
 
 def read_kineto(
@@ -140,14 +152,17 @@ class _Reading:
         exec_id, node_id = graph_node(args.graph_node_id, args.graph_id)
         is_kernel = kind == NodeType.KERNEL
         grid, block = triple(args.grid), triple(args.block)
+        if node_id != UNKNOWN and (said := annotation(args)) is not None:
+            trace.annotate(exec_id, node_id, said)
+        ran_on = args.stream if args.original_stream is None else args.original_stream
         trace.add_activity(
             (
                 kind, trace.name_number(name) if is_kernel else UNKNOWN, *interval,
-                known(args.device, MOST_INT), known(args.stream), known(args.correlation),
+                known(args.device, MOST_INT), known(ran_on), known(args.correlation),
                 exec_id, node_id,
                 *(grid or (UNKNOWN,) * 3), *(block or (UNKNOWN,) * 3),
                 known(args.shared_memory), known(args.registers), known(args.bytes),
-                _copy_kind(name) if kind == NodeType.MEMCPY else UNKNOWN,
+                _copy_kind(name, args.copy_kind) if kind == NodeType.MEMCPY else UNKNOWN,
             )
         )  # fmt: skip
 
@@ -210,6 +225,9 @@ class _Reading:
         trace.driver_version = _version(outside.get("cuda_driver_version"))
         cupti = integer(outside.get("cupti_version"))
         trace.cupti_version = None if cupti is None else str(cupti)
+        # The exporter that keeps the streams says so; the script before it moved work to lanes.
+        if trace.annotations and not outside.get("cudaGraphInlineAnnotated"):
+            trace.notes.append(("limit", LANES_NOTE))
         if self._pids:
             trace.process_id = max(self._pids, key=self._pids.__getitem__)
 
@@ -219,10 +237,12 @@ def _base(outside: dict[str, Any]) -> int:
     return base if base is not None and 0 <= base < LATEST_NS else 0
 
 
-def _copy_kind(name: str) -> int:
+def _copy_kind(name: str, told: Any) -> int:
     """Return the direction out of a name such as ``Memcpy HtoD (Pinned -> Device)``."""
     words = name.split()
-    return COPY_KINDS.get(words[1].lower(), UNKNOWN) if len(words) > 1 else UNKNOWN
+    if len(words) > 1:
+        return COPY_KINDS.get(words[1].lower(), UNKNOWN)
+    return COPY_KINDS.get(told.lower(), UNKNOWN) if isinstance(told, str) else UNKNOWN
 
 
 def _device(told: dict[str, Any]) -> DeviceFacts | None:

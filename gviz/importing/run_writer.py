@@ -16,6 +16,7 @@ from gviz.importing.graph_rows import (
     GraphRows,
     PathOf,
     TraceGraph,
+    add_annotations,
     add_creations,
     trace_graphs,
 )
@@ -73,9 +74,10 @@ class RunWriter:
         """
         folded = fold_trace(trace)
         self._write_run(trace, folded, name, [source, *(dump.name for dump in dumps)])
-        path_of = self._write_ranges(trace)
+        path_of, outermost = self._write_ranges(trace)
         graphs = trace_graphs(trace, folded, self.kernels)
         add_creations(graphs, trace, path_of)
+        add_annotations(graphs, trace, outermost)
         works = self._write_graphs(trace, graphs, folded, dumps)
         self._write_launches(folded, graphs)
         self._write_spans(folded, graphs)
@@ -294,12 +296,15 @@ class RunWriter:
         first = self.numbers.take("stream_operation", len(outside))
         self.writer.insert_tuples(rows.StreamOperation, outside.rows(self.run_id, first, match))
 
-    def _write_ranges(self, trace: Trace) -> PathOf:
-        """Write the ranges of the host; return what finds the path at a moment of a thread."""
+    def _write_ranges(self, trace: Trace) -> tuple[PathOf, dict[int, int]]:
+        """Write the ranges of the host; return what finds the path at a moment of a thread.
+
+        And the paths that nothing is around, by the number of their name.
+        """
         ranges = trace.ranges.to_array().copy()
         for name in ("start_ns", "end_ns"):
             ranges[name] += trace.base_ns
-        nested = nest_ranges(ranges)
+        nested = nest_ranges(ranges, trace.annotations.values())
         first_path = self.numbers.take("nvtx_path", len(nested.path_name))
         names = list(trace.range_names)
         paths = zip(nested.path_parent, nested.path_name, strict=True)
@@ -325,7 +330,8 @@ class RunWriter:
             at = asked.innermost(thread_id, time_ns)
             return np.where(at >= 0, nested.path[at] + first_path, UNKNOWN)
 
-        return path_of
+        outermost = {name: path + first_path for name, path in nested.outermost().items()}
+        return path_of, outermost
 
 
 def _tuples(columns: Sequence[IntArray]) -> Iterator[tuple[int, ...]]:

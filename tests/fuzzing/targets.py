@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from kineto_traces import trace_of, write_trace
 from life_recordings import write_life_recording
@@ -137,7 +138,17 @@ def _traces(folder: Path) -> Sequence[Path]:
         write_trace(trace_of(small), folder / "small.json"),
         write_trace(trace_of(small, node_ids=False), folder / "older.json"),
         write_trace(trace_of(small, launches=2), folder / "packed.json.gz"),
+        write_trace(_annotated(trace_of(small, launches=2)), folder / "annotated.json"),
     )
+
+
+def _annotated(trace: dict[str, Any]) -> dict[str, Any]:
+    """Return a trace whose graph nodes say where they were captured, moved to lanes."""
+    for event in trace["traceEvents"]:
+        if "graph node id" in event["args"]:
+            event["args"] |= {"name": "phase", "original_stream": event["args"]["stream"]}
+            event["args"]["stream"] = event["tid"] = 60
+    return trace
 
 
 def _exports(folder: Path) -> Sequence[Path]:
