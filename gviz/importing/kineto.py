@@ -18,7 +18,15 @@ from gviz.importing.kineto_events import (
     nanoseconds,
     triple,
 )
-from gviz.importing.number import MOST_INT, NODE_MASK, graph_node, integer, known, size
+from gviz.importing.number import (
+    MOST_INT,
+    NODE_MASK,
+    cuda_version,
+    graph_node,
+    integer,
+    known,
+    size,
+)
 from gviz.importing.progress import Progress
 from gviz.importing.source_file import SourceFile
 from gviz.importing.trace import (
@@ -222,7 +230,7 @@ class _Reading:
         distributed = outside.get("distributedInfo")
         if isinstance(distributed, dict):
             trace.rank = size(distributed.get("rank"))
-        trace.driver_version = _version(outside.get("cuda_driver_version"))
+        trace.driver_version = cuda_version(outside.get("cuda_driver_version"))
         cupti = integer(outside.get("cupti_version"))
         trace.cupti_version = None if cupti is None else str(cupti)
         # The exporter that keeps the streams says so; the script before it moved work to lanes.
@@ -262,9 +270,3 @@ def _device(told: dict[str, Any]) -> DeviceFacts | None:
             MOST_INT,
         ),
     )
-
-
-def _version(value: Any) -> str | None:
-    """Return CUDA's version number, such as 13000, as people write it."""
-    number = integer(value)
-    return f"{number // 1000}.{number % 1000 // 10}" if number and 0 < number < 1 << 31 else None

@@ -78,3 +78,9 @@ def decimal(value: Any) -> Decimal | None:
     except (InvalidOperation, ValueError):
         return None
     return exact if exact.is_finite() and exact.adjusted() < MOST_DIGITS else None
+
+
+def cuda_version(value: Any) -> str | None:
+    """Return CUDA's version number, such as 13000, as people write it."""
+    number = integer(value)
+    return f"{number // 1000}.{number % 1000 // 10}" if number and 0 < number < 1 << 31 else None

@@ -12,7 +12,9 @@ import gviz
 from gviz.eager_matching import GraphWork
 from gviz.importing.graph_rows import (
     INFERRED_NOTE,
+    NO_DEVICE_NOTE,
     NUMBERED_NOTE,
+    WHOLE_NOTE,
     GraphRows,
     PathOf,
     TraceGraph,
@@ -116,7 +118,13 @@ class RunWriter:
                 f"{trace.profiler}",
             )
         )
-        for device in sorted(trace.devices.values(), key=lambda d: d.device_id):
+        used = set(work["device_id"].tolist())
+        used |= set(trace.whole_launches.to_array()["device_id"].tolist())
+        # A trace may list all GPUs of the machine.
+        devices = [d for d in trace.devices.values() if d.device_id in used or used <= {UNKNOWN}]
+        if not devices:
+            self._note("limit", NO_DEVICE_NOTE)
+        for device in sorted(devices, key=lambda d: d.device_id):
             self.writer.insert(
                 rows.Device(
                     run_id=self.run_id,
@@ -192,22 +200,32 @@ class RunWriter:
                 work = GraphWork(level.graph_id, nodes, level.edges[:, :2])
             level.graph_id = work.graph_id
             works.append(work)
-            self.writer.insert(
-                rows.GraphExec(
-                    graph_exec_id=level.graph_exec_id,
-                    run_id=self.run_id,
-                    graph_id=level.graph_id,
-                    cuda_exec_id=level.cuda_exec_id,
-                    launch_count=launched[level.exec_id],
-                )
-            )
+            self._write_exec(trace, level, launched[level.exec_id])
         joining.write_rest(graphs)
         self._notes += joining.notes
         if inferred:
             self._note("limit", INFERRED_NOTE)
         if folded.numbered:
             self._note("limit", NUMBERED_NOTE)
+        if any(not level.nodes for level in graphs.levels.values()):
+            self._note("limit", WHOLE_NOTE)
         return works
+
+    def _write_exec(self, trace: Trace, level: TraceGraph, launches: int) -> None:
+        told = trace.execs.get(level.exec_id)
+        call = None if told is None or told.instantiated is None else told.instantiated
+        self.writer.insert(
+            rows.GraphExec(
+                graph_exec_id=level.graph_exec_id,
+                run_id=self.run_id,
+                graph_id=level.graph_id,
+                cuda_exec_id=level.cuda_exec_id,
+                instantiate_start_ns=None if call is None else call[0] + trace.base_ns,
+                instantiate_end_ns=None if call is None else call[1] + trace.base_ns,
+                instantiate_thread_id=None if told is None else told.thread_id,
+                launch_count=launches,
+            )
+        )
 
     def _topology(self, level: TraceGraph) -> int | None:
         if level.topology_hash is None:

@@ -73,6 +73,15 @@ class DeviceFacts:
     pci_bus_id: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ExecFacts:
+    """An executable: CUDA's id of its graph, and the call that made it, with its thread."""
+
+    graph_id: int | None
+    instantiated: tuple[int, int] | None = None
+    thread_id: int | None = None
+
+
 class Columns:
     """Rows of one dtype of integers, taken in one by one; eight bytes a value."""
 
@@ -143,6 +152,8 @@ class Trace:
     shared_memory_is_total: bool = False
     #: When a node's original was made (ns) and on which thread, by (executable, node).
     created: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
+    #: What is told of executables, by their ids.
+    execs: dict[int, ExecFacts] = field(default_factory=dict)
     #: What programs said of a node as they captured it: number of a range's name, likewise.
     annotations: dict[tuple[int, int], int] = field(default_factory=dict)
     notes: list[tuple[str, str]] = field(default_factory=list)
