@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,14 @@ _GPU_WORK = {
 #: PyTorch's operators; "Operator" before 1.12.
 _OPERATORS = frozenset({"cpu_op", "Operator"})
 _CALLS = frozenset({"cuda_runtime", "cuda_driver", "Runtime"})
+#: Categories of work that is none of a GPU's streams, by how they begin: what it is of, and advice.
+_OTHER_WORK = {
+    "mtia_": ("an MTIA accelerator", "gviz shows work of GPUs"),
+    "cuda_profiler_range": (
+        "CUPTI's range profiler (counters, one kernel at a time)",
+        "profile without profiler_metrics to have the times of kernels",
+    ),
+}
 _NO_ARGS = Args()
 LANES_NOTE = (
     "The trace does not say whether the streams of its annotated graphs are CUDA's: before "
@@ -95,7 +104,7 @@ def read_kineto(
     except OSError as error:
         raise ImportingError(f"{path} cannot be read: {error.strerror or error}") from None
     found.finish(_outside(reader.outside, shown))
-    _check(found.trace, shown)
+    _check(found, shown)
     return found.trace
 
 
@@ -109,9 +118,15 @@ def _outside(text: bytes, shown: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _check(trace: Trace, shown: str) -> None:
+def _check(found: _Reading, shown: str) -> None:
+    trace, others = found.trace, found.others
     if len(trace.activities) or trace.invalid:
         return
+    for prefix, (what, advice) in _OTHER_WORK.items():
+        count = sum(n for category, n in others.items() if category.startswith(prefix))
+        if count:
+            raise ImportingError(f"{shown} holds {count:,} events of {what} and no kernel, copy or "
+                                 f"memset of a GPU; {advice}")  # fmt: skip
     if trace.host_events:
         raise ImportingError(
             f"{shown} holds {trace.host_events:,} events of the CPU and none of a GPU; profile "
@@ -128,6 +143,8 @@ class _Reading:
 
     def __init__(self) -> None:
         self.trace = Trace("PyTorch's profiler (Kineto)", "kineto", shared_memory_is_total=True)
+        #: Events of _OTHER_WORK, by category.
+        self.others: Counter[str] = Counter()
         self._pids: dict[int, int] = {}
         self._latest_ns = 0
 
@@ -148,6 +165,9 @@ class _Reading:
             self._add_operator(event)
         elif category == "user_annotation":
             self._add_range(event)
+        elif category.startswith(tuple(_OTHER_WORK)):
+            self.others[category] += 1
+            return
         self.trace.host_events += not category.startswith("gpu_")
 
     def _add_work(self, event: Event, kind: int) -> None:

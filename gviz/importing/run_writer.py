@@ -346,6 +346,8 @@ class RunWriter:
             found = nested.ranges
             asked = OpenRanges(*(found[n] for n in ("thread_id", "start_ns", "end_ns")))
             at = asked.innermost(thread_id, time_ns)
+            if not len(nested.path):
+                return at
             return np.where(at >= 0, nested.path[at] + first_path, UNKNOWN)
 
         outermost = {name: path + first_path for name, path in nested.outermost().items()}

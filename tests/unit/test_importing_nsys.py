@@ -161,6 +161,24 @@ def test_nodes_know_the_ranges_in_which_their_originals_were_made(tmp_path: Path
         assert paths[second.nvtx_path_id or 0].text == "step"
 
 
+def test_nodes_know_when_they_were_made_without_any_range(tmp_path: Path) -> None:
+    export = new_export(tmp_path)
+    for node, original, start in ((1 << 32, None, 150), (3 << 32, 1 << 32, 300)):
+        export.add(
+            "CUDA_GRAPH_NODE_EVENTS",
+            start=start,
+            end=start,
+            globalTid=GLOBAL_TID,
+            graphNodeId=node,
+            originalGraphNodeId=original,
+        )
+    add_launch(export)
+    add_kernel(export)
+    with opened(export.finish()) as got:
+        (node_row,) = got.fetch_nodes(1)
+        assert (node_row.created_ns, node_row.nvtx_path_id) == (EPOCH_NS + 150, None)
+
+
 def test_until_2022_nodes_are_told_where_graphs_are_since(tmp_path: Path) -> None:
     export = new_export(tmp_path, "2022.2")
     export.add("NVTX_EVENTS", start=0, end=400, eventType=59, text="step", globalTid=GLOBAL_TID)
