@@ -114,3 +114,10 @@ def not_timed_reason(number: int, cupti_version: int | None = None) -> str | Non
             return None
         return "CUPTI reports host nodes only from version 13.1"
     return f"CUPTI has no record for {node_type_name(number)} nodes"
+
+
+#: Why nothing can be said of nodes, where a trace tells when launches began and ended only.
+WHOLE_ONLY = (
+    "the trace tells of the graph's launches as a whole only; nsys profile --cuda-graph-trace=node "
+    "has its nodes"
+)

@@ -1,7 +1,8 @@
 """SQLite exports as Nsight Systems writes them, made from Chrome traces of the tests.
 
-The tables and columns are those of the exporter's schema reference: of release 2022.4, and of
-2026.2, where kernels have symbols and graphs, and creations of graph nodes are told.
+The tables and columns of releases 2022.4 and 2026.2 are those of the exporter's schema reference.
+Those of 2022.2, 2024.5, 2025.5 and 2026.2.1 are as seen in exports that others published: 2022.2
+names some tables as no later one, 2025.5 tells of graphs, 2026.2.1 has the longest rows.
 """
 
 import sqlite3
@@ -61,7 +62,87 @@ _NEW = _OLD | {
     " eventClass INTEGER NOT NULL, globalTid INTEGER, nameId INTEGER NOT NULL,"
     " graphNodeId INTEGER NOT NULL, originalGraphNodeId INTEGER",
 }
-SCHEMAS = {"2022.4": _OLD, "2026.2": _NEW}
+
+
+def _columns(names: str) -> str:
+    """Return the columns of a table; those with ! are never NULL, those with $ texts."""
+    kinds = {"!": " INTEGER NOT NULL", "$": " TEXT"}
+    return ", ".join(n.rstrip("!$") + kinds.get(n[-1], " INTEGER") for n in names.split())
+
+
+def _seen(
+    *, green: bool, kernel: str, memcpy: str, nvtx: str, tables: dict[str, str]
+) -> dict[str, str]:
+    """Return the tables of an export as seen."""
+    context = "contextId! greenContextId" if green else "contextId!"
+    common = f"start! end! deviceId! {context} streamId! correlationId globalPid"
+    call = "start! end! eventClass! globalTid"
+    found = {
+        "CUPTI_ACTIVITY_KIND_KERNEL": f"{common} demangledName! shortName! mangledName launchType "
+        "cacheConfig registersPerThread! gridX! gridY! gridZ! blockX! blockY! blockZ! "
+        "staticSharedMemory! dynamicSharedMemory! localMemoryPerThread! localMemoryTotal! gridId! "
+        f"sharedMemoryExecuted graphNodeId sharedMemoryLimitConfig {kernel}",
+        "CUPTI_ACTIVITY_KIND_MEMCPY": f"{common} bytes! copyKind! deprecatedSrcId srcKind dstKind "
+        "srcDeviceId srcContextId dstDeviceId dstContextId migrationCause graphNodeId "
+        f"virtualAddress {memcpy}",
+        "CUPTI_ACTIVITY_KIND_MEMSET": f"{common} value! bytes! graphNodeId memKind",
+        "CUPTI_ACTIVITY_KIND_RUNTIME": f"{call} correlationId nameId! returnValue! callchainId",
+        "NVTX_EVENTS": "start! end eventType! rangeId category color text$ globalTid endGlobalTid "
+        "textId domainId uint64Value int64Value doubleValue uint32Value int32Value floatValue "
+        f"jsonTextId jsonText$ {nvtx}",
+        "StringIds": "id! value$",
+        "TARGET_INFO_SESSION_START_TIME": "utcEpochNs utcTime$ localTime$",
+        "TARGET_INFO_SYSTEM_ENV": "globalVid devStateName$ name$ nameEnum! value$",
+        "TARGET_INFO_GPU": "vmId! id! name$ busLocation$ isDiscrete l2CacheSize totalMemory "
+        "memoryBandwidth clockRate smCount pwGpuId uuid$ luid chipName$ cuDevice threadsPerWarp "
+        "asyncEngines maxWarpsPerSm maxBlocksPerSm computeMajor computeMinor smMajor smMinor",
+    }
+    return {table: _columns(names) for table, names in (found | tables).items()}
+
+
+_CLUSTERS = (
+    "qmdBulkReleaseDone qmdPreexitDone qmdLastCtaDone graphId clusterX clusterY clusterZ "
+    "clusterSchedulingPolicy maxPotentialClusterSize maxActiveClusters"
+)
+_OF_GRAPHS = {
+    "META_DATA_EXPORT": "name$ value$",
+    "CUDA_GRAPH_EVENTS": "start! end! eventClass! globalTid nameId! graphId originalGraphId "
+    "graphExecId",
+    "CUDA_GRAPH_NODE_EVENTS": "start! end! eventClass! globalTid nameId! graphNodeId! "
+    "originalGraphNodeId",
+    "CUPTI_ACTIVITY_KIND_GRAPH_TRACE": "start! end! deviceId! contextId! greenContextId streamId! "
+    "correlationId globalPid graphId! graphExecId!",
+}
+SCHEMAS = {
+    "2022.4": _OLD,
+    "2026.2": _NEW,
+    "2022.2": _seen(
+        green=False, kernel="", memcpy="name$", nvtx="",
+        tables={
+            "EXPORT_META_DATA": "name$ value$",
+            "CUDA_GRAPH_EVENTS": "start! end! eventClass! globalTid nameId! graphNodeId! "
+            "originalGraphNodeId",
+        },
+    ),
+    "2024.5": _seen(
+        green=True, kernel="", memcpy="", nvtx="", tables={"META_DATA_EXPORT": "name$ value$"}
+    ),
+    "2025.5": _seen(
+        green=True, kernel=_CLUSTERS, memcpy="copyCount", nvtx="binaryData",
+        tables=_OF_GRAPHS | {"TARGET_INFO_CUDA_DEVICE": "gpuId cudaId! pid!"},
+    ),
+    "2026.2.1": _seen(
+        green=True, memcpy="copyCount", nvtx="binaryData",
+        kernel=f"{_CLUSTERS} sharedMemoryRequestedPercentage tensorSizeMinusOneElements!",
+        tables=_OF_GRAPHS
+        | {
+            "TARGET_INFO_CUDA_DEVICE": "gpuId cudaId! pid! uuid$ numMultiprocessors",
+            "TARGET_INFO_SESSION_START_TIME": "utcEpochNs utcTime$ localTime$ systemClockNs",
+        },
+    ),
+}  # fmt: skip
+#: Where graphs that are traced as a whole are told.
+WHOLE_SCHEMAS = tuple(r for r, t in SCHEMAS.items() if "CUPTI_ACTIVITY_KIND_GRAPH_TRACE" in t)
 
 
 class Export:
@@ -75,8 +156,13 @@ class Export:
         self._texts: dict[str, int] = {}
         self.add("TARGET_INFO_SESSION_START_TIME", utcEpochNs=EPOCH_NS)
         self.text("")
-        if "META_DATA_EXPORT" in self._tables:
-            self.add("META_DATA_EXPORT", name="EXPORT_PRODUCT_VERSION", value="2026.2.1.106")
+        for table in ("META_DATA_EXPORT", "EXPORT_META_DATA"):
+            if table in self._tables:
+                self.add(table, name="EXPORT_PRODUCT_VERSION", value=f"{release}.106")
+
+    def has(self, table: str) -> bool:
+        """Return whether the release has a table."""
+        return table in self._tables
 
     def text(self, value: str) -> int:
         """Return the number of a text in StringIds."""
@@ -116,8 +202,10 @@ def export_of(trace: dict[str, Any], path: Path, release: str) -> Path:
             computeMinor=device["computeMinor"],
             threadsPerWarp=32,
             maxWarpsPerSm=64,
+            cuDevice=device["id"],
         )
-        export.add("TARGET_INFO_CUDA_DEVICE", gpuId=gpu, cudaId=device["id"], pid=PID)
+        if export.has("TARGET_INFO_CUDA_DEVICE"):
+            export.add("TARGET_INFO_CUDA_DEVICE", gpuId=gpu, cudaId=device["id"], pid=PID)
     for event in trace["traceEvents"]:
         args = event["args"]
         start = round(event["ts"] * 1000) + shift

@@ -213,7 +213,9 @@ def _run_facts(view: RunView) -> list[tuple[str, str, str | None]]:
     if run.rank is not None:
         found.append(("Rank", integer(run.rank), None))
     if run.source == "import":
-        found.append(("Source", "imported", "A DOT dump: it carries no times"))
+        of_dump = run.collector == "dot" or run.collector_reason is None
+        told = "A DOT dump: it carries no times" if of_dump else run.collector_reason
+        found.append(("Source", "imported", told))
     return found
 
 
@@ -235,6 +237,8 @@ def no_graphs(view: RunView) -> str:
         return "No CUDA graph was instantiated: the run's page says what failed."
     if view.run.state == "recording":
         return "No CUDA graph was instantiated yet."
+    if view.run.source == "import":
+        return _no_graphs_of_trace(view)
     said = "No CUDA graph was instantiated while gviz watched."
     if view.stream_count:
         return (
@@ -243,6 +247,11 @@ def no_graphs(view: RunView) -> str:
         )
     reasons = [n.text for n in view.notes if n.kind == "information"]
     return f"{said} Note: {'; '.join(reasons)}." if reasons else said
+
+
+def _no_graphs_of_trace(view: RunView) -> str:
+    outside = counted(view.stream_count, "operation")
+    return f"The trace has no launch of a CUDA graph, and {outside} outside graphs."
 
 
 def _graph_line(view: RunView, line: GraphLine, addresses: Addresses) -> Component:

@@ -67,7 +67,9 @@ def _sections(report: Report, links: NodeLinks) -> list[Component]:
     ]  # fmt: skip
 
 
-def _device(found: DeviceLaunch) -> Component:
+def _device(found: DeviceLaunch | NotComputed) -> Component:
+    if isinstance(found, NotComputed):
+        return said(f"Not computed: {found.not_computed}.")
     if not found.is_possible:
         return said(f"No: {'; '.join(found.broken)} ", how("derived"), ".")
     unknown = f" Not known: {', '.join(found.unknown)}." if found.unknown else ""

@@ -24,6 +24,7 @@ from gviz.analysis.soundness import doubts_of
 from gviz.analysis.stream_result import StreamResult, stream_result
 from gviz.analysis.subject import Subject
 from gviz.errors import RecordingError
+from gviz.node_type import WHOLE_ONLY
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording
@@ -63,7 +64,9 @@ class GraphAnalysis:
         "estimated", "what its calls should cost by the run's launch_costs"
     )
     findings: Advice = figure("estimated", "what rules found in it")
-    device_launch: DeviceLaunch = figure("derived", "whether the device could launch it")
+    device_launch: DeviceLaunch | NotComputed = figure(
+        "derived", "whether the device could launch it"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +186,9 @@ def _analyze_graph(subject: Subject, run: RunSubject, ignored: Sequence[Ignored]
         break_even=subject.once(break_even),
         expected_cost=expected_cost(subject, run.costs),
         findings=advise_graph(subject, ignored),
-        device_launch=device_launch(subject.graph, flags),
+        device_launch=NotComputed(WHOLE_ONLY)
+        if subject.is_whole_only
+        else device_launch(subject.graph, flags),
     )
 
 

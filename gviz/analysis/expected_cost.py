@@ -19,6 +19,7 @@ from gviz.analysis.subject import Subject
 from gviz.launch_cost.fit import CostLine
 from gviz.launch_cost.recorded import LaunchCosts
 from gviz.launch_cost.shape import FORK_JOIN, STRAIGHT_LINE
+from gviz.node_type import WHOLE_ONLY
 
 #: Lengths of the table, as shares of the graph's own.
 _LENGTHS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16)
@@ -112,6 +113,8 @@ def expected_cost(subject: Subject, costs: LaunchCosts | None) -> ExpectedCost |
     """Return what a graph's calls should cost."""
     if costs is None:
         return NotComputed("there are no launch costs; 'gviz bench' measures them on this GPU")
+    if subject.is_whole_only:
+        return NotComputed(WHOLE_ONLY)
     if not subject.graph.nodes:
         return NotComputed("the graph has no nodes")
     lines = _Lines(subject, costs)

@@ -26,6 +26,7 @@ from gviz.analysis.usual_gaps import UsualGaps, usual_gaps
 from gviz.analysis.waits import WaitGroup, find_waits, group_waits
 from gviz.errors import CycleError
 from gviz.layout.ranks import rank_rows
+from gviz.node_type import WHOLE_ONLY
 from gviz.recording import rows
 
 if TYPE_CHECKING:
@@ -135,11 +136,18 @@ class Subject:
         """Whether node times come from an instrumented copy: then gaps and overlaps are its."""
         return any(x.row.node_method == "events" for x in self.timed_launches)
 
+    @property
+    def is_whole_only(self) -> bool:
+        """Whether a trace tells nothing of its nodes, but when its launches began and ended."""
+        return self.row.origin == "trace" and self.row.topology_id is None
+
     @cached_property
     def why_no_times(self) -> str | None:
         """Why nothing can be said of when nodes ran; None: it can."""
         if not self.launch_rows:
             return "the graph was not launched while gviz recorded"
+        if self.is_whole_only:
+            return WHOLE_ONLY
         if not self.timed_launches and self.backward_launches:
             return (
                 "in every launch with node times a node ends before it starts: no clock does that"
@@ -164,6 +172,8 @@ class Subject:
                     "edges are not known: those of an imported trace are inferred from stream "
                     "order; import the driver's DOT dump together with the trace"
                 )
+            if self.is_whole_only:
+                return WHOLE_ONLY
             return "edges are not known: the graph, or a body in it, was made before gviz attached"
         try:
             self.level_rows  # noqa: B018

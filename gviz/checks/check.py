@@ -90,7 +90,7 @@ def check_recording(
 
 def _check_run(run: _Run, limits: Limits, ignored: Sequence[Ignored]) -> Iterator[Check]:
     if not run.works:
-        reason = "no graph was instantiated while gviz watched"
+        reason = "no graph was instantiated or launched in what was recorded"
         yield _of_run(run.row, "graphs", UNJUDGED, value=0, reason=reason)
     for work in run.works:
         yield from check_graph(run.subject(work), limits.of_graph(work.name), ignored)

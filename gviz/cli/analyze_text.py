@@ -50,7 +50,7 @@ def render_analysis(analysis: Analysis, width: int) -> str:
 def _render_run(run: RunAnalysis, path: str, width: int) -> Iterator[str]:
     yield f"{path}, run {run.run_id}: {run.name}"
     if not run.graphs:
-        yield "  no graph was instantiated while gviz watched"
+        yield "  no graph was instantiated or launched in what was recorded"
     elif isinstance(run.launch_costs, NotComputed):
         yield from wrapped(f"launch costs: {run.launch_costs.not_computed}", width, indent=2)
     else:
@@ -329,7 +329,9 @@ def _render_finding(number: int, finding: Finding, width: int) -> Iterator[str]:
     yield from wrapped(f"fix: {finding.fix}", width, indent=7)
 
 
-def _describe_device_launch(found: DeviceLaunch) -> str:
+def _describe_device_launch(found: DeviceLaunch | NotComputed) -> str:
+    if isinstance(found, NotComputed):
+        return f"whether the device could launch this graph: not computed: {found.not_computed}"
     if found.is_possible:
         text = "the device could launch this graph, as far as its nodes tell"
         unknown = f"; not known: {', '.join(found.unknown)}" if found.unknown else ""

@@ -16,6 +16,7 @@ from gviz.cli.quantity import format_bytes, format_count, format_ns
 from gviz.cli.recording_path import find_recording
 from gviz.cli.text_table import render_table
 from gviz.cli.wrapped import wrapped
+from gviz.node_type import WHOLE_ONLY
 from gviz.recording import nesting_rows
 from gviz.recording.reader import Recording
 from gviz.summary import (
@@ -102,7 +103,7 @@ def _render_run(summary: RunSummary, width: int) -> Iterator[str]:
         yield ""
         yield from _render_graph(graph, width)
     if not summary.graphs:
-        yield "  no graph was instantiated while gviz watched"
+        yield "  no graph was instantiated or launched in what was recorded"
     if summary.graph_memory:
         yield ""
         yield from _wrapped([_describe_graph_memory(s) for s in summary.graph_memory], width)
@@ -143,9 +144,10 @@ def _render_graph(graph: GraphSummary, width: int) -> Iterator[str]:
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in graph.node_kinds.items())
     bodies = f", {format_count(graph.body_count, 'body', 'bodies')}" if graph.body_count else ""
     yield f"  graph {graph.graph_id}: {graph.name} ({graph.origin})"
-    yield from _wrapped(
-        [f"{format_count(graph.node_count, 'node')}, {edges}{bodies}: {kinds}"], width, indent=4
-    )
+    what = f"{format_count(graph.node_count, 'node')}, {edges}{bodies}"
+    if graph.origin == "trace" and graph.edge_count is None:
+        what = f"nodes and edges unknown: {WHOLE_ONLY}"
+    yield from _wrapped([f"{what}: {kinds}" if kinds else what], width, indent=4)
     yield from _wrapped(list(describe_life(graph.life)), width, indent=4)
     yield from _wrapped([_describe_launches(side) for side in graph.launches], width, indent=4)
     yield from _wrapped(list(_describe_parameters(graph)), width, indent=4)

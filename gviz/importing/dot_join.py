@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import graphlib
+import re
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.dot.model import DotGraph, DotNode, Parent
+from gviz.importing.trace import COPY_KINDS
 from gviz.kernel_name import demangle
 from gviz.node_type import TIMED_TYPES, NodeType
 from gviz.recording import rows
@@ -23,6 +25,9 @@ LEAST_FRACTION = 0.8
 _LEAST_BY_ID = 0.5
 #: Nodes above one that is not timed which are looked at.
 _MOST_BEFORE = 64
+
+#: Kernels by which the driver runs some copies and memsets: memcpy128 and memset32 were seen.
+_OF_DRIVER = re.compile(r"mem(?:cpy|set)[0-9]*(?:_[a-z0-9_]*)?")
 
 #: A node of a dump: number of its level, and its id there.
 DotKey = tuple[int, int]
@@ -60,12 +65,15 @@ class Join:
         By node of the dump, the trace's.
     by_id
         How many of them were matched by their ids; the others by what they do, in order.
+    as_kernels
+        Names of the driver's kernels that ran copies and memsets of the dump, one each.
     dot_left, trace_left
         Timed nodes of either side without a partner.
     """
 
     exec_node_of: dict[DotKey, int]
     by_id: int
+    as_kernels: tuple[str, ...]
     dot_left: int
     trace_left: int
 
@@ -106,7 +114,8 @@ def join_nodes(
     A node id of the dump is that of the trace in the outermost level, where the dump is of the
     graph that was instantiated; in bodies CUDA numbers nodes anew. What ids leave over, and
     everything if they disagree, is matched by kind, kernel, launch shape and size; among equal
-    nodes by the order on streams, then the first of the one with the first of the other.
+    nodes by the order on streams, then the first of the one with the first of the other. A copy
+    or memset that is left over then is one that the driver ran as a kernel of its own.
 
     Parameters
     ----------
@@ -134,21 +143,65 @@ def join_nodes(
         matched = {}
     by_id = len(matched)
     order = _in_order_of_dependencies(family)
-    for shaped in (True, False):
+    _match_by_work(matched, timed, nodes, symbols, order, edges)
+    _match_kernels_of_driver(matched, timed, symbols, order, edges)
+    as_kernels = tuple(
+        symbols[node_id]
+        for key, node_id in matched.items()
+        if timed[key].type != nodes[node_id].type
+    )
+    left_over = len(timed) - len(matched), len(nodes) - len(matched)
+    return Join(matched, by_id, as_kernels, *left_over)
+
+
+def _match_by_work(
+    matched: dict[DotKey, int],
+    timed: Mapping[DotKey, DotNode],
+    nodes: Mapping[int, rows.Node],
+    symbols: Mapping[int, str],
+    order: Mapping[DotKey, Sequence[DotKey]],
+    edges: IntArray,
+) -> None:
+    """Match nodes of the same kind, kernel, shape and size; a copy's direction is asked first."""
+    for shaped, directed in ((True, True), (True, False), (False, False)):
         # Without the shape only where the dump tells none: plain dumps do not.
         left = {
-            key: _dot_token(timed[key], shaped)
+            key: _dot_token(timed[key], shaped, directed)
             for key in order
             if key not in matched and (shaped or not _is_shaped(timed[key]))
         }
         taken = set(matched.values())
         others = {
-            node_id: _trace_token(nodes[node_id], symbols.get(node_id, ""), shaped)
-            for node_id in sorted(nodes)
+            node_id: _trace_token(node, symbols.get(node_id, ""), shaped, directed)
+            for node_id, node in sorted(nodes.items())
             if node_id not in taken
         }
         _match_equal(matched, left, others, order, edges)
-    return Join(matched, by_id, len(timed) - len(matched), len(nodes) - len(matched))
+
+
+def _match_kernels_of_driver(
+    matched: dict[DotKey, int],
+    timed: Mapping[DotKey, DotNode],
+    symbols: Mapping[int, str],
+    order: Mapping[DotKey, Sequence[DotKey]],
+    edges: IntArray,
+) -> None:
+    """Match copies and memsets without a partner with kernels that the driver made of such."""
+    taken = set(matched.values())
+    left = {key: timed[key].type for key in order if key not in matched}
+    others = {
+        node_id: kind
+        for node_id in sorted(symbols)
+        if node_id not in taken and (kind := _kind_of_driver(symbols[node_id])) is not None
+    }
+    _match_equal(matched, left, others, order, edges)
+
+
+def _kind_of_driver(symbol: str) -> NodeType | None:
+    """Return which kind of node the driver runs by a kernel; None: it is no such kernel."""
+    if _OF_DRIVER.fullmatch(symbol) is None:
+        return None
+    return NodeType.MEMCPY if symbol.startswith("memcpy") else NodeType.MEMSET
 
 
 def _in_order_of_dependencies(family: Family) -> dict[DotKey, list[DotKey]]:
@@ -213,23 +266,25 @@ def _match_equal(
 def _agree(dot: DotNode, node: rows.Node, symbol: str) -> bool:
     """Whether a node of a dump and one of a trace can be the same work."""
     if dot.type != node.type:
-        return False
+        return node.type == NodeType.KERNEL and _kind_of_driver(symbol) == dot.type
     if dot.type == NodeType.KERNEL:
         assert dot.kernel is not None
         return demangle(dot.kernel.mangled_name) == demangle(symbol)
     return True
 
 
-def _dot_token(node: DotNode, shaped: bool) -> Hashable:
+def _dot_token(node: DotNode, shaped: bool, directed: bool) -> Hashable:
     if node.kernel is None:
-        return node.type, _size(node) if shaped else None
+        direction = node.memcpy.direction if directed and node.memcpy is not None else None
+        kind = COPY_KINDS.get((direction or "").lower())
+        return node.type, _size(node) if shaped else None, kind
     shape = (node.kernel.grid_dim, node.kernel.block_dim) if shaped else None
     return node.type, demangle(node.kernel.mangled_name), shape
 
 
-def _trace_token(node: rows.Node, symbol: str, shaped: bool) -> Hashable:
+def _trace_token(node: rows.Node, symbol: str, shaped: bool, directed: bool) -> Hashable:
     if node.type != NodeType.KERNEL:
-        return node.type, node.bytes if shaped else None
+        return node.type, node.bytes if shaped else None, node.copy_kind if directed else None
     grid = (node.grid_x, node.grid_y, node.grid_z)
     block = (node.block_x, node.block_y, node.block_z)
     return node.type, demangle(symbol), (grid, block) if shaped else None

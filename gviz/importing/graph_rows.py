@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -29,6 +29,14 @@ INFERRED_NOTE = (
     "are missing, and analyses that need real ones are left out; import the driver's DOT dump of "
     "the graph together with the trace to have them."
 )
+WHOLE_NOTE = (
+    "The trace tells of launches as a whole only: graphs have no nodes. Profile with nsys profile "
+    "--cuda-graph-trace=node to have them."
+)
+NO_DEVICE_NOTE = (
+    "The trace does not name the GPU that it is of: launch costs are those of another, and how "
+    "full it was is not computed."
+)
 NUMBERED_NOTE = (
     "The trace tells no graph node ids: launches that ran the same kernels in the same order are "
     "taken as of one graph, and nodes are numbered in that order. Profile with PyTorch 2.12 or "
@@ -46,6 +54,8 @@ class TraceGraph:
     symbols: dict[int, str]  # kernel names, likewise
     edges: IntArray = field(default_factory=lambda: np.zeros((0, 5), np.int64))
     topology_hash: str | None = None
+    #: CUDA's id of the graph that it was made of; None: not told.
+    cuda_graph_id: int | None = None
     graph_id: int = 0
     graph_exec_id: int = 0
 
@@ -61,6 +71,7 @@ class TraceGraph:
             run_id=run_id,
             name=self.name,
             origin="trace",
+            cuda_graph_id=self.cuda_graph_id,
             topology_id=topology_id,
         )
 
@@ -90,6 +101,11 @@ def trace_graphs(trace: Trace, folded: FoldedTrace, kernels: KernelFunctions) ->
     for launch in folded.launches:  # of which only the whole is known
         if launch.exec_id not in levels:
             levels[launch.exec_id] = TraceGraph(launch.exec_id, _name(launch.exec_id), {}, {})
+    for exec_id, level in levels.items():
+        told = trace.execs.get(exec_id)
+        if told is not None and told.graph_id is not None:
+            level.cuda_graph_id = told.graph_id
+            level.name = f"graph {told.graph_id} (executable {exec_id})"
     return GraphRows(levels)
 
 
@@ -111,6 +127,14 @@ def add_creations(graphs: GraphRows, trace: Trace, path_of: PathOf) -> None:
                 created_thread_id=thread_id,
                 nvtx_path_id=None if path == UNKNOWN else path,
             )
+
+
+def add_annotations(graphs: GraphRows, trace: Trace, paths: Mapping[int, int]) -> None:
+    """Give nodes the paths of what programs said of them; ``paths``: ids, by number of a name."""
+    for (exec_id, node_id), name in trace.annotations.items():
+        level = graphs.levels.get(exec_id)
+        if level is not None and node_id in level.nodes:
+            level.nodes[node_id] = replace(level.nodes[node_id], nvtx_path_id=paths[name])
 
 
 def _name(exec_id: int) -> str:

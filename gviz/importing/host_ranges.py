@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,9 +33,17 @@ class Nested:
     path_parent: list[int]
     path_name: list[int]
 
+    def outermost(self) -> dict[int, int]:
+        """Return the paths that nothing is around, by the number of their name."""
+        pairs = enumerate(zip(self.path_parent, self.path_name, strict=True))
+        return {name: path for path, (parent, name) in pairs if parent < 0}
 
-def nest_ranges(ranges: npt.NDArray[np.void]) -> Nested:
-    """Return ranges of any order (dtype RANGE) with their paths, see :func:`enclosing`."""
+
+def nest_ranges(ranges: npt.NDArray[np.void], alone: Iterable[int] = ()) -> Nested:
+    """Return ranges of any order (dtype RANGE) with their paths, see :func:`enclosing`.
+
+    Names in ``alone`` have a path of their own in any case, which nothing is around.
+    """
     ranges = ranges[np.lexsort((-ranges["end_ns"], ranges["start_ns"]))]
     around = enclosing(ranges["thread_id"], ranges["start_ns"], ranges["end_ns"])
     numbers: dict[tuple[int, int], int] = {}
@@ -42,5 +51,7 @@ def nest_ranges(ranges: npt.NDArray[np.void]) -> Nested:
     for parent, name in zip(around.tolist(), ranges["name"].tolist(), strict=True):
         outer = path[parent] if parent >= 0 else -1
         path.append(numbers.setdefault((outer, name), len(numbers)))
+    for name in alone:
+        numbers.setdefault((-1, name), len(numbers))
     parents, names = [p for p, _ in numbers], [n for _, n in numbers]
     return Nested(ranges, np.array(path, np.int64), parents, names)

@@ -27,6 +27,8 @@ _FROM_TRACE = (
     "device_id", "grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z",
     "bytes", "copy_kind", "created_ns", "created_thread_id", "nvtx_path_id",
 )  # fmt: skip
+#: What it knows of a copy that ran as a kernel, whose launch shape is none of the copy's.
+_OF_ANY_KIND = ("device_id", "created_ns", "created_thread_id", "nvtx_path_id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +145,9 @@ class Joining:
 
     def _joined_row(self, row: rows.Node, timed: rows.Node) -> rows.Node:
         """Return the row of a dump's node with what the trace's tells."""
-        told = {k: v for k in _FROM_TRACE if (v := getattr(timed, k)) is not None}
-        shared = timed.shared_mem_bytes
+        from_trace = _FROM_TRACE if row.type == timed.type else _OF_ANY_KIND
+        told = {k: v for k in from_trace if (v := getattr(timed, k)) is not None}
+        shared = timed.shared_mem_bytes if row.type == timed.type else None
         if row.shared_mem_bytes is None:
             told["shared_mem_bytes"] = shared
         elif shared is not None and self._shared_is_total and row.function_id is not None:
@@ -170,6 +173,12 @@ class Joining:
             f"were matched ({', '.join(how)}), {join.dot_left:,} timed nodes of the dump and "
             f"{join.trace_left:,} of the trace were not."
         )
+        if join.as_kernels:
+            names = ", ".join(sorted(set(join.as_kernels)))
+            text += (
+                f" The driver ran {len(join.as_kernels):,} of the dump's copies and memsets as "
+                f"kernels of its own ({names}): their times are those kernels'."
+            )
         self.notes.append(("warning" if join.dot_left or join.trace_left else "information", text))
         if contradicted:
             self.notes.append(

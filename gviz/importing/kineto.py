@@ -5,13 +5,29 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from gviz.errors import ImportingError
 from gviz.importing.json_objects import ObjectReader
-from gviz.importing.kineto_events import Args, Event, decode, nanoseconds, triple
-from gviz.importing.number import MOST_INT, NODE_MASK, graph_node, integer, known, size
+from gviz.importing.kineto_events import (
+    Args,
+    Event,
+    annotation,
+    decode,
+    nanoseconds,
+    triple,
+)
+from gviz.importing.number import (
+    MOST_INT,
+    NODE_MASK,
+    cuda_version,
+    graph_node,
+    integer,
+    known,
+    size,
+)
 from gviz.importing.progress import Progress
 from gviz.importing.source_file import SourceFile
 from gviz.importing.trace import (
@@ -36,7 +52,20 @@ _GPU_WORK = {
 #: PyTorch's operators; "Operator" before 1.12.
 _OPERATORS = frozenset({"cpu_op", "Operator"})
 _CALLS = frozenset({"cuda_runtime", "cuda_driver", "Runtime"})
+#: Categories of work that is none of a GPU's streams, by how they begin: what it is of, and advice.
+_OTHER_WORK = {
+    "mtia_": ("an MTIA accelerator", "gviz shows work of GPUs"),
+    "cuda_profiler_range": (
+        "CUPTI's range profiler (counters, one kernel at a time)",
+        "profile without profiler_metrics to have the times of kernels",
+    ),
+}
 _NO_ARGS = Args()
+LANES_NOTE = (
+    "The trace does not say whether the streams of its annotated graphs are CUDA's: before "
+    "PyTorch's exporter wrote annotations, torch.cuda._annotate_cuda_graph_trace added them and "
+    "moved nodes to lanes. Inferred edges follow what the trace says."
+)
 
 
 def read_kineto(
@@ -75,7 +104,7 @@ def read_kineto(
     except OSError as error:
         raise ImportingError(f"{path} cannot be read: {error.strerror or error}") from None
     found.finish(_outside(reader.outside, shown))
-    _check(found.trace, shown)
+    _check(found, shown)
     return found.trace
 
 
@@ -89,9 +118,15 @@ def _outside(text: bytes, shown: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _check(trace: Trace, shown: str) -> None:
+def _check(found: _Reading, shown: str) -> None:
+    trace, others = found.trace, found.others
     if len(trace.activities) or trace.invalid:
         return
+    for prefix, (what, advice) in _OTHER_WORK.items():
+        count = sum(n for category, n in others.items() if category.startswith(prefix))
+        if count:
+            raise ImportingError(f"{shown} holds {count:,} events of {what} and no kernel, copy or "
+                                 f"memset of a GPU; {advice}")  # fmt: skip
     if trace.host_events:
         raise ImportingError(
             f"{shown} holds {trace.host_events:,} events of the CPU and none of a GPU; profile "
@@ -108,6 +143,8 @@ class _Reading:
 
     def __init__(self) -> None:
         self.trace = Trace("PyTorch's profiler (Kineto)", "kineto", shared_memory_is_total=True)
+        #: Events of _OTHER_WORK, by category.
+        self.others: Counter[str] = Counter()
         self._pids: dict[int, int] = {}
         self._latest_ns = 0
 
@@ -128,6 +165,9 @@ class _Reading:
             self._add_operator(event)
         elif category == "user_annotation":
             self._add_range(event)
+        elif category.startswith(tuple(_OTHER_WORK)):
+            self.others[category] += 1
+            return
         self.trace.host_events += not category.startswith("gpu_")
 
     def _add_work(self, event: Event, kind: int) -> None:
@@ -140,14 +180,17 @@ class _Reading:
         exec_id, node_id = graph_node(args.graph_node_id, args.graph_id)
         is_kernel = kind == NodeType.KERNEL
         grid, block = triple(args.grid), triple(args.block)
+        if node_id != UNKNOWN and (said := annotation(args)) is not None:
+            trace.annotate(exec_id, node_id, said)
+        ran_on = args.stream if args.original_stream is None else args.original_stream
         trace.add_activity(
             (
                 kind, trace.name_number(name) if is_kernel else UNKNOWN, *interval,
-                known(args.device, MOST_INT), known(args.stream), known(args.correlation),
+                known(args.device, MOST_INT), known(ran_on), known(args.correlation),
                 exec_id, node_id,
                 *(grid or (UNKNOWN,) * 3), *(block or (UNKNOWN,) * 3),
                 known(args.shared_memory), known(args.registers), known(args.bytes),
-                _copy_kind(name) if kind == NodeType.MEMCPY else UNKNOWN,
+                _copy_kind(name, args.copy_kind) if kind == NodeType.MEMCPY else UNKNOWN,
             )
         )  # fmt: skip
 
@@ -207,9 +250,12 @@ class _Reading:
         distributed = outside.get("distributedInfo")
         if isinstance(distributed, dict):
             trace.rank = size(distributed.get("rank"))
-        trace.driver_version = _version(outside.get("cuda_driver_version"))
+        trace.driver_version = cuda_version(outside.get("cuda_driver_version"))
         cupti = integer(outside.get("cupti_version"))
         trace.cupti_version = None if cupti is None else str(cupti)
+        # The exporter that keeps the streams says so; the script before it moved work to lanes.
+        if trace.annotations and not outside.get("cudaGraphInlineAnnotated"):
+            trace.notes.append(("limit", LANES_NOTE))
         if self._pids:
             trace.process_id = max(self._pids, key=self._pids.__getitem__)
 
@@ -219,10 +265,12 @@ def _base(outside: dict[str, Any]) -> int:
     return base if base is not None and 0 <= base < LATEST_NS else 0
 
 
-def _copy_kind(name: str) -> int:
+def _copy_kind(name: str, told: Any) -> int:
     """Return the direction out of a name such as ``Memcpy HtoD (Pinned -> Device)``."""
     words = name.split()
-    return COPY_KINDS.get(words[1].lower(), UNKNOWN) if len(words) > 1 else UNKNOWN
+    if len(words) > 1:
+        return COPY_KINDS.get(words[1].lower(), UNKNOWN)
+    return COPY_KINDS.get(told.lower(), UNKNOWN) if isinstance(told, str) else UNKNOWN
 
 
 def _device(told: dict[str, Any]) -> DeviceFacts | None:
@@ -242,9 +290,3 @@ def _device(told: dict[str, Any]) -> DeviceFacts | None:
             MOST_INT,
         ),
     )
-
-
-def _version(value: Any) -> str | None:
-    """Return CUDA's version number, such as 13000, as people write it."""
-    number = integer(value)
-    return f"{number // 1000}.{number % 1000 // 10}" if number and 0 < number < 1 << 31 else None

@@ -3,7 +3,9 @@
 References
 ----------
 Trace Event Format (Google, 2016); Kineto's ``libkineto/src/output_json.cpp`` for the envelope and
-``CuptiActivity.cpp`` for the arguments. Times are microseconds, with thousandths.
+``CuptiActivity.cpp`` for the arguments; annotations of graphs as PyTorch's
+``torch/profiler/_chrome_trace_export.py`` (pull request 194854) and, before it,
+``torch/cuda/_annotate_cuda_graph_trace.py`` write them. Times are microseconds, with thousandths.
 """
 
 from __future__ import annotations
@@ -35,6 +37,14 @@ class Args(msgspec.Struct, gc=False):
     graph_node_id: Any = msgspec.field(name="graph node id", default=None)
     registers: Any = msgspec.field(name="registers per thread", default=None)
     shared_memory: Any = msgspec.field(name="shared memory", default=None)
+    #: Direction, where the event's name does not tell it (PyTorch's CUPTI monitor).
+    copy_kind: Any = msgspec.field(name="copy kind", default=None)
+    #: Where it ran, if ``stream`` is a lane that an annotation names.
+    original_stream: Any = None
+    #: What ``mark_kernels`` says of a graph's node; ``str`` in early versions.
+    name: Any = None
+    module_fqn: Any = None
+    legacy_name: Any = msgspec.field(name="str", default=None)
 
 
 class Event(msgspec.Struct, gc=False):
@@ -116,3 +126,11 @@ def triple(value: Any) -> tuple[int, int, int] | None:
     found = [integer(v) for v in value]
     x, y, z = (v if v is not None and 0 <= v < 1 << 32 else None for v in found)
     return None if x is None or y is None or z is None else (x, y, z)
+
+
+def annotation(args: Args) -> str | None:
+    """Return what a program said of a graph's node as it captured it; None: nothing."""
+    for value in (args.name, args.module_fqn, args.legacy_name):
+        if isinstance(value, str) and value:
+            return value
+    return None

@@ -8,17 +8,18 @@ release to release: every column is looked for, none is taken for granted.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from gviz.errors import ImportingError
+from gviz.importing.nsys_graphs import GRAPH_COLUMNS, GRAPH_EVENTS, GraphOrigins
 from gviz.importing.number import (
     MOST_DIMENSION,
     MOST_INT,
-    NODE_BITS,
-    NODE_MASK,
+    cuda_version,
     graph_node,
     integer,
     known,
@@ -35,9 +36,10 @@ _MEMCPY = "CUPTI_ACTIVITY_KIND_MEMCPY"
 _MEMSET = "CUPTI_ACTIVITY_KIND_MEMSET"
 _RUNTIME = "CUPTI_ACTIVITY_KIND_RUNTIME"
 _GRAPH_TRACE = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
-_NODE_EVENTS = "CUDA_GRAPH_NODE_EVENTS"
 _NVTX = "NVTX_EVENTS"
 _STRINGS = "StringIds"
+#: The second until 2022.
+_ABOUT_EXPORT = ("META_DATA_EXPORT", "EXPORT_META_DATA")
 _WORK = {_KERNEL: NodeType.KERNEL, _MEMCPY: NodeType.MEMCPY, _MEMSET: NodeType.MEMSET}
 
 #: What every row of GPU work has, in this order.
@@ -52,15 +54,13 @@ _SHAPE = (
 #: Process and thread stand above each other in 24 bits each ("Serialized GlobalId").
 _ID_BITS = 24
 _ID_MASK = (1 << _ID_BITS) - 1
-#: NvtxPushPopRange in ENUM_NSYS_EVENT_TYPE.
-_PUSH_POP = 59
+#: NvtxPushPopRange, NvtxStartEndRange and NvtxDomainCreate in ENUM_NSYS_EVENT_TYPE.
+_PUSH_POP, _START_END, _DOMAIN = 59, 60, 75
 #: Strings kept; names of an application are some thousand.
 _MOST_STRINGS = 2_000_000
 _MOST_STRING_CHARACTERS = 512 << 20
 #: Warps of a multiprocessor and threads of a warp are far fewer.
 _MOST_THREADS = (1 << 15) - 1
-#: Clones of clones of a graph's nodes that are followed.
-_MOST_CLONES = 16
 _TOLD_EVERY = 16_384
 
 
@@ -83,7 +83,7 @@ def read_nsys(path: Path, *, progress: Progress | None = None) -> list[Trace]:
         _check(tables, path.name)
         reading = _Reading(tables, progress)
         reading.read()
-    found = [t for t in reading.traces.values() if _has_work(t)]
+    found = [trace for _, trace in sorted(reading.traces.items()) if _has_work(trace)]
     if not found:
         raise ImportingError(
             f"{path.name} holds no kernel, copy, memset or graph launch; profile with "
@@ -98,7 +98,7 @@ def _has_work(trace: Trace) -> bool:
 
 def _check(tables: ForeignTables, shown: str) -> None:
     has = tables.columns
-    if not {_STRINGS, "META_DATA_EXPORT", "TARGET_INFO_SESSION_START_TIME", _KERNEL} & set(has):
+    if not {_STRINGS, *_ABOUT_EXPORT, "TARGET_INFO_SESSION_START_TIME", _KERNEL} & set(has):
         raise ImportingError(
             f"{shown} is an SQLite file of another program; give what 'nsys export --type sqlite' "
             "wrote"
@@ -130,25 +130,33 @@ class _Reading:
 
     def read(self) -> None:
         """Read everything."""
-        big = (_STRINGS, *_WORK, _RUNTIME, _GRAPH_TRACE, _NVTX, _NODE_EVENTS)
+        big = (_STRINGS, *_WORK, _RUNTIME, _GRAPH_TRACE, _NVTX, _NVTX, *GRAPH_EVENTS)
         self._rows = max(1, sum(self.tables.count(table) for table in big))
         self._read_strings()
-        product = dict(self.tables.rows("META_DATA_EXPORT", ("name", "value")))
+        product = {
+            name: value
+            for table in _ABOUT_EXPORT
+            for name, value in self.tables.rows(table, ("name", "value"))
+        }
         version = product.get("EXPORT_PRODUCT_VERSION")
         self._profiler = "Nsight Systems" + (f" {storable(str(version))[:40]}" if version else "")
         base = next(iter(self.tables.rows("TARGET_INFO_SESSION_START_TIME", ("utcEpochNs",))), ())
         epoch = integer(base[0]) if base else None
         self._base = epoch if epoch is not None and 0 <= epoch < LATEST_NS else 0
+        if product.get("EXPORT_PARAM_TIME_NORMALIZE") == "true":
+            self._base = 0  # --ts-normalize: the times are on the wall clock already
         for table, kind in _WORK.items():
             self._read_work(table, int(kind))
         self._read_whole()
         self._read_calls()
         self._read_ranges()
-        self._read_creations()
+        self._read_origins()
         self._read_devices()
+        self._read_driver()
 
     _profiler: str = ""
     _base: int = 0
+    _origins: GraphOrigins = field(default_factory=GraphOrigins)
 
     def _each(self, table: str, columns: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
         for row in self.tables.rows(table, columns):
@@ -158,8 +166,7 @@ class _Reading:
             yield row
 
     def _trace(self, global_id: Any) -> Trace:
-        number = integer(global_id)
-        pid = 0 if number is None else number >> _ID_BITS & _ID_MASK
+        pid = _process_of(global_id)
         if pid not in self.traces:
             self.traces[pid] = Trace(
                 self._profiler, "nsys", base_ns=self._base, process_id=pid or None
@@ -226,6 +233,8 @@ class _Reading:
                 trace.invalid += 1
                 continue
             exec_id = known(graph if execution is None else execution)
+            if execution is not None:
+                self._origins.add_launch(_process_of(process), execution, graph)
             trace.add_whole_launch(
                 (
                     known(correlation),
@@ -244,46 +253,65 @@ class _Reading:
             interval = self._interval(trace, start, end)
             name = self._text(name_id) or ""
             is_launch = int("GraphLaunch" in name)
+            if interval is not None and "GraphInstantiate" in name:
+                self._origins.add_instantiation(_thread_of(thread), interval)
             if interval is None or not (is_launch or "Launch" in name or "Mem" in name):
                 continue
-            tid = (integer(thread) or 0) & _ID_MASK
-            trace.calls.add((known(correlation), *interval, tid, is_launch, UNKNOWN))
+            trace.calls.add(
+                (known(correlation), *interval, _thread_of(thread)[1], is_launch, UNKNOWN)
+            )
 
     def _read_ranges(self) -> None:
-        columns = ("start", "end", "eventType", "text", "textId", "globalTid")
-        for start, end, kind, text, text_id, thread in self._each(_NVTX, columns):
+        domains = self._read_domains()
+        left_out: Counter[int] = Counter()
+        columns = ("start", "end", "eventType", "text", "textId", "globalTid", "domainId")
+        for start, end, kind, text, text_id, thread, domain in self._each(_NVTX, columns):
+            if kind == _START_END:
+                left_out[_process_of(thread)] += 1
             if end is None or kind not in (None, _PUSH_POP):
                 continue
             trace = self._trace(thread)
             interval = self._interval(trace, start, end)
             message = self._text(text) or self._text(text_id)
             if interval is not None and message is not None:
-                tid = (integer(thread) or 0) & _ID_MASK
-                trace.add_range(tid, interval, message)
+                process, tid = _thread_of(thread)
+                number = size(domain) or None
+                named = number and domains.get((process, number), f"domain {number}")
+                trace.add_range(tid, interval, message, named or None)
+        for process, count in left_out.items():
+            if process in self.traces:
+                self.traces[process].notes.append(
+                    ("information", f"{count:,} ranges of NVTX that were started and ended, not "
+                                    "pushed and popped, are left out: they nest in no thread's.")
+                )  # fmt: skip
 
-    def _read_creations(self) -> None:
-        """Find when and where the originals of executables' nodes were made."""
-        original: dict[tuple[int, int], int] = {}
-        created: dict[tuple[int, int], tuple[int, int]] = {}
-        for start, thread, node, of in self._each(
-            _NODE_EVENTS, ("start", "globalTid", "graphNodeId", "originalGraphNodeId")
-        ):
-            number, parent, time = integer(node), integer(of), integer(start)
-            if number is None or time is None or not _is_time(time + self._base):
-                continue
-            process = (integer(thread) or 0) >> _ID_BITS & _ID_MASK
-            if parent:
-                original[process, number] = parent
-            else:
-                created.setdefault((process, number), (time, (integer(thread) or 0) & _ID_MASK))
-        for process, number in original:
-            at = number
-            for _ in range(_MOST_CLONES):
-                at = original.get((process, at), at)
-            made = created.get((process, at))
-            if made is not None and process in self.traces and 0 <= number < 1 << 64:
-                trace = self.traces[process]
-                trace.created[number >> NODE_BITS, number & NODE_MASK] = made
+    def _read_domains(self) -> dict[tuple[int, int], str]:
+        """Return the names of NVTX domains, by process and number; 0 is the default one."""
+        found: dict[tuple[int, int], str] = {}
+        if "domainId" not in self.tables.columns.get(_NVTX, ()):
+            return found
+        columns = ("eventType", "text", "textId", "globalTid", "domainId")
+        for kind, text, text_id, thread, domain in self._each(_NVTX, columns):
+            if kind == _DOMAIN and (number := size(domain)) is not None:
+                name = self._text(text) or self._text(text_id)
+                if name is not None:
+                    found[_process_of(thread), number] = name
+        return found
+
+    def _read_origins(self) -> None:
+        """Find when and where executables and the originals of their nodes were made."""
+        for table in GRAPH_EVENTS:
+            for start, thread, *ids in self._each(table, GRAPH_COLUMNS):
+                time = integer(start)
+                if time is not None and _is_time(time + self._base):
+                    node, of, graph, execution = ids
+                    self._origins.add_event(_thread_of(thread), time, (node, of, graph, execution))
+        self._origins.tell(self.traces)
+
+    def _read_driver(self) -> None:
+        told = dict(self.tables.rows("TARGET_INFO_SYSTEM_ENV", ("name", "value")))
+        for trace in self.traces.values():
+            trace.driver_version = cuda_version(told.get("CudaDriverVersion"))
 
     def _read_devices(self) -> None:
         gpus = {
@@ -291,16 +319,28 @@ class _Reading:
             for row in self.tables.rows(
                 "TARGET_INFO_GPU",
                 ("id", "name", "computeMajor", "computeMinor", "smCount", "totalMemory",
-                 "maxWarpsPerSm", "threadsPerWarp", "busLocation"),
+                 "maxWarpsPerSm", "threadsPerWarp", "busLocation", "cuDevice"),
             )
         }  # fmt: skip
         ordinals = list(self.tables.rows("TARGET_INFO_CUDA_DEVICE", ("gpuId", "cudaId", "pid")))
         for pid, trace in self.traces.items():
             mine = [(g, c) for g, c, process in ordinals if process in (None, pid, 0)]
-            for gpu, ordinal in mine or [(gpu, gpu) for gpu in gpus]:
+            # Without that table each GPU tells CUDA's ordinal, as all see it that see every GPU.
+            told = [(g, g if row[-1] is None else row[-1]) for g, row in gpus.items()]
+            for gpu, ordinal in mine or told:
                 number = size(ordinal, MOST_INT)
                 if number is not None and gpu in gpus:
-                    trace.devices.setdefault(number, _device(number, gpus[gpu]))
+                    trace.devices.setdefault(number, _device(number, gpus[gpu][:-1]))
+
+
+def _process_of(global_id: Any) -> int:
+    """Return the process of a "Serialized GlobalId"; 0: none is told."""
+    return (integer(global_id) or 0) >> _ID_BITS & _ID_MASK
+
+
+def _thread_of(global_id: Any) -> tuple[int, int]:
+    """Return the process and the thread of a "Serialized GlobalId"."""
+    return _process_of(global_id), (integer(global_id) or 0) & _ID_MASK
 
 
 def _is_time(ns: int) -> bool:

@@ -56,16 +56,15 @@ def graph_node(node: Any, above: Any) -> tuple[int, int]:
     above
         The executable, or the graph, where the id does not hold it.
     """
-    if node is None:
-        return UNKNOWN, UNKNOWN
     number = integer(node)
-    if not number or not 0 < number < 1 << 64:
+    if number is None or not 0 <= number < 1 << 64:
         return UNKNOWN, UNKNOWN
     exec_id = number >> NODE_BITS
     if not exec_id:
         told = integer(above)
         exec_id = told if told is not None and 0 < told <= NODE_MASK else 0
-    return exec_id, number & NODE_MASK
+    # All 0: outside of graphs. Node 0 of a graph is 0 where the id does not hold the graph.
+    return (exec_id, number & NODE_MASK) if number or exec_id else (UNKNOWN, UNKNOWN)
 
 
 def decimal(value: Any) -> Decimal | None:
@@ -79,3 +78,9 @@ def decimal(value: Any) -> Decimal | None:
     except (InvalidOperation, ValueError):
         return None
     return exact if exact.is_finite() and exact.adjusted() < MOST_DIGITS else None
+
+
+def cuda_version(value: Any) -> str | None:
+    """Return CUDA's version number, such as 13000, as people write it."""
+    number = integer(value)
+    return f"{number // 1000}.{number % 1000 // 10}" if number and 0 < number < 1 << 31 else None

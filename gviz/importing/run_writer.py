@@ -12,10 +12,13 @@ import gviz
 from gviz.eager_matching import GraphWork
 from gviz.importing.graph_rows import (
     INFERRED_NOTE,
+    NO_DEVICE_NOTE,
     NUMBERED_NOTE,
+    WHOLE_NOTE,
     GraphRows,
     PathOf,
     TraceGraph,
+    add_annotations,
     add_creations,
     trace_graphs,
 )
@@ -73,9 +76,10 @@ class RunWriter:
         """
         folded = fold_trace(trace)
         self._write_run(trace, folded, name, [source, *(dump.name for dump in dumps)])
-        path_of = self._write_ranges(trace)
+        path_of, outermost = self._write_ranges(trace)
         graphs = trace_graphs(trace, folded, self.kernels)
         add_creations(graphs, trace, path_of)
+        add_annotations(graphs, trace, outermost)
         works = self._write_graphs(trace, graphs, folded, dumps)
         self._write_launches(folded, graphs)
         self._write_spans(folded, graphs)
@@ -114,7 +118,13 @@ class RunWriter:
                 f"{trace.profiler}",
             )
         )
-        for device in sorted(trace.devices.values(), key=lambda d: d.device_id):
+        used = set(work["device_id"].tolist())
+        used |= set(trace.whole_launches.to_array()["device_id"].tolist())
+        # A trace may list all GPUs of the machine.
+        devices = [d for d in trace.devices.values() if d.device_id in used or used <= {UNKNOWN}]
+        if not devices:
+            self._note("limit", NO_DEVICE_NOTE)
+        for device in sorted(devices, key=lambda d: d.device_id):
             self.writer.insert(
                 rows.Device(
                     run_id=self.run_id,
@@ -190,22 +200,32 @@ class RunWriter:
                 work = GraphWork(level.graph_id, nodes, level.edges[:, :2])
             level.graph_id = work.graph_id
             works.append(work)
-            self.writer.insert(
-                rows.GraphExec(
-                    graph_exec_id=level.graph_exec_id,
-                    run_id=self.run_id,
-                    graph_id=level.graph_id,
-                    cuda_exec_id=level.cuda_exec_id,
-                    launch_count=launched[level.exec_id],
-                )
-            )
+            self._write_exec(trace, level, launched[level.exec_id])
         joining.write_rest(graphs)
         self._notes += joining.notes
         if inferred:
             self._note("limit", INFERRED_NOTE)
         if folded.numbered:
             self._note("limit", NUMBERED_NOTE)
+        if any(not level.nodes for level in graphs.levels.values()):
+            self._note("limit", WHOLE_NOTE)
         return works
+
+    def _write_exec(self, trace: Trace, level: TraceGraph, launches: int) -> None:
+        told = trace.execs.get(level.exec_id)
+        call = None if told is None or told.instantiated is None else told.instantiated
+        self.writer.insert(
+            rows.GraphExec(
+                graph_exec_id=level.graph_exec_id,
+                run_id=self.run_id,
+                graph_id=level.graph_id,
+                cuda_exec_id=level.cuda_exec_id,
+                instantiate_start_ns=None if call is None else call[0] + trace.base_ns,
+                instantiate_end_ns=None if call is None else call[1] + trace.base_ns,
+                instantiate_thread_id=None if told is None else told.thread_id,
+                launch_count=launches,
+            )
+        )
 
     def _topology(self, level: TraceGraph) -> int | None:
         if level.topology_hash is None:
@@ -294,12 +314,15 @@ class RunWriter:
         first = self.numbers.take("stream_operation", len(outside))
         self.writer.insert_tuples(rows.StreamOperation, outside.rows(self.run_id, first, match))
 
-    def _write_ranges(self, trace: Trace) -> PathOf:
-        """Write the ranges of the host; return what finds the path at a moment of a thread."""
+    def _write_ranges(self, trace: Trace) -> tuple[PathOf, dict[int, int]]:
+        """Write the ranges of the host; return what finds the path at a moment of a thread.
+
+        And the paths that nothing is around, by the number of their name.
+        """
         ranges = trace.ranges.to_array().copy()
         for name in ("start_ns", "end_ns"):
             ranges[name] += trace.base_ns
-        nested = nest_ranges(ranges)
+        nested = nest_ranges(ranges, trace.annotations.values())
         first_path = self.numbers.take("nvtx_path", len(nested.path_name))
         names = list(trace.range_names)
         paths = zip(nested.path_parent, nested.path_name, strict=True)
@@ -323,9 +346,12 @@ class RunWriter:
             found = nested.ranges
             asked = OpenRanges(*(found[n] for n in ("thread_id", "start_ns", "end_ns")))
             at = asked.innermost(thread_id, time_ns)
+            if not len(nested.path):
+                return at
             return np.where(at >= 0, nested.path[at] + first_path, UNKNOWN)
 
-        return path_of
+        outermost = {name: path + first_path for name, path in nested.outermost().items()}
+        return path_of, outermost
 
 
 def _tuples(columns: Sequence[IntArray]) -> Iterator[tuple[int, ...]]:

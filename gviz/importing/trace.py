@@ -73,6 +73,15 @@ class DeviceFacts:
     pci_bus_id: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ExecFacts:
+    """An executable: CUDA's id of its graph, and the call that made it, with its thread."""
+
+    graph_id: int | None
+    instantiated: tuple[int, int] | None = None
+    thread_id: int | None = None
+
+
 class Columns:
     """Rows of one dtype of integers, taken in one by one; eight bytes a value."""
 
@@ -143,6 +152,10 @@ class Trace:
     shared_memory_is_total: bool = False
     #: When a node's original was made (ns) and on which thread, by (executable, node).
     created: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
+    #: What is told of executables, by their ids.
+    execs: dict[int, ExecFacts] = field(default_factory=dict)
+    #: What programs said of a node as they captured it: number of a range's name, likewise.
+    annotations: dict[tuple[int, int], int] = field(default_factory=dict)
     notes: list[tuple[str, str]] = field(default_factory=list)
 
     def name_number(self, name: str) -> int:
@@ -195,6 +208,15 @@ class Trace:
             return
         self.operator_count += 1
         self.ranges.add((thread_id, *interval, self._range_number(OPERATOR_DOMAIN, name)))
+
+    def annotate(self, exec_id: int, node_id: int, text: str) -> None:
+        """Take in what a program said of a node; of nodes beyond MOST_RANGES it is counted."""
+        if (exec_id, node_id) in self.annotations:
+            return
+        if len(self.annotations) >= MOST_RANGES:
+            self.ranges_left_out += 1
+            return
+        self.annotations[exec_id, node_id] = self._range_number(None, text)
 
     def _range_number(self, domain: str | None, text: str) -> int:
         number = self.range_names.get((domain, text))

@@ -72,8 +72,8 @@ class LaunchCosts:
         """Return in words where the costs are from."""
         driver = f", driver {self.driver_version}" if self.driver_version else ""
         where = "bundled with gviz" if self.origin == "bundled" else self.path.name
-        text = f"launch costs of the GPU {self.gpu}{driver} ({where})"
-        return text if self.fits == "same" else f"{text}: {self.fits}"
+        fits = "" if self.fits == "same" else f"; {self.fits}"
+        return f"launch costs of the GPU {self.gpu}{driver} ({where}{fits})"
 
 
 def write_results(

@@ -11,11 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from kineto_traces import trace_of, write_trace
 from life_recordings import write_life_recording
 from memory_recordings import write_memory_recording
-from nsys_exports import SCHEMAS, export_of
+from nsys_exports import GLOBAL_PID, GLOBAL_TID, SCHEMAS, Export, export_of
 from recordings import fork_join_shape, write_loop_recording, write_recording
 
 from fuzzing.databases import mutate_database
@@ -137,14 +138,59 @@ def _traces(folder: Path) -> Sequence[Path]:
         write_trace(trace_of(small), folder / "small.json"),
         write_trace(trace_of(small, node_ids=False), folder / "older.json"),
         write_trace(trace_of(small, launches=2), folder / "packed.json.gz"),
+        write_trace(_annotated(trace_of(small, launches=2)), folder / "annotated.json"),
     )
+
+
+def _annotated(trace: dict[str, Any]) -> dict[str, Any]:
+    """Return a trace whose graph nodes say where they were captured, moved to lanes."""
+    for event in trace["traceEvents"]:
+        if "graph node id" in event["args"]:
+            event["args"] |= {"name": "phase", "original_stream": event["args"]["stream"]}
+            event["args"]["stream"] = event["tid"] = 60
+    return trace
 
 
 def _exports(folder: Path) -> Sequence[Path]:
     small = write_recording(folder / "small.gviz", fork_join_shape(1, 2, 1), launches=4)
     return [
-        export_of(trace_of(small), folder / f"{release}.sqlite", release) for release in SCHEMAS
+        _export_of_whole_graphs(folder / "whole.sqlite"),
+        *(export_of(trace_of(small), folder / f"{r}.sqlite", r) for r in SCHEMAS),
     ]
+
+
+def _export_of_whole_graphs(path: Path) -> Path:
+    """Write an export with a graph that is traced as a whole, and ranges in domains."""
+    export = Export(path, "2026.2.1")
+    host = {"globalTid": GLOBAL_TID}
+    for name, start, correlation in (("cudaGraphInstantiate", 100, 4), ("cudaGraphLaunch", 300, 5)):
+        export.add(
+            "CUPTI_ACTIVITY_KIND_RUNTIME", start=start, end=start + 50, correlationId=correlation,
+            nameId=export.text(f"{name}_v12000"), **host,
+        )  # fmt: skip
+    export.add("CUDA_GRAPH_EVENTS", start=110, end=110, eventClass=95, graphId=1, **host)
+    export.add(
+        "CUDA_GRAPH_EVENTS", start=120, end=120, eventClass=94, graphId=1, graphExecId=2, **host
+    )
+    for node, original in ((1 << 32, None), (2 << 32, 1 << 32)):
+        export.add(
+            "CUDA_GRAPH_NODE_EVENTS", start=105, end=105, graphNodeId=node,
+            originalGraphNodeId=original, **host,
+        )  # fmt: skip
+    export.add(
+        "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", start=1000, end=1400, streamId=7, correlationId=5,
+        globalPid=GLOBAL_PID, graphId=1, graphExecId=2,
+    )  # fmt: skip
+    export.add("NVTX_EVENTS", start=0, eventType=75, text="NCCL", domainId=1, **host)
+    for kind in (59, 60):
+        export.add(
+            "NVTX_EVENTS", start=10, end=90, eventType=kind, domainId=1,
+            textId=export.text("all_gather"), **host,
+        )  # fmt: skip
+    export.add("TARGET_INFO_GPU", id=3, name="GPU", cuDevice=0)
+    export.add("TARGET_INFO_CUDA_DEVICE", gpuId=3, cudaId=0, pid=GLOBAL_PID >> 24)
+    export.add("TARGET_INFO_SYSTEM_ENV", name="CudaDriverVersion", value="13000")
+    return export.finish()
 
 
 def _hip_dumps(folder: Path) -> Sequence[Path]:

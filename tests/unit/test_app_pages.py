@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import lzma
 from pathlib import Path
 
 import plotly
 import pytest
 from app_recordings import OWN_LINE, measured, write_detailed_recording, write_imported_recording
-from app_tree import by_id, links, texts
+from app_tree import by_id, links, texts, walk
 from recordings import transformer_shape, write_loop_recording, write_recording
 
 from gviz.app.address import Addresses
@@ -22,6 +23,7 @@ from gviz.app.payload import DagAsked, dag_payload, level_memory_payload
 from gviz.app.quantity import duration
 from gviz.app.table import table_payload
 from gviz.app.wire import unpack
+from gviz.importing.importer import import_files
 from gviz.recording.reader import Recording
 
 ADDRESSES = Addresses("/")
@@ -315,3 +317,17 @@ def test_memory_is_fetched_when_it_is_looked_at(small: Library) -> None:
     assert by_id(shown, "memory-source").data.startswith("/payload/memory/small@")
     assert by_id(shown, "memory-box").hidden
     assert not by_id(shown, "timeline-box").hidden
+
+
+def test_an_imported_trace_without_graphs_is_said_to_be_one(tmp_path: Path) -> None:
+    golden = ROOT / "tests" / "golden" / "traces" / "eager_torch_2.11.json.xz"
+    trace = tmp_path / "eager.json"
+    trace.write_bytes(lzma.decompress(golden.read_bytes()))
+    import_files([trace], tmp_path / "eager.gviz")
+    shown = page(Library([tmp_path / "eager.gviz"]), "/")
+    said = texts(shown)
+    assert "The trace has no launch of a CUDA graph, and 44 operations outside graphs." in said
+    assert "while gviz watched" not in said
+    titles = [str(getattr(part, "title", "")) for part in walk(shown)]
+    assert any("the trace is of PyTorch's profiler" in title for title in titles)
+    assert not any("it carries no times" in title for title in titles)

@@ -117,7 +117,7 @@ def test_launch_costs_that_are_used_are_named(gviz: Gviz, tmp_path: Path) -> Non
     assert "launch costs of the GPU NVIDIA H100 80GB HBM3, driver 13.0" in text
     assert "What its calls cost at least" in text
     done = gviz("analyze", "--costs", write_costs(tmp_path / "c.gviz"), BUNDLED[0])
-    assert "launch costs of the GPU GPU A, driver 13.0 (c.gviz): another GPU" in done.stdout
+    assert "launch costs of the GPU GPU A, driver 13.0 (c.gviz; another GPU)" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -198,7 +198,7 @@ def test_bundled_costs_are_said_to_be_such(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     result = source(plan().write(tmp_path / "x.gviz"))
     assert (result.origin, result.fits) == ("bundled", "another GPU")
-    assert result.description.endswith("(bundled with gviz): another GPU")
+    assert result.description.endswith("(bundled with gviz; another GPU)")
 
 
 def test_named_file_without_costs_is_an_error_that_names_gviz_bench(tmp_path: Path) -> None:

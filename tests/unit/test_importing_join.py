@@ -206,3 +206,32 @@ def test_equal_branches_keep_their_nodes_together(tmp_path: Path) -> None:
             assert len({stream[n] for n in mine}) == 1
             assert [begin[n] for n in mine] == sorted(begin[n] for n in mine)
     assert not any("contradict" in note for note in notes)
+
+
+@pytest.mark.parametrize("node_ids", [True, False])
+def test_a_memset_that_the_driver_ran_as_a_kernel_is_found(node_ids: bool, tmp_path: Path) -> None:
+    path = DUMPS / "torch_encoder8_verbose.dot"
+    trace = trace_of_dump(path, node_ids=node_ids)
+    memsets = [e for e in trace["traceEvents"] if e["cat"] == "gpu_memset"]
+    for event_ in memsets:
+        event_ |= {"cat": "kernel", "name": "memset32"}
+        event_["args"] |= {"grid": [2, 1, 1], "block": [512, 1, 1]}
+        del event_["args"]["bytes"]
+    recording, notes = join(tmp_path, trace, path.name)
+    with recording as got:
+        found = [n for n in got.fetch_nodes(1) if n.type == NodeType.MEMSET]
+        assert len(found) == len(memsets) > 0
+        assert all(n.exec_node_id is not None and n.grid_x is None for n in found)
+        assert all(n.bytes for n in found)
+    assert any(f"ran {len(memsets)} of the dump's copies" in note for note in notes)
+
+
+def test_a_kernel_with_arguments_is_no_memset_of_the_driver(tmp_path: Path) -> None:
+    path = DUMPS / "torch_encoder8_verbose.dot"
+    trace = trace_of_dump(path)
+    last = next(e for e in reversed(trace["traceEvents"]) if e["cat"] == "gpu_memset")
+    last |= {"cat": "kernel", "name": "memset32(float*, int)"}
+    last["args"] |= {"grid": [2, 1, 1], "block": [512, 1, 1]}
+    recording, notes = join(tmp_path, trace, path.name)
+    recording.close()
+    assert any("1 timed nodes of the dump and 1 of the trace were not" in note for note in notes)

@@ -201,6 +201,16 @@ BAD = {
         b'{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::add", "ts": 1, "dur": 2}]}',
         "1 events of the CPU and none of a GPU",
     ),
+    "other accelerator": (
+        b'{"traceEvents": [{"ph": "X", "cat": "mtia_ccp_events", "name": "dma_request", "ts": 1, '
+        b'"dur": 2}, {"ph": "X", "cat": "cpu_op", "name": "a", "ts": 1, "dur": 2}]}',
+        "1 events of an MTIA accelerator and no kernel, copy or memset of a GPU",
+    ),
+    "counters": (
+        b'{"traceEvents": [{"ph": "X", "cat": "cuda_profiler_range", "name": "k", "ts": 1, '
+        b'"dur": 2}, {"ph": "X", "cat": "cuda_runtime", "name": "a", "ts": 1, "dur": 2}]}',
+        "1 events of CUPTI's range profiler .* profile without profiler_metrics",
+    ),
     "cut gzip": (gzip.compress(b'{"traceEvents": [' + b" " * 10**5)[:-20], "cannot be unpacked"),
     "zip": (b"PK\x03\x04" + b"\0" * 50, "a zip archive"),
 }
@@ -440,3 +450,25 @@ def test_operators_beyond_those_kept_are_counted_and_annotations_stay(
         assert sorted(p[1] for p in paths_of(got)) == ["aten::mm", "step"]
         assert len(got.fetch_nvtx_ranges(1)) == 3
         assert any("3 operators of PyTorch" in n.text for n in got.fetch_notes(1))
+
+
+def test_calls_of_hip_are_calls_and_a_run_has_the_gpus_that_it_used(tmp_path: Path) -> None:
+    eager = {"graph id": None, "graph node id": None}
+    events = [
+        launch(1, name="hipLaunchKernel", ts=1),
+        launch(2, name="hipMemcpyWithStream", ts=3),
+        launch(3, name="hipGraphLaunch", ts=5),
+        kernel(ts=10, args=eager | {"correlation": 1, "device": 1}),
+        kernel(
+            ts=20, cat="gpu_memcpy", name="CopyHostToDevice",
+            args=eager | {"correlation": 2, "device": 1, "bytes": 64},
+        ),
+        kernel(ts=30, args=eager | {"correlation": 3, "device": 1}),
+    ]  # fmt: skip
+    devices = [{"id": n, "name": f"GPU at {n}"} for n in range(4)]
+    with imported({"deviceProperties": devices, "traceEvents": events}, tmp_path) as got:
+        operations = got.fetch_run_stream_operations(1)
+        assert [o.host_start_ns for o in operations] == [1000, 3000]
+        assert [x.span_count for x in got.fetch_launches(1)] == [1]
+        assert [d.name for d in got.fetch_devices(1)] == ["GPU at 1"]
+        assert not any("name the GPU" in note.text for note in got.fetch_notes(1))

@@ -7,11 +7,25 @@ from typing import Any
 import numpy as np
 import pytest
 from kineto_traces import trace_of, write_trace
-from nsys_exports import EPOCH_NS, GLOBAL_PID, GLOBAL_TID, PID, SCHEMAS, TID, Export, export_of
+from nsys_exports import (
+    EPOCH_NS,
+    GLOBAL_PID,
+    GLOBAL_TID,
+    PID,
+    SCHEMAS,
+    TID,
+    WHOLE_SCHEMAS,
+    Export,
+    export_of,
+)
 
+from gviz.analysis.analysis import analyze
+from gviz.analysis.figure import NotComputed
+from gviz.cli.info import render
 from gviz.errors import GvizError, ImportingError
 from gviz.importing.importer import import_files, import_kineto, import_nsys
 from gviz.recording.reader import Recording
+from gviz.summary import summarize
 
 BUNDLED = Path(__file__).parents[2] / "assets" / "recordings"
 
@@ -83,9 +97,11 @@ def test_an_export_says_what_a_chrome_trace_of_the_same_program_does(
         assert device.max_threads_per_multiprocessor == 2048
         (run,) = got.fetch_runs()
         assert (run.process_id, run.collector) == (PID, "nsys")
+        is_told = release != "2022.4"
+        assert (f"Nsight Systems {release}.106" in (run.collector_reason or "")) == is_told
 
 
-@pytest.mark.parametrize("release", SCHEMAS)
+@pytest.mark.parametrize("release", WHOLE_SCHEMAS)
 def test_graph_level_exports_have_whole_launches(release: str, tmp_path: Path) -> None:
     export = new_export(tmp_path, release)
     add_launch(export)
@@ -143,6 +159,193 @@ def test_nodes_know_the_ranges_in_which_their_originals_were_made(tmp_path: Path
         assert (first.created_ns, first.created_thread_id) == (EPOCH_NS + 150, TID)
         assert paths[first.nvtx_path_id or 0].text == "layer"
         assert paths[second.nvtx_path_id or 0].text == "step"
+
+
+def test_nodes_know_when_they_were_made_without_any_range(tmp_path: Path) -> None:
+    export = new_export(tmp_path)
+    for node, original, start in ((1 << 32, None, 150), (3 << 32, 1 << 32, 300)):
+        export.add(
+            "CUDA_GRAPH_NODE_EVENTS",
+            start=start,
+            end=start,
+            globalTid=GLOBAL_TID,
+            graphNodeId=node,
+            originalGraphNodeId=original,
+        )
+    add_launch(export)
+    add_kernel(export)
+    with opened(export.finish()) as got:
+        (node_row,) = got.fetch_nodes(1)
+        assert (node_row.created_ns, node_row.nvtx_path_id) == (EPOCH_NS + 150, None)
+
+
+def test_until_2022_nodes_are_told_where_graphs_are_since(tmp_path: Path) -> None:
+    export = new_export(tmp_path, "2022.2")
+    export.add("NVTX_EVENTS", start=0, end=400, eventType=59, text="step", globalTid=GLOBAL_TID)
+    for node, original, start in ((1 << 32, None, 150), (3 << 32, 1 << 32, 300)):
+        export.add(
+            "CUDA_GRAPH_EVENTS",
+            start=start,
+            end=start,
+            globalTid=GLOBAL_TID,
+            graphNodeId=node,
+            originalGraphNodeId=original,
+        )
+    add_launch(export)
+    add_kernel(export)
+    with opened(export.finish()) as got:
+        (node_row,) = got.fetch_nodes(1)
+        assert (node_row.created_ns, node_row.created_thread_id) == (EPOCH_NS + 150, TID)
+        assert got.fetch_nvtx_paths(1)[node_row.nvtx_path_id or 0].text == "step"
+
+
+def graph_event(export: Export, start: int, **values: Any) -> None:
+    """Add a row of CUDA_GRAPH_EVENTS: 94 made an executable, 95 a graph, 96 a clone."""
+    export.add("CUDA_GRAPH_EVENTS", start=start, end=start, globalTid=GLOBAL_TID, **values)
+
+
+def add_call(export: Export, name: str, start: int, end: int, **values: Any) -> None:
+    add_launch(export, 0, start=start, end=end, nameId=export.text(name), **values)
+
+
+@pytest.mark.parametrize("release", ["2025.5", "2026.2.1"])
+def test_an_executable_knows_its_graph_and_the_call_that_made_it(
+    release: str, tmp_path: Path
+) -> None:
+    export = new_export(tmp_path, release)
+    graph_event(export, 100, eventClass=95, graphId=1)
+    # Another thread instantiates at the same time; this one did so before.
+    other = PID << 24 | 99
+    add_call(export, "cudaGraphInstantiate_v12000", 190, 260, globalTid=other)
+    add_call(export, "cudaGraphInstantiate_v12000", 150, 160)
+    add_call(export, "cudaGraphInstantiate_v12000", 200, 250)
+    graph_event(export, 210, eventClass=95, graphId=2)
+    graph_event(export, 240, eventClass=94, graphId=1, graphExecId=2)
+    add_launch(export)
+    export.add(
+        "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", start=1000, end=1400, streamId=7, correlationId=5,
+        globalPid=GLOBAL_PID, graphId=1, graphExecId=2,
+    )  # fmt: skip
+    with opened(export.finish()) as got:
+        (graph,) = got.fetch_graphs()
+        assert (graph.name, graph.cuda_graph_id) == ("graph 1 (executable 2)", 1)
+        (made,) = got.fetch_graph_execs(graph.graph_id)
+        assert made.cuda_exec_id == 2
+        assert made.instantiate_start_ns == EPOCH_NS + 200
+        assert made.instantiate_end_ns == EPOCH_NS + 250
+        assert made.instantiate_thread_id == TID
+
+
+def test_an_executable_that_was_made_before_knows_its_graph_only(tmp_path: Path) -> None:
+    export = new_export(tmp_path)
+    add_launch(export)
+    export.add(
+        "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", start=1000, end=1400, streamId=7, correlationId=5,
+        globalPid=GLOBAL_PID, graphId=1, graphExecId=2,
+    )  # fmt: skip
+    add_call(export, "cudaGraphInstantiate_v12000", 150, 160)
+    with opened(export.finish()) as got:
+        assert got.fetch_graphs()[0].name == "graph 1 (executable 2)"
+        (made,) = got.fetch_graph_execs(1)
+        assert (made.instantiate_start_ns, made.instantiate_thread_id) == (None, None)
+
+
+def test_what_is_known_as_a_whole_only_is_said_to_be_so(tmp_path: Path) -> None:
+    export = new_export(tmp_path)
+    add_launch(export)
+    export.add(
+        "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", start=1000, end=1400, streamId=7, correlationId=5,
+        globalPid=GLOBAL_PID, graphId=1, graphExecId=2,
+    )  # fmt: skip
+    with opened(export.finish()) as got:
+        assert any("as a whole only" in note.text for note in got.fetch_notes(1))
+        shown = render(summarize(got), 200)
+        assert (
+            "nodes and edges unknown: the trace tells of the graph's launches as a whole" in shown
+        )
+        assert "unknown:\n" not in shown
+        (graph,) = analyze(got).runs[0].graphs
+        for said in (graph.ledger, graph.dominance, graph.device_launch, graph.expected_cost):
+            assert isinstance(said, NotComputed)
+            assert "--cuda-graph-trace=node" in said.not_computed
+
+
+def test_domains_of_ranges_have_their_names(tmp_path: Path) -> None:
+    export = new_export(tmp_path)
+    add_kernel(export)
+    for number, text, pid in ((1, "MPI", PID), (2, "NCCL", PID), (3, "other's", 5)):
+        export.add(
+            "NVTX_EVENTS", start=0, eventType=75, text=text, domainId=number, globalTid=pid << 24
+        )
+    numbers = (0, 1, 2, 3, None)
+    for place, number in enumerate(numbers):
+        export.add(
+            "NVTX_EVENTS", start=10 * place, end=10 * place + 5, eventType=59, domainId=number,
+            textId=export.text(f"range {place}"), globalTid=GLOBAL_TID,
+        )  # fmt: skip
+    with opened(export.finish()) as got:
+        paths = got.fetch_nvtx_paths(1)
+        found = [paths[r.nvtx_path_id] for r in got.fetch_nvtx_ranges(1)]
+        assert [p.domain for p in found] == [None, "MPI", "NCCL", "domain 3", None]
+        assert [p.text for p in found] == [f"range {place}" for place in range(5)]
+
+
+def test_ranges_that_were_started_and_ended_are_counted(tmp_path: Path) -> None:
+    export = new_export(tmp_path)
+    add_kernel(export)
+    for start in (1, 2):
+        export.add(
+            "NVTX_EVENTS", start=start, end=9, eventType=60, text="async", globalTid=GLOBAL_TID
+        )
+    with opened(export.finish()) as got:
+        assert got.fetch_nvtx_ranges(1) == []
+        (note,) = (n.text for n in got.fetch_notes(1) if "NVTX" in n.text)
+        assert note.startswith("2 ranges of NVTX")
+
+
+def test_times_on_the_wall_clock_stay_as_they_are(tmp_path: Path) -> None:
+    export = new_export(tmp_path)
+    export.add("META_DATA_EXPORT", name="EXPORT_PARAM_TIME_NORMALIZE", value="true")
+    add_kernel(export, start=EPOCH_NS + 5, end=EPOCH_NS + 9, graphNodeId=None, graphId=None)
+    with opened(export.finish()) as got:
+        assert got.fetch_run_stream_operations(1)[0].start_ns == EPOCH_NS + 5
+
+
+def gpu(export: Export, number: int, name: str, **values: Any) -> None:
+    export.add("TARGET_INFO_GPU", id=number, name=name, **values)
+
+
+def test_a_run_has_the_gpus_that_its_process_used(tmp_path: Path) -> None:
+    export = new_export(tmp_path)
+    for number in range(3):
+        gpu(export, number, f"GPU at {number}")
+    # CUDA_VISIBLE_DEVICES: each process has a device 0, of another GPU.
+    for pid, visible in ((5, (2, 0)), (6, (1,))):
+        for ordinal, number in enumerate(visible):
+            export.add("TARGET_INFO_CUDA_DEVICE", gpuId=number, cudaId=ordinal, pid=pid)
+        add_kernel(export, globalPid=pid << 24, deviceId=0)
+    with opened(export.finish()) as got:
+        names = [[d.name for d in got.fetch_devices(run)] for run in (1, 2)]
+        assert names == [["GPU at 2"], ["GPU at 1"]]
+
+
+def test_without_ordinals_of_processes_those_of_the_machine_count(tmp_path: Path) -> None:
+    export = new_export(tmp_path, "2024.5")
+    for number, ordinal in ((0, 3), (1, 2), (2, 1), (3, 0)):
+        gpu(export, number, f"GPU at {number}", cuDevice=ordinal)
+    add_kernel(export, deviceId=0)
+    with opened(export.finish()) as got:
+        assert [(d.device_id, d.name) for d in got.fetch_devices(1)] == [(0, "GPU at 3")]
+
+
+def test_a_gpu_that_is_not_named_is_told_and_the_driver_is_known(tmp_path: Path) -> None:
+    export = new_export(tmp_path, "2026.2.1")
+    export.add("TARGET_INFO_SYSTEM_ENV", name="CudaDriverVersion", value="13000")
+    add_kernel(export)
+    with opened(export.finish()) as got:
+        assert got.fetch_devices(1) == []
+        assert got.fetch_runs()[0].driver_version == "13.0"
+        assert any("does not name the GPU" in note.text for note in got.fetch_notes(1))
 
 
 def test_each_process_is_a_run(tmp_path: Path) -> None:
