@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +47,9 @@ ROWS_AT_ONCE = 16_384
 _WITH_BYTES = 8
 #: Stands for NULL in the text of a column of numbers; no number contains it.
 _NULL = "n"
+#: Numbers of 2^-8 and more are multiples of one such part (IEEE 754: 52 bits behind the first), so
+#: what is left of them behind the point is a whole number of parts, below 2^60.
+_PARTS = 2.0**60
 
 #: Values of the first columns of a key.
 _Place = tuple[int, ...]
@@ -89,19 +92,21 @@ def read_page(
     parameters: Sequence[object],
 ) -> Page:
     """Return what a SELECT of these columns finds, in its order; for some ten thousand rows."""
-    known = {c.name: c for c in table_of(row).columns}
-    as_text = [known[name] for name in names if known[name].sql_type != "REAL"]
-    aggregates = ", ".join(_aggregate(c) for c in as_text)
-    ((count, *texts),) = execute(f"SELECT count(*), {aggregates} FROM ({source})", *parameters)
-    page = {}
-    for column, text in zip(as_text, texts, strict=True):
-        page[column.name] = _decode(table_of(row), column, text or "", count)
-    real = [name for name in names if known[name].sql_type == "REAL"]
-    if real:
-        # As text they would lose their last bits.
-        found = execute(f"SELECT {', '.join(real)} FROM ({source})", *parameters)
-        page |= _numbers(table_of(row), real, found)
-    return page
+    table = table_of(row)
+    known = {c.name: c for c in table.columns}
+    wanted = {name: _aggregates(known[name]) for name in names}
+    aggregates = ", ".join(chain.from_iterable(wanted.values()))
+    ((count, *found),) = execute(f"SELECT count(*), {aggregates} FROM ({source})", *parameters)
+    told = iter(found)
+    page = {
+        name: _decode(table, known[name], [*islice(told, len(parts))], count)
+        for name, parts in wanted.items()
+    }
+    left = [name for name in names if page[name] is None]
+    if left:
+        values = execute(f"SELECT {', '.join(left)} FROM ({source})", *parameters)
+        page |= _numbers(table, left, values)
+    return {name: column for name, column in page.items() if column is not None}
 
 
 # -- inner -------------------------------------------------------------------------------
@@ -207,35 +212,77 @@ def _pages_of(database: Database, selection: _Selection) -> Iterator[Page]:
         yield from behind.result()
 
 
-def _aggregate(column: Described) -> str:
+def _aggregates(column: Described) -> tuple[str, ...]:
+    """Return what SQLite is to make of the values of a column: texts, or what tells of them."""
+    name = column.name
     if column.sql_type == "TEXT":
-        return f"json_group_array({column.name})"
+        return (f"json_group_array({name})",)
     if column.sql_type == "BLOB":
-        assert not column.nullable, f"{column.name} may be NULL"
-        return f"group_concat(hex({column.name}))"
-    assert column.sql_type == "INTEGER", f"{column.name} is {column.sql_type}"
-    value = f"ifnull({column.name}, '{_NULL}')" if column.nullable else column.name
-    return f"group_concat({value})"
+        assert not column.nullable, f"{name} may be NULL"
+        return (f"group_concat(hex({name}))",)
+    if column.sql_type == "INTEGER":
+        return (f"group_concat({_or_null(name) if column.nullable else name})",)
+    # As text a number would lose its last bits, but not as its whole part and the rest.
+    whole = f"CAST({name} AS INTEGER)"
+    rest = f"({name} - {whole}) * {_PARTS}"
+    is_exact = f"{name} = {name} + 0 AND CAST({rest} AS INTEGER) = {rest}"
+    return (
+        f"group_concat({_or_null(whole)})",
+        f"group_concat(ifnull(CAST({rest} AS INTEGER), 0))",
+        f"min({name} IS NULL OR ({is_exact}))",
+    )
 
 
-def _decode(table: Table, column: Described, text: str, count: int) -> Column:
-    import numpy as np
+def _or_null(expression: str) -> str:
+    return f"ifnull({expression}, '{_NULL}')"
 
+
+def _decode(table: Table, column: Described, found: Sequence[Any], count: int) -> Column | None:
+    """Return the column of which :func:`_aggregates` told; None: value by value is left."""
+    text = found[0] or ""
     if column.sql_type == "TEXT":
         return _texts(table, column, json.loads(text or "[]"))
     if column.sql_type == "BLOB":
         return _blobs(text, count)
-    known: BoolArray | None = None
-    if _NULL in text:
-        characters = np.frombuffer(text.encode(), np.uint8)
-        null = np.flatnonzero(characters == ord(_NULL))
-        known = np.ones(count, bool)
-        known[np.cumsum(characters == ord(","))[null]] = False
-        text = text.replace(_NULL, "0")
+    if column.sql_type == "REAL":
+        return _exact_numbers(table, column, found, count)
+    known, text = _known(text, count)
     values = _parse(table, column, text, count)
     if count:
         check_extremes(table, column, int(values.min()), int(values.max()))
     return Integers(narrow(values), known)
+
+
+def _exact_numbers(
+    table: Table, column: Described, found: Sequence[Any], count: int
+) -> Numbers | None:
+    import numpy as np
+
+    whole, rest, is_exact = found
+    if not count:
+        return Numbers(np.zeros(0, np.float64))
+    if not is_exact or (_NULL in whole and not column.nullable):
+        return None
+    known, whole = _known(whole, count)
+    parts = (_parse(table, column, text, count).astype(np.float64) for text in (whole, rest))
+    values = next(parts) + next(parts) / _PARTS
+    given = values if known is None else values[known]
+    if len(given):
+        check_extremes(table, column, float(given.min()), float(given.max()))
+    return Numbers(values if known is None else np.where(known, values, np.nan))
+
+
+def _known(text: str, count: int) -> tuple[BoolArray | None, str]:
+    """Return which of some values are not NULL (None: all), and their text with 0 for NULL."""
+    import numpy as np
+
+    if _NULL not in text:
+        return None, text
+    characters = np.frombuffer(text.encode(), np.uint8)
+    null = np.flatnonzero(characters == ord(_NULL))
+    known = np.ones(count, bool)
+    known[np.cumsum(characters == ord(","))[null]] = False
+    return known, text.replace(_NULL, "0")
 
 
 def _parse(table: Table, column: Described, text: str, count: int) -> IntArray:
