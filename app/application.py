@@ -21,7 +21,7 @@ from gviz.app.address_page import Page, render_page
 from gviz.app.compare.comparison import Comparisons
 from gviz.app.compare.routes import add_compared_routes
 from gviz.app.compression import add_compression
-from gviz.app.first_page import Application
+from gviz.app.first_page import Application, Make
 from gviz.app.graph_refresh import ShownGraph, refresh_graph
 from gviz.app.graph_view import graph_view
 from gviz.app.kernel_table import render_kernel_table
@@ -118,12 +118,16 @@ def build_app(
 
 def _first_page(
     library: Library, addresses: Addresses, assets: str, path: str, search: str
-) -> tuple[Component, str] | None:
-    """Return a page that has canvases, which can be drawn before Dash is there; None: another."""
+) -> Make | None:
+    """Return what makes a page with canvases: they can be drawn before Dash; None: another."""
     if addresses.local(path) != GRAPH:
         return None
-    content, steps, title = render_page(library, addresses, path, search)
-    return build_first_page(build_header(addresses, assets, steps), content), title
+
+    def make() -> tuple[Component, str]:
+        content, steps, title = render_page(library, addresses, path, search)
+        return build_first_page(build_header(addresses, assets, steps), content), title
+
+    return make
 
 
 def _add_routing(app: dash.Dash, library: Library, addresses: Addresses) -> None:

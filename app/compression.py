@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+import zlib
+from collections.abc import Iterator
 
 from flask import Flask, Response, request
 
@@ -53,10 +55,33 @@ def add_compression(server: Flask) -> None:
     server.after_request(compress)
 
 
+def streamed(parts: Iterator[str]) -> Response:
+    """Return a page whose parts are sent as they come, compressed for who accepts it."""
+    response = Response(mimetype="text/html")
+    response.headers["Vary"] = "Accept-Encoding"
+    plain = (part.encode() for part in parts)
+    if "gzip" in request.headers.get("Accept-Encoding", ""):
+        response.headers["Content-Encoding"] = "gzip"
+        response.response = _flushed(plain)
+    else:
+        response.response = plain
+    return response
+
+
+def _flushed(parts: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield one gzip stream, in which each part can be read once it is there."""
+    stream = zlib.compressobj(_LEVEL, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
+    for part in parts:
+        yield stream.compress(part) + stream.flush(zlib.Z_SYNC_FLUSH)
+    yield stream.flush()
+
+
 def _is_worth_it(response: Response) -> bool:
     return (
         response.status_code == 200
         and response.mimetype in _TYPES
         and "Content-Encoding" not in response.headers
+        # What comes in parts must not be waited for.
+        and (response.direct_passthrough or not response.is_streamed)
         and "gzip" in request.headers.get("Accept-Encoding", "")
     )

@@ -1,23 +1,33 @@
-"""The HTML of a page: what is shown before Dash is loaded, and in which order scripts run."""
+"""The HTML of a page: what is shown before Dash is loaded, sent as soon as it is made."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from html import escape
 from threading import Event, Thread
 
 import dash
 from dash.development.base_component import Component
-from flask import request
+from flask import Response, request
 
 from gviz.app.ahead import ask, canvas_sources
+from gviz.app.compression import streamed
 from gviz.app.plain_html import to_html
 from gviz.app.scripts import PageScripts
 
-#: A page that takes longer (s) to make is shown when Dash has built it.
-_PATIENCE_S = 1.0
+#: A page that takes longer (s) to make is shown when Dash has built it; until then one waits for
+#: it with the scripts loaded and a sign that it comes.
+_PATIENCE_S = 10.0
+#: Where the page comes in the HTML.
+_PLACE = "<!-- first page -->"
+_WAITING = """<div class="gv-first-wait" role="status"><div class="gv-progress"></div>
+<p>Loading…</p></div>
+"""
+
+#: Makes a page and its title; None: there is nothing to show before Dash.
+Make = Callable[[], tuple[Component, str] | None]
 
 
 class Application(dash.Dash):  # type: ignore[misc]
@@ -26,27 +36,43 @@ class Application(dash.Dash):  # type: ignore[misc]
     Attributes
     ----------
     first_page
-        Returns what a path and a query show in front of Dash's page, and the title; None: nothing.
+        Returns what makes what a path and a query show in front of Dash's page; None: nothing.
     order_scripts
         Returns what is to become of Dash's script tags.
     """
 
-    first_page: Callable[[str, str], tuple[Component, str] | None]
+    first_page: Callable[[str, str], Make | None]
     order_scripts: Callable[[str], PageScripts]
 
     def interpolate_index(self, **parts: str) -> str:
-        """Return the page's HTML: Dash's own, its content in front, and what draws before Dash."""
+        """Return the page's HTML: Dash's own, and what draws before Dash."""
         scripts = self.order_scripts(parts["scripts"] + parts["renderer"])
         changed = {"metas": parts["metas"] + scripts.head, "scripts": scripts.body, "renderer": ""}
-        path, query = request.path, request.query_string.decode(errors="replace")
-        found = _in_time(lambda: self.first_page(path, query), lambda at: ask(self.server, at))
-        if found is not None:
-            page, title = found
-            changed |= {"app_entry": to_html(page) + parts["app_entry"], "title": escape(title)}
-            # First, so that the data come before scripts that are not needed to draw them.
-            changed["metas"] = parts["metas"] + _fetched(page) + scripts.head
+        changed["app_entry"] = _PLACE + parts["app_entry"]
         html: str = super().interpolate_index(**(parts | changed))
         return html
+
+    def index(self, *arguments: object, **named: object) -> Response:
+        """Answer with a page's HTML.
+
+        What comes before Dash's page is sent when it is made: the browser has what is above by
+        then, and loads the scripts.
+        """
+        before, _, after = super().index(*arguments, **named).partition(_PLACE)
+        make = self.first_page(request.path, request.query_string.decode(errors="replace"))
+        if make is None:
+            return Response(before + after, mimetype="text/html")
+        return streamed(self._parts(before + _WAITING, make, after))
+
+    def _parts(self, before: str, make: Make, after: str) -> Iterator[str]:
+        yield before
+        found = _in_time(make, lambda address: ask(self.server, address))
+        if found is not None:
+            page, title = found
+            # Its data first: they take longest.
+            yield _fetched(page) + f'<div hidden data-title="{escape(title)}"></div>'
+            yield to_html(page)
+        yield after
 
 
 def _fetched(page: Component) -> str:
@@ -57,9 +83,7 @@ def _fetched(page: Component) -> str:
     )
 
 
-def _in_time(
-    make: Callable[[], tuple[Component, str] | None], ask_for: Callable[[str], None]
-) -> tuple[Component, str] | None:
+def _in_time(make: Make, ask_for: Callable[[str], None]) -> tuple[Component, str] | None:
     """Return what is made, if that does not take too long; it is made to its end all the same.
 
     What takes long is kept by the file (:meth:`OpenRecording.derive`): Dash's page is made of it,

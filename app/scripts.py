@@ -113,7 +113,8 @@ def script_addresses(app: dash.Dash) -> list[str]:
     with app.server.test_request_context(app.config.url_base_pathname):
         # Dash looks for the files of its pages before the first request.
         app.server.preprocess_request()
-        return [unescape(address) for address in _FETCHED.findall(app.index())]
+        page = app.index().get_data(as_text=True)
+    return [unescape(address) for address in _FETCHED.findall(page)]
 
 
 def add_script_route(server: Flask, scripts: Scripts, address: str) -> None:

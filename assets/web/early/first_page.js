@@ -45,6 +45,7 @@
   }
   // Nothing in it can be used yet.
   page.inert = true;
+  document.title = document.querySelector("[data-title]").dataset.title;
 
   /** @type {Map<string, gviz.Frame>} */
   const early = new Map();

@@ -1,0 +1,101 @@
+"""A graph page's HTML: what is there at once, what follows when it is made, whole either way."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event
+
+import pytest
+from flask.testing import FlaskClient
+
+from gviz.app import application
+from gviz.app.application import build_app
+from gviz.app.library import Library
+from gviz.app.security import Access
+
+PAGE = "/graph?file=small&graph=1"
+HOST = {"Host": "localhost"}
+GZIP = {**HOST, "Accept-Encoding": "gzip"}
+
+
+@pytest.fixture
+def client(small_recording: Path) -> Iterator[FlaskClient]:
+    library = Library([small_recording])
+    client = build_app(library, Access("t")).server.test_client()
+    client.get("/?token=t", headers=HOST)
+    yield client
+    library.close()
+
+
+def test_what_loads_and_a_sign_come_before_the_page_is_made(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on, render = Event(), application.render_page
+
+    def slow(*arguments: object) -> object:
+        assert go_on.wait(60)
+        return render(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(application, "render_page", slow)
+    answer = client.get(PAGE, headers=GZIP)
+    parts = iter(answer.response)
+    reader = zlib.decompressobj(16 + zlib.MAX_WBITS)
+    first = reader.decompress(next(parts)).decode()
+    assert first.count('as="script"') > 5
+    assert first.rstrip().endswith("<p>Loading…</p></div>")
+    assert "gv-first-page" not in first
+    go_on.set()
+    rest = b"".join(map(reader.decompress, parts)).decode()
+    assert reader.eof
+    assert rest.index("/payload/dag/small@") < rest.index("gv-first-page")
+    assert rest.index("gv-first-page") < rest.index("react-entry-point")
+    assert rest.rstrip().endswith("</html>")
+
+
+def test_plain_and_compressed_are_the_same_page(client: FlaskClient) -> None:
+    plain, packed = (client.get(PAGE, headers=headers) for headers in (HOST, GZIP))
+    assert "Content-Encoding" not in plain.headers
+    assert packed.headers["Content-Encoding"] == "gzip"
+    # But for a token of Dash's.
+    unpacked = zlib.decompress(packed.data, 16 + zlib.MAX_WBITS)
+    assert len(unpacked) == len(plain.data)
+    assert unpacked.splitlines()[:5] == plain.data.splitlines()[:5]
+    assert unpacked.splitlines()[-1] == plain.data.splitlines()[-1]
+    assert "Accept-Encoding" in packed.headers["Vary"]
+    assert packed.headers["Content-Security-Policy"] == plain.headers["Content-Security-Policy"]
+
+
+def test_the_title_goes_with_the_page_and_is_no_html(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    render = application.render_page
+
+    def titled(*arguments: object) -> object:
+        content, steps, _ = render(*arguments)  # type: ignore[arg-type]
+        return content, steps, '"><script>x</script>'
+
+    monkeypatch.setattr(application, "render_page", titled)
+    text = client.get(PAGE, headers=HOST).text
+    assert 'data-title="&quot;&gt;&lt;script&gt;x&lt;/script&gt;"' in text
+
+
+def test_a_page_that_fails_is_left_to_dash(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*arguments: object) -> object:
+        raise OSError("the disk is gone")
+
+    monkeypatch.setattr(application, "render_page", fail)
+    answer = client.get(PAGE, headers=HOST)
+    assert answer.status_code == 200
+    assert "react-entry-point" in answer.text
+    assert "gv-first-page" not in answer.text
+    assert "gv-first-wait" in answer.text
+
+
+def test_other_pages_are_sent_whole(client: FlaskClient) -> None:
+    answer = client.get("/", headers=HOST)
+    assert answer.headers["Content-Length"] == str(len(answer.data))
+    assert "gv-first-wait" not in answer.text
