@@ -153,7 +153,7 @@ def build_run_views(opened: OpenRecording) -> list[RunView]:
             graphs=_graph_lines(recording, run.run_id),
             capture_failures=failed_captures(recording, run.run_id),
             instantiate_failures=recording.fetch_instantiate_failures(run.run_id),
-            stream_count=_count(recording, rows.StreamOperation, "operation_id", run_id=run.run_id),
+            stream_count=recording.count_rows(rows.StreamOperation, {"run_id": run.run_id}),
         )
         for run in recording.fetch_runs()
     ]
@@ -182,15 +182,14 @@ def _graph_line(
 ) -> GraphLine:
     launches, recorded = recording.count_launches(graph.graph_id)
     execs = recording.fetch_graph_execs(graph.graph_id)
-    times = recording.fetch_columns(
-        rows.NodeStatistics, ("total_ns",), {"graph_id": graph.graph_id}, "node_id"
-    )
-    total = sum(t for (t,) in times)
+    times = recording.fetch_arrays(rows.NodeStatistics, {"graph_id": graph.graph_id}, ("total_ns",))
+    # As Python's numbers, which do not overflow.
+    total = sum(times.integers("total_ns").tolist())
     first = execs[0] if execs else None
     topology = graph.topology_id
     return GraphLine(
         graph=graph,
-        node_count=sum(_count(recording, rows.Node, "node_id", graph_id=i) for i in levels),
+        node_count=sum(recording.count_rows(rows.Node, {"graph_id": i}) for i in levels),
         edge_count=None if topology is None else recording.fetch_topology(topology).edge_count,
         exec_count=len(execs),
         launch_count=max(launches, sum(e.launch_count for e in execs)),
@@ -205,10 +204,6 @@ def _graph_line(
         upload_ns=_between(first.upload_start_ns, first.upload_end_ns) if first else None,
         life=life,
     )
-
-
-def _count(recording: Recording, row: type, column: str, **key: int) -> int:
-    return len(recording.fetch_columns(row, (column,), key, column))
 
 
 def _between(start: int | None, end: int | None) -> int | None:

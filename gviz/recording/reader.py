@@ -322,6 +322,13 @@ class Recording:
         check_rows(table_of(row), names, found)
         return found
 
+    def count_rows(self, row: type, key: Mapping[str, int]) -> int:
+        """Return how many rows of a table have columns that equal ``key``."""
+        table = _check_columns(row, key)
+        where = " AND ".join(f"{name}=?" for name in key)
+        found = self._execute(f"SELECT count(*) FROM {table} WHERE {where}", *key.values())
+        return int(found[0][0])
+
     def has_rows(self, row: type, key: Mapping[str, int]) -> bool:
         """Return whether a table has a row whose columns equal ``key``."""
         table = _check_columns(row, key)
