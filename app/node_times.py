@@ -149,7 +149,11 @@ def histogram(durations: Sequence[int], name: str) -> Component | None:
     """Return a histogram of a node's durations over launches; None with too few spans."""
     if len(durations) < _SHOWN_FROM:
         return None
-    counts, edges = np.histogram(np.array(durations), bins=_bins(len(durations)))
+    # From the shortest on: large numbers have no edges between them as floating point numbers.
+    shortest = min(durations)
+    above = np.array(durations) - shortest
+    counts, edges = np.histogram(above, bins=_bins(len(durations)))
+    edges += shortest
     most = int(counts.max())
     bars = [
         html.Div(

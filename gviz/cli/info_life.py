@@ -60,8 +60,9 @@ def _describe_exec(graph_exec: ExecLife) -> Iterator[str]:
 def _describe_update(update: GraphUpdate) -> str:
     what = _KINDS.get(update.kind, update.kind)
     node = f" of node {update.node_id}" if update.node_id is not None else ""
-    each = format_ns(update.total_ns / update.count)
-    line = f"{format_count(update.count, f'{what} update')}{node}, {each} each"
+    line = f"{format_count(update.count, f'{what} update')}{node}"
+    if update.count:
+        line += f", {format_ns(update.total_ns / update.count)} each"
     if update.result == 0:
         return line
     name = update.detail_name or f"CUresult {update.result}"

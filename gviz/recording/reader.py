@@ -29,7 +29,7 @@ from gviz.recording.column_reading import ROWS_AT_ONCE, read_columns
 from gviz.recording.columns import Columns
 from gviz.recording.database import Database
 from gviz.recording.int_column import decode
-from gviz.recording.integrity import check_rows
+from gviz.recording.integrity import DamagedError, check_rows
 from gviz.recording.table import table_of
 
 if TYPE_CHECKING:
@@ -177,8 +177,11 @@ class Recording:
         return found[0]
 
     def fetch_topology(self, topology_id: int) -> rows.Topology:
-        """Return a topology row."""
-        return self._fetch(rows.Topology, "WHERE topology_id=?", topology_id)[0]
+        """Return a topology row; RecordingError if there is none of that id."""
+        found = self._fetch(rows.Topology, "WHERE topology_id=?", topology_id)
+        if not found:
+            raise DamagedError(f"topology {topology_id} is missing")
+        return found[0]
 
     def fetch_arguments(self, graph_id: int, node_id: int) -> list[rows.Argument]:
         """Return the arguments of a kernel node, by position."""

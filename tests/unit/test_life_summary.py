@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from gviz.app.address import Addresses
 from gviz.app.application import render_page
 from gviz.app.library import Library
 from gviz.cli.info import render, to_json
+from gviz.errors import RecordingError
 from gviz.life_summary import flag_names, mode_name
 from gviz.recording.reader import Recording
 from gviz.summary import RunSummary, summarize
@@ -140,3 +143,19 @@ def test_instantiation_flags_in_words() -> None:
     assert flag_names(9) == ("auto free on launch", "use node priority")
     assert flag_names(32) == ("flag 32",)
     assert flag_names(0) == flag_names(None) == ()
+
+
+def test_updates_that_were_never_called_have_no_time_each(tmp_path: Path) -> None:
+    path = write_life_recording(tmp_path / "life.gviz")
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("UPDATE graph_update SET count=0")
+    with Recording(path) as recording:
+        said = render(summarize(recording), 100)
+    assert "0 updates" in said or "0 node updates" in said
+    assert "each" not in [line for line in said.splitlines() if "update" in line][-1]
+
+
+def test_a_topology_that_is_missing_is_damage(tmp_path: Path) -> None:
+    path = write_life_recording(tmp_path / "life.gviz")
+    with Recording(path) as recording, pytest.raises(RecordingError, match="topology 99"):
+        recording.fetch_topology(99)
