@@ -281,7 +281,9 @@ def _known(text: str, count: int) -> tuple[BoolArray | None, str]:
     characters = np.frombuffer(text.encode(), np.uint8)
     null = np.flatnonzero(characters == ord(_NULL))
     known = np.ones(count, bool)
-    known[np.cumsum(characters == ord(","))[null]] = False
+    at = np.cumsum(characters == ord(","))[null]
+    # Beyond: a text with commas stands among the numbers, which who reads them finds.
+    known[at[at < count]] = False
     return known, text.replace(_NULL, "0")
 
 

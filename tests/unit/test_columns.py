@@ -88,6 +88,7 @@ def test_columns_of_the_key_have_its_value_in_every_row(
         (rows.NodeStatistics, "median_ns", "9e999", "inf"),
         (rows.Node, "name", "x'00ff'", "damaged"),
         (rows.Node, "bytes", "-5", "which cannot be"),
+        (rows.Node, "bytes", "'1,2,3,n'", "no whole number"),
     ],
 )
 def test_values_that_a_column_cannot_hold_are_refused(
