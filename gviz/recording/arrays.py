@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from gviz.recording import rows
-from gviz.recording.column_reading import ROWS_AT_ONCE, read_columns, read_page
-from gviz.recording.columns import join_pages
+from gviz.recording.column_reading import ROWS_AT_ONCE, in_halves, read_columns, read_page
+from gviz.recording.columns import Page, join_pages
 from gviz.recording.integrity import check_rows
 from gviz.recording.table import table_of
 
@@ -73,10 +73,10 @@ def read_spans(database: Database, launch_id: int) -> SpanArrays:
     return SpanArrays(*(found.integers(name) for name in names))
 
 
-def read_graph_spans(execute: Execute, graph_id: int, node_ids: range | None) -> SpanArrays:
+def read_graph_spans(database: Database, graph_id: int, node_ids: range | None) -> SpanArrays:
     """Return the spans of every recorded launch of a graph; None: of all its nodes."""
     sql = "SELECT launch_id, span_count FROM launch WHERE graph_id=? AND side='graph'"
-    launches = execute(sql, graph_id)
+    launches = database.execute(sql, graph_id)
     check_rows(table_of(rows.Launch), ["launch_id", "span_count"], launches)
     launches.sort()
     names = [f.name for f in fields(SpanArrays)]
@@ -87,10 +87,11 @@ def read_graph_spans(execute: Execute, graph_id: int, node_ids: range | None) ->
         "AND node_id BETWEEN ? AND ? ORDER BY launch_id, node_id, iteration"
     )
     ends = (0, _MOST_ID) if node_ids is None else (node_ids.start, node_ids.stop - 1)
-    pages = [
-        read_page(execute, rows.Span, names, source, (first, last, graph_id, *ends))
-        for first, last in _page_launches(launches)
-    ]
+
+    def read(execute: Execute, part: tuple[int, int]) -> Page:
+        return read_page(execute, rows.Span, names, source, (*part, graph_id, *ends))
+
+    pages = in_halves(database, read, list(_page_launches(launches)))
     found = join_pages(names, pages)
     return SpanArrays(*(found.integers(name) for name in names))
 

@@ -7,12 +7,12 @@ What is more than a page is read in two halves at the same time.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain, islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gviz.ordering import is_ascending
 from gviz.recording.columns import (
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
     IntArray = npt.NDArray[np.int64]
     BoolArray = npt.NDArray[np.bool_]
+
+_T = TypeVar("_T")
 
 #: Texts of so many rows stay in the processor's cache: 0.8 s for a million where one page
 #: of all takes 1.0 s.
@@ -107,6 +109,29 @@ def read_page(
         values = execute(f"SELECT {', '.join(left)} FROM ({source})", *parameters)
         page |= _numbers(table, left, values)
     return {name: column for name, column in page.items() if column is not None}
+
+
+def in_halves(
+    database: Database, read: Callable[[Execute, _T], Page], parts: Sequence[_T]
+) -> list[Page]:
+    """Return a page for each part, in their order: the later half read at the same time.
+
+    Parameters
+    ----------
+    database
+        The open file.
+    read
+        Returns the page of a part; called from two threads, each with an Execute of its own.
+    parts
+        What there is to read.
+    """
+    half = -(-len(parts) // 2)
+    beside = database.beside() if len(parts) > 1 else None
+    if beside is None:
+        return [read(database.execute, part) for part in parts]
+    with ThreadPoolExecutor(1) as other:
+        behind = other.submit(lambda: [read(beside, part) for part in parts[half:]])
+        return [read(database.execute, part) for part in parts[:half]] + behind.result()
 
 
 # -- inner -------------------------------------------------------------------------------

@@ -380,7 +380,7 @@ class Recording:
 
         ``node_ids`` are those in the executable that are wanted; None: all.
         """
-        return read_graph_spans(self._execute, graph_id, node_ids)
+        return read_graph_spans(self._database, graph_id, node_ids)
 
     def fetch_node_durations(self, graph_id: int, node_id: int) -> IntArray:
         """Return a node's durations over the recorded launches, in order of launch (int64, ns)."""

@@ -13,7 +13,7 @@ import pytest
 from recordings import fork_join_shape, transformer_shape, write_loop_recording, write_recording
 
 from gviz.errors import RecordingError
-from gviz.recording import column_reading, rows
+from gviz.recording import arrays, column_reading, rows
 from gviz.recording.database import Database
 from gviz.recording.reader import Recording
 
@@ -89,6 +89,18 @@ def test_texts_numbers_and_bytes_are_joined_across_halves(tmp_path: Path) -> Non
     assert value.data.tobytes() == b"".join(argument.value for argument in arguments)
     assert len(nodes) > 2 * PAGE
     assert len(arguments) > 2 * PAGE
+
+
+@pytest.mark.parametrize("launches", [1, 2, 7])
+def test_spans_of_all_launches_are_joined_across_halves(tmp_path: Path, launches: int) -> None:
+    path = write_recording(tmp_path / "x.gviz", fork_join_shape(2, 3, 2), launches=launches)
+    with mock.patch.object(arrays, "ROWS_AT_ONCE", PAGE), Recording(path) as recording:
+        found = recording.fetch_graph_spans(1)
+        one_by_one = [recording.fetch_spans(x.launch_id) for x in recording.fetch_launches(1)]
+    assert found.launch_id.tolist() == [i for x in one_by_one for i in x.launch_id.tolist()]
+    assert found.node_id.tolist() == [i for x in one_by_one for i in x.node_id.tolist()]
+    assert found.start_ns.tolist() == [i for x in one_by_one for i in x.start_ns.tolist()]
+    assert len(found) == sum(map(len, one_by_one)) > launches
 
 
 def test_a_file_put_in_its_place_is_not_read(path: Path, tmp_path: Path) -> None:
