@@ -37,7 +37,7 @@ _TRIED_PORTS = 20
 #: Requests are short and the work behind them is cached; more threads would only open
 #: more connections to each recording.
 _THREADS = 6
-#: What is being made ahead when the server ends is waited for so long (s).
+#: What is being done when the server ends is waited for so long (s), each.
 _LAST_STEP_S = 2.0
 #: A piece of an upload has 4 MiB; a selection of 100,000 nodes about 1 MB.
 _MOST_BODY_BYTES = 16 << 20
@@ -112,6 +112,8 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 class RunningServer:
     """A bound server; BOUND -> (run) SERVING -> (close) CLOSED.
 
+    Another thread than the one that runs it may close it, at any time.
+
     Parameters
     ----------
     paths
@@ -147,6 +149,10 @@ class RunningServer:
             max_request_body_size=_MOST_BODY_BYTES,
             clear_untrusted_proxy_headers=True,
         )
+        self._state = threading.Lock()
+        self._is_closed = False
+        self._is_idle = threading.Event()
+        self._is_idle.set()
 
     @property
     def url(self) -> str:
@@ -173,16 +179,40 @@ class RunningServer:
 
     def run(self) -> None:
         """Answer requests until interrupted or closed; the first pages are made meanwhile."""
-        self._ahead.start()
-        self._server.run()
+        with self._state:
+            if self._is_closed:
+                return
+            self._is_idle.clear()
+        try:
+            self._ahead.start()
+            self._server.run()
+        finally:
+            self._is_idle.set()
 
     def close(self) -> None:
         """Stop listening, and let go of the recordings."""
         self._ahead.stop()
+        with self._state:
+            self._is_closed = True
+        if not self._is_idle.is_set():
+            # Sockets closed under the thread that waits for them would be an error to it, or
+            # another file's number by then.
+            self._server.trigger.pull_trigger(self._let_go)
+            self._is_idle.wait(_LAST_STEP_S)
+        self._let_go()
+        # The last thing that a request does is to pull the trigger.
+        self._server.task_dispatcher.shutdown(timeout=_LAST_STEP_S)
         self._server.close()
         # So that what it reads is not closed under it; at its worst it ends with the process.
         self._ahead.wait(_LAST_STEP_S)
         self.library.close()
+
+    def _let_go(self) -> None:
+        """End the connections; with nothing left to wait for, waitress returns."""
+        for connection in list(self._server.active_channels.values()):
+            connection.handle_close()
+        self._server.del_channel()
+        self._server.trigger.del_channel()
 
 
 def bind(host: str, port: int | None) -> socket.socket:

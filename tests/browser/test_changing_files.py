@@ -75,6 +75,8 @@ def test_page_of_a_replaced_file_shows_nothing_of_the_new_one(
     graph_page.open(site, GRAPH)
     page.route("**/payload/state", lambda route: route.abort())  # the notice comes too late
     console_may_say.append("net::ERR_FAILED")
+    # What is said instead moves the canvas: not between the look at it and the click.
+    expect(page.locator("#notice")).to_contain_text("does not answer", timeout=20_000)
     write_recording(path, transformer_shape(2), launches=2, overwrite=True)
     graph_page.click_node("dag", NODE)
     expect(page.locator("#inspector")).to_contain_text("mine.gviz changed")

@@ -439,11 +439,18 @@ def test_malformed_address_shows_the_graph(opened: OpenFile, small: Path, fragme
 def test_theme_follows_the_system_and_the_switch(opened: OpenFile, small: Path) -> None:
     opened.open(small)
     assert opened.state("dag")["theme"] == "dark"
-    opened.page.get_by_label("Switch between dark and light").click()
+    opened.page.emulate_media(color_scheme="light")
     opened.until(theme="light")
     opened.until("timeline", theme="light")
+    opened.page.get_by_label("Switch between dark and light").click()
+    opened.until(theme="dark")
+    opened.page.get_by_label("Switch between dark and light").click()
+    opened.until(theme="light")
     ground = opened.page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert ground == "rgb(243, 245, 247)"
+    opened.page.emulate_media(color_scheme="dark")  # a choice stays
+    opened.page.reload()
+    opened.until(theme="light")
 
 
 def test_keys_are_listed_and_work(opened: OpenFile, small: Path) -> None:

@@ -26,7 +26,9 @@ def test_frame_shows_the_graph_and_keeps_its_state(page: Page, tmp_path: Path, s
     frame.wait_for_selector("#nodes table")
     ready = "() => document.querySelector('#dag canvas').gvizState().ready"
     eventually(lambda: frame.evaluate(ready), "the graph drawn")
-    assert frame.evaluate("document.documentElement.dataset.mantineColorScheme") == scheme
+    # A frame in a process of its own may hear of the system's scheme after it has begun.
+    shown = "document.documentElement.dataset.mantineColorScheme"
+    eventually(lambda: frame.evaluate(shown) == scheme, f"{scheme} shown")
     frame.locator("tr[data-node]").nth(3).click()
     node = frame.locator("tr[data-node]").nth(3).get_attribute("data-node")
     eventually(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
@@ -114,6 +116,38 @@ def test_tunnel_line_appears_only_without_a_display(small_recording: Path) -> No
     assert any(tunnel in line for line in remote)
     assert not any("ssh" in line for line in local)
     assert has_display({"WAYLAND_DISPLAY": "wayland-0"})
+
+
+def test_server_closed_by_another_thread_ends_in_order(small_recording: Path) -> None:
+    for _ in range(20):
+        server = RunningServer([small_recording], Options(port=0))
+        ended: list[BaseException | None] = []
+        thread = threading.Thread(target=run_and_tell, args=(server, ended), daemon=True)
+        thread.start()
+        connection = http.client.HTTPConnection("localhost", server.port, timeout=30)
+        connection.request("GET", "/")
+        assert connection.getresponse().read()
+        server.close()
+        thread.join(timeout=30)
+        connection.close()
+        assert ended == [None]
+        with pytest.raises(OSError, match="refused"):
+            socket.create_connection(("localhost", server.port), timeout=5)
+
+
+def run_and_tell(server: RunningServer, ended: list[BaseException | None]) -> None:
+    try:
+        server.run()
+    except BaseException as error:
+        ended.append(error)
+        raise
+    ended.append(None)
+
+
+def test_server_closed_before_it_runs_returns_at_once(small_recording: Path) -> None:
+    server = RunningServer([small_recording], Options(port=0))
+    server.close()
+    server.run()
 
 
 def test_each_start_has_its_own_token(small_recording: Path) -> None:

@@ -6,6 +6,8 @@
   const { parts } = gviz;
   /** Whoever was touched last shows a selection as it is; the others bring it into view. */
   const touched = gviz.lastTouched(["dag", "timeline", "memory", "nodes", "inspector"]);
+  /** Where Mantine keeps the chosen scheme, as early/theme.js reads it. */
+  const SCHEME = "mantine-color-scheme-value";
   const VIEWS = { dag: "Dag", timeline: "Timeline", memory: "Memory" };
 
   const byId = (id) => document.getElementById(id);
@@ -235,14 +237,31 @@
     page = new Page(graph, new gviz.file.Nodes(columns), asked);
   }
 
+  const system = window.matchMedia("(prefers-color-scheme: dark)");
+
   function switchTheme() {
     const next = theme() === "dark" ? "light" : "dark";
+    system.removeEventListener("change", followSystem);
     try {
-      window.localStorage.setItem("mantine-color-scheme-value", next);
+      window.localStorage.setItem(SCHEME, next);
     } catch {
       // Storage may be blocked; then the choice lasts as long as the page.
     }
     applyTheme(next);
+  }
+
+  /** Whether a reader has chosen dark or light, here or on another page. */
+  function isChosen() {
+    try {
+      return ["dark", "light"].includes(window.localStorage.getItem(SCHEME));
+    } catch {
+      return false;
+    }
+  }
+
+  /** The system went dark or light; a frame may hear of it only after it has begun. */
+  function followSystem() {
+    applyTheme(system.matches ? "dark" : "light");
   }
 
   function applyTheme(name) {
@@ -264,7 +283,12 @@
       const mark = parts.element("img", { src: document.querySelector("link[rel=icon]").href, alt: "", width: "22", height: "22" });
       byId("brand-mark").replaceWith(mark);
       byId("theme-switch").addEventListener("click", switchTheme);
-      applyTheme(theme());
+      if (isChosen()) {
+        applyTheme(theme());
+      } else {
+        followSystem();
+        system.addEventListener("change", followSystem);
+      }
       window.addEventListener("hashchange", () => open(file));
       await open(file);
     } catch (error) {
