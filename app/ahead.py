@@ -45,7 +45,7 @@ def ask(server: Flask, address: str) -> None:
     try:
         # Compressed, as it is kept; without the token, which is a matter of who asks.
         with server.test_request_context(address, headers={"Accept-Encoding": "gzip"}):
-            server.process_response(server.make_response(server.dispatch_request()))
+            server.process_response(server.make_response(server.dispatch_request())).close()
     except Exception:  # the request that asks for it is told what is wrong, in a sentence
         logging.getLogger(__name__).debug("%s was not made ahead", address, exc_info=True)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from html import escape
 from threading import Event, Thread
+from time import perf_counter
 
 import dash
 from dash.development.base_component import Component
@@ -20,8 +21,12 @@ from gviz.app.scripts import PageScripts
 #: A page that takes longer (s) to make is shown when Dash has built it; until then one waits for
 #: it with the scripts loaded and a sign that it comes.
 _PATIENCE_S = 10.0
-#: Where the page comes in the HTML.
+#: Where the page comes in the HTML, and behind it, up to the other, what has Dash fetched early.
 _PLACE = "<!-- first page -->"
+_FETCHED = "<!-- Dash -->"
+#: Of a page that takes longer (s) to make the data take long, too: the server is left to them, and
+#: Dash fetched when it is run.
+_QUICK_S = 0.15
 _WAITING = """<div class="gv-first-wait" role="status"><div class="gv-progress"></div>
 <p>Loading…</p></div>
 """
@@ -48,7 +53,7 @@ class Application(dash.Dash):  # type: ignore[misc]
         """Return the page's HTML: Dash's own, and what draws before Dash."""
         scripts = self.order_scripts(parts["scripts"] + parts["renderer"])
         changed = {"metas": parts["metas"] + scripts.head, "scripts": scripts.body, "renderer": ""}
-        changed["app_entry"] = _PLACE + parts["app_entry"]
+        changed["app_entry"] = _PLACE + scripts.fetched + _FETCHED + parts["app_entry"]
         html: str = super().interpolate_index(**(parts | changed))
         return html
 
@@ -58,28 +63,33 @@ class Application(dash.Dash):  # type: ignore[misc]
         What comes before Dash's page is sent when it is made: the browser has what is above by
         then, and loads the scripts.
         """
-        before, _, after = super().index(*arguments, **named).partition(_PLACE)
+        before, _, behind = super().index(*arguments, **named).partition(_PLACE)
+        fetched, _, after = behind.partition(_FETCHED)
         make = self.first_page(request.path, request.query_string.decode(errors="replace"))
         if make is None:
-            return Response(before + after, mimetype="text/html")
-        return streamed(self._parts(before + _WAITING, make, after))
+            return Response(before + fetched + after, mimetype="text/html")
+        return streamed(self._parts(before + _WAITING, make, fetched, after))
 
-    def _parts(self, before: str, make: Make, after: str) -> Iterator[str]:
+    def _parts(self, before: str, make: Make, fetched: str, after: str) -> Iterator[str]:
         yield before
+        begin = perf_counter()
         found = _in_time(make, lambda address: ask(self.server, address))
         if found is not None:
             page, title = found
-            # Its data first: they take longest.
+            # Data first: they take longest.
             yield _fetched(page) + f'<div hidden data-title="{escape(title)}"></div>'
             yield to_html(page)
-        yield after
+        yield after if perf_counter() - begin > _QUICK_S else fetched + after
 
 
 def _fetched(page: Component) -> str:
-    """Return what lets the browser fetch the data of a page's views at once, as they ask for it."""
+    """Return what lets the browser fetch the data of a page's first view at once.
+
+    The server makes one view's data after the other's; asked for together, any might come first.
+    """
     return "".join(
         f'<link rel="preload" as="fetch" crossorigin="anonymous" href="{escape(source)}">'
-        for source in canvas_sources(page)
+        for source in canvas_sources(page)[:1]
     )
 
 

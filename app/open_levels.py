@@ -224,6 +224,11 @@ def _critical(levels: Sequence[OpenLevel], parts: Sequence[Arrays]) -> Arrays:
     for number, level in enumerate(levels):
         if level.holder is not None:
             held.setdefault(level.holder, []).append(number)
+    if not held:
+        return {
+            "critical": parts[0]["critical"],
+            "critical_edge": _edges_along(parts[0]).astype(np.uint32),
+        }
     begin = np.cumsum([0, *(len(part["edge_from"]) for part in parts)])
     items: list[int] = []
     waiting = [(0, item) for item in reversed(parts[0]["critical"].tolist())]
@@ -243,15 +248,16 @@ def _critical(levels: Sequence[OpenLevel], parts: Sequence[Arrays]) -> Arrays:
 
 def _edges_along(part: Arrays) -> IntArray:
     """Return the edges between neighbours on the critical path of a level."""
-    path = part["critical"].astype(np.int64)
-    width = len(part["node_id"]) + 1
-    keys = part["edge_from"].astype(np.int64) * width + part["edge_to"]
-    order = np.argsort(keys, kind="stable")
-    wanted = path[:-1] * width + path[1:]
-    at = np.searchsorted(keys[order], wanted)
-    known = at < len(keys)
-    known[known] = keys[order][at[known]] == wanted[known]
-    return order[at[known]]
+    path = part["critical"]
+    # Two steps off for what is not on the path.
+    place = np.full(len(part["node_id"]), -2, np.int64)
+    place[path] = np.arange(len(path))
+    step = place[part["edge_from"]]
+    along = np.flatnonzero((step >= 0) & (place[part["edge_to"]] == step + 1))
+    edge = np.full(len(path), -1, np.int64)
+    # Written in reverse so that the first of equal edges wins.
+    edge[step[along[::-1]]] = along[::-1]
+    return edge[edge >= 0]
 
 
 def _within(levels: Sequence[VisibleLevel]) -> npt.NDArray[np.int32]:

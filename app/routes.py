@@ -187,12 +187,12 @@ def _as_parts(component: Component) -> Response:
 
 def answer(opened: OpenRecording, key: tuple[object, ...], build: Callable[[], bytes]) -> Response:
     """Return a payload, compressed once and kept with its file."""
-    return _respond(*opened.derive(key, lambda: _compressed(_in_turn(build))))
+    return _respond(*opened.derive(key, lambda: _in_turn(build)))
 
 
-def _in_turn(build: Callable[[], bytes]) -> bytes:
+def _in_turn(build: Callable[[], bytes]) -> tuple[bytes, str]:
     with _TURN:
-        return build()
+        return _compressed(build())
 
 
 def answer_once(body: bytes) -> Response:

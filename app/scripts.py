@@ -15,7 +15,6 @@ from flask import Flask, Response
 
 _TAG = re.compile(r"<script\b.*?</script>", re.DOTALL)
 _SOURCE = re.compile(r'src="([^"]*)"')
-_FETCHED = re.compile(r'<link rel="preload" as="script" href="([^"]*)"')
 #: Component libraries of tables: AG Grid's comes later, Dash's own is used nowhere.
 _GRID = re.compile(r"/dash_ag_grid/dash_ag_grid[^/]*\.js$")
 _OLD_TABLE = re.compile(r"/dash_table/[^/]*\.js$")
@@ -31,12 +30,15 @@ class PageScripts(NamedTuple):
     Attributes
     ----------
     head
-        For the page's head: what the browser may fetch at once.
+        For the page's head: gviz's own, fetched at once.
+    fetched
+        For the page's body: has the browser fetch Dash's before they are run.
     body
         For its end: gviz's own script, and Dash's in a template, which that script runs.
     """
 
     head: str
+    fetched: str
     body: str
 
 
@@ -77,15 +79,17 @@ class Scripts:
         left_out |= {tag for tag, source in found.items() if source in ours}
         others = [tag for tag in _TAG.findall(tags) if tag not in left_out]
         own = f"{address}?v={self._version(ours)}"
-        fetched = [own, *(found[tag] for tag in others if tag in found)]
-        head = [
-            f'<link rel="preload" as="script" href="{source}"{"" if source == own else _LATER}>'
-            for source in fetched
-        ]
+        head = [f'<link rel="preload" as="script" href="{own}">']
+        fetched = "".join(
+            f'<link rel="preload" as="script" href="{found[tag]}"{_LATER}>'
+            for tag in others
+            if tag in found
+        )
         grids = [source for source in found.values() if _GRID.search(source)]
         head += [f'<meta name="gviz-grid" content="{source}">' for source in grids]
         later = f'<template id="gviz-later">{"".join(others)}</template>'
-        return PageScripts("\n".join(head), f'{later}<script src="{own}"></script>')
+        body = f'{later}<script src="{own}"></script>'
+        return PageScripts("\n".join(head), fetched, body)
 
     def answer(self) -> Response:
         """Answer a request for gviz's own scripts."""
@@ -114,7 +118,8 @@ def script_addresses(app: dash.Dash) -> list[str]:
         # Dash looks for the files of its pages before the first request.
         app.server.preprocess_request()
         page = app.index().get_data(as_text=True)
-    return [unescape(address) for address in _FETCHED.findall(page)]
+    sources = [_SOURCE.search(tag) for tag in _TAG.findall(page)]
+    return [unescape(source[1]) for source in sources if source]
 
 
 def add_script_route(server: Flask, scripts: Scripts, address: str) -> None:

@@ -18,6 +18,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+# numpy.unique imports it at its first call, which would be the first page's.
+import numpy.ma  # noqa: F401
 from waitress.server import create_server
 
 from gviz.analysis.advice import Ignored

@@ -7,8 +7,9 @@ Format (version 1, little endian)::
     bytes   arrays, each at ``offset`` from the end of the header, a multiple of 8
 
 ``header["arrays"]`` maps a name to ``{"dtype", "offset", "length"}`` (length in elements,
-dtype one of u1, u4, i4, f4, f8). Strings are in ``header["strings"]``; arrays hold indices
-into it.
+dtype one of u1, u4, i4, f4, f8). With ``"repeated": true`` all elements are the same and only one
+is there: much of a large graph is not known of any node. Strings are in ``header["strings"]``;
+arrays hold indices into it.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ import numpy.typing as npt
 from gviz.recording.columns import Texts
 
 Arrays = dict[str, npt.NDArray[Any]]
+
+#: From so many elements on (bytes would do for fewer) it is looked whether all are the same.
+_MANY = 64
 
 
 class Strings:
@@ -60,8 +64,11 @@ def pack(header: dict[str, Any], arrays: Arrays) -> bytes:
     offset = 0
     for name, array in arrays.items():
         data = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
-        raw = data.tobytes()
         table[name] = {"dtype": data.dtype.str[1:], "offset": offset, "length": len(array)}
+        if _is_repeated(data):
+            table[name]["repeated"] = True
+            data = data[:1]
+        raw = data.tobytes()
         padding = -len(raw) % 8
         parts += [raw, b"\0" * padding]
         offset += len(raw) + padding
@@ -74,11 +81,20 @@ def unpack(payload: bytes) -> tuple[dict[str, Any], Arrays]:
     """Return header and arrays of a payload: the inverse of :func:`pack`."""
     size = int.from_bytes(payload[:4], "little")
     header = json.loads(payload[4 : 4 + size])
-    arrays = {
-        name: np.frombuffer(payload, "<" + a["dtype"], a["length"], 4 + size + a["offset"])
-        for name, a in header["arrays"].items()
-    }
+    arrays: Arrays = {}
+    for name, a in header["arrays"].items():
+        there = 1 if a.get("repeated") else a["length"]
+        found = np.frombuffer(payload, "<" + a["dtype"], there, 4 + size + a["offset"])
+        arrays[name] = found if there == a["length"] else np.repeat(found, a["length"])
     return header, arrays
+
+
+def _is_repeated(data: npt.NDArray[Any]) -> bool:
+    if len(data) < _MANY:
+        return False
+    # By their bits: NaN is not equal to itself.
+    bits = data.view(f"u{data.itemsize}")
+    return bool((bits == bits[0]).all())
 
 
 def node_types(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:

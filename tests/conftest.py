@@ -31,7 +31,14 @@ if find_spec("hypothesis"):
     settings.register_profile("gviz", deadline=None)
     settings.load_profile("gviz")
 
-_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+#: The first has no windows of its own: others load hundreds of scripts for each one opened.
+_BROWSERS = (
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+)
 
 Gviz = Callable[..., "subprocess.CompletedProcess[str]"]
 

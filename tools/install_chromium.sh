@@ -7,7 +7,8 @@ set -euo pipefail
 browser() {
     local name
     # Started, not only found: Ubuntu's chromium-browser may be a stub that asks for snap.
-    for name in ${GVIZ_CHROMIUM:-} chromium chromium-browser google-chrome google-chrome-stable; do
+    for name in ${GVIZ_CHROMIUM:-} chromium-headless-shell chromium chromium-browser \
+        google-chrome google-chrome-stable; do
         if command -v "$name" >/dev/null && "$name" --version >/dev/null 2>&1; then
             return 0
         fi
@@ -25,10 +26,14 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 if command -v apt-get >/dev/null && { [ -z "$as_root" ] || $as_root true 2>/dev/null; } &&
     ! grep -q '^ID=ubuntu' /etc/os-release; then
-    echo "installing Chromium for the browser tests (apt-get install chromium)"
-    { $as_root apt-get update -qq &&
+    echo "installing Chromium for the browser tests (apt-get install chromium-headless-shell)"
+    install() {
         DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq --no-install-recommends \
-            chromium fonts-dejavu-core; } >"$log" 2>&1 || tail -n 5 "$log" >&2
+            "$1" fonts-dejavu-core
+    }
+    # Older releases have it with its windows only.
+    { $as_root apt-get update -qq && { install chromium-headless-shell || install chromium; }; } \
+        >"$log" 2>&1 || tail -n 5 "$log" >&2
 fi
 browser && exit 0
 

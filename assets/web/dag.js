@@ -87,6 +87,8 @@
       const remarks = [note ? `${note}.` : "", known ? "" : EDGES_UNKNOWN, this.buffers.remark];
       this.frame.remark(remarks.join(" ").trim());
       if (!this.scene.count) this.frame.say("This graph has no nodes.");
+      const { scene } = this;
+      gviz.firstPaint.painted().then(() => scene === this.scene && scene.finish());
     }
 
     style(ctx, size) {
@@ -112,7 +114,7 @@
       const style = this.style(ctx, size);
       const marks = {
         selected: this.selectedItems(),
-        hovered: this.scene.index.get(group.hovered) ?? -1,
+        hovered: group.hovered === null ? -1 : (this.scene.index.get(group.hovered) ?? -1),
       };
       this.buffers.mark(marks);
       this.drawn = gviz.dagDraw.draw(ctx, this.scene, style, marks, size);

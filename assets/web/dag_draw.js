@@ -21,17 +21,26 @@
     };
   }
 
-  /** Nodes on screen, by colour when many are. */
-  function visibleNodes(scene, view, order) {
+  /** Tells of a node whether it is on screen; of an open one that it is not: its frame is drawn. */
+  function testerOf(scene, view) {
     const { halfW, halfH } = scene;
-    const whole = scene.width * scene.height;
-    const seen = (view.right - view.left) * (view.bottom - view.top);
-    const inside = (i) =>
+    return (i) =>
       !scene.bodies.isOpen(i) &&
       scene.x[i] + halfW >= view.left &&
       scene.x[i] - halfW <= view.right &&
       scene.y[i] + halfH >= view.top &&
       scene.y[i] - halfH <= view.bottom;
+  }
+
+  /** Nodes on screen, by colour when many are. */
+  function visibleNodes(scene, view, order) {
+    const { halfW, halfH } = scene;
+    const whole = scene.width * scene.height;
+    const seen = (view.right - view.left) * (view.bottom - view.top);
+    const inside = testerOf(scene, view);
+    const isWhole =
+      view.left <= 0 && view.top <= 0 && view.right >= scene.width && view.bottom >= scene.height;
+    if (isWhole) return scene.bodies.closed(order);
     const found = [];
     if (seen < whole / 4) {
       const take = (i) => inside(i) && found.push(i);
@@ -88,7 +97,7 @@
     const far = height < FAR && nodes.length > 5000 && !ctx.vector;
     const veiled = marks.selected.length > 0 || marks.buffers.length > 0;
     let labels = 0;
-    if (far) gviz.dagNodes.drawFar(ctx, scene, nodes, style, size);
+    if (far) gviz.dagNodes.drawAllFar(ctx, scene, nodes, style, size);
     else {
       const faded = veiled ? { ...style, faded: true } : style;
       const seen = 2 * scene.halfH * k >= EDGE_ROW ? gviz.dagEdges.visible(scene, view) : [];
@@ -144,8 +153,9 @@
    * comes all that is in it, and the edges there.
    * @param {number[]} nodes a selection, the same array while it is the same selection
    * @returns {{up: Uint8Array, down: Uint8Array, within: Uint8Array, shown: Uint8Array,
-   *   selected: Uint8Array}} flags, one an edge (`up` leads to a selected node, `down` away from
-   *   one, `within` stands in an open one) and one a node
+   *   selected: Uint8Array, list: {up: number[], down: number[], within: number[],
+   *   shown: number[]}}} flags, one an edge (`up` leads to a selected node, `down` away from one,
+   *   `within` stands in an open one) and one a node; and those that have them, each once
    */
   function kinOf(scene, nodes) {
     const found = kept.get(nodes);
@@ -154,16 +164,28 @@
       scene, up: new Uint8Array(scene.edgeCount), down: new Uint8Array(scene.edgeCount),
       shown: new Uint8Array(scene.count), selected: new Uint8Array(scene.count),
       within: new Uint8Array(scene.edgeCount),
+      list: { up: [], down: [], within: [], shown: [] },
+    };
+    const mark = (name, at) => {
+      if (!kin[name][at]) kin.list[name].push(at);
+      kin[name][at] = 1;
     };
     for (const i of nodes) {
-      kin.shown[i] = kin.selected[i] = 1;
-      for (const e of scene.edgesTo(i)) kin.up[e] = kin.shown[scene.from[e]] = 1;
-      for (const e of scene.edgesFrom(i)) kin.down[e] = kin.shown[scene.to[e]] = 1;
+      kin.selected[i] = 1;
+      mark("shown", i);
+      for (const e of scene.edgesTo(i)) {
+        mark("up", e);
+        mark("shown", scene.from[e]);
+      }
+      for (const e of scene.edgesFrom(i)) {
+        mark("down", e);
+        mark("shown", scene.to[e]);
+      }
     }
     for (const { item } of scene.bodies.frames) {
       for (const inner of kin.shown[item] ? scene.bodies.inside(item) : []) {
-        kin.shown[inner] = 1;
-        for (const e of scene.edgesFrom(inner)) kin.within[e] = 1;
+        mark("shown", inner);
+        for (const e of scene.edgesFrom(inner)) mark("within", e);
       }
     }
     kept.set(nodes, kin);
@@ -190,19 +212,22 @@
     const users = new Set(marks.users);
     const near = (i) => kin.shown[i] || users.has(i);
     fade(ctx, size);
-    const shown = nodes.filter(near);
+    const onScreen = testerOf(scene, view);
+    const others = Array.from(users).filter((i) => !kin.shown[i]);
+    const shown = [...kin.list.shown, ...others].filter(onScreen);
     if (!far) {
-      const others = nodes.filter((i) => !near(i));
-      gviz.dagNodes.drawTexts(ctx, scene, others, { ...style, faded: true });
+      const away = nodes.filter((i) => !near(i));
+      gviz.dagNodes.drawTexts(ctx, scene, away, { ...style, faded: true });
     }
-    const edges = gviz.dagEdges.visible(scene, view);
     const width = k > 0.3 ? 2 : 1.3;
     const stroke = (list, ...look) => drawEdges(ctx, scene, list, style, size, ...look);
     drawNearFrames(ctx, scene, near, style, size);
-    stroke(edges.filter((e) => kin.within[e]), style.theme.edge, width / 2);
+    const visible = (edges) => gviz.dagEdges.visible(scene, view, edges);
+    stroke(visible(kin.list.within), style.theme.edge, width / 2);
     const drawn = [];
-    for (const [flags, colour] of [[kin.up, style.theme.upstream], [kin.down, style.theme.downstream]]) {
-      const chosen = edges.filter((e) => flags[e]);
+    const ways = [[kin.list.up, style.theme.upstream], [kin.list.down, style.theme.downstream]];
+    for (const [edges, colour] of ways) {
+      const chosen = visible(edges);
       if (chosen.length > MOST_EDGES) continue;
       if (scene.uses) gviz.dagData.draw(scene, chosen, style, stroke, colour);
       else if (gviz.dagUnion.isUnion(scene)) gviz.dagUnion.drawEdges(scene, chosen, style, stroke, colour);
@@ -212,7 +237,7 @@
     if (far && shown.length > MOST_RINGS) gviz.dagNodes.drawFar(ctx, scene, shown, style, size);
     else drawNodes(ctx, scene, shown, style, size);
     const frames = scene.bodies.frames.map((frame) => frame.item);
-    const ringed = [...nodes, ...frames].filter((i) => kin.selected[i]);
+    const ringed = [...marks.selected.filter(onScreen), ...frames.filter((i) => kin.selected[i])];
     const { accent, halo } = style.theme;
     // Of more, their colour among the faded ones says it; rings would run into each other.
     const rings = ringed.length > MOST_RINGS ? [] : ringed;

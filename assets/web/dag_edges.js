@@ -67,19 +67,17 @@
     ctx.lineTo(...way[way.length - 1]);
   }
 
-  /** Edges whose bounds touch the rectangle. */
-  function visible(scene, view) {
+  /** Edges whose bounds touch the rectangle. @param {number[]} [edges] all, unless given */
+  function visible(scene, view, edges) {
+    const { edgeLeft, edgeRight, edgeTop, edgeBottom } = scene;
+    const touches = (e) =>
+      edgeRight[e] >= view.left &&
+      edgeLeft[e] <= view.right &&
+      edgeBottom[e] >= view.top &&
+      edgeTop[e] <= view.bottom;
+    if (edges) return edges.filter(touches);
     const found = [];
-    for (let e = 0; e < scene.edgeCount; e++) {
-      if (
-        scene.edgeRight[e] >= view.left &&
-        scene.edgeLeft[e] <= view.right &&
-        scene.edgeBottom[e] >= view.top &&
-        scene.edgeTop[e] <= view.bottom
-      ) {
-        found.push(e);
-      }
-    }
+    for (let e = 0; e < scene.edgeCount; e++) if (touches(e)) found.push(e);
     return found;
   }
 

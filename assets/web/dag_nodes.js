@@ -23,6 +23,8 @@
 
   /** Among changes, what is within noise is so much lower than the others. */
   const CALM = 0.5;
+  /** What is of one graph alone stands out above every step. */
+  const LONE = 254;
   /** From this height on an arrow can be told. */
   const ARROW = 5;
 
@@ -88,24 +90,55 @@
 
   /** Far out: a pixel buffer in which the node that stands out most wins. */
   function drawFar(ctx, scene, nodes, style, size) {
+    lay(ctx, pixelsOf(scene, nodes, style, size), size);
+  }
+
+  /** Pixel on pixel. */
+  function lay(ctx, picture, { ratio }) {
+    ctx.drawImage(picture, 0, 0, picture.width / ratio, picture.height / ratio);
+  }
+
+  /** Of each scene the last picture of all on screen: a hover or a click changes nothing of it. */
+  const kept = new WeakMap();
+
+  /** {@link drawFar} of all nodes on screen. */
+  function drawAllFar(ctx, scene, nodes, style, size) {
+    const { transform: t, theme, overlay } = style;
+    const key = [overlay.name, theme.name, t.k, t.x, t.y, size.width, size.height, size.ratio].join(" ");
+    if (kept.get(scene)?.key !== key) {
+      kept.set(scene, { key, picture: pixelsOf(scene, nodes, style, size) });
+    }
+    lay(ctx, kept.get(scene).picture, size);
+  }
+
+  /** A canvas of its own, to be laid over what there is: that may be faded under a selection. */
+  function pixelsOf(scene, nodes, style, size) {
     const { transform: t, theme, overlay } = style;
     const { ratio } = size;
     const columns = Math.ceil(size.width * ratio);
     const rows = Math.ceil(size.height * ratio);
-    const image = ctx.createImageData(columns, rows);
+    const layer = Object.assign(document.createElement("canvas"), { width: columns, height: rows });
+    const pen = layer.getContext("2d");
+    const image = pen.createImageData(columns, rows);
     const pixels = new Uint32Array(image.data.buffer);
     const most = new Uint8Array(columns * rows);
-    const h = Math.max(1, Math.round(2 * scene.halfH * t.k * ratio));
+    const { x: xs, y: ys, halfWidth, halfW, halfH } = scene;
+    const { step } = overlay;
+    const words = overlay.wordsOf(theme);
+    const ranks = Uint8Array.from({ length: 256 }, (_, at) => overlay.rankOf(at));
+    const k = t.k * ratio;
+    const h = Math.max(1, Math.round(2 * halfH * k));
     for (const i of nodes) {
-      const half = scene.halfWidthOf(i);
-      const w = Math.max(1, Math.round(2 * half * t.k * ratio));
-      const x0 = Math.round(((scene.x[i] - half) * t.k + t.x) * ratio);
-      const y0 = Math.round(((scene.y[i] - scene.halfH) * t.k + t.y) * ratio);
-      const rank = overlay.rank(i);
-      const word = overlay.word(i, theme);
-      for (let y = Math.max(0, y0); y < Math.min(rows, y0 + h); y++) {
-        for (let x = Math.max(0, x0); x < Math.min(columns, x0 + w); x++) {
-          const at = y * columns + x;
+      const half = halfWidth ? halfWidth[i] : halfW;
+      const x0 = Math.round((xs[i] - half) * k + t.x * ratio);
+      const y0 = Math.round((ys[i] - halfH) * k + t.y * ratio);
+      const x1 = Math.min(columns, x0 + Math.max(1, Math.round(2 * half * k)));
+      const y1 = Math.min(rows, y0 + h);
+      const lone = overlay.isChange ? overlay.loneWord(i, theme) : 0;
+      const rank = lone ? LONE : ranks[step[i]];
+      const word = lone || words[step[i]];
+      for (let y = Math.max(0, y0); y < y1; y++) {
+        for (let at = y * columns + Math.max(0, x0); at < y * columns + x1; at++) {
           if (rank > most[at]) {
             most[at] = rank;
             pixels[at] = word;
@@ -113,10 +146,8 @@
         }
       }
     }
-    // Laid over what there is: what was drawn before may be faded under a selection.
-    const layer = Object.assign(document.createElement("canvas"), { width: columns, height: rows });
-    layer.getContext("2d").putImageData(image, 0, 0);
-    ctx.drawImage(layer, 0, 0, columns / ratio, rows / ratio);
+    pen.putImageData(image, 0, 0);
+    return layer;
   }
 
   function outline(ctx, scene, i, grow) {
@@ -301,7 +332,7 @@
   }
 
   gviz.dagNodes = {
-    BLOCK, TAGS, CALM, drawBlocks, drawFar, drawCards, drawTexts, drawRings, drawChange, paintOf,
+    BLOCK, TAGS, CALM, drawBlocks, drawFar, drawAllFar, drawCards, drawTexts, drawRings, drawChange, paintOf,
     shortName, spreadOf, name,
   };
 })();

@@ -3,6 +3,24 @@
   "use strict";
   const gviz = (window.gviz = window.gviz || {});
 
+  /**
+   * What is made when it is first asked for: the first picture of a large graph needs none of it.
+   * @param {Object} prototype @param {Object<string, function(DagScene): Object>} makers by the
+   *   names, parted by blanks, of the properties that each returns
+   */
+  function makeLate(prototype, makers) {
+    for (const [names, make] of Object.entries(makers)) {
+      for (const name of names.split(" ")) {
+        const get = function () {
+          const made = make(this);
+          for (const key of names.split(" ")) Object.defineProperty(this, key, { value: made[key] });
+          return made[name];
+        };
+        Object.defineProperty(prototype, name, { get });
+      }
+    }
+  }
+
   class DagScene {
     /** @param {import("./payload").Payload} payload */
     constructor(payload) {
@@ -39,24 +57,36 @@
       this.bodies = new gviz.Bodies(payload);
       /** Along time: when the items ran, a bar a turn. */
       this.bars = this.along ? this.listBars() : null;
-      this.grid = this.along
-        ? new gviz.Rows(this.bars.x, this.bars.half, this.bars.y, 2 * this.halfH)
-        : new gviz.Grid(this.x, this.y, this.width, this.height);
-      this.index = new Map();
       /** Folded: an item may be a fold, and stand for many nodes. */
       this.fold = payload.fold;
-      for (let i = 0; i < this.count; i++) for (const id of this.nodesOf(i)) this.index.set(id, i);
-      // What is inside a closed node is found at that node.
-      const { hidden_node: hidden, hidden_item: holder } = payload;
-      for (let n = 0; hidden && n < hidden.length; n++) this.index.set(hidden[n], holder[n]);
       this.overlays = new Map();
       /** Where edges are told apart by what they carry: who is given which memory. */
       this.uses = payload.use_node ? new gviz.DataUses(payload, this) : null;
-      this.boundEdges();
-      this.joinEdges();
-      /** The structural critical path: its nodes in order, and the edges between them. */
+      /** The structural critical path: its nodes in order. */
       this.critical = payload.critical;
-      this.criticalEdges = Array.from(payload.critical_edge);
+    }
+
+    /** Make what the first picture did without, before somebody zooms or clicks. */
+    finish() {
+      return [this.grid, this.index, this.edgeLeft, this.outStart, this.criticalEdges];
+    }
+
+    /** The item of each node; of what is inside a closed node, that node. */
+    listItems() {
+      const index = new Map();
+      if (this.payload.item_offset) {
+        for (let i = 0; i < this.count; i++) for (const id of this.nodesOf(i)) index.set(id, i);
+      } else this.nodeId.forEach((id, i) => index.set(id, i));
+      const { hidden_node: hidden, hidden_item: holder } = this.payload;
+      for (let n = 0; hidden && n < hidden.length; n++) index.set(hidden[n], holder[n]);
+      return index;
+    }
+
+    /** Where which node is. */
+    cells() {
+      const { bars } = this;
+      if (bars) return new gviz.Rows(bars.x, bars.half, bars.y, 2 * this.halfH);
+      return new gviz.Grid(this.x, this.y, this.width, this.height);
     }
 
     /** Bars by item: those of item i are first[i] to first[i + 1]; most items have one. */
@@ -134,12 +164,10 @@
       return found;
     }
 
+    /** The rectangle around each edge, in the plane. */
     boundEdges() {
       const n = this.edgeCount;
-      this.edgeLeft = new Float32Array(n);
-      this.edgeRight = new Float32Array(n);
-      this.edgeTop = new Float32Array(n);
-      this.edgeBottom = new Float32Array(n);
+      const [edgeLeft, edgeRight, edgeTop, edgeBottom] = [0, 0, 0, 0].map(() => new Float32Array(n));
       for (let e = 0; e < n; e++) {
         const a = this.from[e];
         const b = this.to[e];
@@ -153,11 +181,12 @@
           top = Math.min(top, this.routeY[p]);
           bottom = Math.max(bottom, this.routeY[p]);
         }
-        this.edgeLeft[e] = left;
-        this.edgeRight[e] = right;
-        this.edgeTop[e] = top;
-        this.edgeBottom[e] = bottom;
+        edgeLeft[e] = left;
+        edgeRight[e] = right;
+        edgeTop[e] = top;
+        edgeBottom[e] = bottom;
       }
+      return { edgeLeft, edgeRight, edgeTop, edgeBottom };
     }
 
     /** Edges by their ends: edgesOut[outStart[i]..outStart[i + 1]], edgesIn alike. */
@@ -171,8 +200,9 @@
         for (let e = 0; e < this.edgeCount; e++) edges[next[ends[e]]++] = e;
         return [start, edges];
       };
-      [this.outStart, this.edgesOut] = list(this.from);
-      [this.inStart, this.edgesIn] = list(this.to);
+      const [outStart, edgesOut] = list(this.from);
+      const [inStart, edgesIn] = list(this.to);
+      return { outStart, edgesOut, inStart, edgesIn };
     }
 
     edgesFrom(i) {
@@ -219,6 +249,15 @@
       return best < 0 ? gviz.dagFrames.pick(this, x, y, slackX) : best;
     }
   }
+
+  makeLate(DagScene.prototype, {
+    grid: (scene) => ({ grid: scene.cells() }),
+    index: (scene) => ({ index: scene.listItems() }),
+    "edgeLeft edgeRight edgeTop edgeBottom": (scene) => scene.boundEdges(),
+    "outStart edgesOut inStart edgesIn": (scene) => scene.joinEdges(),
+    // The edges between the nodes of the critical path.
+    criticalEdges: (scene) => ({ criticalEdges: Array.from(scene.payload.critical_edge) }),
+  });
 
   gviz.DagScene = DagScene;
 })();

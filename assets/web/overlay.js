@@ -8,6 +8,8 @@
   "use strict";
   const gviz = (window.gviz = window.gviz || {});
   const { STEPS } = gviz.colour;
+  /** The step of a node without a category. */
+  const UNKNOWN = 255;
 
   /** Nodes in order of a byte each: neighbours in this order share a fill. */
   function inOrderOf(bytes) {
@@ -52,13 +54,13 @@
       return { fill: ramp.css[step], ink: ramp.darkText[step] ? theme.inkDark : theme.inkLight };
     }
 
-    /** How much a node stands out where many share a pixel (1..255), and its RGBA word. */
-    rank(i) {
-      return this.known(i) ? 1 + Math.min(254, this.step[i]) : 1;
+    /** How much a step stands out where many nodes share a pixel; unknown is the lowest. */
+    rankOf(step) {
+      return 1 + Math.min(254, step);
     }
 
-    word(i, theme) {
-      return gviz.colour.ramp(theme.name).words[this.step[i]];
+    wordsOf(theme) {
+      return gviz.colour.ramp(theme.name).words;
     }
 
     text(value) {
@@ -84,20 +86,24 @@
       // Those that take turns stay in the order in which they come: neighbours differ.
       if (!facts.turns) this.categories.sort((a, b) => b.count - a.count || a.key - b.key);
       const place = new Map(this.categories.map((c, at) => [c.key, at]));
-      const most = gviz.colour.CATEGORIES;
       this.step = new Uint8Array(keys.length);
       for (let i = 0; i < keys.length; i++) {
         const at = place.get(keys[i]);
-        const turn = facts.turns ? at % most : Math.min(at, most);
-        this.step[i] = at === undefined ? 255 : turn;
+        this.step[i] = at === undefined ? UNKNOWN : this.stepOf(at);
       }
       this.inOrder = inOrderOf(this.step);
       this.place = place;
       this.keys = keys;
     }
 
+    /** What has a colour of its own has a step of its own. */
+    stepOf(at) {
+      if (this.name === "kind") return Math.min(at, UNKNOWN - 1);
+      return this.turns ? at % gviz.colour.CATEGORIES : Math.min(at, gviz.colour.CATEGORIES);
+    }
+
     known(i) {
-      return this.step[i] !== 255;
+      return this.step[i] !== UNKNOWN;
     }
 
     css(at, theme) {
@@ -110,13 +116,16 @@
       return { fill: this.css(this.place.get(this.keys[i]), theme), ink: theme.inkDark };
     }
 
-    rank(i) {
-      return this.known(i) ? 2 : 1;
+    rankOf(step) {
+      return step === UNKNOWN ? 1 : 2;
     }
 
-    word(i, theme) {
-      const paint = this.paint(i, theme);
-      return gviz.colour.wordOf(paint ? paint.fill : gviz.colour.category(99, theme.name));
+    wordsOf(theme) {
+      const words = new Uint32Array(256);
+      words[UNKNOWN] = gviz.colour.wordOf(gviz.colour.category(99, theme.name));
+      const steps = Math.min(this.categories.length, UNKNOWN);
+      for (let at = 0; at < steps; at++) words[this.stepOf(at)] = gviz.colour.wordOf(this.css(at, theme));
+      return words;
     }
 
     describe(i) {

@@ -74,14 +74,19 @@
       return { fill: css[step], ink: darkText[step] ? theme.inkDark : theme.inkLight };
     }
 
-    /** How much a node stands out where many share a pixel (1..255), and its RGBA word. */
-    rank(i) {
-      return this.isLone(i) ? 254 : 1 + Math.min(252, 2 * Math.abs(this.step[i] - 128));
+    /** How much a step stands out where many nodes share a pixel (1..255). */
+    rankOf(step) {
+      return 1 + Math.min(252, 2 * Math.abs(step - 128));
     }
 
-    word(i, theme) {
-      if (this.isLone(i)) return gviz.colour.wordOf(this.isAdded(i) ? theme.accent : theme.muted);
-      return gviz.colour.changes(theme.name).words[this.step[i]];
+    wordsOf(theme) {
+      return gviz.colour.changes(theme.name).words;
+    }
+
+    /** The RGBA word of a node that stands out above all others; 0: as its step says. */
+    loneWord(i, theme) {
+      if (!this.isLone(i)) return 0;
+      return gviz.colour.wordOf(this.isAdded(i) ? theme.accent : theme.muted);
     }
 
     text(value) {

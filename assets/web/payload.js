@@ -27,7 +27,10 @@
   function arrange(header, buffer, start) {
     const payload = { header };
     for (const [name, a] of Object.entries(header.arrays)) {
-      payload[name] = new KINDS[a.dtype](buffer, start + a.offset, a.length);
+      const Kind = KINDS[a.dtype];
+      payload[name] = a.repeated
+        ? new Kind(a.length).fill(new Kind(buffer, start + a.offset, 1)[0])
+        : new Kind(buffer, start + a.offset, a.length);
     }
     return payload;
   }

@@ -95,8 +95,13 @@ class Visit:
 
 @contextmanager
 def open_chromium() -> Iterator[Browser]:
-    """Run a headless Chromium; SystemExit where there is none."""
-    names = (os.environ.get("GVIZ_CHROMIUM"), "chromium", "chromium-browser", "google-chrome")
+    """Run a headless Chromium; SystemExit where there is none.
+
+    One without windows, where there is one: others load hundreds of scripts of their own for each
+    window opened, on a processor that the server measured would have.
+    """
+    shells = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+    names = (os.environ.get("GVIZ_CHROMIUM"), *shells)
     path = next((found for name in names if name and (found := shutil.which(name))), None)
     if path is None:
         raise SystemExit("no Chromium found: install one or name it in GVIZ_CHROMIUM")

@@ -56,6 +56,19 @@ def test_pack_unpack_round_trip_keeps_arrays_aligned() -> None:
         np.testing.assert_array_equal(found[name], array)
 
 
+@pytest.mark.parametrize("value", [np.float32(np.nan), np.float32(2.5), np.int32(-1), np.uint8(3)])
+def test_arrays_of_one_value_are_sent_as_one(value: np.generic) -> None:
+    arrays = {"same": np.full(1000, value), "other": np.arange(1000, dtype=np.uint32)}
+    payload = pack({}, arrays)
+    assert len(payload) < 4300
+    header, found = unpack(payload)
+    assert header["arrays"]["same"]["repeated"] is True
+    assert "repeated" not in header["arrays"]["other"]
+    for name, array in arrays.items():
+        assert found[name].dtype == array.dtype
+        np.testing.assert_array_equal(found[name], array)
+
+
 def test_dag_payload_holds_every_node_and_edge(small: Recording) -> None:
     header, a = unpack(dag_payload(small, 1))
     names = [header["strings"][i] for i in a["name"]]

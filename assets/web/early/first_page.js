@@ -6,8 +6,11 @@
 (function () {
   "use strict";
   const gviz = window.gviz;
-  /** Dash waits for the first picture, but no longer (ms): a large graph takes a second. */
-  const HEAD_START = 150;
+  /**
+   * Dash waits for the first picture, but no longer (ms): its scripts keep a processor busy that
+   * the server needs for a large graph, which may take seconds.
+   */
+  const HEAD_START = 1000;
   /** The page built by Dash is there so long (ms): views it has not taken over it does not have. */
   const PATIENCE = 300;
   /** Dash does not get ready: what it says is to be seen (ms). */
