@@ -20,6 +20,8 @@ _GRID = re.compile(r"/dash_ag_grid/dash_ag_grid[^/]*\.js$")
 _OLD_TABLE = re.compile(r"/dash_table/[^/]*\.js$")
 #: What draws nothing leaves the line to what does.
 _LATER = ' fetchpriority="low"'
+#: Before Dash's scripts, which gviz's own runs.
+_LATER_TAG = '<template id="gviz-later">'
 #: The address names its content, so it never changes (s: a year).
 _AGE_S = 31_536_000
 
@@ -87,7 +89,7 @@ class Scripts:
         )
         grids = [source for source in found.values() if _GRID.search(source)]
         head += [f'<meta name="gviz-grid" content="{source}">' for source in grids]
-        later = f'<template id="gviz-later">{"".join(others)}</template>'
+        later = f"{_LATER_TAG}{''.join(others)}</template>"
         body = f'{later}<script src="{own}"></script>'
         return PageScripts("\n".join(head), fetched, body)
 
@@ -118,8 +120,12 @@ def script_addresses(app: dash.Dash) -> list[str]:
         # Dash looks for the files of its pages before the first request.
         app.server.preprocess_request()
         page = app.index().get_data(as_text=True)
-    sources = [_SOURCE.search(tag) for tag in _TAG.findall(page)]
-    return [unescape(source[1]) for source in sources if source]
+    # What stands before it is small.
+    run = page[page.index(_LATER_TAG) :]
+    sources = [_SOURCE.search(tag) for tag in _TAG.findall(run)]
+    found = [unescape(source[1]) for source in sources if source]
+    # gviz's own, the last, is what draws.
+    return [*found[-1:], *found[:-1]]
 
 
 def add_script_route(server: Flask, scripts: Scripts, address: str) -> None:
