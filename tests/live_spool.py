@@ -31,16 +31,18 @@ class LiveProgram:
     ----------
     recording
         The recording it is to become; its spool stands beside it.
+    process_id
+        The process that it "runs" in, if not the test's own.
     """
 
-    def __init__(self, recording: Path) -> None:
+    def __init__(self, recording: Path, process_id: int | None = None) -> None:
         self.recording = recording
         self.spool = recording.with_name(recording.name + f.SPOOL_SUFFIX)
         self._writer = SpoolWriter(self.spool)
         self._launches = 0
         meta = {
             "name": "live program",
-            "process_id": os.getpid(),
+            "process_id": process_id or os.getpid(),
             "host": socket.gethostname(),
             "started_ns": 1,
         }

@@ -29,9 +29,9 @@
     return window.location.pathname + window.location.search;
   }
 
-  /** Whether a page is asked for that is not shown yet. */
+  /** Whether a page is asked for that is not shown yet: at times the address is a step ahead. */
   function isComing() {
-    return propsOf("shown").data?.turn !== turn;
+    return here() !== shown || propsOf("shown").data?.turn !== turn;
   }
 
   /** Let dcc.Location see what the address is now. */
@@ -42,6 +42,12 @@
   /** Lead to another page of ours. @param {string} address */
   function go(address) {
     window.history.pushState({}, "", address);
+    tellLocation();
+  }
+
+  /** Lead to where the page shown is to be had from now on: no step. @param {string} address */
+  function move(address) {
+    window.history.replaceState(window.history.state, "", address);
     tellLocation();
   }
 
@@ -181,6 +187,7 @@
 
   gviz.history = {
     go,
+    move,
     keep,
     setLaunches,
     addFolds,

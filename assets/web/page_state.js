@@ -150,8 +150,7 @@
       return noUpdate();
     }
     if (answer.moved_to) {
-      window.history.replaceState(window.history.state, "", answer.moved_to);
-      reload();
+      gviz.history.move(answer.moved_to);
       return noUpdate();
     }
     if (answer.is_another) {

@@ -20,6 +20,22 @@ NODE = FIRST_NODE_ID + 4
 #: Requests for the graph in lanes, and for pages.
 LANES = re.compile(r"payload/dag.*layout=lanes")
 PAGES = re.compile("_dash-update-component")
+#: Dash hears of going back once it has told of a selection: at times it runs what a page brought
+#: along as late as that.
+HEARS_LATE = """
+    window.selectedMeanwhile = null;
+    window.addEventListener("popstate", event => {
+        if (window.selectedMeanwhile === null) return;
+        if (event.isTrusted) {
+            window.dash_clientside.set_props("selection", { data: [window.selectedMeanwhile] });
+            setTimeout(() => {
+                window.selectedMeanwhile = null;
+                window.dispatchEvent(new PopStateEvent("popstate"));
+            }, 300);
+        }
+        event.stopImmediatePropagation();
+    }, { capture: true });
+"""
 
 
 @pytest.fixture(scope="module")
@@ -30,12 +46,16 @@ def site(serve: Serve, small_recording: Path) -> Site:
 @pytest.fixture
 def opened(graph_page: GraphPage, site: Site) -> GraphPage:
     """The graph page, reached from the Runs page as a person does."""
+    open_graph(graph_page, site)
+    return graph_page
+
+
+def open_graph(graph_page: GraphPage, site: Site) -> None:
     page = graph_page.page
     page.goto(site.start)
     page.locator("a.gv-graph-link", has_text="fork-join 3x4").first.click()
     graph_page.wait()
     graph_page.wait_until(lambda: "layout=" in page.url, "the whole state in the address")
-    return graph_page
 
 
 def choose(page: Page, control: str, option: str) -> None:
@@ -97,6 +117,22 @@ def test_layouts_are_steps(opened: GraphPage) -> None:
     expect(page.get_by_role("radio", name="Structure")).to_be_checked()
     page.go_back()
     expect_runs(page)
+
+
+def test_what_dash_tells_before_it_hears_of_going_back_is_no_choice(
+    graph_page: GraphPage, site: Site
+) -> None:
+    page = graph_page.page
+    page.add_init_script(HEARS_LATE)  # before Dash listens
+    open_graph(graph_page, site)
+    before = page.url
+    layout(graph_page, "Lanes")
+    page.evaluate("node => { window.selectedMeanwhile = node; }", NODE)
+    page.go_back()
+    graph_page.wait_until(lambda: page.evaluate("window.selectedMeanwhile === null"), "back")
+    graph_page.wait_until(lambda: graph_page.state("dag").get("layout") == "structure", "drawn")
+    graph_page.wait()
+    assert page.url == before
 
 
 @pytest.mark.parametrize("times", [1, 2, 3])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -241,6 +242,27 @@ def test_graph_page_without_times_gets_its_timeline(
     page.locator("#timeline canvas").wait_for()
     graph_page.wait()
     assert graph_page.state("timeline")["sides"]["graph"]["count"] == NODES
+
+
+def test_graph_is_followed_to_the_number_it_has_now(
+    graph_page: GraphPage, serve: Serve, tmp_path: Path
+) -> None:
+    launcher = LiveProgram(tmp_path / "live.gviz")
+    worker = LiveProgram(launcher.spool / "worker", process_id=os.getppid())
+    worker.instantiate()
+    worker.launch(3)
+    page = graph_page.page
+    page.goto(serve(launcher.spool).start)
+    page.locator("a.gv-graph-link").click()
+    graph_page.wait()
+    launcher.instantiate()  # the first process's graphs are counted first
+    launcher.launch(5)
+    graph_page.wait_until(lambda: "graph=2" in page.url, "the number it has now")
+    graph_page.wait()
+    expect(page.locator("#graph-about")).to_contain_text(re.compile(r"Launches\s*3"))
+    graph_page.wait_until(lambda: "layout=" in page.url, "the whole state in the address")
+    page.go_back()
+    page.get_by_role("heading", name="Runs", exact=True).wait_for()
 
 
 def test_aborted_program_is_shown_as_such(page: Page, serve: Serve, program: LiveProgram) -> None:
