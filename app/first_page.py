@@ -21,9 +21,9 @@ from gviz.app.scripts import PageScripts
 #: A page that takes longer (s) to make is shown when Dash has built it; until then one waits for
 #: it with the scripts loaded and a sign that it comes.
 _PATIENCE_S = 10.0
-#: Where the page comes in the HTML, and behind it, up to the other, what has Dash fetched early.
+#: Where the page comes in the HTML; between it and the other stands what has Dash fetched early.
 _PLACE = "<!-- first page -->"
-_FETCHED = "<!-- Dash -->"
+_FETCHED_END = "<!-- fetched -->"
 #: Of a page that takes longer (s) to make the data take long, too: the server is left to them, and
 #: Dash fetched when it is run.
 _QUICK_S = 0.15
@@ -53,7 +53,7 @@ class Application(dash.Dash):  # type: ignore[misc]
         """Return the page's HTML: Dash's own, and what draws before Dash."""
         scripts = self.order_scripts(parts["scripts"] + parts["renderer"])
         changed = {"metas": parts["metas"] + scripts.head, "scripts": scripts.body, "renderer": ""}
-        changed["app_entry"] = _PLACE + scripts.fetched + _FETCHED + parts["app_entry"]
+        changed["app_entry"] = _PLACE + scripts.fetched + _FETCHED_END + parts["app_entry"]
         html: str = super().interpolate_index(**(parts | changed))
         return html
 
@@ -64,7 +64,7 @@ class Application(dash.Dash):  # type: ignore[misc]
         then, and loads the scripts.
         """
         before, _, behind = super().index(*arguments, **named).partition(_PLACE)
-        fetched, _, after = behind.partition(_FETCHED)
+        fetched, _, after = behind.partition(_FETCHED_END)
         make = self.first_page(request.path, request.query_string.decode(errors="replace"))
         if make is None:
             return Response(before + fetched + after, mimetype="text/html")
@@ -76,21 +76,20 @@ class Application(dash.Dash):  # type: ignore[misc]
         found = _in_time(make, lambda address: ask(self.server, address))
         if found is not None:
             page, title = found
-            # Data first: they take longest.
-            yield _fetched(page) + f'<div hidden data-title="{escape(title)}"></div>'
+            # Its data first: they take longest.
+            yield _data_of(page) + f'<div hidden data-title="{escape(title)}"></div>'
             yield to_html(page)
         yield after if perf_counter() - begin > _QUICK_S else fetched + after
 
 
-def _fetched(page: Component) -> str:
+def _data_of(page: Component) -> str:
     """Return what lets the browser fetch the data of a page's first view at once.
 
     The server makes one view's data after the other's; asked for together, any might come first.
     """
-    return "".join(
-        f'<link rel="preload" as="fetch" crossorigin="anonymous" href="{escape(source)}">'
-        for source in canvas_sources(page)[:1]
-    )
+    for source in canvas_sources(page):
+        return f'<link rel="preload" as="fetch" crossorigin="anonymous" href="{escape(source)}">'
+    return ""
 
 
 def _in_time(make: Make, ask_for: Callable[[str], None]) -> tuple[Component, str] | None:

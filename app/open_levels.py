@@ -224,24 +224,23 @@ def _critical(levels: Sequence[OpenLevel], parts: Sequence[Arrays]) -> Arrays:
     for number, level in enumerate(levels):
         if level.holder is not None:
             held.setdefault(level.holder, []).append(number)
-    if not held:
-        return {
-            "critical": parts[0]["critical"],
-            "critical_edge": _edges_along(parts[0]).astype(np.uint32),
-        }
     begin = np.cumsum([0, *(len(part["edge_from"]) for part in parts)])
-    items: list[int] = []
-    waiting = [(0, item) for item in reversed(parts[0]["critical"].tolist())]
+    pieces: list[IntArray] = []
+    waiting = [(0, parts[0]["critical"].astype(np.int64))]
     used = [0]
     while waiting:
-        number, item = waiting.pop()
-        items.append(levels[number].first + item)
-        for body in reversed(held.get((number, item), ())):
-            used.append(body)
-            waiting += [(body, inner) for inner in reversed(parts[body]["critical"].tolist())]
+        number, path = waiting.pop()
+        opened = np.flatnonzero(np.isin(path, [item for outer, item in held if outer == number]))
+        end = int(opened[0]) + 1 if len(opened) else len(path)
+        pieces.append(levels[number].first + path[:end])
+        if len(opened):
+            waiting.append((number, path[end:]))
+            for body in reversed(held[number, int(path[end - 1])]):
+                used.append(body)
+                waiting.append((body, parts[body]["critical"].astype(np.int64)))
     edges = [begin[number] + _edges_along(parts[number]) for number in used]
     return {
-        "critical": np.array(items, np.uint32),
+        "critical": np.concatenate(pieces).astype(np.uint32),
         "critical_edge": np.concatenate(edges).astype(np.uint32),
     }
 

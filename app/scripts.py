@@ -15,13 +15,12 @@ from flask import Flask, Response
 
 _TAG = re.compile(r"<script\b.*?</script>", re.DOTALL)
 _SOURCE = re.compile(r'src="([^"]*)"')
+_FETCHED = re.compile(r'<link rel="preload" as="script" href="([^"]*)"')
 #: Component libraries of tables: AG Grid's comes later, Dash's own is used nowhere.
 _GRID = re.compile(r"/dash_ag_grid/dash_ag_grid[^/]*\.js$")
 _OLD_TABLE = re.compile(r"/dash_table/[^/]*\.js$")
 #: What draws nothing leaves the line to what does.
 _LATER = ' fetchpriority="low"'
-#: Before Dash's scripts, which gviz's own runs.
-_LATER_TAG = '<template id="gviz-later">'
 #: The address names its content, so it never changes (s: a year).
 _AGE_S = 31_536_000
 
@@ -81,17 +80,12 @@ class Scripts:
         left_out |= {tag for tag, source in found.items() if source in ours}
         others = [tag for tag in _TAG.findall(tags) if tag not in left_out]
         own = f"{address}?v={self._version(ours)}"
-        head = [f'<link rel="preload" as="script" href="{own}">']
-        fetched = "".join(
-            f'<link rel="preload" as="script" href="{found[tag]}"{_LATER}>'
-            for tag in others
-            if tag in found
-        )
+        head = [_preload(own)]
+        fetched = "".join(_preload(found[tag], _LATER) for tag in others if tag in found)
         grids = [source for source in found.values() if _GRID.search(source)]
         head += [f'<meta name="gviz-grid" content="{source}">' for source in grids]
-        later = f"{_LATER_TAG}{''.join(others)}</template>"
-        body = f'{later}<script src="{own}"></script>'
-        return PageScripts("\n".join(head), fetched, body)
+        later = f'<template id="gviz-later">{"".join(others)}</template>'
+        return PageScripts("\n".join(head), fetched, f'{later}<script src="{own}"></script>')
 
     def answer(self) -> Response:
         """Answer a request for gviz's own scripts."""
@@ -120,12 +114,11 @@ def script_addresses(app: dash.Dash) -> list[str]:
         # Dash looks for the files of its pages before the first request.
         app.server.preprocess_request()
         page = app.index().get_data(as_text=True)
-    # What stands before it is small.
-    run = page[page.index(_LATER_TAG) :]
-    sources = [_SOURCE.search(tag) for tag in _TAG.findall(run)]
-    found = [unescape(source[1]) for source in sources if source]
-    # gviz's own, the last, is what draws.
-    return [*found[-1:], *found[:-1]]
+    return [unescape(address) for address in _FETCHED.findall(page)]
+
+
+def _preload(source: str, how: str = "") -> str:
+    return f'<link rel="preload" as="script" href="{source}"{how}>'
 
 
 def add_script_route(server: Flask, scripts: Scripts, address: str) -> None:

@@ -151,10 +151,7 @@ class RunningServer:
             max_request_body_size=_MOST_BODY_BYTES,
             clear_untrusted_proxy_headers=True,
         )
-        self._state = threading.Lock()
-        self._is_closed = False
-        self._is_idle = threading.Event()
-        self._is_idle.set()
+        self._running = threading.Lock()
 
     @property
     def url(self) -> str:
@@ -181,30 +178,25 @@ class RunningServer:
 
     def run(self) -> None:
         """Answer requests until interrupted or closed; the first pages are made meanwhile."""
-        with self._state:
-            if self._is_closed:
-                return
-            self._is_idle.clear()
-        try:
+        with self._running:
             self._ahead.start()
             self._server.run()
-        finally:
-            self._is_idle.set()
 
     def close(self) -> None:
         """Stop listening, and let go of the recordings."""
         self._ahead.stop()
-        with self._state:
-            self._is_closed = True
-        if not self._is_idle.is_set():
-            # Sockets closed under the thread that waits for them would be an error to it, or
-            # another file's number by then.
+        # Sockets closed under the thread that waits for them would be an error to it, or another
+        # file's number by then. Who runs it only after this finds nothing to wait for.
+        held = self._running.acquire(blocking=False)
+        if not held:
             self._server.trigger.pull_trigger(self._let_go)
-            self._is_idle.wait(_LAST_STEP_S)
+            held = self._running.acquire(timeout=_LAST_STEP_S)
         self._let_go()
         # The last thing that a request does is to pull the trigger.
         self._server.task_dispatcher.shutdown(timeout=_LAST_STEP_S)
         self._server.close()
+        if held:
+            self._running.release()
         # So that what it reads is not closed under it; at its worst it ends with the process.
         self._ahead.wait(_LAST_STEP_S)
         self.library.close()

@@ -25,7 +25,7 @@ from gviz.recording.columns import Texts
 
 Arrays = dict[str, npt.NDArray[Any]]
 
-#: From so many elements on (bytes would do for fewer) it is looked whether all are the same.
+#: Of fewer elements that are all the same, all are sent: to say so would take as many bytes.
 _MANY = 64
 
 
