@@ -11,6 +11,7 @@ import base64
 import gzip
 import hashlib
 import html
+import re
 from collections.abc import Iterable, Iterator
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -21,6 +22,8 @@ _OF_ANY_PAGE = ("page_keys.js", "page_split.js")
 #: Those of a file alone, a script after those it needs.
 _OWN = ("store", "address", "folds", "nodes", "inspector", "table", "page")
 _STYLES = ("page.css", "canvas.css", "file/file.css")
+#: A quarter of the scripts: lines that are comments from their beginning.
+_COMMENTS = re.compile(r"^ *(?:/\*\*(?:(?!\*/).)*\*/|//[^\n]*)\n", re.DOTALL | re.MULTILINE)
 
 _DOCUMENT = """<!DOCTYPE html>
 <html lang="en">
@@ -61,7 +64,7 @@ def document(title: str, version: str, blobs: Iterable[tuple[str, bytes]]) -> It
         Names and bytes of the data; a name is letters, digits and dashes.
     """
     style = "\n".join(_read(name) for name in _STYLES)
-    early, script = _read("early/theme.js"), "\n".join(map(_read, scripts()))
+    early, script = (_script(names) for names in (["early/theme.js"], scripts()))
     icon = base64.b64encode(_read("icons/gviz.svg").encode()).decode()
     yield _DOCUMENT.format(
         policy=_policy([early, script], style),
@@ -92,6 +95,10 @@ def _policy(texts: Iterable[str], style: str) -> str:
 
 def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _script(names: Iterable[str]) -> str:
+    return _COMMENTS.sub("", "\n".join(map(_read, names)))
 
 
 def _read(name: str) -> str:

@@ -34,13 +34,11 @@
 
   /** Nodes on screen, by colour when many are. */
   function visibleNodes(scene, view, order) {
+    if (scene.isAllIn(view)) return scene.bodies.closed(order);
     const { halfW, halfH } = scene;
     const whole = scene.width * scene.height;
     const seen = (view.right - view.left) * (view.bottom - view.top);
     const inside = testerOf(scene, view);
-    const isWhole =
-      view.left <= 0 && view.top <= 0 && view.right >= scene.width && view.bottom >= scene.height;
-    if (isWhole) return scene.bodies.closed(order);
     const found = [];
     if (seen < whole / 4) {
       const take = (i) => inside(i) && found.push(i);

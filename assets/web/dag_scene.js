@@ -99,6 +99,11 @@
       return { first: offset, item, x, y, half };
     }
 
+    /** Whether the whole plane is in view. */
+    isAllIn(view) {
+      return view.left <= 0 && view.top <= 0 && view.right >= this.width && view.bottom >= this.height;
+    }
+
     /** What nodes are coloured by; made once a name. */
     overlay(name) {
       if (!this.overlays.has(name)) this.overlays.set(name, gviz.overlay.make(this.payload, name));

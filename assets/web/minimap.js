@@ -24,9 +24,7 @@
     place(view, size) {
       const { scene } = this;
       const small = size.width < 480 || size.height < 260;
-      const whole =
-        view.left <= 0 && view.top <= 0 && view.right >= scene.width && view.bottom >= scene.height;
-      if (small || whole || scene.count < 12) return null;
+      if (small || scene.isAllIn(view) || scene.count < 12) return null;
       return {
         x: size.width - MARGIN - INSET - this.w,
         y: size.height - MARGIN - INSET - this.h,
