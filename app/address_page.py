@@ -30,8 +30,8 @@ from gviz.app.pages.run import render_run
 from gviz.app.pages.runs import render_runs
 from gviz.app.pages.trend import render_trend
 from gviz.app.ranks.comparison import ranks_of
-from gviz.app.refusals import sentence_of
 from gviz.app.run_view import RunView, file_views, run_files
+from gviz.app.sentences import sentence_of
 from gviz.app.shell import message, trail
 from gviz.errors import GvizError, RecordingError
 

@@ -8,28 +8,33 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
-from threading import Event, Thread
+from threading import Thread
 
 from dash.development.base_component import Component
 from flask import Flask
 
 from gviz.app.address import Addresses
 from gviz.app.address_page import render_page
+from gviz.app.ahead_thread import AheadThread
 from gviz.app.graph_view import graph_view
 from gviz.app.inspector import render_inspector
-from gviz.app.kept import KEPT_BYTES
 from gviz.app.library import Library
 from gviz.app.open_recording import OpenRecording
-from gviz.app.run_view import run_files
-
-#: What is made ahead fills at most this part of what is kept, so that it displaces nothing.
-_MOST_BYTES = KEPT_BYTES // 2
 
 
 def canvas_sources(page: Component) -> list[str]:
-    """Return the addresses of the data of a page's canvases, in the order of the page."""
-    views = [p for p in page._traverse() if getattr(p, "_namespace", "") == "gviz_canvas"]
+    """Return the addresses of the data of a page's canvases: what is wanted first, first."""
+    views = sorted(_canvases(page), key=lambda view: not getattr(view, "first", False))
     return [source for view in views if (source := getattr(view, "source", None))]
+
+
+def has_long_data(page: Component) -> bool:
+    """Return whether a page is made sooner than the data of its first view."""
+    return any(getattr(view, "first", False) for view in _canvases(page))
+
+
+def _canvases(page: Component) -> Iterator[Component]:
+    return (p for p in page._traverse() if getattr(p, "_namespace", "") == "gviz_canvas")
 
 
 def ask(server: Flask, address: str) -> None:
@@ -75,15 +80,15 @@ def prepare_click(
         opened.derive(("first click", graph_id), begin)
 
 
-class Ahead:
-    """Makes the page of each file's main graph in a thread; IDLE -> (start) RUNNING -> DONE.
+class Ahead(AheadThread):
+    """Makes the page of each file's main graph.
 
     Parameters
     ----------
     server, library, addresses
         Who answers, of what, and where.
     scripts
-        Returns the addresses of what every page loads: compressed first, which takes 0.1 s.
+        Returns the addresses of what every page loads: compressed beside, which takes 0.1 s.
     """
 
     def __init__(
@@ -93,41 +98,23 @@ class Ahead:
         addresses: Addresses,
         scripts: Callable[[], Iterable[str]] = tuple,
     ) -> None:
+        super().__init__("pages ahead", library)
         self._server = server
         self._scripts = scripts
-        self._library = library
         self._addresses = addresses
-        self._stopped = Event()
-        self._thread = Thread(target=self._run, name="pages ahead", daemon=True)
-
-    def start(self) -> None:
-        """Begin; returns at once."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Begin nothing more; returns at once. Before start: there will be nothing."""
-        self._stopped.set()
-
-    def wait(self, timeout_s: float) -> bool:
-        """Wait until all is made, or nothing more after :meth:`stop`; return whether it is."""
-        if self._thread.ident is not None:
-            self._thread.join(timeout_s)
-        return not self._thread.is_alive()
 
     def _run(self) -> None:
-        try:
-            for script in self._scripts():
-                ask(self._server, script)
-            for address in self._pages():
-                self._make(address)
-        except Exception:  # as for requests: a file that changed, or is gone
-            logging.getLogger(__name__).debug("no more pages are made ahead", exc_info=True)
+        # To compress leaves Python to others.
+        scripts = Thread(target=self._ask_for_scripts, name="scripts ahead", daemon=True)
+        scripts.start()
+        for file, graph_id in self._main_graphs():
+            self._make(self._addresses.graph(file, graph_id))
+        scripts.join()
 
-    def _pages(self) -> Iterator[str]:
-        for file in run_files(self._library):
-            main = file.runs[0].main_graph if file.runs and not file.is_live else None
-            if main is not None and not self._is_enough():
-                yield self._addresses.graph(file.key, main.graph.graph_id)
+    def _ask_for_scripts(self) -> None:
+        for script in self._scripts():
+            if not self._stopped.is_set():
+                ask(self._server, script)
 
     def _make(self, address: str) -> None:
         path, _, query = address.partition("?")
@@ -135,6 +122,3 @@ class Ahead:
         for source in canvas_sources(page):
             if not self._is_enough():
                 ask(self._server, source)
-
-    def _is_enough(self) -> bool:
-        return self._stopped.is_set() or self._library.kept_bytes > _MOST_BYTES

@@ -33,11 +33,12 @@ from gviz.app.pages.report import show_report
 from gviz.app.pages.trend import Trends, show_trend
 from gviz.app.ranks.comparison import RankComparisons
 from gviz.app.ranks.routes import add_rank_routes
-from gviz.app.refusals import add_refusals, sentence_of
+from gviz.app.refusals import add_refusals
 from gviz.app.report.reports import Reports
 from gviz.app.routes import add_payload_routes
 from gviz.app.scripts import Scripts, add_script_route
 from gviz.app.security import Access, content_security_policy, protect
+from gviz.app.sentences import sentence_of
 from gviz.app.shell import INDEX, build_first_page, build_header, build_shell, message
 from gviz.app.state import add_state_route, shown_files
 from gviz.app.uploads import MOST_BYTES, add_upload_route

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gviz.app.graph_tree import GraphTree
+from gviz.app.inner_times import InnerTimes
 from gviz.app.open_levels import VisibleLevel
 from gviz.app.quantity import counted, integer
 from gviz.app.wire import Arrays, Strings
@@ -22,9 +23,9 @@ def holder_words(tree: GraphTree, node: int) -> str:
     return f"{bodies}, {counted(inside, 'node')}{nested}"
 
 
-def turn_words(tree: GraphTree, at: int) -> str:
+def turn_words(tree: GraphTree, times: InnerTimes, at: int) -> str:
     """Return how often a body ran: ``5 turns a launch (3 to 8), in 18 of 20 launches``."""
-    times, level = tree.times, tree.levels[at]
+    level = tree.levels[at]
     if not times.kept_count:
         return "no launch recorded"
     ran = int(times.turns.launches[at])
@@ -65,7 +66,7 @@ def holder_arrays(levels: Sequence[VisibleLevel], strings: Strings) -> Arrays:
     bodies, one after the other: body_holder (u4, which of these), body_label and body_words
     (string), body_open (i4, which of the open bodies, -1).
     """
-    tree = levels[0].level.tree
+    tree, inner = levels[0].level.tree, levels[0].level.inner
     number = {level.level.at: at for at, level in enumerate(levels)}
     nodes: list[int] = []
     items: list[int] = []
@@ -78,12 +79,12 @@ def holder_arrays(levels: Sequence[VisibleLevel], strings: Strings) -> Arrays:
                 continue
             for at in tree.bodies(node):
                 label = strings.add(tree.levels[at].label)
-                said = strings.add(turn_words(tree, at))
+                said = strings.add(turn_words(tree, inner, at))
                 bodies.append((len(nodes), label, said, number.get(at, 0) - 1))
             nodes.append(node)
             items.append(level.first + item)
             words.append(strings.add(holder_words(tree, node)))
-    times, held = tree.times.bodies, np.array(nodes, np.int64)
+    times, held = inner.bodies, np.array(nodes, np.int64)
     table = np.array(bodies, np.int64).reshape(-1, 4)
     return {
         "holder_item": np.array(items, np.uint32),

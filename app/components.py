@@ -27,6 +27,7 @@ class _View(Component):  # type: ignore[misc]
         layout: str | None = None,
         open: list[str] | None = None,
         buffer: str | None = None,
+        first: bool | None = None,
     ) -> None:
         values = {
             "id": id,
@@ -40,6 +41,7 @@ class _View(Component):  # type: ignore[misc]
             "layout": layout,
             "open": open,
             "buffer": buffer,
+            "first": first,
         }
         names = list(values)
         self._prop_names = names
@@ -95,6 +97,8 @@ class Timeline(_View):
         As of :class:`Dag`.
     colour
         'kind'; by duration with every other overlay of the DAG.
+    first
+        True: its data are made before the DAG's, and take long: Dash waits for them.
     """
 
     _type = "Timeline"

@@ -13,7 +13,7 @@ import dash
 from dash.development.base_component import Component
 from flask import Response, request
 
-from gviz.app.ahead import ask, canvas_sources
+from gviz.app.ahead import ask, canvas_sources, has_long_data
 from gviz.app.compression import streamed
 from gviz.app.plain_html import to_html
 from gviz.app.scripts import PageScripts
@@ -79,7 +79,8 @@ class Application(dash.Dash):  # type: ignore[misc]
             # Its data first: they take longest.
             yield _data_of(page) + f'<div hidden data-title="{escape(title)}"></div>'
             yield to_html(page)
-        yield after if perf_counter() - begin > _QUICK_S else fetched + after
+        takes_long = perf_counter() - begin > _QUICK_S or (found and has_long_data(found[0]))
+        yield after if takes_long else fetched + after
 
 
 def _data_of(page: Component) -> str:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from gviz.app.baseline_overlay import FoldVerdicts, fold_baseline
 from gviz.app.dag_places import Shape
-from gviz.app.graph_level import GraphLevel
+from gviz.app.graph_level import TimedLevel
 from gviz.app.graph_tree import GraphTree
 from gviz.app.launch_intervals import LaunchIntervals
 from gviz.app.tree_nodes import SHAPE, distinct
@@ -35,7 +35,7 @@ FOLD_TYPE = 254
 _SUMMED = ("median_ns", "body_ns", "share", "launch_ns", "baseline_ns", "change_ns")
 
 
-def fold_level(level: GraphLevel, folding: str) -> FoldTree:
+def fold_level(level: TimedLevel, folding: str) -> FoldTree:
     """Return the folds of a level.
 
     ``folding`` is one of :data:`FOLDINGS`. Nodes are equal when type, name, launch shape and
@@ -57,7 +57,7 @@ def fold_level(level: GraphLevel, folding: str) -> FoldTree:
     return find_repeats(level.edge_from, level.edge_to, order, labels, texts)
 
 
-def _contents(level: GraphLevel) -> IntArray:
+def _contents(level: TimedLevel) -> IntArray:
     """Return a number one a node, equal where nodes hold equal bodies or none (int64)."""
     known: dict[object, int] = {}
     found = np.full(len(level.nodes), -1, np.int64)
@@ -114,7 +114,7 @@ def folded(tree: FoldTree, unfolded: Collection[str], prefix: str = "") -> Folde
 
 def fold_arrays(
     arrays: Arrays,
-    level: GraphLevel,
+    level: TimedLevel,
     view: Folded,
     strings: Strings,
     changes: FoldVerdicts | None = None,
@@ -191,7 +191,7 @@ def _gather(
     return found
 
 
-def _edge_types(level: GraphLevel, graph: FoldedGraph) -> IntArray:
+def _edge_types(level: TimedLevel, graph: FoldedGraph) -> IntArray:
     """Return the type of each joined edge: programmatic only where all of them are."""
     group = graph.groups_of(level.edge_from, level.edge_to)
     found = np.full(len(graph.source), np.iinfo(np.int64).max)
@@ -215,7 +215,7 @@ def _open_around(view: Folded, strings: Strings) -> npt.NDArray[np.int32]:
     return around[view.first] if len(view.graph) else around[:0]
 
 
-def _members(level: GraphLevel, graph: FoldedGraph) -> Arrays:
+def _members(level: TimedLevel, graph: FoldedGraph) -> Arrays:
     order = np.argsort(graph.item_of, kind="stable")
     sizes = np.bincount(graph.item_of, minlength=len(graph))
     return {

@@ -1,8 +1,8 @@
-"""One level of a graph as the views need it: nodes, edges, and times of a part of a tree."""
+"""One level of a graph as the views need it: the nodes and edges of a part of a tree, and times."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 from gviz.analysis.critical_path import CriticalPath, structural_path
 from gviz.app.graph_tree import GraphTree, read_tree
+from gviz.app.inner_times import InnerTimes, read_inner_times
+from gviz.app.keep import Keep, build_anew
 from gviz.app.tree_nodes import TreeNodes
 from gviz.cycle import describe_cycle
 from gviz.edge_indices import edge_indices
@@ -27,7 +29,7 @@ IntArray = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class GraphLevel:
-    """A level of a tree (the graph shown, or a body) with the times of its nodes.
+    """A level of a tree (the graph shown, or a body).
 
     Attributes
     ----------
@@ -39,6 +41,52 @@ class GraphLevel:
         int64 node indices and CUgraphDependencyType.
     row, chain
         int64, one a node: longest path from a root, and the chain of a greedy cover.
+    """
+
+    tree: GraphTree
+    at: int
+    key: IntArray
+    edge_from: IntArray
+    edge_to: IntArray
+    edge_type: IntArray
+    row: IntArray
+    chain: IntArray
+
+    @property
+    def graph(self) -> rows.Graph:
+        """The graph or body."""
+        return self.tree.levels[self.at].graph
+
+    @property
+    def nodes(self) -> TreeNodes:
+        """Its nodes, in the order of their ids."""
+        return self.tree.nodes[self.part]
+
+    @property
+    def first(self) -> int:
+        """The index in the tree of its first node."""
+        return self.tree.levels[self.at].first
+
+    @property
+    def holders(self) -> list[int]:
+        """The nodes that hold bodies."""
+        return [n - self.first for n in self.tree.holders_in(self.at)]
+
+    @property
+    def part(self) -> slice:
+        """Where its nodes are in arrays of the tree."""
+        level = self.tree.levels[self.at]
+        return slice(level.first, level.end)
+
+
+@dataclass(frozen=True, slots=True)
+class TimedLevel(GraphLevel):
+    """A level with the times of its nodes.
+
+    Attributes
+    ----------
+    inner
+        The times inside nodes of the tree.
     median_ns, p95_ns
         float64, NaN where there is no time: of one execution; of a node that holds bodies, of what
         ran inside it in a launch, summed, over the launches in which anything did.
@@ -51,30 +99,13 @@ class GraphLevel:
         float64, 0..1: see :class:`gviz.app.graph_tree.TreeTimes`.
     """
 
-    tree: GraphTree
-    at: int
-    key: IntArray
-    edge_from: IntArray
-    edge_to: IntArray
-    edge_type: IntArray
-    row: IntArray
-    chain: IntArray
+    inner: InnerTimes
     median_ns: FloatArray
     p95_ns: FloatArray
     body_ns: FloatArray
     weight_ns: FloatArray
     share: FloatArray
     _path: list[CriticalPath | None] = field(default_factory=list, compare=False, repr=False)
-
-    @property
-    def graph(self) -> rows.Graph:
-        """The graph or body."""
-        return self.tree.levels[self.at].graph
-
-    @property
-    def nodes(self) -> TreeNodes:
-        """Its nodes, in the order of their ids."""
-        return self.tree.nodes[self.part]
 
     def critical_path(self) -> CriticalPath | None:
         """Return the structural critical path, found once; None where nothing was timed.
@@ -97,33 +128,14 @@ class GraphLevel:
             count, self.edge_from, self.edge_to, self.edge_type, weight, self.row
         )
 
-    @property
-    def first(self) -> int:
-        """The index in the tree of its first node."""
-        return self.tree.levels[self.at].first
-
-    @property
-    def holders(self) -> list[int]:
-        """The nodes that hold bodies."""
-        return [n - self.first for n in self.tree.holders_in(self.at)]
-
-    @property
-    def part(self) -> slice:
-        """Where its nodes are in arrays of the tree."""
-        level = self.tree.levels[self.at]
-        return slice(level.first, level.end)
-
 
 def read_level(recording: Recording, tree: GraphTree, at: int = 0) -> GraphLevel:
     """Return one level of a tree; CycleError if its edges form one."""
     level = tree.levels[at]
     part = slice(level.first, level.end)
-    nodes, times = tree.nodes[part], tree.times
+    nodes = tree.nodes[part]
     edges = edge_indices(recording, level.graph, nodes.integers("node_id"))
     row = _rows(level.graph, nodes, edges.source, edges.target)
-    median, p95 = times.median_ns[part], times.p95_ns[part]
-    body = times.bodies.median_ns[part]
-    holding = ~np.isnan(body)
     return GraphLevel(
         tree=tree,
         at=at,
@@ -133,17 +145,40 @@ def read_level(recording: Recording, tree: GraphTree, at: int = 0) -> GraphLevel
         edge_type=edges.type,
         row=row,
         chain=cover_chains(row, edges.source, edges.target),
-        median_ns=np.where(holding, body, median),
-        p95_ns=np.where(holding, times.bodies.p95_ns[part], p95),
-        body_ns=body,
-        weight_ns=np.where(holding, times.bodies.running_ns[part], median),
-        share=times.share[part],
     )
 
 
-def read_graph_level(recording: Recording, graph_id: int) -> GraphLevel:
+def read_timed_level(
+    recording: Recording, tree: GraphTree, at: int = 0, keep: Keep = build_anew
+) -> TimedLevel:
+    """Return one level of a tree with its times; CycleError if its edges form a cycle.
+
+    ``keep`` remembers it, and what was read for it.
+    """
+    place = tree.graph.graph_id, at
+
+    def read() -> TimedLevel:
+        level = keep(("level", *place), lambda: read_level(recording, tree, at))
+        inner = read_inner_times(recording, tree, keep)
+        times, part = tree.times, level.part
+        median, p95, body = times.median_ns[part], times.p95_ns[part], inner.bodies.median_ns[part]
+        holding = ~np.isnan(body)
+        return TimedLevel(
+            **{f.name: getattr(level, f.name) for f in fields(level)},
+            inner=inner,
+            median_ns=np.where(holding, body, median),
+            p95_ns=np.where(holding, inner.bodies.p95_ns[part], p95),
+            body_ns=body,
+            weight_ns=np.where(holding, inner.bodies.running_ns[part], median),
+            share=times.share[part],
+        )
+
+    return keep(("timed level", *place), read)
+
+
+def read_graph_level(recording: Recording, graph_id: int) -> TimedLevel:
     """Return a graph as a level of its own; RecordingError if there is none or it has a cycle."""
-    return read_level(recording, read_tree(recording, graph_id))
+    return read_timed_level(recording, read_tree(recording, graph_id))
 
 
 def _rows(graph: rows.Graph, nodes: TreeNodes, edge_from: IntArray, edge_to: IntArray) -> IntArray:

@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from gviz.app.keep import Keep, build_anew
-from gviz.app.launch_spans import launch_spans
 from gviz.app.tree_nodes import TreeNode, TreeNodes, join_tree_nodes, read_tree_nodes
-from gviz.body_times import BodyTimes, LaunchSpans, Nesting, Turns, measure_bodies
 from gviz.node_type import NodeType
 from gviz.nvtx_paths import nvtx_texts
 from gviz.recording import rows
@@ -61,37 +58,17 @@ class TreeTimes:
     total_ns
         Over all recorded launches, all turns of loops; of a node that holds bodies, of all that is
         nested in it.
-    typical_ns
-        In a launch: the median of nodes of the level shown, and of the sums of what ran inside
-        nodes that hold bodies; of nodes in bodies the mean over all recorded launches.
     share
         0..1: ``total_ns`` over the GPU time of these launches. Overlapping nodes count in full.
-    bodies, turns
-        What ran inside nodes that hold bodies, and how often each level ran.
     launch_count
         Launches with node times.
-    kept_count
-        Those of them whose spans are in the recording: ``bodies`` and ``turns`` are over these.
     """
 
     median_ns: FloatArray
     p95_ns: FloatArray
     total_ns: FloatArray
-    typical_ns: FloatArray
     share: FloatArray
-    bodies: BodyTimes
-    turns: Turns
     launch_count: int
-    kept_count: int
-
-    def turns_within(self, level: int, around: int) -> float:
-        """Return how often a level runs in a turn of the level around it: 1 or more.
-
-        The ratio of the medians of a launch; NaN: unknown. A branch that is taken less often than
-        once a turn runs once where it is taken.
-        """
-        outer = 1.0 if around == 0 else float(self.turns.median[around])
-        return float(np.maximum(1.0, self.turns.median[level] / outer))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +94,14 @@ class ExecNodes:
         """Return the node of each id; -1: there is none (int64)."""
         if not len(self.ids):
             return np.full(len(exec_node_ids), -1, np.int64)
+        first, count = int(self.ids[0]), int(self.ids[-1] - self.ids[0]) + 1
+        if count <= max(len(exec_node_ids), len(self.ids)):
+            # A table of no more than is asked for: a million ids are found in a fifth of the time.
+            table = np.full(count + 1, -1, np.int64)
+            table[self.ids - first] = self.node
+            at = exec_node_ids - first
+            found: IntArray = table[np.where((at >= 0) & (at < count), at, count)]
+            return found
         at = np.minimum(np.searchsorted(self.ids, exec_node_ids), len(self.ids) - 1)
         return np.where(self.ids[at] == exec_node_ids, self.node[at], -1)
 
@@ -208,6 +193,11 @@ class GraphTree:
         """The ids of its nodes in the executable, increasing (int64)."""
         return self._by_exec.ids
 
+    def nested_exec_ids(self, *, including_shown: bool = False) -> IntArray:
+        """Return those of nodes in bodies, or also of the level shown (int64)."""
+        ids, node = self._by_exec.ids, self._by_exec.node
+        return ids if including_shown else ids[self.level[node] > 0]
+
     def owners(self, exec_node_ids: IntArray) -> IntArray:
         """Return the node that each id of the executable is; -1: none of the tree (int64)."""
         return self._by_exec.find(exec_node_ids)
@@ -221,10 +211,10 @@ class GraphTree:
         return self._levels_inside.get(node, range(0))
 
 
-def read_tree(recording: Recording, graph_id: int, keep: Keep = build_anew) -> GraphTree:
+def read_tree(recording: Recording, graph_id: int) -> GraphTree:
     """Return a graph level with what is nested in it; RecordingError if there is no such graph.
 
-    ``keep`` remembers spans that were read, for views of the same launch.
+    No span is read: what these tell of bodies is in :mod:`gviz.app.inner_times`.
     """
     graph = recording.fetch_graph(graph_id)
     outermost = recording.fetch_outermost(graph)
@@ -235,12 +225,6 @@ def read_tree(recording: Recording, graph_id: int, keep: Keep = build_anew) -> G
     level = np.repeat(np.arange(len(levels)), [x.end - x.first for x in levels]).astype(np.int64)
     holder = np.array([x.holder for x in levels], np.int64)[level]
     by_exec = ExecNodes.of(nodes.integers("exec_node_id", -1))
-    nesting = Nesting(
-        level=level,
-        holder=np.array([x.holder for x in levels], np.int64),
-        is_once=nodes.integers("type") == NodeType.GRAPH,
-        is_launched=graph.parent_graph_id is None,
-    )
     return GraphTree(
         outermost=outermost,
         levels=tuple(levels),
@@ -249,7 +233,7 @@ def read_tree(recording: Recording, graph_id: int, keep: Keep = build_anew) -> G
         level=level,
         holder=holder,
         top=_tops(holder),
-        times=_read_times(recording, outermost, nesting, by_exec, keep),
+        times=_read_times(recording, outermost, holder, by_exec),
         nvtx=nvtx_texts(recording.fetch_nvtx_paths(graph.run_id)),
         devices={
             d.device_id: f"{d.device_id}: {d.name}" for d in recording.fetch_devices(graph.run_id)
@@ -334,9 +318,9 @@ def _label(holder: TreeNode, branch: int) -> str:
 
 
 def _read_times(
-    recording: Recording, outermost: rows.Graph, nesting: Nesting, by_exec: ExecNodes, keep: Keep
+    recording: Recording, outermost: rows.Graph, holder: IntArray, by_exec: ExecNodes
 ) -> TreeTimes:
-    count = len(nesting.level)
+    count = len(holder)
     columns = ("node_id", "median_ns", "p95_ns", "total_ns")
     key = {"graph_id": outermost.graph_id}
     found = recording.fetch_arrays(rows.NodeStatistics, key, columns)
@@ -345,23 +329,14 @@ def _read_times(
     median, p95, total = (np.full(count, np.nan) for _ in range(3))
     for of_node, name in ((median, "median_ns"), (p95, "p95_ns"), (total, "total_ns")):
         of_node[node[mine]] = found.numbers(name)[mine]
-    _add_nested(total, nesting.around)
+    _add_nested(total, holder)
     gpu_ns = recording.fetch_weighted_durations(outermost.graph_id, "graph", "gpu").total_ns
-    spans, kept = _read_spans(recording, outermost, nesting, by_exec, keep)
-    bodies, turns = measure_bodies(nesting, spans)
-    launch_count = recording.count_launches(outermost.graph_id)[1]
-    mean = total / (launch_count or np.nan)
-    own = np.where(nesting.level > 0, mean, median)
     return TreeTimes(
         median_ns=median,
         p95_ns=p95,
         total_ns=total,
-        typical_ns=np.where(np.isnan(bodies.median_ns), own, bodies.median_ns),
         share=total / (gpu_ns or np.nan),
-        bodies=bodies,
-        turns=turns,
-        launch_count=launch_count,
-        kept_count=kept,
+        launch_count=recording.count_launches(outermost.graph_id)[1],
     )
 
 
@@ -375,35 +350,3 @@ def _add_nested(total: FloatArray, around: IntArray) -> None:
         holding = np.bincount(node, minlength=len(total)) > 0
         total[holding] = np.nan_to_num(total[holding]) + sums[holding]
         node = around[node]
-
-
-def _read_spans(
-    recording: Recording, outermost: rows.Graph, nesting: Nesting, by_exec: ExecNodes, keep: Keep
-) -> tuple[LaunchSpans, int]:
-    """Return the spans that tell about bodies, and how many launches have any."""
-    none = np.zeros(0, np.int64)
-    if len(nesting.holder) == 1:
-        return LaunchSpans(none, none, none, none), 0
-    inner = by_exec.ids[(nesting.level[by_exec.node] > 0) | (not nesting.is_launched)]
-    if not len(inner):
-        return LaunchSpans(none, none, none, none), 0
-    launches = recording.fetch_launches(outermost.graph_id)
-    kept = sum(1 for x in launches if x.node_level and x.span_count)
-    # Nested nodes are numbered after those of the level around: the others need not be read.
-    wanted = range(int(inner[0]), int(inner[-1]) + 1)
-    recorded = [x for x in launches if x.span_count]
-    if len(recorded) == 1:  # the one that the views will show
-        spans = launch_spans(recording, recorded[0].launch_id, keep)
-    else:
-        spans = recording.fetch_graph_spans(outermost.graph_id, wanted)
-    node = by_exec.find(spans.node_id)
-    mine = (node >= 0) & (spans.node_id >= wanted.start)
-    found = LaunchSpans(_numbered(spans.launch_id), node, spans.start_ns, spans.duration_ns)
-    return found if mine.all() else found.taken(mine, node[mine]), kept
-
-
-def _numbered(launch_id: IntArray) -> IntArray:
-    """Return launches by numbers from 0, which unlike ids are small (int64)."""
-    if len(launch_id) and (launch_id == launch_id[0]).all():  # what np.unique would sort
-        return np.zeros(len(launch_id), np.int64)
-    return np.unique(launch_id, return_inverse=True)[1].reshape(-1).astype(np.int64)

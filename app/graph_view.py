@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gviz.app.graph_tree import GraphTree, read_tree
+from gviz.app.inner_times import InnerTimes, read_inner_times
 from gviz.app.library import Library
 from gviz.app.open_recording import OpenRecording
 from gviz.app.row_table import RowTable
@@ -26,11 +27,14 @@ class TimedLaunch:
     ----------
     gpu_ns
         First node's start to last node's end; None: unknown.
+    span_count
+        Spans of it in the recording; of a pass by stream calls its operations.
     """
 
     launch_id: int
     ordinal: int
     gpu_ns: int | None
+    span_count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,7 @@ class GraphView:
     nodes: RowTable[rows.Node]
     functions: Mapping[int, rows.KernelFunction]
     _fetch_statistics: Callable[[int], rows.NodeStatistics | None]
+    _read_inner: Callable[[], InnerTimes]
     launch_count: int
     recorded_launches: Sequence[TimedLaunch]
     stream_launches: Sequence[TimedLaunch]
@@ -85,6 +90,11 @@ class GraphView:
     recorded_gpu_ns: float
     inflation: Inflation | None
     in_branch: bool = False
+
+    @property
+    def inner(self) -> InnerTimes:
+        """The times inside nodes of the tree: read when they are asked for."""
+        return self._read_inner()
 
     @property
     def node_time_ns(self) -> float | None:
@@ -126,7 +136,7 @@ def graph_view(library: Library, file: str, graph_id: int) -> GraphView:
     recording = opened.recording
 
     # The same that the payloads are made of: asked for each time, so that it stays as long.
-    tree = opened.keep(("tree", graph_id), lambda: read_tree(recording, graph_id, opened.keep))
+    tree = opened.keep(("tree", graph_id), lambda: read_tree(recording, graph_id))
     return opened.derive(("graph", graph_id), lambda: build_graph_view(opened, tree))
 
 
@@ -180,6 +190,7 @@ def build_graph_view(opened: OpenRecording, tree: GraphTree) -> GraphView:
         functions=recording.fetch_functions(graph.run_id),
         # No reference to what the view is kept in.
         _fetch_statistics=lambda i: opened.recording.fetch_statistics_of(root.graph_id, i),
+        _read_inner=lambda: read_inner_times(opened.recording, tree, opened.keep),
         launch_count=recording.count_launches(root.graph_id)[0],
         recorded_launches=recorded,
         stream_launches=eager,
@@ -235,7 +246,7 @@ def launches_with_times(
     ):
         if spans and side in sides:
             length = None if start is None or end is None else end - start
-            sides[side].append(TimedLaunch(launch_id, ordinal, length))
+            sides[side].append(TimedLaunch(launch_id, ordinal, length, spans))
     return sides["graph"], sides["stream"]
 
 

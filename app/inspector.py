@@ -206,7 +206,7 @@ def _bodies(
     lines = []
     for at in found:
         level = tree.levels[at]
-        words = [counted(level.end - level.first, "node"), turn_words(tree, at)]
+        words = [counted(level.end - level.first, "node"), turn_words(tree, view.inner, at)]
         href = _body_address(file, view, at, addresses, against)
         link = dcc.Link(level.graph.name, href=href)
         said = " · ".join(word for word in words if word)
@@ -294,8 +294,9 @@ def _several(
     # What is nested in a selected node counts with that node.
     chosen = set(nodes)
     outer = np.array([n for n in nodes if not _is_within(tree, n, chosen)], np.int64)
-    timed = outer[~np.isnan(times.typical_ns[outer])]
-    total, share = float(times.typical_ns[timed].sum()), float(times.share[timed].sum())
+    typical = view.inner.typical_ns
+    timed = outer[~np.isnan(typical[outer])]
+    total, share = float(typical[timed].sum()), float(times.share[timed].sum())
     return html.Div(
         [
             html.Div(
@@ -359,7 +360,7 @@ def _totals(view: GraphView) -> Component:
     timed = np.flatnonzero(~np.isnan(tree.times.median_ns))
     names = tree.nodes.texts("name")
     code, size = names.codes[timed], len(names.values)
-    total = np.bincount(code, weights=tree.times.typical_ns[timed], minlength=size)
+    total = np.bincount(code, weights=view.inner.typical_ns[timed], minlength=size)
     count = np.bincount(code, minlength=size)
     most = [i for i in np.argsort(-total, kind="stable").tolist() if count[i]]
     whole = float(total.sum())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 _T = TypeVar("_T")
 
@@ -18,3 +18,16 @@ class Keep(Protocol):
 def build_anew(key: tuple[object, ...], build: Callable[[], _T]) -> _T:
     """Return what ``build`` returns: remembers nothing."""
     return build()
+
+
+def keeper() -> Keep:
+    """Return what remembers for as long as it is itself kept."""
+    known: dict[tuple[object, ...], Any] = {}
+
+    def keep(key: tuple[object, ...], build: Callable[[], _T]) -> _T:
+        if key not in known:
+            known[key] = build()
+        found: _T = known[key]
+        return found
+
+    return keep

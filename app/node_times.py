@@ -83,7 +83,8 @@ def body_facts(view: GraphView, key: int) -> Component | None:
     times, node = view.tree.times, view.tree.index_of(key)
     if node is None or np.isnan(times.total_ns[node]):
         return None
-    inside, count = times.bodies, view.timed_count
+    inner, count = view.inner, view.timed_count
+    inside = inner.bodies
     ran = int(inside.launches[node])
     pairs: list[Fact] = []
     if ran:
@@ -98,7 +99,7 @@ def body_facts(view: GraphView, key: int) -> Component | None:
             ),
             ("p5 – p95", f"{duration(low)} – {duration(high)}", "Of these sums"),
             ("Min – max", f"{duration(least)} – {duration(most)}", "Of these sums"),
-            ("Ran in", f"{integer(ran)} of {integer(times.kept_count)} launches", None),
+            ("Ran in", f"{integer(ran)} of {integer(inner.kept_count)} launches", None),
         ]
     if ran and not np.isnan(inside.running_ns[node]):
         running = duration(float(inside.running_ns[node]))

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.app.folding import Folded
-from gviz.app.graph_level import GraphLevel
+from gviz.app.graph_level import TimedLevel
 from gviz.app.graph_tree import GraphTree
 from gviz.app.wire import Arrays, Strings
 
@@ -49,7 +49,7 @@ class OpenLevel:
         (visible level, item of that level) that it is in; None for the level shown.
     """
 
-    level: GraphLevel
+    level: TimedLevel
     view: Folded | None
     first: int
     holder: tuple[int, int] | None
@@ -76,7 +76,7 @@ class VisibleLevel(Protocol):
     """A level whose items stand among those of others: of one graph, or of two in one picture."""
 
     @property
-    def level(self) -> GraphLevel:
+    def level(self) -> TimedLevel:
         """Its nodes."""
 
     @property
@@ -101,8 +101,8 @@ class VisibleLevel(Protocol):
 def open_levels(
     tree: GraphTree,
     opened: Collection[str],
-    read: Callable[[int], GraphLevel],
-    fold: Callable[[GraphLevel], Folded | None],
+    read: Callable[[int], TimedLevel],
+    fold: Callable[[TimedLevel], Folded | None],
 ) -> list[OpenLevel]:
     """Return the visible levels; a body comes after the level it is in.
 
@@ -197,7 +197,7 @@ def _with_slack_around(levels: Sequence[OpenLevel], parts: Sequence[Arrays]) -> 
         if level.holder is not None:
             outer, item = level.holder
             around = levels[outer].level.at
-            turns = level.level.tree.times.turns_within(level.level.at, around)
+            turns = level.level.inner.turns_within(level.level.at, around)
             added = np.nan_to_num(found[outer]["slack_ns"][item] / np.float32(turns))
         found.append(part | {"slack_ns": part["slack_ns"] + added})
     return found

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.app.baseline_overlay import is_significant
-from gviz.app.graph_level import GraphLevel
+from gviz.app.graph_level import TimedLevel
 from gviz.app.wire import Arrays, Strings
 
 FloatArray = npt.NDArray[np.float64]
@@ -75,7 +75,7 @@ TIMED = frozenset({"duration", "p95", "launch", "share", "slack"})
 _TURNS = frozenset({"lane", "nvtx"})
 
 
-def overlay_arrays(level: GraphLevel, strings: Strings) -> Arrays:
+def overlay_arrays(level: TimedLevel, strings: Strings) -> Arrays:
     """Return the arrays of overlays that need more than a node's own times.
 
     slack_ns, occupancy (f4, NaN: none), nvtx, device (i4, string or -1), critical (u4,

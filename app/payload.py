@@ -18,7 +18,7 @@ from gviz.app.body_facts import holder_arrays
 from gviz.app.dag_places import Shape, place_arrays
 from gviz.app.data_overlay import data_arrays, join_data
 from gviz.app.folding import FOLD_TYPE, Folded, fold_arrays, fold_level, folded, items_shape
-from gviz.app.graph_level import GraphLevel, read_level
+from gviz.app.graph_level import GraphLevel, TimedLevel, read_level, read_timed_level
 from gviz.app.graph_tree import GraphTree, read_tree
 from gviz.app.keep import Keep, build_anew
 from gviz.app.launch_intervals import LaunchIntervals, launch_intervals
@@ -104,7 +104,7 @@ def dag_payload(
         If there is no such graph or launch, or its edges form a cycle.
     """
     asked = asked or DagAsked()
-    tree = keep(("tree", graph_id), lambda: read_tree(recording, graph_id, keep))
+    tree = keep(("tree", graph_id), lambda: read_tree(recording, graph_id))
     levels = _open(recording, graph_id, tree, asked, keep)
     strings = Strings()
     launch = choose_launch(recording, tree, asked.launch_id)
@@ -153,7 +153,7 @@ def _dag_header(
         "kinds": {**_kind_names(tree), FOLD_TYPE: "FOLD"},
         "edges_known": tree.graph.topology_id is not None,
         "launch_count": tree.times.launch_count,
-        "kept_count": tree.times.kept_count,
+        "kept_count": levels[0].level.inner.kept_count,
         "launch_asked": asked.launch_id is not None,
         "folding": asked.folding,
         "baseline": None if against is None else baseline_header(against),
@@ -172,10 +172,10 @@ def _data_arrays(recording: Recording, graph_id: int, level: OpenLevel, keep: Ke
 def _open(
     recording: Recording, graph_id: int, tree: GraphTree, asked: DagAsked, keep: Keep
 ) -> list[OpenLevel]:
-    def read(at: int) -> GraphLevel:
-        return keep(("level", graph_id, at), lambda: read_level(recording, tree, at))
+    def read(at: int) -> TimedLevel:
+        return read_timed_level(recording, tree, at, keep)
 
-    def fold(level: GraphLevel) -> Folded | None:
+    def fold(level: TimedLevel) -> Folded | None:
         folding = asked.folding
         if folding is None:
             return None
@@ -225,7 +225,7 @@ def _shape(level: OpenLevel, ran: LaunchIntervals | None) -> Shape:
     )
 
 
-def node_arrays(level: GraphLevel, numbers: npt.NDArray[np.int64], strings: Strings) -> Arrays:
+def node_arrays(level: TimedLevel, numbers: npt.NDArray[np.int64], strings: Strings) -> Arrays:
     """Return what every DAG says of a level's nodes, which have these numbers on the page."""
     return {
         "node_id": numbers.astype(np.uint32),
@@ -239,7 +239,7 @@ def node_arrays(level: GraphLevel, numbers: npt.NDArray[np.int64], strings: Stri
     }
 
 
-def _own_arrays(level: GraphLevel, strings: Strings) -> Arrays:
+def _own_arrays(level: TimedLevel, strings: Strings) -> Arrays:
     return {
         **node_arrays(level, level.key, strings),
         "edge_from": level.edge_from.astype(np.uint32),
@@ -303,21 +303,22 @@ def timeline_payload(
         those. ``header["detail"]`` is there when
         the arrays are those of a window (:func:`gviz.app.timeline_window.thin`).
     """
-    tree = keep(("tree", graph_id), lambda: read_tree(recording, graph_id, keep))
+    tree = keep(("tree", graph_id), lambda: read_tree(recording, graph_id))
     level = keep(("level", graph_id, 0), lambda: read_level(recording, tree))
     asked = window or Window()
     in_sight = range(asked.first_row, asked.last_row)
     graph = _graph_side(recording, level, launch, order, in_sight, keep, whole)
-    stream = _stream_side(recording, tree, stream_launch_id, keep)
+    stream = read_stream_side(recording, tree, stream_launch_id, keep)
     sides = {"graph": graph, "stream": stream.after(len(graph.strings))}
     nested = _nested(tree)
     asked = replace(asked, node_ids=_with_nested(tree, asked.node_ids))
     return pack_sides(_timeline_header(tree, graph, stream), sides, asked, nested, whole=whole)
 
 
-def _stream_side(
+def read_stream_side(
     recording: Recording, tree: GraphTree, launch_id: int | None, keep: Keep
 ) -> SideArrays:
+    """Return a pass by stream calls as the timeline has it; None: the graph's last."""
     return keep(
         ("stream", tree.graph.graph_id, launch_id),
         lambda: read_arrays("stream", lambda s: stream_side(recording, tree, launch_id, s)),
@@ -388,7 +389,7 @@ def level_memory_payload(
     recording: Recording, graph_id: int, launch_id: int | None, keep: Keep = build_anew
 ) -> bytes:
     """Return what a graph level does with memory (:mod:`gviz.app.memory_payload`)."""
-    tree = keep(("tree", graph_id), lambda: read_tree(recording, graph_id, keep))
+    tree = keep(("tree", graph_id), lambda: read_tree(recording, graph_id))
     level = keep(("level", graph_id, 0), lambda: read_level(recording, tree))
     memory = keep(("memory", graph_id, 0), lambda: read_memory(recording, level))
     return memory_payload(recording, level, memory, launch_id)

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import logging
-
 from dash.exceptions import DependencyException
 from flask import Flask, Response
 from werkzeug.exceptions import HTTPException
 
 from gviz.app.address import PAYLOAD
 from gviz.app.open_recording import ChangedError, GoneError
+from gviz.app.sentences import sentence_of
 from gviz.errors import GvizError, RecordingError
 
-_LOG = logging.getLogger("gviz.app")
-
 _NOTHING = "There is nothing at this address; the Runs page lists what is open.\n"
-_FAULT = (
-    "gviz failed here ({name}); the terminal in which gviz runs shows where. If the recording "
-    "is whole ('gviz info' reads it), please report that.\n"
-)
 
 
 def add_refusals(server: Flask, prefix: str) -> None:
@@ -52,14 +45,6 @@ def status_of(error: GvizError) -> int:
     if isinstance(error, GoneError):
         return 410
     return 404 if isinstance(error, RecordingError) else 400
-
-
-def sentence_of(error: Exception) -> str:
-    """Return what to say of an error; one that is not gviz's own is logged with its traceback."""
-    if isinstance(error, GvizError):
-        return f"{error}\n"
-    _LOG.error("a request failed", exc_info=error)
-    return _FAULT.format(name=type(error).__name__)
 
 
 def _plain(text: str, status: int) -> Response:

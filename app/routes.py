@@ -146,7 +146,7 @@ def _miniature_of(opened: OpenRecording, graph_id: int) -> Response:
 def _miniature(opened: OpenRecording, graph_id: int) -> bytes:
     recording = opened.recording
     keep = opened.keep
-    tree = keep(("tree", graph_id), lambda: read_tree(recording, graph_id, keep))
+    tree = keep(("tree", graph_id), lambda: read_tree(recording, graph_id))
     try:
         level = keep(("level", graph_id, 0), lambda: read_level(recording, tree))
     except CycleError as error:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from gviz.app.graph_view import TimedLaunch, launches_with_times, typical_launch
 from gviz.app.library import Library
 from gviz.app.open_recording import ChangedError, OpenRecording
-from gviz.app.refusals import sentence_of
+from gviz.app.sentences import sentence_of
 from gviz.launch_time import LaunchTimes, launch_times
 from gviz.life_summary import FailedCapture, GraphLife, failed_captures, graph_life, is_failed
 from gviz.recording import life_rows, rows

@@ -16,22 +16,20 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-# numpy.unique imports it at its first call, which would be the first page's.
-import numpy.ma  # noqa: F401
 from waitress.server import create_server
 
-from gviz.analysis.advice import Ignored
 from gviz.app.address import Addresses
-from gviz.app.ahead import Ahead
 from gviz.app.allocator import give_memory_back
-from gviz.app.application import build_app
 from gviz.app.library import Library
-from gviz.app.scripts import script_addresses
+from gviz.app.read_ahead import ReadAhead
 from gviz.app.security import LOOPBACK_HOSTS, Access, new_token
 from gviz.app.uploads import MOST_BYTES
 from gviz.errors import UsageError
+
+if TYPE_CHECKING:
+    from gviz.analysis.advice import Ignored
 
 DEFAULT_PORT = 8765
 #: Ports tried upwards from the default before the system picks one.
@@ -137,6 +135,15 @@ class RunningServer:
             self.library.close()
             raise
         self.port: int = listener.getsockname()[1]
+        self._reading = ReadAhead(self.library)
+        self._reading.start()
+        # Imported here: Dash takes a second, in which files are read.
+        import numpy.ma  # noqa: F401 - numpy.unique imports it when it is first called
+
+        from gviz.app.ahead import Ahead
+        from gviz.app.application import build_app
+        from gviz.app.scripts import script_addresses
+
         app = build_app(self.library, self._access, options.most_upload_bytes, options.ignored)
         addresses = Addresses(self.prefix)
         self._ahead = Ahead(app.server, self.library, addresses, partial(script_addresses, app))
@@ -184,6 +191,7 @@ class RunningServer:
 
     def close(self) -> None:
         """Stop listening, and let go of the recordings."""
+        self._reading.stop()
         self._ahead.stop()
         # Sockets closed under the thread that waits for them would be an error to it, or another
         # file's number by then. Who runs it only after this finds nothing to wait for.
@@ -199,6 +207,7 @@ class RunningServer:
             self._running.release()
         # So that what it reads is not closed under it; at its worst it ends with the process.
         self._ahead.wait(_LAST_STEP_S)
+        self._reading.wait(_LAST_STEP_S)
         self.library.close()
 
     def _let_go(self) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gviz.ordering import is_ascending
+
 #: int64 ns, or float64 where times are medians; results have the type of what is given.
 TimeArray = npt.NDArray[Any]
 
@@ -34,10 +36,14 @@ def union(start_ns: TimeArray, end_ns: TimeArray) -> Intervals:
 
     Intervals that touch become one; those of no length count for nothing. Order is free.
     """
-    lasting = end_ns > start_ns
-    start, end = start_ns[lasting], end_ns[lasting]
-    order = np.argsort(start, kind="stable")
-    start, latest = start[order], np.maximum.accumulate(end[order])
+    start, end = start_ns, end_ns
+    lasting = end > start
+    if not lasting.all():
+        start, end = start[lasting], end[lasting]
+    if not is_ascending((start,)):
+        order = np.argsort(start, kind="stable")
+        start, end = start[order], end[order]
+    latest = np.maximum.accumulate(end)
     new = np.ones(len(start), bool)
     new[1:] = start[1:] > latest[:-1]
     last = np.append(new[1:], True)[: len(new)]

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from gviz.ordering import is_ascending
+
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -49,9 +51,12 @@ def merge_spans(
     alone
         True for spans that are never merged.
     """
-    order = np.lexsort((start_ns, lane))
-    start, end, of_lane = start_ns[order], end_ns[order], lane[order]
-    single = alone[order] | (end - start >= bucket_ns)
+    start, end, of_lane = start_ns, end_ns, lane
+    order = np.arange(len(lane))
+    if not is_ascending((lane, start_ns)):
+        order = np.lexsort((start_ns, lane))
+        start, end, of_lane, alone = start[order], end[order], of_lane[order], alone[order]
+    single = alone | (end - start >= bucket_ns)
     bucket = np.floor(start / bucket_ns) if bucket_ns > 0 else start
     new = np.ones(len(order), bool)
     new[1:] = single[1:] | single[:-1] | (of_lane[1:] != of_lane[:-1]) | (bucket[1:] != bucket[:-1])

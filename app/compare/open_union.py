@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.app.compare.comparison import Comparison
-from gviz.app.graph_level import GraphLevel
+from gviz.app.graph_level import TimedLevel
 from gviz.app.open_levels import frame_arrays, hidden_arrays, hidden_nodes, opened_nodes
 from gviz.app.wire import Arrays, Strings
 from gviz.comparison.comparison import GraphComparison
@@ -41,13 +41,13 @@ class UnionLevel:
 
     comparison: GraphComparison
     union: UnionGraph
-    sides: tuple[GraphLevel, GraphLevel]
+    sides: tuple[TimedLevel, TimedLevel]
     first: int
     holder: tuple[int, int] | None
     openable: frozenset[int]
 
     @property
-    def level(self) -> GraphLevel:
+    def level(self) -> TimedLevel:
         """The level after, whose nodes are its first items."""
         return self.sides[1]
 
@@ -68,7 +68,7 @@ def open_union(
     found: Comparison,
     at: int,
     opened: Collection[str],
-    read: Callable[[int, int], GraphLevel],
+    read: Callable[[int, int], TimedLevel],
 ) -> list[UnionLevel]:
     """Return the visible levels; a body comes after the level it is in.
 

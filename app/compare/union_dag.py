@@ -14,7 +14,8 @@ from gviz.app.body_facts import holder_arrays
 from gviz.app.compare.comparison import Comparison
 from gviz.app.compare.open_union import UnionLevel, nested_arrays, open_union
 from gviz.app.dag_places import Shape, place_arrays
-from gviz.app.graph_level import GraphLevel, read_level
+from gviz.app.graph_level import TimedLevel, read_timed_level
+from gviz.app.keep import keeper
 from gviz.app.open_levels import apart, painted
 from gviz.app.overlays import describe_overlays, overlay_arrays, value_scale
 from gviz.app.payload import node_arrays
@@ -67,9 +68,10 @@ def union_dag(
     recordings, names
         Before and after.
     """
+    keeps = keeper(), keeper()
 
-    def read(side: int, place: int) -> GraphLevel:
-        return read_level(recordings[side], found.trees[side], place)
+    def read(side: int, place: int) -> TimedLevel:
+        return read_timed_level(recordings[side], found.trees[side], place, keeps[side])
 
     levels = open_union(found, asked.level, asked.opened, read)
     strings = Strings()
@@ -127,7 +129,7 @@ def _header(
         "kinds": {t: node_type_name(t) for t in np.unique(arrays["type"]).tolist()},
         "edges_known": all(x.first.edges_known and x.second.edges_known for x in compared),
         "launch_count": times.launch_count,
-        "kept_count": times.kept_count,
+        "kept_count": levels[0].level.inner.kept_count,
         "launch_asked": False,
         "folding": None,
         "baseline": {
@@ -162,7 +164,7 @@ def _node_arrays(found: Comparison, level: UnionLevel, strings: Strings) -> Arra
     return nodes
 
 
-def _side_arrays(level: GraphLevel, numbers: npt.NDArray[np.int64], strings: Strings) -> Arrays:
+def _side_arrays(level: TimedLevel, numbers: npt.NDArray[np.int64], strings: Strings) -> Arrays:
     return {
         **node_arrays(level, numbers[level.part], strings),
         **{n: a for n, a in overlay_arrays(level, strings).items() if n not in _OF_ONE_GRAPH},

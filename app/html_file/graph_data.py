@@ -13,7 +13,7 @@ from gviz import __version__
 from gviz.app import payload
 from gviz.app.address import Addresses, Launches
 from gviz.app.baseline import Compared, find_baseline
-from gviz.app.graph_level import GraphLevel, read_level
+from gviz.app.graph_level import TimedLevel, read_timed_level
 from gviz.app.graph_tree import GraphTree, read_tree
 from gviz.app.graph_view import GraphView, graph_view, typical_launch
 from gviz.app.html_file.launches import Chosen
@@ -21,7 +21,7 @@ from gviz.app.html_file.page import first_colour, render_graph
 from gviz.app.html_file.pool import Pool
 from gviz.app.html_file.states import all_asked, level_folds, level_layouts
 from gviz.app.inspector import render_inspector
-from gviz.app.keep import Keep
+from gviz.app.keep import Keep, keeper
 from gviz.app.library import Library
 from gviz.app.memory_panel import render_memory_facts
 from gviz.app.parts import Parts
@@ -174,11 +174,11 @@ def _views(
 ) -> dict[str, Any]:
     """Add the payloads of DAG and timeline; return where the page finds them."""
     graph_id = view.graph.graph_id
-    keep = _keeper()
-    tree: GraphTree = keep(("tree", graph_id), lambda: read_tree(recording, graph_id, keep))
+    keep = keeper()
+    tree: GraphTree = keep(("tree", graph_id), lambda: read_tree(recording, graph_id))
 
-    def read(at: int) -> GraphLevel:
-        return keep(("level", graph_id, at), lambda: read_level(recording, tree, at))
+    def read(at: int) -> TimedLevel:
+        return read_timed_level(recording, tree, at, keep)
 
     launches = [launch.launch_id for launch in chosen.single]
 
@@ -262,19 +262,6 @@ def _facts(
             places.append(parts.add(_inspector(source, view, [node_id], against)))
         yield f"facts-{view.graph.graph_id}-{blob}", _json({"parts": parts.list, "nodes": places})
         yield f"copy-{view.graph.graph_id}-{blob}", _json(parts.copied)
-
-
-def _keeper() -> Keep:
-    """Return a memory of what was read of one graph."""
-    known: dict[tuple[object, ...], Any] = {}
-
-    def keep(key: tuple[object, ...], build: Callable[[], _T]) -> _T:
-        if key not in known:
-            known[key] = build()
-        found: _T = known[key]
-        return found
-
-    return keep
 
 
 def read_view(source: Source, graph_id: int) -> GraphView:

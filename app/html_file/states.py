@@ -9,7 +9,7 @@ from typing import Any
 
 from gviz.app.dag_places import LAYOUTS
 from gviz.app.folding import FOLDINGS, fold_level
-from gviz.app.graph_level import GraphLevel
+from gviz.app.graph_level import TimedLevel
 from gviz.app.graph_tree import GraphTree
 from gviz.app.open_levels import open_id
 from gviz.app.payload import DagAsked
@@ -72,7 +72,7 @@ class Opening:
 
 
 def list_openings(
-    tree: GraphTree, read: Callable[[int], GraphLevel], folding: str | None
+    tree: GraphTree, read: Callable[[int], TimedLevel], folding: str | None
 ) -> tuple[list[Opening], int]:
     """Return what can be opened, what is around before what is inside, and how many items a
     level has with all closed.
@@ -161,14 +161,14 @@ def all_asked(
                     yield f"{about}|{folding}|{place}", asked
 
 
-def level_layouts(level: GraphLevel, default: str, timed: bool) -> list[str]:
+def level_layouts(level: TimedLevel, default: str, timed: bool) -> list[str]:
     """Return the layouts that a level has; ``default`` alone where dependencies are not known."""
     if level.graph.topology_id is None:
         return [default]
     return [name for name in LAYOUTS if name != "time" or timed]
 
 
-def level_folds(tree: GraphTree, read: Callable[[int], GraphLevel]) -> dict[str, FoldStates]:
+def level_folds(tree: GraphTree, read: Callable[[int], TimedLevel]) -> dict[str, FoldStates]:
     """Return the states of each folding of a level, "none" first: nodes with bodies open there too.
 
     No foldings where dependencies are not known.

@@ -20,7 +20,7 @@ from gviz.app.compare.choice import (
 )
 from gviz.app.compare.comparison import Comparisons
 from gviz.app.library import Library
-from gviz.app.refusals import sentence_of
+from gviz.app.sentences import sentence_of
 
 #: Milliseconds between two questions whether a comparison is done.
 _EVERY_MS = 500

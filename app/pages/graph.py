@@ -41,6 +41,7 @@ from gviz.app.node_grid import csv_button, filter_clear
 from gviz.app.open_recording import OpenRecording
 from gviz.app.panes import pane, panel_pane, panes
 from gviz.app.quantity import duration, integer
+from gviz.app.side_arrays import SENT_WHOLE
 from gviz.app.table import render_table
 from gviz.life_summary import is_failed
 
@@ -48,6 +49,8 @@ from gviz.life_summary import is_failed
 LINK_GROUP = "graph-page"
 #: Launches offered in the launch choice; more would make the page itself slow.
 OFFERED_LAUNCHES = 500
+#: Of so many spans a node the timeline tells more than the DAG, and is drawn before it.
+_MANY_TURNS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,10 +286,17 @@ def _beside(
     timeline: Component = html.P(no_times(view), className="gv-empty")
     choices: list[Component] = []
     if shown.launch is not None or stream is not None:
-        timeline = Timeline(id="timeline", source=source, **look)
+        timeline = Timeline(id="timeline", source=source, first=_is_long(view, shown), **look)
         choices = _launch_choices(view, shown, stream, query.panel)
     memory = render_memory(memory_source, look, at_once=query.panel == "memory")
     return panel_pane(query.panel, timeline, memory, *choices)
+
+
+def _is_long(view: GraphView, shown: _Shown) -> bool | None:
+    """Return whether the launch shown is what the page is about: nodes that ran in many turns."""
+    launch = shown.launch if shown.launches is None else None
+    spans = 0 if launch is None else launch.span_count
+    return True if spans > max(SENT_WHOLE, _MANY_TURNS * len(view.tree.nodes)) else None
 
 
 def search_field() -> Component:

@@ -14,7 +14,7 @@ from gviz.app.open_recording import OpenRecording, split_edition
 from gviz.app.quantity import counted
 from gviz.app.ranks.body import ranks_body
 from gviz.app.ranks.comparison import RankComparisons, ranks_of
-from gviz.app.refusals import sentence_of
+from gviz.app.sentences import sentence_of
 
 #: Milliseconds between two questions whether the ranks are compared.
 _EVERY_MS = 500

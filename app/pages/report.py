@@ -10,10 +10,10 @@ from dash.development.base_component import Component
 from gviz.app.address import Addresses
 from gviz.app.library import Library
 from gviz.app.quantity import counted
-from gviz.app.refusals import sentence_of
 from gviz.app.report.body import report_body
 from gviz.app.report.reports import Reports
 from gviz.app.run_badge import state_badge
+from gviz.app.sentences import sentence_of
 from gviz.recording import rows
 
 #: Milliseconds between two questions whether a report is done.

@@ -15,7 +15,7 @@ from gviz.app.background import PATIENCE_S, Background
 from gviz.app.compare.trend import trend_body
 from gviz.app.library import Library
 from gviz.app.open_recording import split_edition
-from gviz.app.refusals import sentence_of
+from gviz.app.sentences import sentence_of
 from gviz.app.shell import message
 from gviz.comparison.trend import build_trend
 from gviz.comparison.trend_result import Trend

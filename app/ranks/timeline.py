@@ -78,7 +78,7 @@ def _zero(found: RankComparison) -> str:
 
 
 def _level(recording: Recording, graph_id: int, keep: Keep) -> GraphLevel:
-    tree = keep(("tree", graph_id), lambda: read_tree(recording, graph_id, keep))
+    tree = keep(("tree", graph_id), lambda: read_tree(recording, graph_id))
     return keep(("level", graph_id, 0), lambda: read_level(recording, tree))
 
 

@@ -11,10 +11,15 @@ import pytest
 from dash import html
 from dash.development.base_component import Component
 from live_spool import LiveProgram
-from recordings import fork_join_shape, transformer_shape, write_recording
+from recordings import (
+    fork_join_shape,
+    transformer_shape,
+    write_loop_recording,
+    write_recording,
+)
 from waiting import eventually
 
-from gviz.app import ahead, compression, first_page, payload
+from gviz.app import ahead, ahead_thread, compression, first_page, graph_level, payload
 from gviz.app.address import Addresses
 from gviz.app.address_page import render_page
 from gviz.app.ahead import Ahead, canvas_sources
@@ -22,9 +27,12 @@ from gviz.app.application import build_app
 from gviz.app.components import Dag
 from gviz.app.library import Library
 from gviz.app.open_recording import GoneError
+from gviz.app.pages import graph as graph_page
+from gviz.app.read_ahead import ReadAhead
 from gviz.app.run_view import run_files
 from gviz.app.scripts import script_addresses
 from gviz.app.security import Access
+from gviz.recording.reader import Recording
 
 Open = Callable[..., Library]
 
@@ -103,7 +111,7 @@ def test_no_more_is_made_than_there_is_room_for(
     library = open_files(*paths)
     # Runs are listed in any case; after the first page there is more than that.
     run_files(library)
-    monkeypatch.setattr(ahead, "_MOST_BYTES", library.kept_bytes)
+    monkeypatch.setattr(ahead_thread, "MOST_BYTES", library.kept_bytes)
     pages, _ = made(library)
     pages.start()
     assert pages.wait(60)
@@ -222,3 +230,51 @@ def test_scripts_are_those_that_the_page_fetches(small_recording: Path, open_fil
     page = client.get("/", headers={"Host": "localhost"}).text
     missing = [a for a in ahead_of if f'as="script" href="{a}"' not in page]
     assert (len(ahead_of) > 5, missing) == (True, [])
+
+
+# -- reading while the server is loaded ----------------------------------------------------
+
+
+def test_what_is_shown_first_is_read_before_there_is_a_page(
+    small_recording: Path, open_files: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = open_files(small_recording)
+    reading = ReadAhead(library)
+    reading.start()
+    assert reading.wait(60)
+    monkeypatch.setattr(Recording, "fetch_spans", refuse)
+    monkeypatch.setattr(graph_level, "edge_indices", refuse)
+    monkeypatch.setattr(payload, "stream_side", refuse)
+    _, status = made(library)
+    assert [status(address) for address in sources(library, "small")] == [200, 200]
+
+
+def test_nothing_is_read_after_its_end(small_recording: Path, open_files: Open) -> None:
+    library = open_files(small_recording)
+    reading = ReadAhead(library)
+    reading.stop()
+    reading.start()
+    assert reading.wait(60)
+    assert library.file("small").keep(("tree", 1), lambda: None) is None
+
+
+def test_file_that_is_gone_is_left_to_who_asks(tmp_path: Path, open_files: Open) -> None:
+    path = write_recording(tmp_path / "a.gviz", fork_join_shape())
+    library = open_files(path)
+    path.unlink()
+    reading = ReadAhead(library)
+    reading.start()
+    assert reading.wait(60)
+
+
+# -- what comes first ----------------------------------------------------------------------
+
+
+def test_timeline_of_many_turns_comes_before_the_dag(
+    tmp_path: Path, open_files: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_loop_recording(tmp_path / "loop.gviz", iterations=300)
+    library = open_files(path)
+    assert [x.split("/")[2] for x in sources(library, "loop")] == ["dag", "timeline"]
+    monkeypatch.setattr(graph_page, "SENT_WHOLE", 100)
+    assert [x.split("/")[2] for x in sources(library, "loop")] == ["timeline", "dag"]

@@ -11,6 +11,8 @@
    * the server needs for a large graph, which may take seconds.
    */
   const HEAD_START = 1000;
+  /** For data that the server knows to take that long: hundreds of thousands of turns. */
+  const LONG_HEAD_START = 4000;
   /** The page built by Dash is there so long (ms): views it has not taken over it does not have. */
   const PATIENCE = 300;
   /** Dash does not get ready: what it says is to be seen (ms). */
@@ -57,7 +59,8 @@
     early.set(props.id, new gviz.Frame(box, box.dataset.view, props));
   }
   gviz.firstPaint.painted().then(startDash);
-  setTimeout(startDash, HEAD_START);
+  const isLong = Array.from(early.values()).some((frame) => frame.props.first);
+  setTimeout(startDash, isLong ? LONG_HEAD_START : HEAD_START);
 
   function leave() {
     for (const frame of early.values()) frame.destroy();

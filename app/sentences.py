@@ -1,0 +1,22 @@
+"""What is said of an error: a sentence, never a traceback."""
+
+from __future__ import annotations
+
+import logging
+
+from gviz.errors import GvizError
+
+_LOG = logging.getLogger("gviz.app")
+
+_FAULT = (
+    "gviz failed here ({name}); the terminal in which gviz runs shows where. If the recording "
+    "is whole ('gviz info' reads it), please report that.\n"
+)
+
+
+def sentence_of(error: Exception) -> str:
+    """Return what to say of an error; one that is not gviz's own is logged with its traceback."""
+    if isinstance(error, GvizError):
+        return f"{error}\n"
+    _LOG.error("a request failed", exc_info=error)
+    return _FAULT.format(name=type(error).__name__)
