@@ -29,8 +29,8 @@ def canvas_sources(page: Component) -> list[str]:
 
 
 def has_long_data(page: Component) -> bool:
-    """Return whether a page is made sooner than the data of its first view."""
-    return any(getattr(view, "first", False) for view in _canvases(page))
+    """Return whether the data of a page's views take longer to make than the page."""
+    return any(getattr(view, "long", False) for view in _canvases(page))
 
 
 def _canvases(page: Component) -> Iterator[Component]:

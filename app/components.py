@@ -28,6 +28,7 @@ class _View(Component):  # type: ignore[misc]
         open: list[str] | None = None,
         buffer: str | None = None,
         first: bool | None = None,
+        long: bool | None = None,
     ) -> None:
         values = {
             "id": id,
@@ -42,6 +43,7 @@ class _View(Component):  # type: ignore[misc]
             "open": open,
             "buffer": buffer,
             "first": first,
+            "long": long,
         }
         names = list(values)
         self._prop_names = names
@@ -79,6 +81,8 @@ class Dag(_View):
     buffer
         The address that is followed, as :func:`gviz.app.address.parse_buffer` reads it; also set
         by keys.
+    long
+        True: its data take long to make. Dash, which would keep a processor busy, waits for them.
     """
 
     _type = "Dag"
@@ -93,12 +97,12 @@ class Timeline(_View):
         Of the component.
     source
         URL path of the payload (:func:`gviz.app.payload.timeline_payload`).
-    selected, focus, theme, group, style
+    selected, focus, theme, group, style, long
         As of :class:`Dag`.
     colour
         'kind'; by duration with every other overlay of the DAG.
     first
-        True: its data are made before the DAG's, and take long: Dash waits for them.
+        True: its data are made before the DAG's.
     """
 
     _type = "Timeline"

@@ -51,6 +51,8 @@ LINK_GROUP = "graph-page"
 OFFERED_LAUNCHES = 500
 #: Of so many spans a node the timeline tells more than the DAG, and is drawn before it.
 _MANY_TURNS = 10
+#: The data of a DAG of more nodes take longer to make than its page.
+_MANY_NODES = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +264,9 @@ def _dag(
     )
     # Dash's components are false when they have no children.
     tools = [choice for choice in choices if choice is not None]
-    canvas = Dag(id="dag", source=source, open=list(query.unfolded), buffer=query.buffer, **look)
+    is_long = len(view.nodes) > _MANY_NODES or None
+    unfolded = list(query.unfolded)
+    canvas = Dag(id="dag", source=source, open=unfolded, buffer=query.buffer, long=is_long, **look)
     return pane("Graph", canvas, note, *tools)
 
 
@@ -286,17 +290,20 @@ def _beside(
     timeline: Component = html.P(no_times(view), className="gv-empty")
     choices: list[Component] = []
     if shown.launch is not None or stream is not None:
-        timeline = Timeline(id="timeline", source=source, first=_is_long(view, shown), **look)
+        lengths = _lengths(view, shown, stream)
+        timeline = Timeline(id="timeline", source=source, **lengths, **look)
         choices = _launch_choices(view, shown, stream, query.panel)
     memory = render_memory(memory_source, look, at_once=query.panel == "memory")
     return panel_pane(query.panel, timeline, memory, *choices)
 
 
-def _is_long(view: GraphView, shown: _Shown) -> bool | None:
-    """Return whether the launch shown is what the page is about: nodes that ran in many turns."""
+def _lengths(view: GraphView, shown: _Shown, stream: TimedLaunch | None) -> dict[str, Any]:
+    """Return what a page says of its timeline's data: whether they are long, and come first."""
     launch = shown.launch if shown.launches is None else None
-    spans = 0 if launch is None else launch.span_count
-    return True if spans > max(SENT_WHOLE, _MANY_TURNS * len(view.tree.nodes)) else None
+    spans, operations = (0 if x is None else x.span_count for x in (launch, stream))
+    is_long = max(spans, operations) > SENT_WHOLE
+    is_first = spans > max(SENT_WHOLE, _MANY_TURNS * len(view.tree.nodes))
+    return {"long": is_long or None, "first": is_first or None}
 
 
 def search_field() -> Component:

@@ -22,7 +22,7 @@ from waiting import eventually
 from gviz.app import ahead, ahead_thread, compression, first_page, graph_level, payload
 from gviz.app.address import Addresses
 from gviz.app.address_page import render_page
-from gviz.app.ahead import Ahead, canvas_sources
+from gviz.app.ahead import Ahead, canvas_sources, has_long_data
 from gviz.app.application import build_app
 from gviz.app.components import Dag
 from gviz.app.library import Library
@@ -59,10 +59,14 @@ def made(library: Library, prefix: str = "/") -> tuple[Ahead, Callable[[str], in
     return found, lambda address: client.get(address, headers={"Host": "localhost"}).status_code
 
 
-def sources(library: Library, file: str, prefix: str = "/") -> list[str]:
+def graph_page_of(library: Library, file: str, prefix: str = "/") -> Component:
     addresses = Addresses(prefix)
     path, _, query = addresses.graph(file, 1).partition("?")
-    return canvas_sources(render_page(library, addresses, path, f"?{query}")[0])
+    return render_page(library, addresses, path, f"?{query}")[0]
+
+
+def sources(library: Library, file: str, prefix: str = "/") -> list[str]:
+    return canvas_sources(graph_page_of(library, file, prefix))
 
 
 def refuse(*arguments: object, **named: object) -> bytes:
@@ -273,8 +277,28 @@ def test_file_that_is_gone_is_left_to_who_asks(tmp_path: Path, open_files: Open)
 def test_timeline_of_many_turns_comes_before_the_dag(
     tmp_path: Path, open_files: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = write_loop_recording(tmp_path / "loop.gviz", iterations=300)
-    library = open_files(path)
-    assert [x.split("/")[2] for x in sources(library, "loop")] == ["dag", "timeline"]
+    library = open_files(write_loop_recording(tmp_path / "loop.gviz", iterations=300))
+    page = graph_page_of(library, "loop")
+    assert views(page) == ["dag", "timeline"]
+    assert not has_long_data(page)
     monkeypatch.setattr(graph_page, "SENT_WHOLE", 100)
-    assert [x.split("/")[2] for x in sources(library, "loop")] == ["timeline", "dag"]
+    page = graph_page_of(library, "loop")
+    assert views(page) == ["timeline", "dag"]
+    assert has_long_data(page)
+
+
+def test_dag_of_many_nodes_and_long_eager_pass_are_waited_for(
+    small_recording: Path, open_files: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = open_files(small_recording)
+    assert not has_long_data(graph_page_of(library, "small"))
+    for name in ("SENT_WHOLE", "_MANY_NODES"):
+        with monkeypatch.context() as few:
+            few.setattr(graph_page, name, 5)
+            page = graph_page_of(library, "small")
+            assert has_long_data(page)
+            assert views(page) == ["dag", "timeline"]
+
+
+def views(page: Component) -> list[str]:
+    return [source.split("/")[2] for source in canvas_sources(page)]

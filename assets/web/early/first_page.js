@@ -11,7 +11,7 @@
    * the server needs for a large graph, which may take seconds.
    */
   const HEAD_START = 1000;
-  /** For data that the server knows to take that long: hundreds of thousands of turns. */
+  /** For data that the server knows to take long. */
   const LONG_HEAD_START = 4000;
   /** The page built by Dash is there so long (ms): views it has not taken over it does not have. */
   const PATIENCE = 300;
@@ -59,7 +59,7 @@
     early.set(props.id, new gviz.Frame(box, box.dataset.view, props));
   }
   gviz.firstPaint.painted().then(startDash);
-  const isLong = Array.from(early.values()).some((frame) => frame.props.first);
+  const isLong = Array.from(early.values()).some((frame) => frame.props.long);
   setTimeout(startDash, isLong ? LONG_HEAD_START : HEAD_START);
 
   function leave() {
