@@ -141,7 +141,7 @@ def compared_at(
 
 def _tree(opened: OpenRecording, graph_id: int) -> GraphTree:
     """Return a tree, the same that the payloads are made of."""
-    return opened.keep(("tree", graph_id), lambda: read_tree(opened.recording, graph_id))
+    return read_tree(opened.recording, graph_id, opened.keep)
 
 
 # -- which graphs could be it -------------------------------------------------------------

@@ -129,8 +129,14 @@ class TimedLevel(GraphLevel):
         )
 
 
-def read_level(recording: Recording, tree: GraphTree, at: int = 0) -> GraphLevel:
-    """Return one level of a tree; CycleError if its edges form one."""
+def read_level(
+    recording: Recording, tree: GraphTree, at: int = 0, keep: Keep = build_anew
+) -> GraphLevel:
+    """Return one level of a tree; CycleError if its edges form one. ``keep`` remembers it."""
+    return keep(("level", tree.graph.graph_id, at), lambda: _read(recording, tree, at))
+
+
+def _read(recording: Recording, tree: GraphTree, at: int) -> GraphLevel:
     level = tree.levels[at]
     part = slice(level.first, level.end)
     nodes = tree.nodes[part]
@@ -155,10 +161,9 @@ def read_timed_level(
 
     ``keep`` remembers it, and what was read for it.
     """
-    place = tree.graph.graph_id, at
 
     def read() -> TimedLevel:
-        level = keep(("level", *place), lambda: read_level(recording, tree, at))
+        level = read_level(recording, tree, at, keep)
         inner = read_inner_times(recording, tree, keep)
         times, part = tree.times, level.part
         median, p95, body = times.median_ns[part], times.p95_ns[part], inner.bodies.median_ns[part]
@@ -173,7 +178,7 @@ def read_timed_level(
             share=times.share[part],
         )
 
-    return keep(("timed level", *place), read)
+    return keep(("timed level", tree.graph.graph_id, at), read)
 
 
 def read_graph_level(recording: Recording, graph_id: int) -> TimedLevel:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from gviz.app.keep import Keep, build_anew
 from gviz.app.tree_nodes import TreeNode, TreeNodes, join_tree_nodes, read_tree_nodes
 from gviz.node_type import NodeType
 from gviz.nvtx_paths import nvtx_texts
@@ -211,11 +212,16 @@ class GraphTree:
         return self._levels_inside.get(node, range(0))
 
 
-def read_tree(recording: Recording, graph_id: int) -> GraphTree:
+def read_tree(recording: Recording, graph_id: int, keep: Keep = build_anew) -> GraphTree:
     """Return a graph level with what is nested in it; RecordingError if there is no such graph.
 
-    No span is read: what these tell of bodies is in :mod:`gviz.app.inner_times`.
+    No span is read: what these tell of bodies is in :mod:`gviz.app.inner_times`. ``keep``
+    remembers it.
     """
+    return keep(("tree", graph_id), lambda: _read(recording, graph_id))
+
+
+def _read(recording: Recording, graph_id: int) -> GraphTree:
     graph = recording.fetch_graph(graph_id)
     outermost = recording.fetch_outermost(graph)
     builder = _Builder(recording, graph)

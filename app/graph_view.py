@@ -136,7 +136,7 @@ def graph_view(library: Library, file: str, graph_id: int) -> GraphView:
     recording = opened.recording
 
     # The same that the payloads are made of: asked for each time, so that it stays as long.
-    tree = opened.keep(("tree", graph_id), lambda: read_tree(recording, graph_id))
+    tree = read_tree(recording, graph_id, opened.keep)
     return opened.derive(("graph", graph_id), lambda: build_graph_view(opened, tree))
 
 

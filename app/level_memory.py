@@ -90,9 +90,7 @@ def kept_memory(library: Library, file: str, view: GraphView) -> LevelMemory:
     key = view.tree.graph.graph_id, view.at
 
     def read() -> LevelMemory:
-        level = opened.derive(
-            ("read", "level", *key), lambda: read_level(recording, view.tree, view.at)
-        )
+        level = read_level(recording, view.tree, view.at, opened.keep)
         return read_memory(recording, level)
 
     return opened.keep(("memory", *key), read)

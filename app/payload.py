@@ -104,7 +104,7 @@ def dag_payload(
         If there is no such graph or launch, or its edges form a cycle.
     """
     asked = asked or DagAsked()
-    tree = keep(("tree", graph_id), lambda: read_tree(recording, graph_id))
+    tree = read_tree(recording, graph_id, keep)
     levels = _open(recording, graph_id, tree, asked, keep)
     strings = Strings()
     launch = choose_launch(recording, tree, asked.launch_id)
@@ -303,8 +303,8 @@ def timeline_payload(
         those. ``header["detail"]`` is there when
         the arrays are those of a window (:func:`gviz.app.timeline_window.thin`).
     """
-    tree = keep(("tree", graph_id), lambda: read_tree(recording, graph_id))
-    level = keep(("level", graph_id, 0), lambda: read_level(recording, tree))
+    tree = read_tree(recording, graph_id, keep)
+    level = read_level(recording, tree, keep=keep)
     asked = window or Window()
     in_sight = range(asked.first_row, asked.last_row)
     graph = _graph_side(recording, level, launch, order, in_sight, keep, whole)
@@ -389,8 +389,8 @@ def level_memory_payload(
     recording: Recording, graph_id: int, launch_id: int | None, keep: Keep = build_anew
 ) -> bytes:
     """Return what a graph level does with memory (:mod:`gviz.app.memory_payload`)."""
-    tree = keep(("tree", graph_id), lambda: read_tree(recording, graph_id))
-    level = keep(("level", graph_id, 0), lambda: read_level(recording, tree))
+    tree = read_tree(recording, graph_id, keep)
+    level = read_level(recording, tree, keep=keep)
     memory = keep(("memory", graph_id, 0), lambda: read_memory(recording, level))
     return memory_payload(recording, level, memory, launch_id)
 

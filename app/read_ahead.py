@@ -32,7 +32,7 @@ class ReadAhead(AheadThread):
         typical = typical_launch(view.recorded_launches)
         for launch in (*view.recorded_launches[:1], *([typical] if typical else [])):
             launch_spans(opened.recording, launch.launch_id, opened.keep)
-        opened.keep(("level", graph_id, 0), lambda: read_level(opened.recording, view.tree))
+        read_level(opened.recording, view.tree, keep=opened.keep)
         eager = typical_launch(view.stream_launches)
         if eager is not None:
             read_stream_side(opened.recording, view.tree, eager.launch_id, opened.keep)

@@ -146,9 +146,9 @@ def _miniature_of(opened: OpenRecording, graph_id: int) -> Response:
 def _miniature(opened: OpenRecording, graph_id: int) -> bytes:
     recording = opened.recording
     keep = opened.keep
-    tree = keep(("tree", graph_id), lambda: read_tree(recording, graph_id))
+    tree = read_tree(recording, graph_id, keep)
     try:
-        level = keep(("level", graph_id, 0), lambda: read_level(recording, tree))
+        level = read_level(recording, tree, keep=keep)
     except CycleError as error:
         return json.dumps({"problem": str(error)}).encode()
     launches, _ = launches_with_times(recording, tree.outermost.graph_id)

@@ -3,14 +3,14 @@
 Every page is gviz's own, served by `gviz view` in a process of its own; "empty page" is a Dash
 page of one empty box. "cold" is the first request to a fresh server by a browser with an empty
 cache: the server reads the recording in it. "warm" is the same page again. Both are from
-navigation to the first frame with data of the view named (DAG or timeline); "later" is what
-that is more than the empty page of the same repetition. Frames are the times between animation
-frames while the wheel zooms or the mouse drags, 60 steps each, at rest (the table filled);
-"click" is from the release of the mouse over a node to the frame in which the inspector tells
-of it, "first click" the same for the first of a page; "detail" from the last step of a zoom to
-every span of the view drawn, 120 ms of rest included. "cpu" is the processor time of server and
-browser until the first picture of the cold visit: other work on the machine changes it less.
-Software rendering: a real screen is faster.
+navigation to the first frame with data of the view named (DAG or timeline); "later" is what that
+is more than the empty page of the same repetition. Frames are the times between animation frames
+while the wheel zooms or the mouse drags, 60 steps each, at rest (the table filled); "click" is
+from the release of the mouse over a node to the frame in which the inspector tells of it, half a
+second after the one before, "first click" the same for the first of a page; "detail" from the
+last step of a zoom to every span of the view drawn, 120 ms of rest included. "cpu" is the
+processor time of server and browser until the first picture of the cold visit: other work on the
+machine changes it less. Software rendering: a real screen is faster.
 Run: python -P bench/viewer.py [--repeat R] [--only TEXT]
 (needs Chromium: GVIZ_CHROMIUM or on the path)
 """

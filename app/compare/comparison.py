@@ -94,4 +94,4 @@ def _compare(
 
 def _tree(opened: OpenRecording, graph_id: int) -> GraphTree:
     """Return a tree, the same that other pages are made of."""
-    return opened.keep(("tree", graph_id), lambda: read_tree(opened.recording, graph_id))
+    return read_tree(opened.recording, graph_id, opened.keep)

@@ -14,7 +14,7 @@ from gviz.app import payload
 from gviz.app.address import Addresses, Launches
 from gviz.app.baseline import Compared, find_baseline
 from gviz.app.graph_level import TimedLevel, read_timed_level
-from gviz.app.graph_tree import GraphTree, read_tree
+from gviz.app.graph_tree import read_tree
 from gviz.app.graph_view import GraphView, graph_view, typical_launch
 from gviz.app.html_file.launches import Chosen
 from gviz.app.html_file.page import first_colour, render_graph
@@ -175,7 +175,7 @@ def _views(
     """Add the payloads of DAG and timeline; return where the page finds them."""
     graph_id = view.graph.graph_id
     keep = keeper()
-    tree: GraphTree = keep(("tree", graph_id), lambda: read_tree(recording, graph_id))
+    tree = read_tree(recording, graph_id, keep)
 
     def read(at: int) -> TimedLevel:
         return read_timed_level(recording, tree, at, keep)

@@ -69,7 +69,7 @@ def ranks_body(
 
 def _first_tree(opened: OpenRecording, graph: RankGraph) -> GraphTree:
     graph_id = graph.sides[0].graph_id
-    return opened.keep(("tree", graph_id), lambda: read_tree(opened.recording, graph_id))
+    return read_tree(opened.recording, graph_id, opened.keep)
 
 
 def _shown(graph: RankGraph, launch: int) -> dict[str, int]:

@@ -78,8 +78,8 @@ def _zero(found: RankComparison) -> str:
 
 
 def _level(recording: Recording, graph_id: int, keep: Keep) -> GraphLevel:
-    tree = keep(("tree", graph_id), lambda: read_tree(recording, graph_id))
-    return keep(("level", graph_id, 0), lambda: read_level(recording, tree))
+    tree = read_tree(recording, graph_id, keep)
+    return read_level(recording, tree, keep=keep)
 
 
 def _read_side(recording: Recording, level: GraphLevel, launch_id: int) -> SideArrays:

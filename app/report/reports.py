@@ -73,5 +73,5 @@ def build_report(opened: OpenRecording, graph_id: int, ignored: Sequence[Ignored
     recording = opened.recording
     (run,) = analyze(recording, graph_id=graph_id, ignored=ignored).runs
     (graph,) = run.graphs
-    tree = opened.keep(("tree", graph_id), lambda: read_tree(recording, graph_id))
+    tree = read_tree(recording, graph_id, opened.keep)
     return Report(run, graph, tree, recording.fetch_nvtx_paths(run.run_id))
