@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from recordings import fork_join_shape, write_recording
 
 from gviz.app.server import (
     DEFAULT_PORT,
@@ -28,6 +29,7 @@ from gviz.app.server import (
     clean_prefix,
     has_display,
     restore_prefix,
+    serve,
 )
 from gviz.errors import UsageError
 
@@ -52,6 +54,24 @@ def test_default_port_that_is_taken_leads_to_the_next() -> None:
         ports = [s.getsockname()[1] for s in (first, second)]
     assert ports[0] != ports[1]
     assert DEFAULT_PORT <= ports[0] < ports[1]
+
+
+def test_threads_take_short_turns_while_a_server_works(
+    taken: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And as before when it has ended: who serves may be a program that goes on."""
+    before, seen = sys.getswitchinterval(), []
+
+    def spy(host: str, port: int | None) -> socket.socket:
+        seen.append(sys.getswitchinterval())
+        return bind(host, port)
+
+    monkeypatch.setattr("gviz.app.server.bind", spy)
+    path = write_recording(tmp_path / "a.gviz", fork_join_shape())
+    with pytest.raises(UsageError, match="is taken"):
+        serve([path], Options(port=taken))
+    assert [turn < before for turn in seen] == [True]
+    assert sys.getswitchinterval() == before
 
 
 @pytest.mark.parametrize("port", [-1, 65536])
