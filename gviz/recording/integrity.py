@@ -28,6 +28,9 @@ _LOOKED_UP = frozenset(
 #: Stacks, lines and ranges may be missing of a program that was killed: then they are not shown,
 #: and the analysis tells of it.
 _MAY_BE_MISSING = frozenset({"stack", "location", "nvtx_path"})
+#: Tables of few rows, which are looked for by their number: SQLite keeps it unique, unless the file
+#: is damaged or something else wrote it.
+_NUMBERED = (("run", "run_id"), ("graph", "graph_id"))
 #: Tables whose rows stand under others of the same table.
 _TREES = (("graph", "graph_id", "parent_graph_id"), ("nvtx_path", "nvtx_path_id", "parent_id"))
 #: Versions of files found whole: the viewer opens a file in each thread.
@@ -70,6 +73,8 @@ def check_integrity(path: Path, database: sqlite3.Connection) -> None:
     _check_tables(database)
     for table, column, target in _references():
         _check_reference(database, table, column, target)
+    for name, own in _NUMBERED:
+        _check_numbers(database, name, own)
     for name, own, parent in _TREES:
         _check_tree(database, name, own, parent)
     while len(_known) >= _MOST_KNOWN:
@@ -189,6 +194,15 @@ def _check_reference(
         raise DamagedError(
             f"a row of {table.name} refers to {target.name} {found[0]!r:.40}, which is not there"
         )
+
+
+def _check_numbers(database: sqlite3.Connection, name: str, own: str) -> None:
+    seen = set()
+    # An index would tell of its own entries.
+    for (number,) in database.execute(f"SELECT {own} FROM {name} NOT INDEXED"):
+        if number in seen:
+            raise DamagedError(f"{name} {number!r:.40} is there twice")
+        seen.add(number)
 
 
 def _check_tree(database: sqlite3.Connection, name: str, own: str, parent: str) -> None:

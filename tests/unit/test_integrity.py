@@ -36,6 +36,15 @@ def change(path: Path, *statements: str) -> None:
     database.close()
 
 
+def _twice(table: str) -> tuple[str, ...]:
+    """Return what makes each row of a table stand in it twice, as only damage can."""
+    return (
+        f"CREATE TABLE other AS SELECT * FROM {table} UNION ALL SELECT * FROM {table}",
+        f"DROP TABLE {table}",
+        f"ALTER TABLE other RENAME TO {table}",
+    )
+
+
 @pytest.mark.parametrize(
     ("statements", "says"),
     [
@@ -50,6 +59,8 @@ def change(path: Path, *statements: str) -> None:
         (("DELETE FROM run",), "refers to run 1"),
         (("UPDATE graph SET parent_graph_id = 2",), "graph [12] contains itself"),
         (("UPDATE graph SET parent_graph_id = graph_id",), "graph 1 contains itself"),
+        (_twice("run"), "run 1 is there twice"),
+        (_twice("graph"), "graph 1 is there twice"),
     ],
 )
 def test_file_that_cannot_be_a_recording_is_refused_when_it_is_opened(
