@@ -50,7 +50,9 @@ class Owner(NamedTuple):
     type: int
 
 
-class _NestedNode(NamedTuple):
+class _Row(NamedTuple):
+    """A :class:`SpanNode` of columns."""
+
     node_id: int
     exec_node_id: int | None
     type: int
@@ -77,14 +79,15 @@ def span_owners(
     while open_levels:
         holder, node_id, index = open_levels.pop()
         for body_id in bodies.get((holder, node_id), ()):
-            for n in _nested_nodes(recording, body_id):
+            for n in read_span_nodes(recording, body_id):
                 open_levels.append((body_id, n.node_id, index))
                 if n.exec_node_id is not None:
                     found.setdefault(n.exec_node_id, Owner(index, True, n.name, n.type))
     return found
 
 
-def _nested_nodes(recording: Recording, graph_id: int) -> list[_NestedNode]:
+def read_span_nodes(recording: Recording, graph_id: int) -> Sequence[SpanNode]:
+    """Return the nodes of a graph level, with no more than spans are told apart by."""
     key = {"graph_id": graph_id}
-    columns = recording.fetch_columns(rows.Node, _NestedNode._fields, key, "node_id")
-    return list(map(_NestedNode._make, columns))
+    columns = recording.fetch_columns(rows.Node, _Row._fields, key, "node_id")
+    return list(map(_Row._make, columns))

@@ -10,7 +10,7 @@ import numpy as np
 from gviz.analysis.chains import cover_by_chains
 from gviz.analysis.executed_graph import NOT_WORKING, BoolArray, ExecutedGraph, Level
 from gviz.analysis.figure import NotComputed, figure
-from gviz.analysis.path_result import structural_path_of
+from gviz.analysis.path_result import structural_length_of
 from gviz.analysis.reachability import Reachability
 from gviz.analysis.subject import NodeRef, Subject
 from gviz.analysis.waits import WaitGroup
@@ -250,7 +250,7 @@ def overlap(subject: Subject) -> Overlap:
     launches = [x.spans for x in subject.timed_launches]
     total = float(np.median([(x.end_ns - x.start_ns).sum() for x in launches]))
     busy = float(np.median([union(x.start_ns, x.end_ns).total_ns for x in launches]))
-    longest = structural_path_of(subject.held).length_ns
+    longest = structural_length_of(subject.held)
     return Overlap(
         node_ns=total,
         busy_ns=busy,

@@ -6,7 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.analysis.critical_path import CriticalPath, structural_path
+from gviz.analysis.critical_path import (
+    CriticalPath,
+    FloatArray,
+    structural_length_ns,
+    structural_path,
+)
 from gviz.analysis.executed_graph import IntArray
 from gviz.analysis.figure import NotComputed, figure
 from gviz.analysis.holds import HeldLaunch, Hold
@@ -125,13 +130,23 @@ def critical_path_result(subject: Subject) -> CriticalPathResult | NotComputed:
 
 def structural_path_of(held: HeldLaunch) -> CriticalPath:
     """Return the structural path of a launch, by vertices of its unrolled form."""
+    return structural_path(*_structure(held))
+
+
+def structural_length_of(held: HeldLaunch) -> float:
+    """Return the length of the structural path of a launch alone (ns)."""
+    return structural_length_ns(*_structure(held))
+
+
+def _structure(held: HeldLaunch) -> tuple[int, IntArray, IntArray, IntArray, FloatArray, IntArray]:
     unrolled = held.unrolled
-    return structural_path(
+    return (
         len(unrolled),
         unrolled.tail,
         unrolled.head,
         unrolled.programmatic.astype(np.int64),
         held.duration_ns,
+        unrolled.row,
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.recording import rows
-from gviz.span_owners import Owner, span_owners
+from gviz.span_owners import Owner, read_span_nodes, span_owners
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording
@@ -67,7 +67,7 @@ def read_durations(recording: Recording, graph_id: int) -> NodeDurations:
     """Return the durations of a graph level; RecordingError if there is no such graph."""
     graph = recording.fetch_graph(graph_id)
     outermost = recording.fetch_outermost(graph)
-    nodes = recording.fetch_nodes(graph_id)
+    nodes = read_span_nodes(recording, graph_id)
     owners = span_owners(recording, graph, nodes)
     launches = _by_launch(recording, outermost.graph_id, owners, len(nodes))
     key = {"graph_id": outermost.graph_id, "node_level": 1}

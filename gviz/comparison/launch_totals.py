@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from gviz.analysis.path_result import structural_path_of
+from gviz.analysis.path_result import structural_length_of
 from gviz.analysis.subject import Subject
 from gviz.comparison.durations import NodeDurations
 from gviz.launch_time import launch_times
@@ -56,8 +56,8 @@ def critical_paths(subject: Subject) -> NodeDurations:
         If the edges form a cycle.
     """
     held = [subject.hold(launch.spans) for launch in subject.timed_launches]
-    lengths = [structural_path_of(launch).length_ns for launch in held]
-    return _of_timed(subject, lengths, structural_path_of(subject.held).length_ns)
+    lengths = [structural_length_of(launch) for launch in held]
+    return _of_timed(subject, lengths, structural_length_of(subject.held))
 
 
 def _of_timed(subject: Subject, lengths: list[float], typical: float) -> NodeDurations:

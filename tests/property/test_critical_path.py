@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gviz.analysis.critical_path import CriticalPath, structural_path
+from gviz.analysis.critical_path import CriticalPath, structural_length_ns, structural_path
 from gviz.errors import RecordingError
+from gviz.layout.ranks import rank_rows
 from gviz.node_type import EdgeType
 
 
@@ -93,6 +94,16 @@ def test_path_leads_along_edges_and_has_no_slack(graph: Weighted) -> None:
     assert found.slack_ns[found.nodes].tolist() == [0.0] * len(nodes)
     assert found.start_ns[nodes[0]] == 0
     assert found.start_ns[nodes[-1]] + graph.durations[nodes[-1]] == found.length_ns
+
+
+@given(graphs())
+def test_its_length_alone_is_its_length(graph: Weighted) -> None:
+    edges = graph.source, graph.target, graph.types
+    count = len(graph.durations)
+    length = structural_length_ns(count, *edges, graph.durations)
+    assert length == graph.path().length_ns
+    row = rank_rows(count, np.array(graph.source, int), np.array(graph.target, int))
+    assert structural_length_ns(count, *edges, graph.durations, row) == length
 
 
 @given(graphs())
