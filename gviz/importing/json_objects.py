@@ -1,15 +1,15 @@
 """The objects of a JSON array of any length, a piece at a time.
 
-A trace may be gigabytes: no parser sees more of it than a piece. Where objects end is found with
-numpy, from quotes and brackets; the pieces are for a parser, which finds what is malformed.
+A trace may be gigabytes: no parser sees more of it than a piece. Where objects end is guessed, and
+the parser finds whether the guess was right; where it was not, and where the array ends, numpy
+finds it from quotes and brackets.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,8 +24,12 @@ MOST_OBJECT_BYTES = 8 << 20
 _QUOTE, _BACKSLASH = ord('"'), ord("\\")
 _OPENING, _CLOSING = (ord("{"), ord("[")), (ord("}"), ord("]"))
 _SPACE = b" \t\r\n"
+_BETWEEN = b"," + _SPACE
+#: Braces that are looked at for a place between two objects, and bytes before each.
+_GUESSES, _GUESSED_BYTES = 16, 64
 
 BoolArray = npt.NDArray[np.bool_]
+Parsed = TypeVar("Parsed")
 
 
 class Readable(Protocol):
@@ -35,33 +39,23 @@ class Readable(Protocol):
         """Return the next bytes, at most ``count``; none at the end."""
 
 
-@dataclass(frozen=True, slots=True)
-class Objects:
-    """Whole objects of the array.
+class Parser(Protocol[Parsed]):
+    """What makes objects of their text."""
 
-    Attributes
-    ----------
-    text
-        JSON text of an array of them.
-    ends
-        Where each ends in ``text``.
-    offset
-        Where the file has ``text[1]``, in bytes from the start of what was unpacked.
-    """
+    def many(self, text: bytes, /) -> list[Parsed] | None:
+        """Return the objects of an array's text; None: it is malformed, or needs care."""
 
-    text: bytes
-    ends: npt.NDArray[np.intp]
-    offset: int
+    def one(self, text: bytes, offset: int, /) -> Parsed:
+        """Return one object, which the file has at ``offset``, of what :meth:`many` refused.
 
-    def split(self) -> Iterator[tuple[int, bytes]]:
-        """Yield the text of each object, and where the file has it."""
-        start = 1
-        for end in self.ends.tolist():
-            yield self.offset + start - 1, self.text[start:end].lstrip(b", \t\r\n")
-            start = end
+        Raises
+        ------
+        ImportingError
+            If it is malformed.
+        """
 
 
-class ObjectReader:
+class ObjectReader(Generic[Parsed]):
     """Reads a JSON text whose top level is an array, or an object that has one under ``key``.
 
     Parameters
@@ -72,6 +66,8 @@ class ObjectReader:
         What the file is called in errors.
     key
         Name of the array in the outermost object.
+    parser
+        What makes objects of their text.
 
     Attributes
     ----------
@@ -79,9 +75,10 @@ class ObjectReader:
         JSON text of everything else, the array left empty; whole after :meth:`read`.
     """
 
-    def __init__(self, file: Readable, shown: str, key: str) -> None:
+    def __init__(self, file: Readable, shown: str, key: str, parser: Parser[Parsed]) -> None:
         self.outside = b""
         self._file = file
+        self._parser = parser
         self._shown = shown
         self._key = re.compile(rb'"%s"\s*:\s*\[' % re.escape(key.encode()))
         self._name = key
@@ -89,26 +86,29 @@ class ObjectReader:
         self._text = b""
         self._ended = False
 
-    def read(self) -> Iterator[Objects]:
+    def read(self) -> Iterator[list[Parsed]]:
         """Yield the array's objects, as many at a time as a piece of the file holds.
 
         Raises
         ------
         ImportingError
-            If the text ends early, has no such array, or an object is too long.
+            If the text ends early, has no such array, or an object is too long or malformed.
         """
         is_bare = self._find_array()
         closed, more = False, True
         while more and not closed:
-            end, ends, closed = self._whole_objects()
-            if len(ends):
-                text = b"[" + self._text[: ends[-1]].lstrip(b", \t\r\n") + b"]"
-                cut = int(ends[-1]) - (len(text) - 2)
-                yield Objects(text, ends - cut + 1, self._offset + cut)
+            end, found = self._guess()
+            guessed = found is not None
+            if found is None:
+                end, ends, closed = self._whole_objects()
+                found = self._parse(ends)
+            if found:
+                yield found
             self._skip(end)
             if not closed:
-                more = self._more(f"an event of {self._shown}")
-        if not closed and not (is_bare and not self._text.strip(b", \t\r\n")):
+                # What a guess leaves has not been looked at.
+                more = self._more(f"an event of {self._shown}") or guessed
+        if not closed and not (is_bare and not self._text.strip(_BETWEEN)):
             raise self._truncated()
         self._read_rest(is_bare)
 
@@ -148,6 +148,40 @@ class ObjectReader:
             f"{self._shown} has no {self._name}: it is JSON, but no Chrome trace; give what "
             "torch.profiler's export_chrome_trace wrote"
         )
+
+    def _guess(self) -> tuple[int, list[Parsed] | None]:
+        """Return how far the text is used up by whole objects, and these; None: not guessed.
+
+        A wrong guess is noticed: no text up to a place inside an object, a string or behind the
+        array is that of an array if a bracket is put around it.
+        """
+        text, at = self._text, len(self._text)
+        for _ in range(_GUESSES):
+            at = text.rfind(b"{", 0, at)
+            if at < 0:
+                break
+            begin = max(0, at - _GUESSED_BYTES)
+            before = text[begin:at].rstrip(_SPACE)
+            between = before[:-1].rstrip(_SPACE)
+            if before.endswith(b",") and between.endswith(b"}"):
+                end = begin + len(between)
+                return end, self._parser.many(b"[" + text[:end].lstrip(_BETWEEN) + b"]")
+        return 0, None
+
+    def _parse(self, ends: npt.NDArray[np.intp]) -> list[Parsed]:
+        """Return the objects that end there in the text."""
+        if not len(ends):
+            return []
+        whole = self._text[: ends[-1]]
+        found = self._parser.many(b"[" + whole.lstrip(_BETWEEN) + b"]")
+        if found is not None:
+            return found
+        found, start = [], 0
+        for end in ends.tolist():
+            one = whole[start:end].lstrip(_BETWEEN)
+            found.append(self._parser.one(one, self._offset + end - len(one)))
+            start = end
+        return found
 
     def _whole_objects(self) -> tuple[int, npt.NDArray[np.intp], bool]:
         """Return how far the text is used up, where objects end in it, and if the array does."""

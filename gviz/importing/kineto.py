@@ -6,6 +6,7 @@ import gzip
 import json
 import zlib
 from collections import Counter
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,8 @@ from gviz.importing.json_objects import ObjectReader
 from gviz.importing.kineto_events import (
     Args,
     Event,
+    EventParser,
     annotation,
-    decode,
     nanoseconds,
     triple,
 )
@@ -41,13 +42,13 @@ from gviz.node_type import NodeType
 from gviz.recording.value_range import LATEST_NS
 
 _GPU_WORK = {
-    "kernel": NodeType.KERNEL,
-    "gpu_memcpy": NodeType.MEMCPY,
-    "gpu_memset": NodeType.MEMSET,
+    "kernel": int(NodeType.KERNEL),
+    "gpu_memcpy": int(NodeType.MEMCPY),
+    "gpu_memset": int(NodeType.MEMSET),
     # Before PyTorch 1.12.
-    "Kernel": NodeType.KERNEL,
-    "Memcpy": NodeType.MEMCPY,
-    "Memset": NodeType.MEMSET,
+    "Kernel": int(NodeType.KERNEL),
+    "Memcpy": int(NodeType.MEMCPY),
+    "Memset": int(NodeType.MEMSET),
 }
 #: PyTorch's operators; "Operator" before 1.12.
 _OPERATORS = frozenset({"cpu_op", "Operator"})
@@ -91,10 +92,9 @@ def read_kineto(
     found = _Reading()
     try:
         with SourceFile(path, most_bytes=most_bytes) as source:
-            reader = ObjectReader(source, shown, "traceEvents")
-            for objects in reader.read():
-                for event in decode(objects, shown):
-                    found.add(event)
+            reader = ObjectReader(source, shown, "traceEvents", EventParser(shown))
+            for events in reader.read():
+                found.take(events)
                 if progress is not None:
                     progress(source.share)
     except (gzip.BadGzipFile, zlib.error, EOFError) as error:
@@ -148,27 +148,29 @@ class _Reading:
         self._pids: dict[int, int] = {}
         self._latest_ns = 0
 
-    def add(self, event: Event | None) -> None:
-        """Take one event in."""
-        if event is None or event.ph != "X":
-            return
-        category = event.cat
-        if not isinstance(category, str):
-            return
-        kind = _GPU_WORK.get(category)
-        if kind is not None:
-            self._add_work(event, int(kind))
-            return
-        if category in _CALLS:
-            self._add_call(event)
-        elif category in _OPERATORS:
-            self._add_operator(event)
-        elif category == "user_annotation":
-            self._add_range(event)
-        elif category.startswith(tuple(_OTHER_WORK)):
-            self.others[category] += 1
-            return
-        self.trace.host_events += not category.startswith("gpu_")
+    def take(self, events: Iterable[Event | None]) -> None:
+        """Take events in."""
+        host: dict[str, Callable[[Event], None]] = {
+            **dict.fromkeys(_OPERATORS, self._add_operator),
+            **dict.fromkeys(_CALLS, self._add_call),
+            "user_annotation": self._add_range,
+        }
+        for event in events:
+            if event is None or event.ph != "X":
+                continue
+            category = event.cat
+            if not isinstance(category, str):
+                continue
+            add = host.get(category)
+            if add is not None:
+                add(event)
+                self.trace.host_events += 1
+            elif (kind := _GPU_WORK.get(category)) is not None:
+                self._add_work(event, kind)
+            elif category.startswith(tuple(_OTHER_WORK)):
+                self.others[category] += 1
+            else:
+                self.trace.host_events += not category.startswith("gpu_")
 
     def _add_work(self, event: Event, kind: int) -> None:
         trace, args = self.trace, event.args or _NO_ARGS

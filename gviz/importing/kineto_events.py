@@ -11,14 +11,12 @@ Trace Event Format (Google, 2016); Kineto's ``libkineto/src/output_json.cpp`` fo
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
 import msgspec
 
 from gviz.errors import ImportingError
-from gviz.importing.json_objects import Objects
 from gviz.importing.number import MOST_DIGITS, decimal, integer
 
 
@@ -60,44 +58,55 @@ class Event(msgspec.Struct, gc=False):
     args: Args | None = None
 
 
-_DECODER = msgspec.json.Decoder(list[Event])
+_DECODER = msgspec.json.Decoder(list[Event | None])
 #: A Decimal: one that is made of an int for each product takes a fifth longer.
 _THOUSAND = Decimal(1000)
 _ONE = msgspec.json.Decoder(Event)
 
 
-def decode(objects: Objects, shown: str) -> Iterator[Event | None]:
-    """Yield the events; None for an object that is none.
+class EventParser:
+    """Makes events of their text; None is an object that is none.
 
-    Raises
-    ------
-    ImportingError
-        If an object is malformed.
+    Parameters
+    ----------
+    shown
+        What the file is called in errors.
     """
-    try:
-        events = _DECODER.decode(objects.text)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        for offset, text in objects.split():
-            yield _decode_one(text, offset, shown)
-        return
-    yield from events
+
+    def __init__(self, shown: str) -> None:
+        self._shown = shown
+
+    def many(self, text: bytes) -> list[Event | None] | None:
+        """Return the events of an array's text; None: not all are what JSON and Kineto allow."""
+        try:
+            return _DECODER.decode(text)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            return None
+
+    def one(self, text: bytes, offset: int) -> Event | None:
+        """Return an event that is not as it should be: NaN and the like are read as such.
+
+        Raises
+        ------
+        ImportingError
+            If it is malformed.
+        """
+        try:
+            return _ONE.decode(text)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            pass
+        try:
+            # Old Kineto wrote infinities, which JSON does not know; Python's parser does.
+            value = json.loads(text.decode("utf-8", "replace"), parse_float=decimal)
+        except (ValueError, RecursionError) as error:
+            raise ImportingError(
+                f"{self._shown} has no trace event at byte {offset:,}: {error}; export the trace "
+                "again"
+            ) from None
+        return _event(value) if isinstance(value, dict) else None
 
 
-def _decode_one(text: bytes, offset: int, shown: str) -> Event | None:
-    """Decode an event that is not what JSON or Kineto allow: NaN and the like are read as such."""
-    try:
-        return _ONE.decode(text)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        pass
-    try:
-        # Old versions of Kineto wrote infinities, which JSON does not know; Python's parser does.
-        value = json.loads(text.decode("utf-8", "replace"), parse_float=decimal)
-    except (ValueError, RecursionError) as error:
-        raise ImportingError(
-            f"{shown} has no trace event at byte {offset:,}: {error}; export the trace again"
-        ) from None
-    if not isinstance(value, dict):
-        return None
+def _event(value: dict[str, Any]) -> Event:
     args = value.get("args")
     known = args if isinstance(args, dict) else {}
     told = {name: value.get(name) for name in ("ph", "cat", "name", "pid", "tid")}
