@@ -63,10 +63,19 @@ def work_arguments(work: rows.Node | rows.StreamOperation, function: rows.Kernel
     return {name: value for name, value in found.items() if value is not None}
 
 
+def json_text(value: Any, *, indent: int | None = None) -> str:
+    r"""Return a value as JSON with all letters as themselves.
+
+    Perfetto (v52) shows escapes such as ``\u00e9`` as they stand. JSON wants them of control
+    characters only.
+    """
+    return json.dumps(value, ensure_ascii=False, indent=indent)
+
+
 def slice_tail(name: str, kind: str, pid: int, arguments: Mapping[str, Any]) -> str:
     """Return the part of a complete event that all executions of a node share."""
-    inner = "".join(f", {json.dumps(k)}: {json.dumps(v)}" for k, v in arguments.items())
-    what = f'"ph": "X", "cat": {json.dumps(kind)}, "name": {json.dumps(name)}, "pid": {pid}'
+    inner = "".join(f", {json_text(k)}: {json_text(v)}" for k, v in arguments.items())
+    what = f'"ph": "X", "cat": {json_text(kind)}, "name": {json_text(name)}, "pid": {pid}'
     return f"{inner}}}, {what}}}"
 
 
@@ -87,7 +96,7 @@ def slice_text(
     arguments: Mapping[str, Any],
 ) -> str:
     """Return a complete event; ``place`` is process and thread, ``when`` start and duration."""
-    return json.dumps(
+    return json_text(
         {"ph": "X", "cat": kind, "name": name, "pid": place[0], "tid": place[1], "args": arguments}
     ).removesuffix("}") + (f', "ts": {microseconds(when[0])}, "dur": {microseconds(when[1])}}}')
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Hashable, Iterator
 
 import numpy as np
 import numpy.typing as npt
+
+from gviz.trace_events.event_text import json_text
 
 IntArray = npt.NDArray[np.int64]
 
@@ -61,7 +62,7 @@ class Tracks:
 
     def _name(self, kind: str, pid: int, tid: int, **arguments: object) -> None:
         event = {"ph": "M", "name": kind, "pid": pid, "tid": tid, "args": arguments}
-        self._named.append(json.dumps(event))
+        self._named.append(json_text(event))
 
 
 def nest(start: IntArray, end: IntArray) -> tuple[IntArray, IntArray]:

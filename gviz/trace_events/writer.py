@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any, BinaryIO, Protocol
 
 from gviz.errors import GvizError
 from gviz.recording.output import check_output
+from gviz.trace_events.event_text import json_text
 
 #: Events that are joined before they go to the file.
 _AT_ONCE = 8_192
@@ -74,7 +74,7 @@ class TraceWriter:
             self._raw: BinaryIO | None = raw
         else:
             self._file, self._raw = raw, None
-        text = json.dumps(dict(self._head), indent=0)
+        text = json_text(dict(self._head), indent=0)
         self._put(f'{text[:-2]},\n"traceEvents": [\n')
         return self
 
@@ -114,7 +114,8 @@ class TraceWriter:
     def _put(self, text: str) -> None:
         assert self._file is not None
         try:
-            self._file.write(text.encode("ascii"))
+            # A surrogate alone has no UTF-8; its escape is JSON's own.
+            self._file.write(text.encode("utf-8", "backslashreplace"))
         except OSError as error:
             raise self._refusal(error) from error
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import sqlite3
 from collections import Counter
 from collections.abc import Sequence
@@ -16,8 +17,10 @@ from trace_checker import Slice, Trace, read_trace
 
 from gviz.errors import RecordingError
 from gviz.recording.reader import Recording
+from gviz.trace_events.event_text import slice_text
 from gviz.trace_events.export import Written, write_trace
 from gviz.trace_events.tracks import Banks, nest
+from gviz.trace_events.writer import TraceWriter
 
 BUNDLED = Path(__file__).resolve().parent.parent.parent / "assets" / "recordings"
 WORK = ("kernel", "gpu_memcpy", "gpu_memset", "gpu_node")
@@ -261,3 +264,14 @@ def test_intervals_of_a_track_never_cross(
 def test_overlapping_launches_get_tracks_of_their_own() -> None:
     banks = Banks()
     assert [banks.take(*when) for when in [(0, 10), (5, 8), (8, 20), (10, 12)]] == [0, 1, 1, 0]
+
+
+def test_letters_are_not_escaped(tmp_path: Path) -> None:
+    # Perfetto shows escapes as they stand; a surrogate alone has nothing else.
+    output = tmp_path / "t.json"
+    with TraceWriter(output, {"host": "Zürich"}) as file:
+        file.write([slice_text("שלום \udc80", "kernel", (1, 2), (3, 4), {"domain": "é"})])
+    raw = output.read_bytes()
+    assert all(text.encode() in raw for text in ("Zürich", "שלום \\udc80", "é"))
+    (event,) = json.loads(raw)["traceEvents"]
+    assert event["name"] == "שלום \udc80"
