@@ -10,7 +10,7 @@ from typing import Any
 from gviz.importing.number import NODE_BITS, NODE_MASK, integer, size
 from gviz.importing.trace import ExecFacts, Trace
 
-#: Columns of the tables that tell it. Releases until 2022 have those of nodes in the table that
+#: Columns of the tables that tell it. Releases until 2023 have those of nodes in the table that
 #: tells of graphs since.
 GRAPH_EVENTS = ("CUDA_GRAPH_NODE_EVENTS", "CUDA_GRAPH_EVENTS")
 GRAPH_COLUMNS = (
