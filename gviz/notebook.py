@@ -8,6 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from gviz.recording import rows
+from gviz.summary import NO_GRAPH
 
 if TYPE_CHECKING:
     from gviz.opened import Opened, OpenedGraph, OpenedRun
@@ -41,7 +42,7 @@ def summary_html(opened: Opened) -> str:
     )
     more = len(graphs) - _MOST_GRAPHS
     rest = f"<p>… and {more:,} more graphs</p>" if more > 0 else ""
-    none = "" if graphs else "<p>no graph was launched</p>"
+    none = "" if graphs else f"<p>{NO_GRAPH}</p>"
     return (
         f'<div><table style="{_STYLE}"><caption style="text-align: left; color: inherit">'
         f"{escape(title)}</caption>{''.join(lines)}</table>{rest}{none}"

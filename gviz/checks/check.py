@@ -20,6 +20,7 @@ from gviz.comparison.graph_diff import Side, read_side
 from gviz.comparison.graph_pairs import GraphWork, pair_graphs, read_graph_works
 from gviz.node_type import NodeType
 from gviz.recording import rows
+from gviz.summary import NO_GRAPH
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording
@@ -90,8 +91,7 @@ def check_recording(
 
 def _check_run(run: _Run, limits: Limits, ignored: Sequence[Ignored]) -> Iterator[Check]:
     if not run.works:
-        reason = "no graph was instantiated or launched in what was recorded"
-        yield _of_run(run.row, "graphs", UNJUDGED, value=0, reason=reason)
+        yield _of_run(run.row, "graphs", UNJUDGED, value=0, reason=NO_GRAPH)
     for work in run.works:
         yield from check_graph(run.subject(work), limits.of_graph(work.name), ignored)
     for what, limit in limits.run.items():

@@ -20,6 +20,7 @@ from gviz.cli.analyze_dominance import render_dominance
 from gviz.cli.quantity import format_count, format_ns
 from gviz.cli.text_table import render_table, shorten
 from gviz.cli.wrapped import wrapped
+from gviz.summary import NO_GRAPH
 
 _R = TypeVar("_R")
 
@@ -50,7 +51,7 @@ def render_analysis(analysis: Analysis, width: int) -> str:
 def _render_run(run: RunAnalysis, path: str, width: int) -> Iterator[str]:
     yield f"{path}, run {run.run_id}: {run.name}"
     if not run.graphs:
-        yield "  no graph was instantiated or launched in what was recorded"
+        yield f"  {NO_GRAPH}"
     elif isinstance(run.launch_costs, NotComputed):
         yield from wrapped(f"launch costs: {run.launch_costs.not_computed}", width, indent=2)
     else:

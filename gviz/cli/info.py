@@ -20,6 +20,7 @@ from gviz.node_type import WHOLE_ONLY
 from gviz.recording import nesting_rows
 from gviz.recording.reader import Recording
 from gviz.summary import (
+    NO_GRAPH,
     SLOWEST_COUNT,
     GraphSummary,
     LaunchSummary,
@@ -103,7 +104,7 @@ def _render_run(summary: RunSummary, width: int) -> Iterator[str]:
         yield ""
         yield from _render_graph(graph, width)
     if not summary.graphs:
-        yield "  no graph was instantiated or launched in what was recorded"
+        yield f"  {NO_GRAPH}"
     if summary.graph_memory:
         yield ""
         yield from _wrapped([_describe_graph_memory(s) for s in summary.graph_memory], width)

@@ -149,7 +149,7 @@ def test_recording_without_graphs_is_told(notebook: list[Any], tmp_path: Path) -
         database.execute("UPDATE graph SET origin='failed capture'")
     database.close()
     with gviz.open(path) as opened:
-        assert "no graph was launched" in opened._repr_html_()
+        assert "there is no graph in what was recorded" in opened._repr_html_()
         with pytest.raises(GvizError, match="has no graph to show; 'gviz info"):
             opened.show()
 
