@@ -25,10 +25,12 @@ from gviz.recording.reader import Recording
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from gpu_overhead import capture, launch_times, training
+from gpu_overhead import launch_times, prepared, training
 from long_run import PeakMemory
 
 BLOCK = 50
+#: Launches before any is measured.
+WARM_UP = 100
 #: Past the window: two launches recorded, and the few until it closes.
 SETTLE = 20
 
@@ -42,18 +44,6 @@ def chain(nodes: int) -> Callable[[], object]:
             x.add_(1.0)
 
     return step
-
-
-def prepared(make: Callable[[], Callable[[], object]], *, grad: bool) -> torch.cuda.CUDAGraph:
-    """Warm up and capture a step."""
-    step = make()
-    with torch.set_grad_enabled(grad), torch.cuda.stream(torch.cuda.Stream()):
-        for _ in range(3):
-            step()
-    torch.cuda.synchronize()
-    graph = capture(step, grad=grad)
-    launch_times(graph, 100)
-    return graph
 
 
 def block_times(graph: torch.cuda.CUDAGraph, *, attached: bool) -> tuple[float, float]:
@@ -83,7 +73,7 @@ def confidence(ratios: np.ndarray, rounds: int = 10_000) -> tuple[float, float]:
 
 def interleaved(launches: int) -> dict[str, float]:
     """Return how much longer launches take with gviz attached, outside its windows."""
-    graph = prepared(training, grad=True)
+    graph = prepared(training, WARM_UP, grad=True)
     pairs = []
     for i in range(max(2, launches // (2 * BLOCK))):
         # Each order half of the time, so that a drift of the clocks falls out.
@@ -106,7 +96,7 @@ def interleaved(launches: int) -> dict[str, float]:
 
 def memory(launches: int, node_launches: str) -> dict[str, float]:
     """Return what many launches of a 100-node graph leave behind, and what they cost."""
-    graph = prepared(lambda: chain(100), grad=False)
+    graph = prepared(lambda: chain(100), WARM_UP, grad=False)
     plain_gpu, plain_host = launch_times(graph, launches)
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "long.gviz"

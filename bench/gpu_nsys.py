@@ -33,19 +33,11 @@ NSYS = (
 def program(output: Path) -> None:
     """Capture each workload, launch it and write its launch times."""
     sys.path.insert(0, str(Path(__file__).resolve().parent))
-    import torch
-    from gpu_overhead import capture, encoder, launch_times, training
+    from gpu_overhead import encoder, launch_times, prepared, training
 
     found = {}
     for name, make in (("encoder", encoder), ("training", training)):
-        grad = name == "training"
-        step = make()
-        with torch.set_grad_enabled(grad), torch.cuda.stream(torch.cuda.Stream()):
-            for _ in range(3):
-                step()
-        torch.cuda.synchronize()
-        graph = capture(step, grad=grad)
-        launch_times(graph, SETTLE)
+        graph = prepared(make, SETTLE, grad=name == "training")
         found[name] = launch_times(graph, WORKLOADS[name])
     output.write_text(json.dumps(found))
 
@@ -92,7 +84,7 @@ def costs(folder: Path) -> dict[str, dict[str, list[float]]]:
 
 
 def report(folder: Path) -> None:
-    """Print both tables and a JSON line."""
+    """Print a table and a JSON line."""
     launch = costs(folder)
     for name, ways in launch.items():
         for way, (gpu, host) in ways.items():

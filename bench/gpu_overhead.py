@@ -84,6 +84,20 @@ def launch_times(graph: torch.cuda.CUDAGraph, launches: int) -> tuple[float, flo
     return start.elapsed_time(end) * 1e3 / launches, host * 1e6 / launches
 
 
+def prepared(
+    make: Callable[[], Callable[[], object]], launches: int, *, grad: bool
+) -> torch.cuda.CUDAGraph:
+    """Return the graph of a step that was warmed up, launched a number of times."""
+    step = make()
+    with torch.set_grad_enabled(grad), torch.cuda.stream(torch.cuda.Stream()):
+        for _ in range(3):
+            step()
+    torch.cuda.synchronize()
+    graph = capture(step, grad=grad)
+    launch_times(graph, launches)
+    return graph
+
+
 def watched(
     graph: torch.cuda.CUDAGraph, launches: int, node_launches: int | str
 ) -> tuple[float, float]:
@@ -113,15 +127,7 @@ def under_torch_profiler(graph: torch.cuda.CUDAGraph, launches: int) -> tuple[fl
 
 def measure(name: str, make: Callable[[], Callable[[], object]], launches: int) -> dict[str, float]:
     """Measure one workload; medians over REPEATS rounds."""
-    grad = name == "training"
-    step = make()
-    side = torch.cuda.Stream()
-    with torch.set_grad_enabled(grad), torch.cuda.stream(side):
-        for _ in range(3):
-            step()
-    side.synchronize()
-    graph = capture(step, grad=grad)
-    launch_times(graph, launches)
+    graph = prepared(make, launches, grad=name == "training")
     sides: dict[str, Callable[[], tuple[float, float]]] = {
         "plain": lambda: launch_times(graph, launches),
         "gviz default": lambda: watched(graph, launches, 20),

@@ -165,20 +165,22 @@ class ObjectReader(Generic[Parsed]):
             between = before[:-1].rstrip(_SPACE)
             if before.endswith(b",") and between.endswith(b"}"):
                 end = begin + len(between)
-                return end, self._parser.many(b"[" + text[:end].lstrip(_BETWEEN) + b"]")
+                return end, self._parse_all(end)
         return 0, None
+
+    def _parse_all(self, end: int) -> list[Parsed] | None:
+        return self._parser.many(b"[" + self._text[:end].lstrip(_BETWEEN) + b"]")
 
     def _parse(self, ends: npt.NDArray[np.intp]) -> list[Parsed]:
         """Return the objects that end there in the text."""
         if not len(ends):
             return []
-        whole = self._text[: ends[-1]]
-        found = self._parser.many(b"[" + whole.lstrip(_BETWEEN) + b"]")
+        found = self._parse_all(int(ends[-1]))
         if found is not None:
             return found
         found, start = [], 0
         for end in ends.tolist():
-            one = whole[start:end].lstrip(_BETWEEN)
+            one = self._text[start:end].lstrip(_BETWEEN)
             found.append(self._parser.one(one, self._offset + end - len(one)))
             start = end
         return found

@@ -19,7 +19,7 @@ from evil_recordings import write_evil_recording
 from nested_recordings import NESTED, write_nested_recording
 from playwright.sync_api import Browser, Page, Route
 from trace_checker import Slice, read_trace
-from waiting import PATIENCE_S
+from waiting import eventually
 
 from gviz.cli.main import main
 
@@ -116,11 +116,8 @@ def query(page: Page, sql: str) -> list[list[str]]:
 
 def open_trace(page: Page, address: str, name: str) -> None:
     page.goto(f"{address}/#!/?url={address}{TRACES}{name}")
-    for _ in range(int(10 * PATIENCE_S)):
-        if page.evaluate(f"Boolean({ENGINE})"):
-            return
-        page.wait_for_timeout(100)
-    raise AssertionError(f"Perfetto did not open the trace: {page.inner_text('body')[:500]}")
+    rest = partial(page.wait_for_timeout, 100)
+    eventually(lambda: page.evaluate(f"Boolean({ENGINE})"), "a trace in Perfetto", rest=rest)
 
 
 def recording(name: str, folder: Path) -> Path:

@@ -64,7 +64,7 @@ def test_each_record_is_a_span_of_its_node_or_an_operation(export: Path, tmp_pat
         for graph, exec_id, count in zip(graphs, (COPIES, NESTED), (8, 18), strict=True):
             kinds = nodes_of(recording, graph.graph_id)
             assert len(kinds) == count
-            launches = [x for x in recording.fetch_launches(graph.graph_id) if x.side == "graph"]
+            launches = recording.fetch_launches(graph.graph_id)
             assert len(launches) == LAUNCHES
             found: Counter[Work] = Counter()
             for launch in launches:
