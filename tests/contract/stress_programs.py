@@ -343,8 +343,9 @@ def interrupted(cuda: Driver, profile: Profile) -> Facts:
     with profile():
         graph_exec = launch_times(cuda, build_shape(cuda, GRAPH_SHAPES["chain"]), 1, stream)
         for number in (signal.SIGINT, signal.SIGTERM) * 5:
-            threading.Timer(0.03, os.kill, (os.getpid(), number)).start()
             try:
+                # In here: a starved thread may be that late with what follows.
+                threading.Timer(0.03, os.kill, (os.getpid(), number)).start()
                 for round_ in itertools.count():
                     if round_ % 2:
                         cuda.launch_graph(graph_exec, stream)

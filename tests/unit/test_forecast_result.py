@@ -128,7 +128,7 @@ def test_without_ranges_sizes_are_told_by_their_blocks(tmp_path: Path) -> None:
         text = render_analysis(analyze(recording), 100)
     assert "3 passes of 48 blocks" in text
     assert "3 passes of 192 blocks" in text
-    assert "no graph was instantiated" in text
+    assert "there is no graph in what was recorded" in text
 
 
 def test_passes_without_times_of_calls_have_no_host_time(tmp_path: Path) -> None:

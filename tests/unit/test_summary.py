@@ -108,7 +108,7 @@ def test_recording_without_graphs_says_so(tmp_path: Path) -> None:
     assert run.graphs == ()
     assert run.duration_ns is None
     assert run.stream_operations is None
-    assert "no graph was instantiated" in render(summary, 80)
+    assert "there is no graph in what was recorded" in render(summary, 80)
 
 
 def test_unknown_edges_are_none_and_said(tmp_path: Path) -> None:
