@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from gviz.app.graph_tree import GraphTree
 from gviz.app.inner_times import InnerTimes
-from gviz.app.open_levels import VisibleLevel
+from gviz.app.open_levels import OpenLevel
 from gviz.app.quantity import counted, integer
 from gviz.app.wire import Arrays, Strings
 
@@ -58,40 +59,75 @@ def _untold(tree: GraphTree, at: int) -> str:
     return "did not run in any recorded launch"
 
 
-def holder_arrays(levels: Sequence[VisibleLevel], strings: Strings) -> Arrays:
-    """Return what the DAG says of visible nodes that hold bodies, open or not.
+class HeldBody(NamedTuple):
+    """A body of a visible node: what it is to that, how often it ran, which open body it is."""
+
+    label: str
+    words: str
+    opened: int
+
+
+class Holder(NamedTuple):
+    """A visible node that holds bodies.
+
+    Attributes
+    ----------
+    item
+        Among those of all levels.
+    tree, times, node
+        The node, and what ran inside it.
+    bodies
+        By branch; ``opened`` is -1 where they are closed.
+    """
+
+    item: int
+    tree: GraphTree
+    times: InnerTimes
+    node: int
+    bodies: Sequence[HeldBody]
+
+
+def visible_holders(levels: Sequence[OpenLevel]) -> Iterator[Holder]:
+    """Yield the nodes of visible levels that hold bodies, open or not."""
+    tree, inner = levels[0].level.tree, levels[0].level.inner
+    number = {level.level.at: at for at, level in enumerate(levels)}
+    for level in levels:
+        for node in tree.holders_in(level.level.at):
+            item = level.item_that_is(node - level.level.first)
+            if item is None:
+                continue
+            bodies = [
+                HeldBody(tree.levels[at].label, turn_words(tree, inner, at), number.get(at, 0) - 1)
+                for at in tree.bodies(node)
+            ]
+            yield Holder(level.first + item, tree, inner, node, bodies)
+
+
+def holder_arrays(holders: Iterable[Holder], strings: Strings) -> Arrays:
+    """Return what the DAG says of visible nodes that hold bodies.
 
     Of each: holder_item (u4), holder_words (string), holder_launches (u4, in which anything inside
     ran), holder_p5_ns and holder_p95_ns (f4, of what ran inside in these, summed); of each of its
     bodies, one after the other: body_holder (u4, which of these), body_label and body_words
     (string), body_open (i4, which of the open bodies, -1).
     """
-    tree, inner = levels[0].level.tree, levels[0].level.inner
-    number = {level.level.at: at for at, level in enumerate(levels)}
-    nodes: list[int] = []
-    items: list[int] = []
-    words: list[int] = []
-    bodies: list[tuple[int, int, int, int]] = []
-    for level in levels:
-        for node in tree.holders_in(level.level.at):
-            item = level.item_that_is(node - level.level.first)
-            if item is None:
-                continue
-            for at in tree.bodies(node):
-                label = strings.add(tree.levels[at].label)
-                said = strings.add(turn_words(tree, inner, at))
-                bodies.append((len(nodes), label, said, number.get(at, 0) - 1))
-            nodes.append(node)
-            items.append(level.first + item)
-            words.append(strings.add(holder_words(tree, node)))
-    times, held = inner.bodies, np.array(nodes, np.int64)
-    table = np.array(bodies, np.int64).reshape(-1, 4)
+    found = list(holders)
+    table = np.array(
+        [
+            (at, strings.add(body.label), strings.add(body.words), body.opened)
+            for at, holder in enumerate(found)
+            for body in holder.bodies
+        ],
+        np.int64,
+    ).reshape(-1, 4)
+    words = [strings.add(holder_words(h.tree, h.node)) for h in found]
+    times = [(h.times.bodies, h.node) for h in found]
     return {
-        "holder_item": np.array(items, np.uint32),
+        "holder_item": np.array([holder.item for holder in found], np.uint32),
         "holder_words": np.array(words, np.uint32),
-        "holder_launches": times.launches[held].astype(np.uint32),
-        "holder_p5_ns": times.p5_ns[held].astype(np.float32),
-        "holder_p95_ns": times.p95_ns[held].astype(np.float32),
+        "holder_launches": np.array([inside.launches[n] for inside, n in times], np.uint32),
+        "holder_p5_ns": np.array([inside.p5_ns[n] for inside, n in times], np.float32),
+        "holder_p95_ns": np.array([inside.p95_ns[n] for inside, n in times], np.float32),
         "body_holder": table[:, 0].astype(np.uint32),
         "body_label": table[:, 1].astype(np.uint32),
         "body_words": table[:, 2].astype(np.uint32),

@@ -76,23 +76,12 @@ class VisibleLevel(Protocol):
     """A level whose items stand among those of others: of one graph, or of two in one picture."""
 
     @property
-    def level(self) -> TimedLevel:
-        """Its nodes."""
-
-    @property
     def first(self) -> int:
         """The number of its first item."""
 
     @property
     def holder(self) -> tuple[int, int] | None:
         """The (visible level, item of that level) that it is in."""
-
-    @property
-    def item_of(self) -> IntArray:
-        """The item of each node, among those of its level (int64)."""
-
-    def item_that_is(self, node: int) -> int | None:
-        """Return the item that a node with bodies is; None: it cannot be opened."""
 
     def __len__(self) -> int:
         """Return how many items it has."""
@@ -135,8 +124,12 @@ def open_levels(
 
 def opened_nodes(tree: GraphTree, opened: Collection[str]) -> set[int]:
     """Return the nodes that ids are about; others are of folds."""
-    keys = (int(m[1]) for name in opened if (m := _OPEN.fullmatch(name)))
-    return {node for key in keys if (node := tree.index_of(key)) is not None}
+    return {node for key in opened_keys(opened) if (node := tree.index_of(key)) is not None}
+
+
+def opened_keys(opened: Collection[str]) -> set[int]:
+    """Return the numbers of the nodes that ids are about."""
+    return {int(m[1]) for name in opened if (m := _OPEN.fullmatch(name))}
 
 
 def join_levels(levels: Sequence[OpenLevel], parts: Sequence[Arrays], strings: Strings) -> Arrays:
@@ -282,7 +275,7 @@ def _inside(
     return found
 
 
-def hidden_arrays(levels: Sequence[VisibleLevel]) -> Arrays:
+def hidden_arrays(levels: Sequence[OpenLevel]) -> Arrays:
     """Return the nodes that no item is or folds, with the items that hold them."""
     tree = levels[0].level.tree
     item = np.full(len(tree.nodes), -1, np.int64)

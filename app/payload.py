@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from gviz.app.address import Launches, Order
 from gviz.app.baseline_overlay import baseline_arrays, baseline_header
-from gviz.app.body_facts import holder_arrays
+from gviz.app.body_facts import holder_arrays, visible_holders
 from gviz.app.dag_places import Shape, place_arrays
 from gviz.app.data_overlay import data_arrays, join_data
 from gviz.app.folding import FOLD_TYPE, Folded, fold_arrays, fold_level, folded, items_shape
@@ -114,7 +114,8 @@ def dag_payload(
         _level_arrays(level, shape, ran, strings, against, asked.folding)
         for level, shape in zip(levels, shapes, strict=True)
     ]
-    arrays = join_levels(levels, parts, strings) | holder_arrays(levels, strings)
+    arrays = join_levels(levels, parts, strings)
+    arrays |= holder_arrays(visible_holders(levels), strings)
     places, placed = place_arrays(shapes, asked.layout)
     arrays |= placed
     if asked.data:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -91,6 +91,24 @@ NESTED = (
     ),
     Part("store", 2_500, (5,)),
 )  # fmt: skip
+
+
+def _change(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    """Take a node from the loop, add one to the child graph, and a case to the switch."""
+    found = list(parts)
+    step, inner, norm, check = found[2].bodies[0]
+    assert norm.name == "norm"
+    (child,), cases = found[1].bodies, found[3].bodies
+    found[1] = replace(found[1], bodies=((*child, Part("extra", 3_000, (4,))),))
+    found[2] = replace(found[2], bodies=((step, inner, replace(check, after=(1,))),))
+    found[3] = replace(found[3], bodies=(*cases, chain("case3_a")))
+    return tuple(found)
+
+
+#: NESTED with a node gone from its loop, one added to its child graph, and a case.
+NESTED_CHANGED = _change(NESTED)
+#: NESTED without its last conditional node, which holds a body that holds a child graph.
+NESTED_SHORTENED = (*NESTED[:5], replace(NESTED[6], after=(4,)))
 
 
 def layered(layers: int) -> tuple[Part, ...]:

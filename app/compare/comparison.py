@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from gviz.app.address import Sides
 from gviz.app.background import PATIENCE_S, Background
+from gviz.app.compare.page_levels import PageLevels
 from gviz.app.compare.union_keys import UnionKeys
 from gviz.app.graph_tree import GraphTree, read_tree
 from gviz.app.library import Library
@@ -30,12 +31,15 @@ class Comparison:
         The graph before and after, with all that is nested in it.
     keys
         The nodes' numbers on the page.
+    page
+        The levels that it draws: those of ``pair`` first.
     """
 
     run: RunDiff
     pair: ComparedPair
     trees: tuple[GraphTree, GraphTree]
     keys: UnionKeys
+    page: PageLevels
 
     @property
     def graph(self) -> GraphDiff:
@@ -43,7 +47,7 @@ class Comparison:
         return self.run.graphs[0]
 
     def level(self, at: int) -> GraphComparison:
-        """Return a level of the graph; its times are judged over all levels."""
+        """Return a level that both have; its times are judged over all of these."""
         found = self.pair.levels[at]
         return replace(found.comparison, times=found.nodes.changes)
 
@@ -89,7 +93,8 @@ def _compare(
     with first.at(before_at):
         run, pair = compare_graph(first.recording, second.recording, asked)
         trees = _tree(first, pair.pair.first), _tree(second, pair.pair.second)
-    return Comparison(run, pair, trees, UnionKeys.of(*trees, pair.levels))
+    keys = UnionKeys.of(*trees, pair.levels)
+    return Comparison(run, pair, trees, keys, PageLevels.of(trees, keys, pair.levels))
 
 
 def _tree(opened: OpenRecording, graph_id: int) -> GraphTree:

@@ -150,9 +150,12 @@ def counts(found: Comparison) -> Component:
         for name in ("removed", "added", "changed", "moved", "only_addresses",
                      "edges_removed", "edges_added")
     }  # fmt: skip
-    before, after = (
-        sum(getattr(x, f"node_count_{s}") for x in levels) for s in ("before", "after")
-    )
+    lone = {"removed": found.graph.bodies_removed, "added": found.graph.bodies_added}
+    alone = {name: sum(len(body.nodes) for body in bodies) for name, bodies in lone.items()}
+    for name, count in alone.items():
+        sums[name] += count
+    before = sum(level.node_count_before for level in levels) + alone["removed"]
+    after = sum(level.node_count_after for level in levels) + alone["added"]
     text = (
         f"{counted(before, 'node')} before, {counted(after, 'node')} after: {sums['removed']:,} "
         f"removed, {sums['added']:,} added, {sums['changed']:,} changed, {sums['moved']:,} moved "
@@ -162,6 +165,10 @@ def counts(found: Comparison) -> Component:
         text += f"Edges: {sums['edges_removed']:,} removed, {sums['edges_added']:,} added."
     else:
         text += "Edges are not known on both sides."
+    if any(lone.values()):
+        told = (f"{counted(len(bodies), 'body', 'bodies')} {name}, {counted(alone[name], 'node')}"
+                for name, bodies in lone.items() if bodies)  # fmt: skip
+        text += f" Bodies that one side only has: {'; '.join(told)}."
     return html.P(text)
 
 

@@ -95,7 +95,7 @@ def _timeline(asked: _Asked) -> Response:
 
 def _dag(asked: _Asked) -> Response:
     query = parse_query(request.query_string.decode())
-    if query.level >= len(asked.found.pair.levels):
+    if query.level >= len(asked.found.page):
         raise RecordingError(f"there is no level {query.level} of this comparison")
     layout = query.layout if query.layout in LAYOUTS else None
     wanted = UnionAsked(query.level, layout, frozenset(query.unfolded))

@@ -13,6 +13,7 @@ from gviz.analysis.subject import NodeRef
 from gviz.app.baseline_overlay import VERDICT_WORDS, difference_words, node_verdicts
 from gviz.app.compare.comparison import Comparison
 from gviz.app.compare.headline import verdict
+from gviz.app.compare.page_levels import SIDES
 from gviz.app.graph_tree import GraphTree
 from gviz.comparison.diff_result import GroupTime, NodeChange
 from gviz.comparison.level_diff import ComparedLevel
@@ -27,21 +28,34 @@ _MOST_DIFFERENCES = 30_000_000
 
 @dataclass(frozen=True, slots=True)
 class _Places:
-    """Where nodes of both sides are on the page: numbers, names of bodies."""
+    """Where nodes of both sides are on the page: numbers, names of bodies.
+
+    Attributes
+    ----------
+    levels
+        Of each side the levels of its tree, by graph_id.
+    """
 
     found: Comparison
+    levels: tuple[Mapping[int, int], Mapping[int, int]]
+
+    @classmethod
+    def of(cls, found: Comparison) -> _Places:
+        before, after = (
+            {x.graph.graph_id: at for at, x in enumerate(tree.levels)} for tree in found.trees
+        )
+        return cls(found, (before, after))
 
     def tree(self, side: int) -> GraphTree:
         return self.found.trees[side]
 
     def level(self, side: int, graph_id: int) -> int:
-        levels = self.tree(side).levels
-        return next(at for at, x in enumerate(levels) if x.graph.graph_id == graph_id)
+        return self.levels[side][graph_id]
 
     def keys(self, side: int, level: int) -> list[int]:
         """Return the page's numbers of a level's nodes, by node id."""
         at = self.tree(side).levels[level]
-        numbers = self.found.keys.after if side else self.found.keys.before
+        numbers = self.found.keys.of_side(side)
         return [int(key) for key in numbers[at.first : at.end]]
 
     def by_ref(self, side: int) -> Callable[[NodeRef], int]:
@@ -71,8 +85,8 @@ def table_payload(found: Comparison, table: str) -> bytes:
 
 def _nodes(found: Comparison) -> Iterator[Row]:
     """Yield all nodes of both sides, those first whose time came, went or changed most."""
-    places = _Places(found)
-    rows = list(_uncompared(found))
+    places = _Places.of(found)
+    rows = list(_in_lone_bodies(found, places))
     for at, level in enumerate(found.pair.levels):
         rows += _paired(found, places, level, at)
         rows += _alone(found, places, level)
@@ -147,24 +161,27 @@ def _alone(found: Comparison, places: _Places, level: ComparedLevel) -> Iterator
             }
 
 
-def _uncompared(found: Comparison) -> Iterator[Row]:
-    """Yield nodes of bodies without a counterpart."""
-    numbers = found.keys.before, found.keys.after
-    for side, tree in enumerate(found.trees):
-        names, kinds = tree.nodes.listed("name"), tree.nodes.integers("type").tolist()
-        ids = tree.nodes.integers("node_id").tolist()
-        for node in np.flatnonzero(~found.keys.compared[side]).tolist():
-            median = _known(tree.times.median_ns[node])
+def _in_lone_bodies(found: Comparison, places: _Places) -> Iterator[Row]:
+    """Yield nodes of bodies that one side only has."""
+    for level in found.page.levels:
+        if not level.alone:
+            continue
+        side, tree = level.side, found.trees[level.side]
+        own = tree.levels[level.place]
+        what = "added" if side else "removed"
+        median = tree.times.median_ns[own.first : own.end]
+        keys = places.keys(side, level.place)
+        for key, node, ns in zip(keys, tree.nodes[own.first : own.end], median, strict=True):
             yield {
-                "key": int(numbers[side][node]),
-                "node_b" if side else "node_a": ids[node],
-                "name": names[node],
-                "kind": node_type_name(kinds[node]),
-                "body": tree.path_of(int(tree.level[node])) or None,
-                "what": "added" if side else "removed",
-                "b_ns" if side else "a_ns": median,
-                "verdict": VERDICT_WORDS["uncompared"],
-                "difference": "in a body without a counterpart",
+                "key": key,
+                "node_b" if side else "node_a": node.node_id,
+                "name": node.name,
+                "kind": node_type_name(node.type),
+                "body": tree.path_of(level.place) or None,
+                "what": what,
+                "b_ns" if side else "a_ns": _known(ns),
+                "verdict": what,
+                "difference": f"in a body that only {SIDES[side]} has",
             }
 
 
@@ -190,7 +207,7 @@ def _addresses(found: Comparison) -> Iterator[Row]:
 
 
 def _changes(found: Comparison, nodes: Sequence[NodeChange]) -> Iterator[Row]:
-    key = _Places(found).by_ref(1)
+    key = _Places.of(found).by_ref(1)
     for node in nodes:
         for difference in node.changes:
             yield {
@@ -208,7 +225,7 @@ def _changes(found: Comparison, nodes: Sequence[NodeChange]) -> Iterator[Row]:
 
 
 def _moved(found: Comparison) -> Iterator[Row]:
-    key = _Places(found).by_ref(1)
+    key = _Places.of(found).by_ref(1)
     for level in found.graph.levels:
         for pair in level.moved:
             yield {
@@ -220,7 +237,7 @@ def _moved(found: Comparison) -> Iterator[Row]:
 
 
 def _edges(found: Comparison) -> Iterator[Row]:
-    places = _Places(found)
+    places = _Places.of(found)
     keys = places.by_ref(0), places.by_ref(1)
     for level in found.graph.levels:
         for what, side, edges in (
@@ -248,7 +265,7 @@ def _ranges(found: Comparison) -> Iterator[Row]:
 
 
 def _groups(found: Comparison, which: str) -> Iterator[Row]:
-    places = _Places(found)
+    places = _Places.of(found)
     for at, level in enumerate(found.pair.levels):
         groups = level.names if which == "names" else level.ranges
         told: Sequence[GroupTime] = getattr(found.graph.levels[at], which)

@@ -103,7 +103,7 @@ def _side(found: Comparison, recording: Recording, side: int) -> SideArrays:
 def _numbers(found: Comparison, side: int, keys: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
     """Return the page's numbers for those that nodes have in their own tree."""
     tree = found.trees[side]
-    numbers = found.keys.after if side else found.keys.before
+    numbers = found.keys.of_side(side)
     return numbers[np.searchsorted(tree.key, keys)].astype(np.uint32)
 
 

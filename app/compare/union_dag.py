@@ -12,11 +12,11 @@ import numpy.typing as npt
 from gviz.app.baseline_overlay import VERDICTS, baseline_arrays
 from gviz.app.body_facts import holder_arrays
 from gviz.app.compare.comparison import Comparison
-from gviz.app.compare.open_union import UnionLevel, nested_arrays, open_union
+from gviz.app.compare.open_union import UnionLevel, hidden_in_union, open_union, union_holders
 from gviz.app.dag_places import Shape, place_arrays
 from gviz.app.graph_level import TimedLevel, read_timed_level
 from gviz.app.keep import keeper
-from gviz.app.open_levels import apart, painted
+from gviz.app.open_levels import apart, frame_arrays, painted
 from gviz.app.overlays import describe_overlays, overlay_arrays, value_scale
 from gviz.app.payload import node_arrays
 from gviz.app.wire import Arrays, Strings, pack
@@ -61,7 +61,7 @@ def union_dag(
     numbers on the Compare page, and edge_origin (u1, one an edge: of both, before, after, as in
     :mod:`gviz.comparison.union_graph`). Layouts are those of one graph: edges that run back
     (:attr:`gviz.comparison.union_graph.UnionGraph.runs_back`) are laid out the other way round.
-    What is said of bodies is said of those after.
+    Nodes that hold bodies are described as they are after, if they are not gone.
 
     Parameters
     ----------
@@ -81,7 +81,8 @@ def union_dag(
         for level, cover in zip(levels, covers, strict=True)
     ]
     arrays = _joined([_node_arrays(found, level, strings) for level in levels])
-    arrays |= nested_arrays(found, levels, arrays, strings) | holder_arrays(levels, strings)
+    arrays |= frame_arrays(levels, arrays, strings) | hidden_in_union(found, levels)
+    arrays |= holder_arrays(union_holders(found, levels), strings)
     places, placed = place_arrays(shapes, asked.layout)
     runs_back = np.concatenate([level.union.runs_back for level in levels])
     arrays |= (
@@ -93,7 +94,7 @@ def union_dag(
             "critical_edge": np.zeros(0, np.uint32),
         }
     )
-    header = _header(found, names, levels, arrays)
+    header = _header(names, levels, arrays)
     return pack({**header, "strings": strings.to_list(), **places}, arrays)
 
 
@@ -115,29 +116,29 @@ def _edge_arrays(levels: Sequence[UnionLevel]) -> Arrays:
     )
 
 
-def _header(
-    found: Comparison, names: tuple[str, str], levels: Sequence[UnionLevel], arrays: Arrays
-) -> dict[str, Any]:
+def _header(names: tuple[str, str], levels: Sequence[UnionLevel], arrays: Arrays) -> dict[str, Any]:
     drawn = painted(arrays, levels)
     scale = value_scale(drawn["median_ns"].astype(np.float64))
-    times = found.trees[1].times
-    compared = [level.comparison for level in levels]
+    tree = levels[0].level.tree
+    compared = levels[0].comparison
+    verdicts = [VERDICTS.index(v) for v in ("added", "removed")]
+    added, gone = (int((arrays["verdict"] == v).sum()) for v in verdicts)
     return {
         "kind": "dag",
-        "graph_id": found.trees[1].graph.graph_id,
+        "graph_id": tree.graph.graph_id,
         "graph_name": f"{names[0]} and {names[1]}",
         "kinds": {t: node_type_name(t) for t in np.unique(arrays["type"]).tolist()},
-        "edges_known": all(x.first.edges_known and x.second.edges_known for x in compared),
-        "launch_count": times.launch_count,
+        "edges_known": all(map(_edges_known, levels)),
+        "launch_count": tree.times.launch_count,
         "kept_count": levels[0].level.inner.kept_count,
         "launch_asked": False,
         "folding": None,
         "baseline": {
             "name": "A",
             "verdicts": VERDICTS,
-            "added": sum(len(x.added) for x in compared),
-            "gone": sum(len(x.removed) for x in compared),
-            "untested": compared[0].times.untested,
+            "added": added,
+            "gone": gone,
+            "untested": "" if compared is None else compared.times.untested,
             "union": True,
         },
         "scale": {"least_ns": scale["least"], "most_ns": scale["most"], "log": scale["log"]},
@@ -148,12 +149,17 @@ def _header(
     }
 
 
+def _edges_known(level: UnionLevel) -> bool:
+    return all(side is None or side.graph.topology_id is not None for side in level.sides)
+
+
 def _node_arrays(found: Comparison, level: UnionLevel, strings: Strings) -> Arrays:
     """Return one value a node: of those after as they are there, then of those gone."""
     union, comparison = level.union, level.comparison
+    if comparison is None:
+        return _lone_arrays(found, level, strings)
     gone = union.before[union.origin == BEFORE]
-    before = _side_arrays(level.sides[0], found.keys.before, strings)
-    after = _side_arrays(level.sides[1], found.keys.after, strings)
+    before, after = (_side_arrays(found, level, side, strings) for side in (0, 1))
     nodes = {name: np.concatenate((after[name], before[name][gone])) for name in after}
     changes = baseline_arrays(comparison, len(comparison.second), strings)
     for name, values in changes.items():
@@ -164,10 +170,23 @@ def _node_arrays(found: Comparison, level: UnionLevel, strings: Strings) -> Arra
     return nodes
 
 
-def _side_arrays(level: TimedLevel, numbers: npt.NDArray[np.int64], strings: Strings) -> Arrays:
+def _lone_arrays(found: Comparison, level: UnionLevel, strings: Strings) -> Arrays:
+    """Return the same of a level that one side only has."""
+    side = found.page.levels[level.at].side
+    nodes = _side_arrays(found, level, side, strings)
+    nodes |= baseline_arrays(None, len(level), strings)
+    nodes["verdict"][:] = VERDICTS.index("added" if side else "removed")
+    if not side:
+        nodes["baseline_ns"] = nodes["median_ns"].copy()
+    return nodes
+
+
+def _side_arrays(found: Comparison, level: UnionLevel, side: int, strings: Strings) -> Arrays:
+    shown = level.sides[side]
+    assert shown is not None
     return {
-        **node_arrays(level, numbers[level.part], strings),
-        **{n: a for n, a in overlay_arrays(level, strings).items() if n not in _OF_ONE_GRAPH},
+        **node_arrays(shown, found.keys.of_side(side)[shown.part], strings),
+        **{n: a for n, a in overlay_arrays(shown, strings).items() if n not in _OF_ONE_GRAPH},
     }
 
 

@@ -25,26 +25,24 @@ class UnionKeys:
     ----------
     before, after
         int64, one a node of each tree.
-    compared
-        bool, one a node of each tree: the level it is in has a counterpart.
     """
 
     before: IntArray
     after: IntArray
-    compared: tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]
 
     @classmethod
     def of(cls, before: GraphTree, after: GraphTree, levels: Sequence[ComparedLevel]) -> UnionKeys:
         """Return the numbers for two trees and what was compared of them, level by level."""
         places = [{x.graph.graph_id: x for x in tree.levels} for tree in (before, after)]
         partner = np.full(len(before.nodes), -1, np.int64)
-        known = np.zeros(len(before.nodes), bool), np.zeros(len(after.nodes), bool)
         for level in levels:
             one, two = (at[i] for at, i in zip(places, level.graph_ids, strict=True))
             pairs = level.comparison.pairs
             partner[one.first + pairs[:, 0]] = after.key[two.first + pairs[:, 1]]
-            known[0][one.first : one.end] = True
-            known[1][two.first : two.end] = True
         lone = np.flatnonzero(partner < 0)
         partner[lone] = after.key.max(initial=-1) + 1 + np.arange(len(lone))
-        return cls(partner, after.key, known)
+        return cls(partner, after.key)
+
+    def of_side(self, side: int) -> IntArray:
+        """Return the numbers before (0) or after (1)."""
+        return self.after if side else self.before

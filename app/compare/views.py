@@ -11,6 +11,7 @@ from dash.development.base_component import Component
 from gviz.app.address import Addresses, Query, Sides
 from gviz.app.choices import select
 from gviz.app.compare.comparison import Comparison
+from gviz.app.compare.page_levels import SIDES, PageLevel
 from gviz.app.components import Dag, Timeline
 from gviz.app.panes import pane
 
@@ -43,7 +44,7 @@ def dag_pane(found: Comparison, editions: Sides, query: Query, addresses: Addres
     colours = [c["value"] for c in _COLOURS]
     colour = query.colour if query.colour in colours else "change"
     layout = query.layout if query.layout in ("structure", "lanes") else "structure"
-    level = query.level if query.level < len(found.pair.levels) else 0
+    level = query.level if query.level < len(found.page) else 0
     opened = list(query.unfolded)
     source = addresses.compared("dag", editions, layout=layout, level=level, open=",".join(opened))
     tools = [
@@ -51,7 +52,7 @@ def dag_pane(found: Comparison, editions: Sides, query: Query, addresses: Addres
         select("compare-colour", "Colour", _COLOURS, colour, width=140),
     ]
     offered = None
-    if len(found.pair.levels) > 1:
+    if len(found.page) > 1:
         tools.insert(0, select("compare-level", "Level", _levels(found), str(level), width=126))
         ways = {"data-ways": body_ways(found)}
         offered = html.Div(id="compare-bodies", className="gv-compare-bodies", **ways)
@@ -62,37 +63,63 @@ def dag_pane(found: Comparison, editions: Sides, query: Query, addresses: Addres
 
 
 def body_ways(found: Comparison) -> str:
-    """Return the ways from nodes to the compared bodies in them, and back, as JSON.
+    """Return the ways from nodes to the bodies in them, and back, as JSON.
 
     ``inside`` has by node the levels that it holds, as [level, what it is to the node];
-    ``around`` by level [the level around it, the node that holds it]; ``nodes`` by level the
-    first and last number of its nodes, those aside that are gone.
+    ``around`` by level [the level around it, the node that holds it]; ``nodes`` by level runs of
+    its nodes' numbers, each as first and last.
     """
-    tree = found.trees[1]
-    places = {level.graph_ids[1]: at for at, level in enumerate(found.pair.levels)}
-    level_of = [places.get(x.graph.graph_id) for x in tree.levels]
-    inside: dict[int, list[tuple[int, str]]] = {}
+    page = found.page
+    level_of = [{level.places[side]: at for at, level in enumerate(page.levels)} for side in (0, 1)]
     around: dict[int, tuple[int, int]] = {}
-    for at, level in zip(level_of, tree.levels, strict=True):
-        if at is None or level.holder < 0:
-            continue
-        outer, key = level_of[int(tree.level[level.holder])], int(found.keys.after[level.holder])
-        inside.setdefault(key, []).append((at, level.label))
-        if outer is not None:
-            around[at] = outer, key
+    for at, level in enumerate(page.levels):
+        if level.holder is not None:
+            tree = found.trees[level.side]
+            outer = int(tree.level[tree.levels[level.place].holder])
+            around[at] = level_of[level.side][outer], level.holder
+    inside = {
+        holder: [(at, _label(found, page.levels[at])) for at in held]
+        for holder, held in page.held.items()
+    }
+    last = int(found.keys.after.max(initial=-1))
     nodes = {
-        at: [int(found.keys.after[n]) for n in (level.first, level.end - 1)]
-        for at, level in zip(level_of, tree.levels, strict=True)
-        if at is not None and level.end > level.first
+        at: runs for at, level in enumerate(page.levels) if (runs := _runs(found, level, last))
     }
     return json.dumps({"inside": inside, "around": around, "nodes": nodes})
 
 
+def _label(found: Comparison, level: PageLevel) -> str:
+    return found.trees[level.side].levels[level.place].label
+
+
+def _runs(found: Comparison, level: PageLevel, last: int) -> list[list[int]]:
+    """Return the first and last number of a level's nodes: those after, then those gone.
+
+    ``last`` is the last number of all nodes after.
+    """
+    runs: list[list[int]] = []
+    for side in (1, 0):
+        place = level.places[side]
+        if place is None:
+            continue
+        own = found.trees[side].levels[place]
+        numbers = found.keys.of_side(side)[own.first : own.end]
+        if not side:
+            # Numbers of nodes that are gone follow each other, level by level.
+            numbers = numbers[numbers > last]
+        if len(numbers):
+            runs.append([int(numbers[0]), int(numbers[-1])])
+    return runs
+
+
 def _levels(found: Comparison) -> list[dict[str, str]]:
-    """Return the graph and the bodies in it that have a counterpart."""
-    tree = found.trees[1]
-    paths = {x.graph.graph_id: tree.path_of(at) for at, x in enumerate(tree.levels)}
+    """Return the graph and the bodies in it."""
     return [
-        {"value": str(at), "label": paths[level.graph_ids[1]] or "the graph itself"}
-        for at, level in enumerate(found.pair.levels)
+        {"value": str(at), "label": _path(found, level)}
+        for at, level in enumerate(found.page.levels)
     ]
+
+
+def _path(found: Comparison, level: PageLevel) -> str:
+    path = found.trees[level.side].path_of(level.place) or "the graph itself"
+    return f"{path} (only in {SIDES[level.side]})" if level.alone else path

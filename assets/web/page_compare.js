@@ -119,7 +119,7 @@
 
   // -- bodies ---------------------------------------------------------------------------
 
-  /** The ways to compared bodies and back (gviz.app.compare.views.body_ways); null: there are none. */
+  /** The ways to bodies and back (gviz.app.compare.views.body_ways); null: there are none. */
   function bodyWays() {
     const ways = document.getElementById("compare-bodies")?.dataset.ways;
     return ways ? JSON.parse(ways) : null;
@@ -158,7 +158,7 @@
 
   /** What can be done about a node: show the body it is in, open or close those it holds. */
   function buttonsFor(node, drawn, ways) {
-    const isIn = ([, [first, last]]) => first <= node && node <= last;
+    const isIn = ([, runs]) => runs.some(([first, last]) => first <= node && node <= last);
     const home = Object.entries(ways.nodes).find(isIn);
     // A row of the table may be about a node of another level.
     const holders = home ? holdersOf(Number(home[0]), drawn, ways.around) : [];

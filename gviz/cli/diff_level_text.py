@@ -12,7 +12,7 @@ from gviz.cli.change import format_change, format_shift
 from gviz.cli.quantity import format_count, format_ns
 from gviz.cli.text_table import render_table, shorten
 from gviz.cli.wrapped import wrapped
-from gviz.comparison.diff_result import EdgeRef, GroupTime, LevelDiff, NodeChange
+from gviz.comparison.diff_result import EdgeRef, GroupTime, LevelDiff, LoneBody, NodeChange
 
 #: Rows of a list that the text shows; the JSON has all.
 _LISTED = 5
@@ -40,6 +40,31 @@ def render_level(level: LevelDiff, width: int, *, named: bool) -> Iterator[str]:
     yield from _render_node_times(level, width)
     yield from _render_groups("kernel or kind", level.names, width)
     yield from _render_groups("NVTX range", level.ranges, width)
+
+
+def render_lone_bodies(
+    removed: Sequence[LoneBody], added: Sequence[LoneBody], width: int
+) -> Iterator[str]:
+    """Yield the lines about bodies that one side alone has."""
+    yield "  Bodies without a counterpart"
+    for what, bodies in (("removed", removed), ("added", added)):
+        for body in bodies[:_LISTED]:
+            yield from wrapped(f"{what}: {_describe_body(body)}", width)
+        left = bodies[_LISTED:]
+        if left:
+            nodes = format_count(sum(len(body.nodes) for body in left), "node")
+            yield from wrapped(
+                f"{what}: {format_count(len(left), 'more body', 'more bodies')}, {nodes}", width
+            )
+
+
+def _describe_body(body: LoneBody) -> str:
+    holder = body.holder
+    branch = "in" if body.branch is None else f"body {body.branch} of"
+    where = f"{branch} node {holder.node_id} of graph {holder.graph_id} ({_short(holder.name)})"
+    names = _counted(Counter(node.name for node in body.nodes)) or "empty"
+    count = format_count(len(body.nodes), "node")
+    return f"graph {body.graph_id}, {where}, {count}: {names} [derived]"
 
 
 def _describe_counts(level: LevelDiff) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from gviz.analysis.figure import NotComputed
 from gviz.cli.change import describe_noise, format_change, format_signed_ns
-from gviz.cli.diff_level_text import render_level
+from gviz.cli.diff_level_text import render_level, render_lone_bodies
 from gviz.cli.quantity import format_ns
 from gviz.cli.text_table import render_table, shorten
 from gviz.cli.wrapped import wrapped
@@ -123,6 +123,9 @@ def _render_graph(graph: GraphDiff, width: int) -> Iterator[str]:
     for level in graph.levels:
         yield ""
         yield from render_level(level, width, named=len(graph.levels) > 1)
+    if graph.bodies_removed or graph.bodies_added:
+        yield ""
+        yield from render_lone_bodies(graph.bodies_removed, graph.bodies_added, width)
 
 
 # -- times -------------------------------------------------------------------------------

@@ -138,6 +138,16 @@ class LevelDiff:
 
 
 @dataclass(frozen=True, slots=True)
+class LoneBody:
+    """A body of one side only: a child graph, or a branch of a conditional node."""
+
+    graph_id: int = figure("stated", "the body")
+    holder: NodeRef = figure("stated", "the node that holds it")
+    branch: int | None = figure("stated", "which of a conditional node's bodies; none of others")
+    nodes: tuple[NodeRef, ...] = figure("stated", "its nodes, none of which has a partner")
+
+
+@dataclass(frozen=True, slots=True)
 class WaterfallPart:
     """A part of a step."""
 
@@ -210,6 +220,12 @@ class GraphDiff:
     waterfall: Waterfall | NotComputed = figure("derived", "where the change of the launch lies")
     levels: tuple[LevelDiff, ...] = figure(
         "derived", "the graph itself, then the bodies that partners hold"
+    )
+    bodies_removed: tuple[LoneBody, ...] = figure(
+        "derived", "bodies without a counterpart after, at any depth"
+    )
+    bodies_added: tuple[LoneBody, ...] = figure(
+        "derived", "bodies without a counterpart before, at any depth"
     )
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from gviz.analysis.executed_graph import bodies_by_parent
 from gviz.analysis.figure import NotComputed
 from gviz.analysis.subject import Subject
 from gviz.comparison.comparison import pair_bodies
-from gviz.comparison.diff_result import GraphDiff, TimeChange, Waterfall
+from gviz.comparison.diff_result import GraphDiff, LoneBody, TimeChange, Waterfall
 from gviz.comparison.graph_pairs import GraphPair
 from gviz.comparison.launch_totals import (
     critical_paths,
@@ -19,6 +19,7 @@ from gviz.comparison.launch_totals import (
     launch_lengths,
 )
 from gviz.comparison.level_diff import ComparedLevel, compare_level, level_diff
+from gviz.comparison.lone_bodies import lone_bodies
 from gviz.comparison.timed_pairs import TimedPairs, judge_together, pair_all
 from gviz.comparison.waterfall import NodeKey, Partners, build_waterfall
 from gviz.recording import rows
@@ -64,6 +65,8 @@ class ComparedPair:
         launch and host; then first_to_last and critical_path where node times are known.
     why_no_totals
         Why the last two are not there.
+    lone
+        Bodies of one side only: before, after.
     """
 
     pair: GraphPair
@@ -72,6 +75,7 @@ class ComparedPair:
     why_no_totals: str
     waterfall: Waterfall | NotComputed
     levels: tuple[ComparedLevel, ...]
+    lone: tuple[tuple[LoneBody, ...], tuple[LoneBody, ...]]
 
 
 def compare_pair(before: Side, after: Side, pair: GraphPair) -> ComparedPair:
@@ -100,7 +104,15 @@ def compare_pair(before: Side, after: Side, pair: GraphPair) -> ComparedPair:
         why_no_totals=why_not,
         waterfall=build_waterfall(*subjects, _partners(levels, subjects), launch_ns),
         levels=levels,
+        lone=(_lone(before, pair.first, levels, 0), _lone(after, pair.second, levels, 1)),
     )
+
+
+def _lone(
+    side: Side, graph_id: int, levels: Sequence[ComparedLevel], at: Literal[0, 1]
+) -> tuple[LoneBody, ...]:
+    compared = {level.graph_ids[at] for level in levels}
+    return lone_bodies(side.recording, graph_id, side.bodies, compared)
 
 
 def _why_no_totals(before: Subject, after: Subject) -> str:
@@ -186,4 +198,6 @@ def graph_diff(found: ComparedPair) -> GraphDiff:
         critical_path=times[3],
         waterfall=found.waterfall,
         levels=tuple(level_diff(level) for level in found.levels),
+        bodies_removed=found.lone[0],
+        bodies_added=found.lone[1],
     )

@@ -49,6 +49,22 @@ class UnionGraph:
     edge_origin: npt.NDArray[np.uint8]
     runs_back: npt.NDArray[np.bool_]
 
+    @classmethod
+    def alone(
+        cls, count: int, source: IntArray, target: IntArray, edge_type: IntArray, whose: int
+    ) -> UnionGraph:
+        """Return a level that one side only has; ``whose`` is BEFORE or AFTER."""
+        own, none = np.arange(count), np.full(count, -1, np.int64)
+        return cls(
+            before=own if whose == BEFORE else none,
+            after=own if whose == AFTER else none,
+            source=source,
+            target=target,
+            edge_type=edge_type,
+            edge_origin=np.full(len(source), whose, np.uint8),
+            runs_back=np.zeros(len(source), bool),
+        )
+
     def __len__(self) -> int:
         return len(self.before)
 

@@ -12,6 +12,7 @@ from urllib.parse import unquote
 import pytest
 from accessible import expect_accessible
 from canvas_page import locate
+from nested_recordings import NESTED, NESTED_SHORTENED, write_nested_recording
 from playwright.sync_api import Page, expect
 from recaptures import write_recaptures
 from recordings import fork_join_shape, write_loop_recording, write_recording
@@ -161,7 +162,7 @@ def test_a_double_click_opens_a_body_in_place_and_closes_it_again(
     before = state("dag")["nodeCount"]
     ways = json.loads(page.locator("#compare-bodies").get_attribute("data-ways") or "")
     (holder,) = (int(key) for key, found in ways["inside"].items() if found[0][0] == 1)
-    first, last = ways["nodes"]["1"]
+    ((first, last),) = ways["nodes"]["1"]
     spot = locate(page, holder, "compare-dag")
     page.mouse.dblclick(spot["x"], spot["y"])
     eventually(lambda: state("dag").get("nodeCount", 0) > before, "the body in the graph")
@@ -188,7 +189,7 @@ def test_node_in_a_closed_body_is_shown_where_it_is(
     open_page(page, site, "compare?a=short&b=long")
     ready(state)
     ways = json.loads(page.locator("#compare-bodies").get_attribute("data-ways") or "")
-    first, _ = ways["nodes"]["1"]
+    ((first, _),) = ways["nodes"]["1"]
     graph_page.click_node("compare-timeline", first)
     page.get_by_role("button", name="Show it where it is").click()
     eventually(lambda: len(state("dag").get("frames", [])) == 1, "its body in the graph")
@@ -204,6 +205,52 @@ def test_body_drawn_alone_leads_out_again(
     page.get_by_role("button", name="Out of the body").click()
     eventually(lambda: state("dag").get("nodeCount", inner) != inner, "the graph itself")
     assert "level=" not in page.url
+
+
+@pytest.fixture(scope="module")
+def nested(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Site:
+    folder = tmp_path_factory.mktemp("nested")
+    return serve(
+        write_nested_recording(folder / "longer.gviz", NESTED),
+        write_nested_recording(folder / "shorter.gviz", NESTED_SHORTENED),
+    )
+
+
+def test_bodies_in_a_node_that_is_gone_open_in_place(
+    page: Page, nested: Site, graph_page: GraphPage, state: Callable[[str], dict[str, Any]]
+) -> None:
+    open_page(page, nested, "compare?a=longer&b=shorter")
+    ready(state)
+    whole = state("dag")["nodeCount"]
+    ways = json.loads(page.locator("#compare-bodies").get_attribute("data-ways") or "")
+    # The one that is gone has a number beyond those of all nodes after.
+    gone = max(int(key) for key in ways["inside"] if int(key) in _drawn(ways, 0))
+    child = max(int(key) for key in ways["inside"])
+    graph_page.click_node("compare-dag", gone)
+    page.get_by_role("button", name="Open its bodies").click()
+    eventually(lambda: state("dag").get("nodeCount") == whole + 1, "what it held")
+    spot = locate(page, child, "compare-dag")
+    page.mouse.dblclick(spot["x"], spot["y"])
+    eventually(lambda: state("dag").get("nodeCount") == whole + 3, "the child graph in that")
+    assert [frame["node"] for frame in state("dag")["frames"]] == [gone, child]
+    # Closed, what was in it is found at it, and shown where it is.
+    graph_page.click_node("compare-dag", gone)
+    page.get_by_role("button", name="Close its bodies").click()
+    eventually(lambda: state("dag").get("nodeCount") == whole, "closed")
+    graph_page.click_node("compare-timeline", child + 1)
+    page.get_by_role("button", name="Show it where it is").click()
+    eventually(lambda: len(state("dag").get("frames", [])) == 2, "both bodies")
+    assert state("dag")["selected"] == [child + 1]
+    page.locator("#compare-level").click()
+    page.get_by_role("option", name="only in A").last.click()
+    eventually(lambda: state("dag").get("nodeCount") == 2, "the innermost alone")
+    page.get_by_role("button", name="Out of the body").click()
+    eventually(lambda: state("dag").get("nodeCount") == 3, "out of it, where it is open")
+
+
+def _drawn(ways: dict[str, Any], level: int) -> set[int]:
+    """Return the numbers of a level's nodes."""
+    return {n for first, last in ways["nodes"][str(level)] for n in range(first, last + 1)}
 
 
 def test_choices_lead_to_a_comparison(page: Page, site: Site) -> None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from nested_recordings import NESTED_CHANGED, NESTED_SHORTENED, write_nested_recording
 from recaptures import write_recaptures
 from recordings import fork_join_shape, transformer_shape, write_loop_recording, write_recording
 
@@ -60,6 +61,21 @@ def test_text_fits_the_terminal(recaptures: tuple[Path, Path], tmp_path: Path, w
         lines = text.splitlines()
         assert max(map(len, lines[2:])) <= width  # the first two are paths
         assert len(lines) < 80
+
+
+def test_bodies_of_one_side_are_listed(gviz: Gviz, tmp_path: Path) -> None:
+    before = write_nested_recording(tmp_path / "before.gviz", NESTED_CHANGED)
+    after = write_nested_recording(tmp_path / "after.gviz", NESTED_SHORTENED)
+    said = gviz("diff", before, after).stdout
+    told = " ".join(said[said.index("  Bodies without a counterpart") :].split())
+    assert told == (
+        "Bodies without a counterpart "
+        "removed: graph 9, body 3 of node 3 of graph 1 (CONDITIONAL SWITCH), 1 node: "
+        "1 × case3_a [derived] "
+        "removed: graph 10, body 0 of node 5 of graph 1 (CONDITIONAL IF), 1 node: "
+        "1 × GRAPH [derived] "
+        "removed: graph 11, in node 0 of graph 10 (GRAPH), 2 nodes: 1 × pack, 1 × send [derived]"
+    )
 
 
 def test_graphs_beyond_the_largest_changes_have_a_line_each(recaptures: tuple[Path, Path]) -> None:

@@ -12,7 +12,7 @@ import pytest
 from app_recordings import write_imported_recording
 from app_tree import by_id, links, texts, walk
 from evil_recordings import write_cyclic_recording, write_evil_recording
-from nested_recordings import NESTED, write_nested_recording
+from nested_recordings import NESTED, NESTED_CHANGED, NESTED_SHORTENED, Part, write_nested_recording
 from recaptures import write_recaptures
 from recordings import fork_join_shape, transformer_shape, write_loop_recording, write_recording
 
@@ -270,24 +270,57 @@ def test_table_of_nodes_has_those_of_bodies(tmp_path: Path) -> None:
     assert any(nodes["body"])
 
 
-def test_nodes_lead_to_the_bodies_in_them_and_bodies_back(tmp_path: Path) -> None:
-    paths = [write_nested_recording(tmp_path / f"{n}.gviz", NESTED) for n in "ab"]
-    library = Library(paths)
+@pytest.mark.parametrize("after", [NESTED, NESTED_CHANGED, NESTED_SHORTENED])
+@pytest.mark.parametrize("swapped", [False, True])
+def test_nodes_lead_to_the_bodies_in_them_and_bodies_back(
+    tmp_path: Path, after: tuple[Part, ...], *, swapped: bool
+) -> None:
+    sides = (after, NESTED) if swapped else (NESTED, after)
+    library = Library(
+        [
+            write_nested_recording(tmp_path / f"{n}.gviz", parts)
+            for n, parts in zip("ab", sides, strict=True)
+        ]
+    )
     found = compare_sides(library, Sides("a", "b", 1))
     ways = json.loads(body_ways(found))
-    tree = found.trees[1]
-    name_of = {int(k): n for k, n in zip(found.keys.after, tree.nodes.listed("name"), strict=True)}
+    name_of = {
+        int(key): name
+        for tree, keys in zip(found.trees, (found.keys.before, found.keys.after), strict=True)
+        for key, name in zip(keys, tree.nodes.listed("name"), strict=True)
+    }
     opened = {
         (name_of[int(key)], label) for key, bodies in ways["inside"].items() for _, label in bodies
     }
     assert ("CONDITIONAL SWITCH", "body 2: case 2") in opened
     assert ("GRAPH", "child graph") in opened
-    keys = [key for first, last in ways["nodes"].values() for key in range(first, last + 1)]
-    assert sorted(keys) == sorted(tree.key.tolist())
-    assert len(ways["around"]) == len(found.pair.levels) - 1 == len(tree.levels) - 1
+    assert (("CONDITIONAL SWITCH", "body 3: case 3") in opened) is (after is NESTED_CHANGED)
+    keys = [key for runs in ways["nodes"].values() for a, b in runs for key in range(a, b + 1)]
+    assert sorted(keys) == sorted(name_of)
+    assert len(ways["around"]) == len(found.page) - 1
     for level, (outer, key) in ways["around"].items():
         assert int(level) in [at for at, _ in ways["inside"][str(key)]]
         assert key in dag(library, found, ("a", "b"), None, outer)[1]["node_id"]
+
+
+def test_body_of_one_side_is_counted_listed_and_offered(tmp_path: Path) -> None:
+    files = [
+        write_nested_recording(tmp_path / f"{name}.gviz", parts)
+        for name, parts in (("a", NESTED_CHANGED), ("b", NESTED))
+    ]
+    library = Library(files)
+    shown = body(library, "?a=a&b=b&graph=1")
+    summary = texts(shown)
+    count = sum(x.end - x.first for x in compare_sides(library, Sides("a", "b", 1)).trees[0].levels)
+    assert f"{count} nodes before" in summary
+    assert "2 removed, 1 added" in summary
+    assert "Bodies that one side only has: 1 body removed, 1 node." in summary
+    (offered,) = [x.data for x in walk(shown) if getattr(x, "id", None) == "compare-level"]
+    assert offered[-1]["label"] == "body 3 of node 3 (only in A)"
+    nodes = table(compare_sides(library, Sides("a", "b", 1)), "nodes")
+    at = nodes["name"].index("case3_a")
+    assert (nodes["what"][at], nodes["verdict"][at]) == ("removed", "removed")
+    assert nodes["difference"][at] == "in a body that only A has"
 
 
 # -- views ---------------------------------------------------------------------------------

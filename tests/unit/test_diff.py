@@ -7,6 +7,12 @@ import json
 from pathlib import Path
 
 import pytest
+from nested_recordings import (
+    NESTED,
+    NESTED_CHANGED,
+    NESTED_SHORTENED,
+    write_nested_recording,
+)
 from noisy_recordings import SHAPE, Write, alter, writer_into
 from recordings import Shape, transformer_shape, write_loop_recording
 
@@ -144,6 +150,26 @@ def test_bodies_of_partners_are_levels_of_their_own(tmp_path: Path) -> None:
     assert sum(causes(found).values()) == pytest.approx(found.after_ns - found.before_ns)
     # The nodes of two turns more.
     assert causes(found)["nodes that came onto the path"] > 0
+
+
+def test_bodies_of_one_side_are_named_with_their_nodes(tmp_path: Path) -> None:
+    both, more, less = (
+        write_nested_recording(tmp_path / f"{at}.gviz", parts)
+        for at, parts in enumerate((NESTED, NESTED_CHANGED, NESTED_SHORTENED))
+    )
+    graph = only_graph(diff(both, more))
+    assert graph.bodies_removed == ()
+    (case,) = graph.bodies_added
+    assert (case.holder.name, case.holder.node_id, case.branch) == ("CONDITIONAL SWITCH", 3, 3)
+    assert [node.name for node in case.nodes] == ["case3_a"]
+    graph = only_graph(diff(both, less))
+    assert graph.bodies_added == ()
+    # The node that is gone held a child graph in its body.
+    then, child = graph.bodies_removed
+    assert (then.holder.name, then.branch) == ("CONDITIONAL IF", 0)
+    assert (child.holder.graph_id, child.branch) == (then.graph_id, None)
+    assert [node.name for node in child.nodes] == ["pack", "send"]
+    assert only_graph(diff(less, both)).bodies_added == graph.bodies_removed
 
 
 def test_what_cannot_be_told_says_why(write: Write) -> None:

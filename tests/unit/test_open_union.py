@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from nested_recordings import NESTED, Part, chain, write_nested_recording
+from nested_recordings import NESTED, NESTED_CHANGED, NESTED_SHORTENED, write_nested_recording
+from recordings import write_loop_recording
 
 from gviz.app.address import Sides
 from gviz.app.compare.comparison import Comparison, compare_sides
@@ -24,25 +24,13 @@ INNER_IF = 14
 LAYOUTS = ("structure", "lanes")
 
 
-def changed() -> tuple[Part, ...]:
-    """Return NESTED with a node gone from its loop, one added to its child graph, and a case."""
-    step, inner, norm, check = NESTED[WHILE].bodies[0]
-    assert norm.name == "norm"
-    (child,), switch = NESTED[CHILD].bodies, NESTED[SWITCH]
-    parts = list(NESTED)
-    parts[CHILD] = replace(NESTED[CHILD], bodies=((*child, Part("extra", 3_000, (4,))),))
-    parts[WHILE] = replace(NESTED[WHILE], bodies=((step, inner, replace(check, after=(1,))),))
-    parts[SWITCH] = replace(switch, bodies=(*switch.bodies, chain("case3_a")))
-    return tuple(parts)
-
-
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
     folder: Path = tmp_path_factory.mktemp("union")
     return Library(
         [
             write_nested_recording(folder / "before.gviz", NESTED),
-            write_nested_recording(folder / "after.gviz", changed(), seed=1),
+            write_nested_recording(folder / "after.gviz", NESTED_CHANGED, seed=1),
         ]
     )
 
@@ -134,17 +122,17 @@ def test_bodies_open_in_bodies(library: Library, found: Comparison) -> None:
     assert INNER_IF in dag(library, found, INNER_IF)[1]["hidden_node"]
 
 
-def test_every_node_of_compared_levels_is_an_item_or_hidden_in_one(
+def test_every_node_of_both_is_an_item_or_hidden_in_one(
     library: Library, found: Comparison
 ) -> None:
     keys: UnionKeys = found.keys
-    known = {*keys.after.tolist(), *keys.before[keys.compared[0]].tolist()}
+    known = {*keys.after.tolist(), *keys.before.tolist()}
     for opened in ((), (WHILE,), (WHILE, INNER_IF), (CHILD, SWITCH, IF)):
         a = dag(library, found, *opened)[1]
         shown, hidden = a["node_id"].tolist(), a["hidden_node"].tolist()
         assert len(set(shown)) == len(shown)
         assert not set(shown) & set(hidden)
-        assert known <= {*shown, *hidden}
+        assert known == {*shown, *hidden}
         assert (a["hidden_item"] < len(shown)).all()
 
 
@@ -156,17 +144,89 @@ def test_gone_node_of_a_closed_body_is_found_at_its_holder(
     assert a["node_id"][a["hidden_item"][at]] == WHILE
 
 
-def test_only_bodies_with_a_counterpart_are_drawn(library: Library, found: Comparison) -> None:
+def test_case_that_came_opens_beside_those_of_both(library: Library, found: Comparison) -> None:
     header, a = dag(library, found, SWITCH)
-    labels = [header["strings"][i] for i in a["body_label"]]
-    mine = a["holder_item"][a["body_holder"]] == item_of(a, SWITCH)
-    drawn = {label: open_ >= 0 for label, open_, is_mine
-             in zip(labels, a["body_open"], mine, strict=True) if is_mine}  # fmt: skip
-    assert drawn == {
-        "body 0: case 0": True, "body 1: case 1": True, "body 2: case 2": True,
-        "body 3: case 3": False,
+    assert bodies_of(header, a, SWITCH) == {
+        "body 0: case 0": ("ran in 3 of 6 launches", True),
+        "body 1: case 1": ("did not run in any recorded launch", True),
+        "body 2: case 2": ("ran in 3 of 6 launches", True),
+        "body 3: case 3": ("only in B: did not run in any recorded launch", True),
+    }
+    item = item_of(a, key_of(found, 1, "case3_a"))
+    assert header["baseline"]["verdicts"][a["verdict"][item]] == "added"
+    assert stand_inside(a, np.array([item]), item_of(a, SWITCH), header["node_width"] / 2)
+
+
+def test_turns_of_both_sides_are_told_where_they_differ(tmp_path: Path) -> None:
+    library = Library(
+        [
+            write_loop_recording(tmp_path / f"{name}.gviz", iterations=turns)
+            for name, turns in (("before", 3), ("after", 5))
+        ]
+    )
+    found = compare_sides(library, Sides("before", "after", 1))
+    (holder,) = found.page.held
+    assert bodies_of(*dag(library, found), holder) == {
+        "body 0": (
+            "5 turns a launch, in every launch; in A 3 turns a launch, in every launch", False
+        )
     }  # fmt: skip
-    assert len(a["body_left"]) == 3
+
+
+def bodies_of(header: dict[str, Any], a: Arrays, key: int) -> dict[str, tuple[str, bool]]:
+    """Return of each body of a node what it is, what is said of it, and whether it is open."""
+    texts, holders = header["strings"], a["holder_item"][a["body_holder"]]
+    table = zip(a["body_label"], a["body_words"], a["body_open"], holders, strict=True)
+    item = item_of(a, key)
+    return {texts[n]: (texts[w], bool(o >= 0)) for n, w, o, holder in table if holder == item}
+
+
+#: What is gone, or new the other way round, with the last conditional node: that node, the child
+#: graph in its body, and the two kernels in that.
+LAST_IF = ("CONDITIONAL IF", "GRAPH", "pack", "send")
+
+
+@pytest.mark.parametrize("came", [False, True])
+def test_what_a_lone_node_holds_opens_level_by_level(tmp_path: Path, *, came: bool) -> None:
+    sides = (NESTED_SHORTENED, NESTED) if came else (NESTED, NESTED_SHORTENED)
+    library = Library(
+        [
+            write_nested_recording(tmp_path / f"{name}.gviz", parts)
+            for name, parts in zip(("before", "after"), sides, strict=True)
+        ]
+    )
+    found = compare_sides(library, Sides("before", "after", 1, 1))
+    side, verdict = (1, "added") if came else (0, "removed")
+    tree, keys = found.trees[side], found.keys.of_side(side)
+    (last,) = [n for n in tree.holders_in(0) if n == 5]
+    lone = keys[[last, *tree.inside(last)]]
+    assert [tree.nodes[n].name for n in (last, *tree.inside(last))] == list(LAST_IF)
+
+    header, a = dag(library, found)
+    hidden = dict(zip(a["hidden_node"].tolist(), a["hidden_item"].tolist(), strict=True))
+    assert {hidden[int(key)] for key in lone[1:]} == {item_of(a, int(lone[0]))}
+    (words, is_open) = bodies_of(header, a, int(lone[0]))["body 0: then"]
+    assert words.startswith(f"only in {'AB'[side]}: ran in ")
+    assert not is_open
+
+    header, a = dag(library, found, int(lone[0]), int(lone[1]))
+    items = [item_of(a, int(key)) for key in lone]
+    assert [int(a["within"][item]) for item in items] == [-1, items[0], items[1], items[1]]
+    assert {header["baseline"]["verdicts"][v] for v in a["verdict"][items]} == {verdict}
+    counts = header["baseline"]["added"], header["baseline"]["gone"]
+    assert counts == ((4, 0) if came else (0, 4))
+    inner = a["edge_from"] == items[2]
+    assert a["edge_to"][inner].tolist() == [items[3]]
+    assert a["edge_origin"][inner].tolist() == [AFTER if came else BEFORE]
+    for holder, inside in ((items[0], items[1:2]), (items[1], items[2:])):
+        assert stand_inside(a, np.array(inside), holder, header["node_width"] / 2)
+
+    # The innermost alone, by its number among the page's levels.
+    (level,) = [n for n, x in enumerate(found.page.levels) if x.holder == lone[1]]
+    header, a = dag(library, found, level=level)
+    assert a["node_id"].tolist() == lone[2:].tolist()
+    assert np.isnan(a["change_ns"]).all()
+    assert np.array_equal(a["baseline_ns"], a["median_ns"], equal_nan=True) is not came
 
 
 def test_body_shown_alone_has_its_own_bodies_in_place(library: Library, found: Comparison) -> None:

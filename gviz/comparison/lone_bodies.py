@@ -1,0 +1,61 @@
+"""Bodies that only one of two graphs has: nothing corresponds to what is in them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from gviz.analysis.subject import NodeRef
+from gviz.comparison.diff_result import LoneBody
+from gviz.recording import rows
+
+if TYPE_CHECKING:
+    from gviz.recording.reader import Recording
+
+
+def lone_bodies(
+    recording: Recording,
+    graph_id: int,
+    bodies: Mapping[int, Sequence[rows.Graph]],
+    compared: Collection[int],
+) -> tuple[LoneBody, ...]:
+    """Return the bodies nested in a graph that are not compared, at any depth, outermost first.
+
+    Parameters
+    ----------
+    recording, graph_id
+        Where from, and in which graph.
+    bodies
+        All graphs that nodes hold, by the graph whose nodes these are.
+    compared
+        The graph_ids of levels that have a counterpart.
+    """
+    found: list[LoneBody] = []
+    waiting = [graph_id]
+    while waiting:
+        outer = waiting.pop(0)
+        held = bodies.get(outer, ())
+        waiting += [body.graph_id for body in held]
+        lone = [body for body in held if body.graph_id not in compared]
+        if not lone:
+            continue
+        holders = {ref.node_id: ref for ref in _refs(recording, outer)}
+        for body in lone:
+            assert body.parent_node_id is not None
+            found.append(
+                LoneBody(
+                    graph_id=body.graph_id,
+                    holder=holders[body.parent_node_id],
+                    branch=body.branch,
+                    nodes=tuple(_refs(recording, body.graph_id)),
+                )
+            )
+    return tuple(found)
+
+
+def _refs(recording: Recording, graph_id: int) -> Iterator[NodeRef]:
+    columns = ("node_id", "name")
+    for node_id, name in recording.fetch_columns(
+        rows.Node, columns, {"graph_id": graph_id}, "node_id"
+    ):
+        yield NodeRef(graph_id, node_id, name)
