@@ -59,35 +59,51 @@ class _Row(NamedTuple):
     name: str
 
 
-def span_owners(
-    recording: Recording, graph: rows.Graph, nodes: Sequence[SpanNode]
-) -> dict[int, Owner]:
-    """Return the owners of spans by the node id that spans carry (exec_node_id)."""
+class LevelNodes:
+    """The nodes of a run's graph levels and what these hold; each level is read once.
+
+    Parameters
+    ----------
+    recording, run_id
+        Where from.
+    """
+
+    def __init__(self, recording: Recording, run_id: int) -> None:
+        self._recording = recording
+        self._nodes: dict[int, Sequence[SpanNode]] = {}
+        self._bodies: dict[tuple[int, int], list[int]] = {}
+        for body in recording.fetch_graphs(run_id):
+            if body.parent_graph_id is not None and body.parent_node_id is not None:
+                key = (body.parent_graph_id, body.parent_node_id)
+                self._bodies.setdefault(key, []).append(body.graph_id)
+
+    def of(self, graph_id: int) -> Sequence[SpanNode]:
+        """Return the nodes of a level, with no more than spans are told apart by."""
+        if graph_id not in self._nodes:
+            key = {"graph_id": graph_id}
+            columns = self._recording.fetch_columns(rows.Node, _Row._fields, key, "node_id")
+            self._nodes[graph_id] = list(map(_Row._make, columns))
+        return self._nodes[graph_id]
+
+    def bodies(self, graph_id: int, node_id: int) -> Sequence[int]:
+        """Return the graph_ids of the levels that a node holds."""
+        return self._bodies.get((graph_id, node_id), ())
+
+
+def span_owners(levels: LevelNodes, graph_id: int) -> dict[int, Owner]:
+    """Return the owners of spans in a level, by the node id that spans carry (exec_node_id)."""
+    nodes = levels.of(graph_id)
     found = {
         n.exec_node_id: Owner(i, False, n.name, n.type)
         for i, n in enumerate(nodes)
         if n.exec_node_id is not None
     }
-    bodies: dict[tuple[int, int], list[int]] = {}
-    for body in recording.fetch_graphs(graph.run_id):
-        if body.parent_graph_id is not None and body.parent_node_id is not None:
-            key = (body.parent_graph_id, body.parent_node_id)
-            bodies.setdefault(key, []).append(body.graph_id)
-    if not bodies:
-        return found
-    open_levels = [(graph.graph_id, n.node_id, i) for i, n in enumerate(nodes)]
-    while open_levels:
-        holder, node_id, index = open_levels.pop()
-        for body_id in bodies.get((holder, node_id), ()):
-            for n in read_span_nodes(recording, body_id):
-                open_levels.append((body_id, n.node_id, index))
+    waiting = [(graph_id, n.node_id, i) for i, n in enumerate(nodes)]
+    while waiting:
+        holder, node_id, index = waiting.pop()
+        for body_id in levels.bodies(holder, node_id):
+            for n in levels.of(body_id):
+                waiting.append((body_id, n.node_id, index))
                 if n.exec_node_id is not None:
                     found.setdefault(n.exec_node_id, Owner(index, True, n.name, n.type))
     return found
-
-
-def read_span_nodes(recording: Recording, graph_id: int) -> Sequence[SpanNode]:
-    """Return the nodes of a graph level, with no more than spans are told apart by."""
-    key = {"graph_id": graph_id}
-    columns = recording.fetch_columns(rows.Node, _Row._fields, key, "node_id")
-    return list(map(_Row._make, columns))

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.comparison.compared_graph import ComparedGraph, IntArray, read_graph
-from gviz.comparison.durations import NodeDurations, add_up, read_durations
+from gviz.comparison.durations import DurationReader, NodeDurations, add_up
 from gviz.comparison.edge_changes import EdgeChanges, compare_edges
 from gviz.comparison.lane_changes import moved_lanes
 from gviz.comparison.node_changes import Difference, compare_details, read_details
@@ -86,9 +86,15 @@ class GraphComparison:
 
 
 def compare_graphs(
-    first: Recording, first_graph_id: int, second: Recording, second_graph_id: int
+    first: Recording,
+    first_graph_id: int,
+    second: Recording,
+    second_graph_id: int,
+    readers: tuple[DurationReader, DurationReader] | None = None,
 ) -> GraphComparison:
     """Compare a graph level before and after, of one recording or two.
+
+    ``readers`` are of the two, where levels of the same graphs are compared one after the other.
 
     Raises
     ------
@@ -103,10 +109,8 @@ def compare_graphs(
     differences = compare_details(
         read_details(first, first_graph_id), read_details(second, second_graph_id), pairs.tolist()
     )
-    one_side, other = (
-        read_durations(first, first_graph_id),
-        read_durations(second, second_graph_id),
-    )
+    readers = readers or (DurationReader(first), DurationReader(second))
+    one_side, other = readers[0].read(first_graph_id), readers[1].read(second_graph_id)
     return GraphComparison(
         first=before,
         second=after,

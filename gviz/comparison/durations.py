@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.recording import rows
-from gviz.span_owners import Owner, read_span_nodes, span_owners
+from gviz.span_owners import LevelNodes, Owner, span_owners
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording
@@ -63,45 +63,116 @@ def add_up(durations: NodeDurations, groups: Sequence[IntArray]) -> NodeDuration
     return NodeDurations(launches, typical, durations.methods)
 
 
-def read_durations(recording: Recording, graph_id: int) -> NodeDurations:
-    """Return the durations of a graph level; RecordingError if there is no such graph."""
-    graph = recording.fetch_graph(graph_id)
-    outermost = recording.fetch_outermost(graph)
-    nodes = read_span_nodes(recording, graph_id)
-    owners = span_owners(recording, graph, nodes)
-    launches = _by_launch(recording, outermost.graph_id, owners, len(nodes))
-    key = {"graph_id": outermost.graph_id, "node_level": 1}
-    ways = recording.fetch_columns(rows.Launch, ("side", "node_method"), key, "ordinal")
-    return NodeDurations(
-        launches=launches,
-        typical=_typical(recording, outermost.graph_id, owners, launches),
-        methods=frozenset(method or "cupti" for side, method in ways if side == "graph"),
-    )
+@dataclass(frozen=True, slots=True)
+class _Spans:
+    """The spans of a launched graph's node-level launches, node by node.
+
+    Attributes
+    ----------
+    graph_id
+        The graph that is launched.
+    launch_count
+        How many launches have spans.
+    exec_node_id
+        int64, ascending: the nodes that ran, by their ids in the executable.
+    begin
+        int64, one a node and one more: where its spans begin in the arrays below.
+    launch, duration_ns
+        int64, one a span: which launch it is of, and its duration.
+    median_ns
+        By id in the executable, of nodes that have one.
+    methods
+        How the launches were measured.
+    """
+
+    graph_id: int
+    launch_count: int
+    exec_node_id: IntArray
+    begin: IntArray
+    launch: IntArray
+    duration_ns: IntArray
+    median_ns: dict[int, float]
+    methods: frozenset[str]
+
+    @classmethod
+    def read(cls, recording: Recording, graph_id: int) -> _Spans:
+        """Return those of a graph."""
+        spans = recording.fetch_graph_spans(graph_id)
+        launches, launch = np.unique(spans.launch_id, return_inverse=True)
+        order = np.argsort(spans.node_id, kind="stable")
+        ran, begin = np.unique(spans.node_id[order], return_index=True)
+        key = {"graph_id": graph_id}
+        columns = ("node_id", "median_ns")
+        ways = recording.fetch_columns(
+            rows.Launch, ("side", "node_method"), {**key, "node_level": 1}, "ordinal"
+        )
+        return cls(
+            graph_id=graph_id,
+            launch_count=len(launches),
+            exec_node_id=ran,
+            begin=np.append(begin, len(order)).astype(np.int64),
+            launch=launch.reshape(-1)[order].astype(np.int64),
+            duration_ns=spans.duration_ns[order],
+            median_ns=dict(recording.fetch_columns(rows.NodeStatistics, columns, key, "node_id")),
+            methods=frozenset(method or "cupti" for side, method in ways if side == "graph"),
+        )
 
 
-def _by_launch(
-    recording: Recording, graph_id: int, owners: dict[int, Owner], count: int
-) -> FloatArray:
-    spans = recording.fetch_graph_spans(graph_id)
-    launch, row = np.unique(spans.launch_id, return_inverse=True)
-    ran, which = np.unique(spans.node_id, return_inverse=True)
-    found = [owners.get(node) for node in ran.tolist()]
-    owner = np.array([-1 if f is None else f.node for f in found], np.int64)[which]
-    nested = np.array([f is not None and f.nested for f in found], bool)[which]
-    mine = np.flatnonzero(owner >= 0)
-    cell = row.reshape(-1)[mine] * count + owner[mine]
-    size = len(launch) * count
+class DurationReader:
+    """Reads the durations of graph levels; what levels have in common is read once.
+
+    The spans of one launched graph are kept at a time: ask for its levels one after the other.
+
+    Parameters
+    ----------
+    recording
+        Stays open as long as anything is asked.
+    """
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        self._levels: dict[int, LevelNodes] = {}
+        self._spans: _Spans | None = None
+
+    def read(self, graph_id: int) -> NodeDurations:
+        """Return the durations of a graph level; RecordingError if there is no such graph."""
+        graph = self._recording.fetch_graph(graph_id)
+        if graph.run_id not in self._levels:
+            self._levels[graph.run_id] = LevelNodes(self._recording, graph.run_id)
+        levels = self._levels[graph.run_id]
+        outermost = self._recording.fetch_outermost(graph).graph_id
+        if self._spans is None or self._spans.graph_id != outermost:
+            self._spans = _Spans.read(self._recording, outermost)
+        owners = span_owners(levels, graph_id)
+        launches = _by_launch(self._spans, owners, len(levels.of(graph_id)))
+        return NodeDurations(
+            launches=launches,
+            typical=_typical(self._spans, owners, launches),
+            methods=self._spans.methods,
+        )
+
+
+def _by_launch(spans: _Spans, owners: dict[int, Owner], count: int) -> FloatArray:
+    ids = np.array(sorted(owners), np.int64)
+    owned = [owners[node] for node in ids.tolist()]
+    _, own, ran = np.intersect1d(ids, spans.exec_node_id, return_indices=True)
+    owner = np.array([found.node for found in owned], np.int64)[own]
+    nested = np.array([found.nested for found in owned], bool)[own]
+    first, length = spans.begin[ran], np.diff(spans.begin)[ran]
+    # The spans of each node that ran, one after the other.
+    before = np.cumsum(length) - length
+    mine = np.repeat(first - before, length) + np.arange(int(length.sum()))
+    cell = spans.launch[mine] * count + np.repeat(owner, length)
+    size = spans.launch_count * count
     total = np.bincount(cell, weights=spans.duration_ns[mine], minlength=size)
     # Of what is nested each span counts, of the node itself their mean.
-    turns = np.bincount(cell, weights=~nested[mine], minlength=size)
+    turns = np.bincount(cell, weights=np.repeat(~nested, length), minlength=size)
     present = np.bincount(cell, minlength=size) > 0
     mean = np.where(present, total / np.maximum(turns, 1), np.nan)
-    return mean.reshape(len(launch), count)
+    return mean.reshape(spans.launch_count, count)
 
 
-def _typical(
-    recording: Recording, graph_id: int, owners: dict[int, Owner], launches: FloatArray
-) -> FloatArray:
+def _typical(spans: _Spans, owners: dict[int, Owner], launches: FloatArray) -> FloatArray:
     found = np.full(launches.shape[1], np.nan)
     timed = ~np.isnan(launches)
     total = np.where(timed, launches, 0).sum(axis=0)
@@ -109,10 +180,7 @@ def _typical(
     holds[[owner.node for owner in owners.values() if owner.nested]] = True
     inside = holds & timed.any(axis=0)
     found[inside] = total[inside] / len(launches)
-    columns = ("node_id", "median_ns")
-    key = {"graph_id": graph_id}
-    for node, median in recording.fetch_columns(rows.NodeStatistics, columns, key, "node_id"):
-        owner = owners.get(node)
-        if owner is not None and not owner.nested:
-            found[owner.node] = median
+    for node, owner in owners.items():
+        if not owner.nested and node in spans.median_ns:
+            found[owner.node] = spans.median_ns[node]
     return found

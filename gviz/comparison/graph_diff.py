@@ -11,6 +11,7 @@ from gviz.analysis.figure import NotComputed
 from gviz.analysis.subject import Subject
 from gviz.comparison.comparison import pair_bodies
 from gviz.comparison.diff_result import GraphDiff, LoneBody, TimeChange, Waterfall
+from gviz.comparison.durations import DurationReader
 from gviz.comparison.graph_pairs import GraphPair
 from gviz.comparison.launch_totals import (
     critical_paths,
@@ -126,10 +127,11 @@ def _why_no_totals(before: Subject, after: Subject) -> str:
 
 def _compare_levels(before: Side, after: Side, graph_ids: tuple[int, int]) -> list[ComparedLevel]:
     found = []
+    readers = DurationReader(before.recording), DurationReader(after.recording)
     waiting = [graph_ids]
     while waiting:
         a, b = waiting.pop(0)
-        level = compare_level(before.recording, a, after.recording, b)
+        level = compare_level(before.recording, a, after.recording, b, readers)
         found.append(level)
         held = before.bodies.get(a, ()), after.bodies.get(b, ())
         waiting += pair_bodies(level.comparison, *held)

@@ -19,7 +19,7 @@ from gviz.comparison.diff_result import (
     NodePair,
     NodeTimes,
 )
-from gviz.comparison.durations import add_up
+from gviz.comparison.durations import DurationReader, add_up
 from gviz.comparison.groups import Groups, by_name, by_range
 from gviz.comparison.timed_pairs import TimedPairs, pair_all, pair_up
 
@@ -87,16 +87,22 @@ class ComparedLevel:
 
 
 def compare_level(
-    first: Recording, first_graph_id: int, second: Recording, second_graph_id: int
+    first: Recording,
+    first_graph_id: int,
+    second: Recording,
+    second_graph_id: int,
+    readers: tuple[DurationReader, DurationReader] | None = None,
 ) -> ComparedLevel:
     """Compare a graph level before and after.
+
+    ``readers`` as of :func:`gviz.comparison.comparison.compare_graphs`.
 
     Raises
     ------
     RecordingError
         If there is no such graph, or its edges form a cycle.
     """
-    found = compare_graphs(first, first_graph_id, second, second_graph_id)
+    found = compare_graphs(first, first_graph_id, second, second_graph_id, readers)
     ranges, names = by_range(found.first, found.second), by_name(found.first, found.second)
     return ComparedLevel(
         graph_ids=(first_graph_id, second_graph_id),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.comparison.durations import read_durations
+from gviz.comparison.durations import DurationReader
 from gviz.ranks.executions import NodeSpans
 from gviz.ranks.level_pairs import LevelPairs
 from gviz.ranks.skew import FloatArray, IntArray
@@ -24,7 +24,7 @@ class RecordedSide:
     launches
         In order of their ordinals.
     durations
-        float64 (launch, node): as :func:`gviz.comparison.durations.read_durations` has them.
+        float64 (launch, node): as :func:`gviz.comparison.durations.DurationReader` has them.
     exec_node_id, launch, start_ns, duration_ns
         int64, one a span of the graph or of a body in it, by (node, launch, iteration); ``launch``
         is a place in ``launches``.
@@ -55,7 +55,7 @@ def read_side(recording: Recording, graph_id: int) -> RecordedSide:
     by_node = np.lexsort((spans.iteration, launch, spans.node_id))
     return RecordedSide(
         launches=[launches[i] for i in order.tolist()],
-        durations=read_durations(recording, graph_id).launches[order],
+        durations=DurationReader(recording).read(graph_id).launches[order],
         exec_node_id=spans.node_id[by_node],
         launch=launch[by_node].astype(np.int64),
         start_ns=spans.start_ns[by_node],

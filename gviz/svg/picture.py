@@ -15,7 +15,7 @@ from gviz.layout.lanes import cover_graph
 from gviz.layout.placement import Placement
 from gviz.node_type import EdgeType, node_type_name
 from gviz.recording import rows
-from gviz.span_owners import span_owners
+from gviz.span_owners import LevelNodes, span_owners
 from gviz.svg.pen import INKS, Pen, Theme
 from gviz.time_colours import TimeColours, format_ns
 
@@ -91,7 +91,7 @@ def draw_launch(
     launch = _choose(recording, graph, ordinal)
     spans = recording.fetch_spans(launch.launch_id)
     nodes = recording.fetch_nodes(graph.graph_id)
-    owners = span_owners(recording, graph, nodes)
+    owners = span_owners(LevelNodes(recording, graph.run_id), graph.graph_id)
     edges = edge_indices(recording, graph, np.array([n.node_id for n in nodes], np.int64))
     chain = cover_graph(len(nodes), edges.source, edges.target).chain
     end = spans.start_ns + spans.duration_ns

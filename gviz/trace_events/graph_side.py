@@ -14,7 +14,7 @@ from gviz.launch_lanes import launch_lanes
 from gviz.node_type import node_type_name
 from gviz.nvtx_paths import nvtx_texts
 from gviz.recording import rows
-from gviz.span_owners import span_owners
+from gviz.span_owners import LevelNodes, span_owners
 from gviz.trace_events.arrows import Dependencies, LaunchTimes
 from gviz.trace_events.event_text import (
     category,
@@ -87,8 +87,7 @@ class GraphSide:
         recording = file.recording
         self._nodes = list(_read_nodes(recording, graph))
         self._by_exec = {n.exec_node_id: n for n in self._nodes if n.exec_node_id is not None}
-        outermost = [n for n in self._nodes if n.graph_id == graph.graph_id]
-        self._owners = span_owners(recording, graph, outermost)
+        self._owners = span_owners(LevelNodes(recording, graph.run_id), graph.graph_id)
         self._dependencies = Dependencies(recording, graph, self._owners)
         self._functions = recording.fetch_functions(graph.run_id)
         self._paths = recording.fetch_nvtx_paths(graph.run_id)

@@ -26,7 +26,7 @@ from gviz.comparison.comparison import (
     compare_groups,
     pair_bodies,
 )
-from gviz.comparison.durations import NodeDurations, read_durations
+from gviz.comparison.durations import DurationReader, NodeDurations
 from gviz.comparison.graph_pairs import GraphPair, GraphWork, pair_graphs, read_graph_works
 from gviz.comparison.groups import by_name, by_range
 from gviz.comparison.launch_totals import (
@@ -262,7 +262,7 @@ def test_real_program_with_attention_fused(recaptures: tuple[Path, Path]) -> Non
 def test_halves_of_a_real_recording_do_not_differ() -> None:
     for name in ("cupy_pipeline", "decode_step", "training_step"):
         with Recording(BUNDLED / f"{name}.gviz") as recording:
-            found = read_durations(recording, 1)
+            found = DurationReader(recording).read(1)
         half, nodes = len(found.launches) // 2, np.arange(found.launches.shape[1])
         sides = [
             NodeDurations(rows, np.nanmedian(rows, axis=0), found.methods)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from nested_recordings import (
     NESTED,
     NESTED_CHANGED,
     NESTED_SHORTENED,
+    layered,
     write_nested_recording,
 )
 from noisy_recordings import SHAPE, Write, alter, writer_into
@@ -24,6 +26,7 @@ from gviz.comparison.trend import build_trend, trend_to_json
 from gviz.comparison.trend_result import Trend
 from gviz.comparison.waterfall import ADDED, CHANGED, OUTSIDE, REMOVED, SAME
 from gviz.errors import RecordingError
+from gviz.recording.arrays import SpanArrays
 from gviz.recording.merge import merge_recordings
 from gviz.recording.reader import Recording
 
@@ -150,6 +153,25 @@ def test_bodies_of_partners_are_levels_of_their_own(tmp_path: Path) -> None:
     assert sum(causes(found).values()) == pytest.approx(found.after_ns - found.before_ns)
     # The nodes of two turns more.
     assert causes(found)["nodes that came onto the path"] > 0
+
+
+def test_spans_are_read_as_often_whatever_the_number_of_bodies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts: list[int] = []
+    read = Recording.fetch_graph_spans
+
+    def counted(self: Recording, *asked: Any) -> SpanArrays:
+        counts[-1] += 1
+        return read(self, *asked)
+
+    monkeypatch.setattr(Recording, "fetch_graph_spans", counted)
+    for layers in (1, 6):
+        path = write_nested_recording(tmp_path / f"{layers}.gviz", layered(layers))
+        counts.append(0)
+        graph = only_graph(diff(path, path))
+        assert len(graph.levels) == 1 + 2 * layers
+    assert counts[0] == counts[1] > 0
 
 
 def test_bodies_of_one_side_are_named_with_their_nodes(tmp_path: Path) -> None:
