@@ -168,7 +168,8 @@ def pair_held(
     held = {(g.parent_node_id, g.branch): g.graph_id for g in second}
     found = []
     for body in first:
-        other = held.get((partner.get(body.parent_node_id or 0), body.branch))
+        holder = None if body.parent_node_id is None else partner.get(body.parent_node_id)
+        other = None if holder is None else held.get((holder, body.branch))
         if other is not None:
             found.append((body.graph_id, other))
     return found

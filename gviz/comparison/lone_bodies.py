@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from gviz.analysis.subject import NodeRef
 from gviz.comparison.diff_result import LoneBody
 from gviz.recording import rows
+from gviz.recording.integrity import DamagedError
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording
@@ -29,6 +30,11 @@ def lone_bodies(
         All graphs that nodes hold, by the graph whose nodes these are.
     compared
         The graph_ids of levels that have a counterpart.
+
+    Raises
+    ------
+    DamagedError
+        If the node that a body is in is not there.
     """
     found: list[LoneBody] = []
     waiting = [graph_id]
@@ -39,9 +45,11 @@ def lone_bodies(
         lone = [body for body in held if body.graph_id not in compared]
         if not lone:
             continue
-        holders = {ref.node_id: ref for ref in _refs(recording, outer)}
+        holders: dict[int | None, NodeRef] = {ref.node_id: ref for ref in _refs(recording, outer)}
         for body in lone:
-            assert body.parent_node_id is not None
+            if body.parent_node_id not in holders:
+                what = f"graph {body.graph_id} is said to be in a node that graph {outer} has not"
+                raise DamagedError(what)
             found.append(
                 LoneBody(
                     graph_id=body.graph_id,

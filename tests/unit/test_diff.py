@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from gviz.comparison.trend_result import Trend
 from gviz.comparison.waterfall import ADDED, CHANGED, OUTSIDE, REMOVED, SAME
 from gviz.errors import RecordingError
 from gviz.recording.arrays import SpanArrays
+from gviz.recording.integrity import DamagedError
 from gviz.recording.merge import merge_recordings
 from gviz.recording.reader import Recording
 
@@ -192,6 +194,16 @@ def test_bodies_of_one_side_are_named_with_their_nodes(tmp_path: Path) -> None:
     assert (child.holder.graph_id, child.branch) == (then.graph_id, None)
     assert [node.name for node in child.nodes] == ["pack", "send"]
     assert only_graph(diff(less, both)).bodies_added == graph.bodies_removed
+
+
+@pytest.mark.parametrize("node", [77, None])
+def test_body_in_a_node_that_is_not_there_is_refused(tmp_path: Path, node: int | None) -> None:
+    path = write_nested_recording(tmp_path / "nested.gviz", NESTED)
+    with sqlite3.connect(path) as database:
+        database.execute("UPDATE graph SET parent_node_id=? WHERE graph_id=2", (node,))
+    database.close()
+    with pytest.raises(DamagedError, match="graph 2 is said to be in a node that graph 1 has not"):
+        diff(path, path)
 
 
 def test_what_cannot_be_told_says_why(write: Write) -> None:
