@@ -66,7 +66,7 @@ def test_following_reads_what_is_appended_until_the_end(
 
     monkeypatch.setattr(time, "sleep", pause)
     monkeypatch.setattr(
-        os, "getppid", lambda: 1 if len(pauses) >= 3 and ending == "gone" else parent
+        os, "getppid", lambda: parent + 1 if len(pauses) >= 3 and ending == "gone" else parent
     )
     output = tmp_path / "run.gviz"
     follow(
