@@ -114,6 +114,10 @@ def build_app(
     add_refusals(app.server, access.prefix)
     add_compression(app.server)
     protect(app.server, access, content_security_policy(app.csp_hashes()))
+    # Dash looks for the files of its pages before the first request, and takes that for done as
+    # soon as it begins: another request beside it had a page without styles.
+    with app.server.test_request_context(access.prefix):
+        app.server.preprocess_request()
     return app
 
 

@@ -111,8 +111,6 @@ class Scripts:
 def script_addresses(app: dash.Dash) -> list[str]:
     """Return the addresses of what every page of an application loads before it is drawn."""
     with app.server.test_request_context(app.config.url_base_pathname):
-        # Dash looks for the files of its pages before the first request.
-        app.server.preprocess_request()
         page = app.index().get_data(as_text=True)
     return [unescape(address) for address in _FETCHED.findall(page)]
 

@@ -91,10 +91,15 @@ def page(
     context.tracing.start(screenshots=True, snapshots=True)
     opened = context.new_page()
     said: list[str] = []
-    opened.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
-    opened.on("pageerror", lambda error: said.append(f"error: {error}"))
+
+    def hear(text: str) -> None:
+        # Here: what is said while the page is closed may be said as well.
+        if not any(part in text for part in console_may_say):
+            said.append(text)
+
+    opened.on("console", lambda message: hear(f"{message.type}: {message.text}"))
+    opened.on("pageerror", lambda error: hear(f"error: {error}"))
     yield opened
-    said = [text for text in said if not any(part in text for part in console_may_say)]
     failed = request.node.stash.get(_FAILED, True) or bool(said)
     name = re.sub(r"\W+", "_", request.node.name)
     if failed:

@@ -9,6 +9,7 @@ import pytest
 from canvas_page import locate
 from playwright.sync_api import Page
 from recordings import FIRST_NODE_ID, fork_join_shape, transformer_shape, write_recording
+from waiting import eventually
 
 if TYPE_CHECKING:
     from conftest import GraphPage, Serve, Site
@@ -108,21 +109,31 @@ def test_drag_pans_and_selects_nothing(graph_page: GraphPage, site: Site) -> Non
 def test_f_and_double_click_on_empty_ground_fit(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, GRAPH)
     page = graph_page.page
-    fitted = graph_page.state("dag")["transform"]["k"]
+    fitted = scale(graph_page)
     box = bounds(page)
-    page.mouse.move(box["x"] + 200, box["y"] + 200)
-    page.mouse.wheel(0, -400)
+
+    def zoom_in() -> None:
+        page.mouse.move(box["x"] + 200, box["y"] + 200)
+        page.mouse.wheel(0, -400)
+        eventually(lambda: scale(graph_page) > 1.1 * fitted, "zoomed in")
+
+    def fits() -> bool:
+        return scale(graph_page) == pytest.approx(fitted)
+
+    zoom_in()
     page.locator("#dag canvas").press("f")
-    page.wait_for_timeout(500)
-    assert graph_page.state("dag")["transform"]["k"] == pytest.approx(fitted)
-    page.mouse.wheel(0, -400)
-    page.wait_for_timeout(100)
-    assert graph_page.state("dag")["transform"]["k"] > fitted
+    eventually(fits, "everything shown by f")
+    zoom_in()
     page.get_by_role("button", name="Show everything (f)").first.click()
-    page.wait_for_timeout(500)
+    eventually(fits, "everything shown by the button")
+    zoom_in()
     page.mouse.dblclick(box["x"] + 6, box["y"] + box["height"] - 6)
-    page.wait_for_timeout(500)
-    assert graph_page.state("dag")["transform"]["k"] == pytest.approx(fitted)
+    eventually(fits, "everything shown by a double click")
+
+
+def scale(graph_page: GraphPage) -> float:
+    found: float = graph_page.state("dag")["transform"]["k"]
+    return found
 
 
 def test_control_click_adds_and_removes_click_on_ground_and_escape_clear(

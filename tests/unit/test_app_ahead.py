@@ -226,6 +226,15 @@ def test_scripts_are_compressed_before_they_are_asked_for(
     assert sum("Content-Encoding" in answer.headers for answer in answers) > 4
 
 
+def test_styles_are_known_before_the_first_request(small_recording: Path, open_files: Open) -> None:
+    """Dash looks for them at the first: a second beside it would have a page without."""
+    app = build_app(open_files(small_recording), Access("t"))
+    with app.server.test_request_context("/"):
+        page = app.index().get_data(as_text=True)
+    assert "/assets/page.css" in page
+    assert "/assets/canvas.css" in page
+
+
 def test_scripts_are_those_that_the_page_fetches(small_recording: Path, open_files: Open) -> None:
     app = build_app(open_files(small_recording), Access("t"))
     ahead_of = script_addresses(app)
