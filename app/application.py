@@ -106,10 +106,7 @@ def build_app(
     _add_routing(app, library, addresses)
     _add_graph_callbacks(app, library, addresses)
     _add_report(app, library, addresses, Reports(ignored))
-    add_payload_routes(app.server, library, addresses)
-    add_compared_routes(app.server, library, access.prefix)
-    add_rank_routes(app.server, library, access.prefix)
-    add_state_route(app.server, library, addresses)
+    _add_data_routes(app.server, library, addresses, access.prefix)
     add_upload_route(app.server, library, addresses, most_bytes)
     add_refusals(app.server, access.prefix)
     add_compression(app.server)
@@ -119,6 +116,14 @@ def build_app(
     with app.server.test_request_context(access.prefix):
         app.server.preprocess_request()
     return app
+
+
+def _add_data_routes(server: Flask, library: Library, addresses: Addresses, prefix: str) -> None:
+    """Serve what the views of the pages ask for."""
+    add_payload_routes(server, library, addresses)
+    add_compared_routes(server, library, prefix)
+    add_rank_routes(server, library, prefix)
+    add_state_route(server, library, addresses)
 
 
 def _first_page(

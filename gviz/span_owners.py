@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from gviz.recording import rows
@@ -71,11 +71,11 @@ class LevelNodes:
     def __init__(self, recording: Recording, run_id: int) -> None:
         self._recording = recording
         self._nodes: dict[int, Sequence[SpanNode]] = {}
-        self._bodies: dict[tuple[int, int], list[int]] = {}
+        self._bodies: dict[int, dict[int, list[int]]] = {}
         for body in recording.fetch_graphs(run_id):
             if body.parent_graph_id is not None and body.parent_node_id is not None:
-                key = (body.parent_graph_id, body.parent_node_id)
-                self._bodies.setdefault(key, []).append(body.graph_id)
+                held = self._bodies.setdefault(body.parent_graph_id, {})
+                held.setdefault(body.parent_node_id, []).append(body.graph_id)
 
     def of(self, graph_id: int) -> Sequence[SpanNode]:
         """Return the nodes of a level, with no more than spans are told apart by."""
@@ -85,9 +85,9 @@ class LevelNodes:
             self._nodes[graph_id] = list(map(_Row._make, columns))
         return self._nodes[graph_id]
 
-    def bodies(self, graph_id: int, node_id: int) -> Sequence[int]:
-        """Return the graph_ids of the levels that a node holds."""
-        return self._bodies.get((graph_id, node_id), ())
+    def bodies(self, graph_id: int) -> Mapping[int, Sequence[int]]:
+        """Return the graph_ids of the bodies in a level, by the node that holds them."""
+        return self._bodies.get(graph_id, {})
 
 
 def span_owners(levels: LevelNodes, graph_id: int) -> dict[int, Owner]:
@@ -98,12 +98,15 @@ def span_owners(levels: LevelNodes, graph_id: int) -> dict[int, Owner]:
         for i, n in enumerate(nodes)
         if n.exec_node_id is not None
     }
-    waiting = [(graph_id, n.node_id, i) for i, n in enumerate(nodes)]
+    held = levels.bodies(graph_id)
+    if not held:
+        return found
+    waiting = [(body, i) for i, n in enumerate(nodes) for body in held.get(n.node_id, ())]
     while waiting:
-        holder, node_id, index = waiting.pop()
-        for body_id in levels.bodies(holder, node_id):
-            for n in levels.of(body_id):
-                waiting.append((body_id, n.node_id, index))
-                if n.exec_node_id is not None:
-                    found.setdefault(n.exec_node_id, Owner(index, True, n.name, n.type))
+        body_id, index = waiting.pop()
+        nested = levels.bodies(body_id)
+        for n in levels.of(body_id):
+            waiting += [(body, index) for body in nested.get(n.node_id, ())]
+            if n.exec_node_id is not None:
+                found.setdefault(n.exec_node_id, Owner(index, True, n.name, n.type))
     return found

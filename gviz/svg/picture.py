@@ -90,8 +90,9 @@ def draw_launch(
     graph = recording.fetch_graph(graph_id)
     launch = _choose(recording, graph, ordinal)
     spans = recording.fetch_spans(launch.launch_id)
-    nodes = recording.fetch_nodes(graph.graph_id)
-    owners = span_owners(LevelNodes(recording, graph.run_id), graph.graph_id)
+    levels = LevelNodes(recording, graph.run_id)
+    nodes = levels.of(graph.graph_id)
+    owners = span_owners(levels, graph.graph_id)
     edges = edge_indices(recording, graph, np.array([n.node_id for n in nodes], np.int64))
     chain = cover_graph(len(nodes), edges.source, edges.target).chain
     end = spans.start_ns + spans.duration_ns

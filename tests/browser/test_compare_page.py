@@ -49,6 +49,14 @@ def open_page(page: Page, site: Site, path: str = COMPARE) -> None:
     page.locator("#compare-table .ag-row").first.wait_for()
 
 
+def ways_of(page: Page) -> dict[str, Any]:
+    """Return the ways from nodes to the bodies in them, and back."""
+    found: dict[str, Any] = json.loads(
+        page.locator("#compare-bodies").get_attribute("data-ways") or ""
+    )
+    return found
+
+
 def headline_says(page: Page, words: str) -> None:
     headline = page.locator(".gv-compare-headline")
     expect(headline).to_contain_text(words, timeout=1000 * PATIENCE_S)
@@ -160,7 +168,7 @@ def test_a_double_click_opens_a_body_in_place_and_closes_it_again(
     open_page(page, site, "compare?a=short&b=long")
     ready(state)
     before = state("dag")["nodeCount"]
-    ways = json.loads(page.locator("#compare-bodies").get_attribute("data-ways") or "")
+    ways = ways_of(page)
     (holder,) = (int(key) for key, found in ways["inside"].items() if found[0][0] == 1)
     ((first, last),) = ways["nodes"]["1"]
     spot = locate(page, holder, "compare-dag")
@@ -188,7 +196,7 @@ def test_node_in_a_closed_body_is_shown_where_it_is(
 ) -> None:
     open_page(page, site, "compare?a=short&b=long")
     ready(state)
-    ways = json.loads(page.locator("#compare-bodies").get_attribute("data-ways") or "")
+    ways = ways_of(page)
     ((first, _),) = ways["nodes"]["1"]
     graph_page.click_node("compare-timeline", first)
     page.get_by_role("button", name="Show it where it is").click()
@@ -222,7 +230,7 @@ def test_bodies_in_a_node_that_is_gone_open_in_place(
     open_page(page, nested, "compare?a=longer&b=shorter")
     ready(state)
     whole = state("dag")["nodeCount"]
-    ways = json.loads(page.locator("#compare-bodies").get_attribute("data-ways") or "")
+    ways = ways_of(page)
     # The one that is gone has a number beyond those of all nodes after.
     gone = max(int(key) for key in ways["inside"] if int(key) in _drawn(ways, 0))
     child = max(int(key) for key in ways["inside"])
