@@ -15,11 +15,10 @@ from gviz.comparison.significance import FALSE_DISCOVERIES
 from gviz.comparison.time_changes import TimeChanges
 from gviz.folding.fold import FoldTree
 from gviz.folding.folded_graph import FoldedGraph
+from gviz.stats.arrays import FloatArray
 
 if TYPE_CHECKING:
     from gviz.app.tree_comparison import TreeComparison
-
-FloatArray = npt.NDArray[np.float64]
 Bytes = npt.NDArray[np.uint8]
 
 #: What is known of a node's time: it has no counterpart; one side was not timed; the change was

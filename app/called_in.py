@@ -14,11 +14,10 @@ import numpy.typing as npt
 from gviz.nvtx_paths import SEPARATOR, nested_ranges
 from gviz.open_ranges import OpenRanges
 from gviz.recording import rows
+from gviz.stats.arrays import IntArray
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording
-
-IntArray = npt.NDArray[np.int64]
 #: No time lies before it: of operations whose call is not known.
 _NEVER = -1
 #: Ranges that were open at the end have not ended.

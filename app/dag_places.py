@@ -17,9 +17,7 @@ from gviz.layout.nested import Level, nest_levels
 from gviz.layout.nested_time import TimeLevel, stack_levels
 from gviz.layout.placement import NODE_HEIGHT, Placement
 from gviz.layout.timed import TimePlacement, place_time
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
+from gviz.stats.arrays import FloatArray, IntArray
 
 #: As addresses name them.
 LAYOUTS = ("structure", "lanes", "time")

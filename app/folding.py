@@ -23,9 +23,7 @@ from gviz.folding.ranges import RangePaths, find_ranges
 from gviz.folding.repeats import find_repeats
 from gviz.layout.lanes import cover_graph
 from gviz.nvtx_paths import SEPARATOR
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from gviz.stats.arrays import IntArray
 
 #: As addresses name them: equal blocks, and NVTX ranges.
 FOLDINGS = ("repeats", "ranges")

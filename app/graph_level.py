@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from gviz.analysis.critical_path import CriticalPath, structural_path
 from gviz.app.graph_tree import GraphTree, read_tree
@@ -19,12 +18,10 @@ from gviz.errors import CycleError
 from gviz.layout.lanes import cover_chains
 from gviz.layout.ranks import rank_rows
 from gviz.recording import rows
+from gviz.stats.arrays import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,19 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from gviz.app.keep import Keep, build_anew
-from gviz.app.launch_spans import launch_spans
+from gviz.app.launch_spans import read_launch_spans
 from gviz.body_times import BodyTimes, LaunchSpans, Nesting, Turns, measure_bodies
 from gviz.node_type import NodeType
+from gviz.stats.arrays import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from gviz.app.graph_tree import GraphTree
     from gviz.recording.reader import Recording
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +87,7 @@ def _body_spans(
     wanted = range(int(inner[0]), int(inner[-1]) + 1)
     recorded = [x for x in launches if x.span_count]
     if len(recorded) == 1:  # the one that the views will show
-        spans = launch_spans(recording, recorded[0].launch_id, keep)
+        spans = read_launch_spans(recording, recorded[0].launch_id, keep)
     else:
         spans = recording.fetch_graph_spans(tree.outermost.graph_id, wanted)
     node = tree.owners(spans.node_id)

@@ -10,15 +10,13 @@ import numpy.typing as npt
 
 from gviz.app.graph_tree import GraphTree
 from gviz.app.keep import Keep, build_anew
-from gviz.app.launch_spans import launch_spans
+from gviz.app.launch_spans import read_launch_spans
 from gviz.layout.timed import Bars
 from gviz.ordering import is_ascending
+from gviz.stats.arrays import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +67,7 @@ def launch_intervals(
     recording: Recording, tree: GraphTree, launch_id: int, keep: Keep = build_anew
 ) -> LaunchIntervals:
     """Return when the nodes of a tree ran in a launch of the recording."""
-    spans = launch_spans(recording, launch_id, keep)
+    spans = read_launch_spans(recording, launch_id, keep)
     owner = tree.owners(spans.node_id)
     mine = _in_order(owner, spans.start_ns)
     node = owner[mine]

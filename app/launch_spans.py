@@ -11,6 +11,6 @@ if TYPE_CHECKING:
     from gviz.recording.reader import Recording
 
 
-def launch_spans(recording: Recording, launch_id: int, keep: Keep = build_anew) -> SpanArrays:
+def read_launch_spans(recording: Recording, launch_id: int, keep: Keep = build_anew) -> SpanArrays:
     """Return the spans of one launch."""
     return keep(("spans", launch_id), lambda: recording.fetch_spans(launch_id))

@@ -8,7 +8,6 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from gviz.app.graph_level import GraphLevel, read_level
 from gviz.app.graph_view import GraphView
@@ -18,11 +17,10 @@ from gviz.memory_use import Access, GivenArguments, MemoryOperations, MemoryUses
 from gviz.node_type import NodeType
 from gviz.recording import nesting_rows, rows
 from gviz.recording.columns import Columns, join_blobs
+from gviz.stats.arrays import IntArray
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording
-
-IntArray = npt.NDArray[np.int64]
 
 _ARGUMENT = ("node_id", "position", "value", "allocation_address", "allocation_bytes")
 _NODE = ("node_id", "type", "name", "source_address", "destination_address", "bytes")

@@ -14,12 +14,11 @@ import numpy.typing as npt
 from gviz.app.graph_level import GraphLevel
 from gviz.layout.interval_lanes import pack_lanes
 from gviz.merged_spans import merge_spans
+from gviz.stats.arrays import IntArray
 
 if TYPE_CHECKING:
     from gviz.app.graph_view import TimedLaunch
     from gviz.recording.reader import Recording
-
-IntArray = npt.NDArray[np.int64]
 
 #: The launch is this many units long; spans closer than one are drawn as one.
 UNITS = 400

@@ -6,15 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from gviz.app.called_in import called_in
 from gviz.app.graph_view import GraphView
 from gviz.app.library import Library
 from gviz.recording import rows
 from gviz.recording.reader import Recording
-
-IntArray = npt.NDArray[np.int64]
+from gviz.stats.arrays import IntArray
 
 
 class Grouped(Mapping[int, Sequence[int]]):

@@ -16,8 +16,7 @@ import numpy.typing as npt
 from gviz.app.baseline_overlay import is_significant
 from gviz.app.graph_level import TimedLevel
 from gviz.app.wire import Arrays, Strings
-
-FloatArray = npt.NDArray[np.float64]
+from gviz.stats.arrays import FloatArray
 
 #: From this ratio of greatest to least on, values are coloured on a logarithmic scale.
 LOG_RATIO = 20.0

@@ -8,7 +8,7 @@ from __future__ import annotations
 from gviz.app.ahead_thread import AheadThread
 from gviz.app.graph_level import read_level
 from gviz.app.graph_view import graph_view, typical_launch
-from gviz.app.launch_spans import launch_spans
+from gviz.app.launch_spans import read_launch_spans
 from gviz.app.library import Library
 from gviz.app.open_recording import OpenRecording
 from gviz.app.payload import read_stream_side
@@ -31,7 +31,7 @@ class ReadAhead(AheadThread):
         # The DAG tells of the first launch until another is asked for, the timeline of this one.
         typical = typical_launch(view.recorded_launches)
         for launch in (*view.recorded_launches[:1], *([typical] if typical else [])):
-            launch_spans(opened.recording, launch.launch_id, opened.keep)
+            read_launch_spans(opened.recording, launch.launch_id, opened.keep)
         read_level(opened.recording, view.tree, keep=opened.keep)
         eager = typical_launch(view.stream_launches)
         if eager is not None:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
+
+from gviz.stats.arrays import IntArray
 
 _R = TypeVar("_R")
-IntArray = npt.NDArray[np.int64]
 
 
 class RowTable(Mapping[int, _R]):

@@ -20,12 +20,10 @@ from gviz.app.wire import Arrays, Strings, node_types
 from gviz.layout.interval_lanes import pack_lanes
 from gviz.recording import rows
 from gviz.recording.columns import narrow
+from gviz.stats.arrays import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
 #: Integers in as few bytes as hold them: rows of a large graph are kept for the next window.
 SmallArray = npt.NDArray[np.signedinteger[Any]]
 

@@ -14,17 +14,16 @@ from gviz.app.graph_tree import GraphTree
 from gviz.app.host_calls import call_arrays
 from gviz.app.idle_time import idle_time
 from gviz.app.keep import Keep, build_anew
-from gviz.app.launch_spans import launch_spans
+from gviz.app.launch_spans import read_launch_spans
 from gviz.app.wire import Arrays, Strings, node_types
 from gviz.launch_queue import waited_until
 from gviz.layout.interval_lanes import pack_lanes
 from gviz.recording import rows
 from gviz.recording.columns import Columns
+from gviz.stats.arrays import FloatArray
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording
-
-FloatArray = npt.NDArray[np.float64]
 
 #: Stands for "no node" in arrays of node ids.
 NO_NODE = 0xFFFFFFFF
@@ -91,7 +90,7 @@ def graph_side(
     if launch is None:
         return None, {}
     side = graph_zero(recording, launch)
-    spans = launch_spans(recording, launch.launch_id, keep)
+    spans = read_launch_spans(recording, launch.launch_id, keep)
     node = level.tree.owners(spans.node_id)
     mine = np.flatnonzero(node >= 0)
     mine = mine[np.argsort(spans.start_ns[mine], kind="stable")]

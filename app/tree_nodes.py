@@ -6,16 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
-import numpy.typing as npt
 
 from gviz.recording import rows
 from gviz.recording.columns import Columns, Texts, join_columns
+from gviz.stats.arrays import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
 
 
 class TreeNode(NamedTuple):

@@ -19,13 +19,11 @@ from pathlib import Path
 
 import cupy
 import numpy as np
-import numpy.typing as npt
 
 import gviz
 from gviz.recording.arrays import SpanArrays
 from gviz.recording.reader import Recording
-
-IntArray = npt.NDArray[np.int64]
+from gviz.stats.arrays import IntArray
 
 #: How long the kernels spin (us).
 WANTED_US = (2, 10, 50)

@@ -35,7 +35,7 @@ os.environ.setdefault("HTA_DISABLE_NS_ROUNDING", "1")
 import numpy as np
 
 from gviz.analysis.analysis import analyze
-from gviz.analysis.executed_graph import ExecutedGraph, IntArray, Level, NodeRow
+from gviz.analysis.executed_graph import ExecutedGraph, Level, NodeRow
 from gviz.analysis.figure import NotComputed
 from gviz.analysis.gap_ledger import GapLedger, gap_ledger, path_steps
 from gviz.analysis.holds import HeldLaunch, hold_launch
@@ -46,6 +46,7 @@ from gviz.analysis.unrolled import Unroller
 from gviz.node_type import EdgeType, NodeType
 from gviz.recording import rows
 from gviz.recording.reader import Recording
+from gviz.stats.arrays import IntArray
 
 Event = dict[str, Any]
 GPU_KINDS = {

@@ -13,9 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.statistics import node_statistics
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
+from gviz.stats.arrays import FloatArray, IntArray
 
 _T = TypeVar("_T", np.int64, np.float64)
 

@@ -89,7 +89,7 @@ class Rule:
     fix: str
 
 
-def result_name(result: int) -> str:
+def capture_result_name(result: int) -> str:
     """Return CUDA's name of a result, or ``CUresult <number>`` for one that is not of captures."""
     try:
         name = CaptureResult(result).name
@@ -98,7 +98,7 @@ def result_name(result: int) -> str:
     return f"CUDA_ERROR_{name}"
 
 
-def explain(error: CaptureError) -> Rule:
+def explain_capture(error: CaptureError) -> Rule:
     """Return the rule that a call broke."""
     if error.stream_destroyed:
         return _STREAM_DESTROYED
@@ -216,7 +216,7 @@ def _begin(error: CaptureError) -> Rule:
         )
     return Rule(
         "capture could not begin",
-        f"{error.name} was refused with {result_name(error.result or 0)}.",
+        f"{error.name} was refused with {capture_result_name(error.result or 0)}.",
         "Check that the stream belongs to the current context and is not in use by "
         "another capture.",
     )
@@ -298,7 +298,8 @@ def _invalidated(error: CaptureError) -> Rule:
 def _unknown(error: CaptureError) -> Rule:
     return Rule(
         "other",
-        f"{error.name} failed with {result_name(error.result or 0)} and the capture gave no graph.",
+        f"{error.name} failed with {capture_result_name(error.result or 0)} "
+        "and the capture gave no graph.",
         "Check the result of this call outside a capture.",
     )
 

@@ -13,9 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.memory_use import Access, MemoryUses
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
+from gviz.stats.arrays import FloatArray, IntArray
 
 
 class Common(IntEnum):

@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from gviz.cycle import find_cycle
 from gviz.matching import Work, match_occurrences
 from gviz.node_type import TIMED_TYPES
 from gviz.recording import rows
-
-IntArray = npt.NDArray[np.int64]
+from gviz.stats.arrays import IntArray
 
 #: Stands for a value that is not known.
 UNKNOWN = -1

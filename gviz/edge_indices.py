@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
+
+from gviz.stats.arrays import IntArray
 
 if TYPE_CHECKING:
     from gviz.recording import rows
     from gviz.recording.reader import Recording
-
-IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ _DETAILS = {
 }
 
 
-def result_name(detail: int | None) -> str | None:
+def instantiate_result_name(detail: int | None) -> str | None:
     """Return CUDA's name of an instantiation's detailed result; None where there is none."""
     if detail is None:
         return None
@@ -45,7 +45,7 @@ def result_name(detail: int | None) -> str | None:
         return f"result {detail}"
 
 
-def explain(
+def explain_instantiate(
     result: int, detail: int | None, node: str | None, types: frozenset[int], living_execs: int
 ) -> str:
     """Return a sentence that says why an instantiation was refused, as far as it is known.

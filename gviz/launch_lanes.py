@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-import numpy.typing as npt
 
 from gviz.layout.interval_lanes import pack_lanes
 from gviz.span_owners import Owner
-
-IntArray = npt.NDArray[np.int64]
+from gviz.stats.arrays import IntArray
 
 
 def launch_lanes(

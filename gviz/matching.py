@@ -35,13 +35,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
-import numpy.typing as npt
 
 from gviz.node_type import NodeType
 from gviz.recording import rows
+from gviz.stats.arrays import IntArray
 from gviz.token_search import TokenSearch, window_overlaps
-
-IntArray = npt.NDArray[np.int64]
 
 #: Least fraction of the nodes that an occurrence must hold.
 MINIMUM_COVERAGE = 0.8

@@ -10,13 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from gviz.memory_use import Access, MemoryUses
-
-AddressArray = npt.NDArray[np.uint64]
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from gviz.stats.arrays import AddressArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.recording.columns import Blobs
-
-IntArray = npt.NDArray[np.int64]
-AddressArray = npt.NDArray[np.uint64]
+from gviz.stats.arrays import AddressArray, IntArray
 
 #: Blocks of the allocators of CUDA, PyTorch and CuPy start at multiples of 256 or 512 bytes.
 _ALIGNMENT = 512

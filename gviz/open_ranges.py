@@ -5,9 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
-IntArray = npt.NDArray[np.int64]
+from gviz.stats.arrays import IntArray
 
 #: Ranges nested deeper lie under the last that is kept.
 MOST_DEPTH = 100

@@ -8,10 +8,8 @@ where a thing must stand somewhere, it stands at the earlier.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from gviz.stats.arrays import FloatArray, IntArray
 
 
 def earliest_times(

@@ -78,7 +78,7 @@ class UpdateError:
     from_node_id: int | None = None
 
 
-def result_name(result: int | None) -> str:
+def update_result_name(result: int | None) -> str:
     """Return CUDA's name of an update's result, without its common prefix."""
     if result is None:
         return "not told"
@@ -88,7 +88,7 @@ def result_name(result: int | None) -> str:
         return f"result {result}"
 
 
-def explain(error: UpdateError, old: GraphFacts | None, new: GraphFacts | None) -> str:
+def explain_update(error: UpdateError, old: GraphFacts | None, new: GraphFacts | None) -> str:
     """Return sentences that say which node an update failed at, and what differed.
 
     Parameters
@@ -98,7 +98,7 @@ def explain(error: UpdateError, old: GraphFacts | None, new: GraphFacts | None) 
     old, new
         The executable's template and the new graph; None where they were not read.
     """
-    name = result_name(error.result)
+    name = update_result_name(error.result)
     if old is None or new is None:
         where = f" at node {error.node_id}" if error.node_id is not None else ""
         return f"The driver refused the update{where} ({name}); the new graph was not read."

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gviz.analysis.executed_graph import bodies_by_parent
-from gviz.analysis.subject import Subject
+from gviz.analysis.subject import GraphSubject
 from gviz.node_type import CopyKind, NodeType, not_timed_reason
 from gviz.recording import nesting_rows, rows
 from gviz.recording.reader import Recording
@@ -300,12 +300,14 @@ class Plan:
             clock = gpu + took + 20_000 if waits else clock + call + (self.between_calls_ns or 0)
 
 
-def subject_of(path: Path) -> Subject:
+def subject_of(path: Path) -> GraphSubject:
     """Return the first graph of a recording for analyses."""
     recording = Recording(path)
     graphs = recording.fetch_graphs()
     top = next(g for g in graphs if g.parent_graph_id is None)
-    return Subject(recording, top, bodies_by_parent(graphs), recording.fetch_devices(top.run_id))
+    return GraphSubject(
+        recording, top, bodies_by_parent(graphs), recording.fetch_devices(top.run_id)
+    )
 
 
 def two_branches(*, queue: int, start: int, blocks: int = 16, **columns: object) -> Plan:

@@ -21,13 +21,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from gviz.node_type import CopyKind, NodeType, not_timed_reason
 from gviz.recording import rows
 from gviz.recording.writer import RecordingWriter
-
-IntArray = npt.NDArray[np.int64]
+from gviz.stats.arrays import IntArray
 
 #: When the made-up process started, on the recording's clock (ns).
 STARTED_NS = 1_790_000_000_000_000_000

@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from gviz.app.body_facts import HeldBody, Holder, turn_words
 from gviz.app.compare.comparison import Comparison
@@ -16,8 +15,7 @@ from gviz.app.open_levels import hidden_nodes, opened_keys
 from gviz.app.wire import Arrays
 from gviz.comparison.comparison import GraphComparison
 from gviz.comparison.union_graph import AFTER, BEFORE, UnionGraph, join_graphs
-
-IntArray = npt.NDArray[np.int64]
+from gviz.stats.arrays import IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from gviz.app.graph_tree import GraphTree
 from gviz.comparison.level_diff import ComparedLevel
-
-IntArray = npt.NDArray[np.int64]
+from gviz.stats.arrays import IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from gviz.app.graph_level import GraphLevel, read_level
 from gviz.app.graph_tree import GraphTree, read_tree
@@ -23,9 +22,7 @@ from gviz.ranks.job import RankComparison
 from gviz.ranks.launch import collective_waits
 from gviz.ranks.rank_graph import RankGraph, RankLevel
 from gviz.recording.reader import Recording
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from gviz.stats.arrays import FloatArray, IntArray
 
 
 def ranks_timeline(

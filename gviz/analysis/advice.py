@@ -16,7 +16,7 @@ from gviz.analysis.rules import (
 )
 from gviz.analysis.rules.rule import NAMED, RULES, Finding, Found, Rule
 from gviz.analysis.run_subject import RunSubject
-from gviz.analysis.subject import Subject
+from gviz.analysis.subject import GraphSubject
 
 #: The modules whose import fills RULES.
 RULE_MODULES = (gap_rules, work_rules, memory_rules, branch_rules, life_rules)
@@ -83,7 +83,7 @@ class Advice:
 _Named = tuple[Finding, frozenset[str]]
 
 
-def advise_graph(subject: Subject, ignored: Sequence[Ignored] = ()) -> Advice:
+def advise_graph(subject: GraphSubject, ignored: Sequence[Ignored] = ()) -> Advice:
     """Return what the rules about graphs find in one."""
     missing = subject.why_no_edges or subject.why_no_times
     skipped = [] if not missing else [f"rules about node times: {missing}"]
@@ -111,7 +111,7 @@ def advise_run(run: RunSubject, ignored: Sequence[Ignored] = ()) -> Advice:
 
 
 def _findings(
-    rule: Rule, found: Iterable[Found], noise_ns: float, subject: Subject | None, launches: int
+    rule: Rule, found: Iterable[Found], noise_ns: float, subject: GraphSubject | None, launches: int
 ) -> Iterator[_Named]:
     """Yield the findings whose gain is above noise, with the names of all their nodes."""
     for one in found:

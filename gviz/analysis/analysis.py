@@ -22,7 +22,7 @@ from gviz.analysis.path_result import CriticalPathResult, critical_path_result
 from gviz.analysis.run_subject import RunSubject
 from gviz.analysis.soundness import doubts_of
 from gviz.analysis.stream_result import StreamResult, stream_result
-from gviz.analysis.subject import Subject
+from gviz.analysis.subject import GraphSubject
 from gviz.errors import RecordingError
 from gviz.node_type import WHOLE_ONLY
 
@@ -154,7 +154,8 @@ def _analyze_run(
         run_id=run.run.run_id,
         name=run.run.name,
         graphs=tuple(
-            _analyze_graph(Subject(recording, g, bodies, devices), run, ignored) for g in chosen
+            _analyze_graph(GraphSubject(recording, g, bodies, devices), run, ignored)
+            for g in chosen
         ),
         launch_costs=NotComputed("no recording holds any")
         if run.costs is None
@@ -166,7 +167,9 @@ def _analyze_run(
     )
 
 
-def _analyze_graph(subject: Subject, run: RunSubject, ignored: Sequence[Ignored]) -> GraphAnalysis:
+def _analyze_graph(
+    subject: GraphSubject, run: RunSubject, ignored: Sequence[Ignored]
+) -> GraphAnalysis:
     row = subject.row
     count, _ = subject.recording.count_launches(row.graph_id)
     flags = subject.execs[0].flags if subject.execs else None

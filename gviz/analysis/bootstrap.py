@@ -15,8 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.analysis.figure import figure
-
-FloatArray = npt.NDArray[np.float64]
+from gviz.stats.arrays import FloatArray
 
 #: Resamples of each interval, and the seed they start from: results are the same every time.
 RESAMPLES = 2_000

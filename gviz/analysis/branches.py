@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gviz.analysis.executed_graph import BoolArray, ExecutedGraph, IntArray
+from gviz.analysis.executed_graph import ExecutedGraph
 from gviz.analysis.launch_model import LaunchModel
 from gviz.analysis.reachability import Reachability
 from gviz.analysis.usual_gaps import UsualGaps
+from gviz.stats.arrays import BoolArray, IntArray
 
 #: Branches of more work than this are worth a fork whatever it costs: forks cost a few us.
 _SMALL_NS = 10_000

@@ -18,7 +18,7 @@ from gviz.analysis.first_launch import first_launches
 from gviz.analysis.own_time import own_time
 from gviz.analysis.soundness import span_ns
 from gviz.analysis.stream_result import Gain, stream_result
-from gviz.analysis.subject import Subject
+from gviz.analysis.subject import GraphSubject
 
 #: Why there is no setup cost.
 NO_SETUP = (
@@ -95,7 +95,7 @@ class BreakEven:
     curve: Curve = figure("derived", "by elapsed time")
 
 
-def break_even(subject: Subject) -> BreakEven | NotComputed:
+def break_even(subject: GraphSubject) -> BreakEven | NotComputed:
     """Return when a graph pays back, from the comparison with its stream side."""
     compared = subject.once(stream_result)
     if isinstance(compared, NotComputed):
@@ -145,7 +145,7 @@ def _curve(setup_ns: float, stream_ns: float, graph_ns: float, most: int) -> Cur
     )
 
 
-def setup_cost(subject: Subject) -> SetupCost | None:
+def setup_cost(subject: GraphSubject) -> SetupCost | None:
     """Return what an executable costs; None: no instantiation was seen."""
     row, execs = subject.row, subject.execs
     instantiated = [span_ns(e.instantiate_start_ns, e.instantiate_end_ns) for e in execs]

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gviz.analysis.executed_graph import IntArray
 from gviz.layout.ranks import dependents_of
+from gviz.stats.arrays import IntArray
 
 
 def cover_by_chains(row: IntArray, tail: IntArray, head: IntArray) -> IntArray:

@@ -19,9 +19,7 @@ import numpy.typing as npt
 
 from gviz.layout.ranks import rank_rows
 from gviz.node_type import EdgeType
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from gviz.stats.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

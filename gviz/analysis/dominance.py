@@ -16,15 +16,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.analysis.executed_graph import ExecutedGraph, IntArray, NodeRow
+from gviz.analysis.executed_graph import ExecutedGraph, NodeRow
 from gviz.analysis.figure import NotComputed, figure
 from gviz.analysis.launch_spans import TimeArray
-from gviz.analysis.subject import NodeRef, Subject
+from gviz.analysis.subject import GraphSubject, NodeRef
 from gviz.folding.durations import compare_repeats
 from gviz.folding.fold import Fold
 from gviz.folding.repeats import find_repeats
 from gviz.node_type import NodeType, node_type_name
 from gviz.nvtx_paths import nested_ranges
+from gviz.stats.arrays import IntArray
 
 #: Rows of a table, at most; the others are counted and summed.
 _MOST_ROWS = 100
@@ -134,7 +135,7 @@ class Dominance:
     fullness: Fullness | NotComputed = figure("derived", "how full kernels made the GPU")
 
 
-def dominance(subject: Subject) -> Dominance | NotComputed:
+def dominance(subject: GraphSubject) -> Dominance | NotComputed:
     """Return what dominates a graph's median launch."""
     if subject.why_no_times and not subject.is_timed_by_copy:
         return NotComputed(subject.why_no_times)
@@ -157,7 +158,7 @@ def dominance(subject: Subject) -> Dominance | NotComputed:
     )
 
 
-def _path_share(subject: Subject, duration: TimeArray) -> TimeArray | None:
+def _path_share(subject: GraphSubject, duration: TimeArray) -> TimeArray | None:
     """Return of each span its time if it is on the observed path, else 0; None: no path."""
     if subject.why_no_edges or subject.why_no_times:
         return None
@@ -205,7 +206,7 @@ class _Totals:
 
 
 def _by_ranges(
-    subject: Subject, nodes: Sequence[NodeRow], each: _Totals
+    subject: GraphSubject, nodes: Sequence[NodeRow], each: _Totals
 ) -> tuple[TimeShares, TimeShares] | tuple[NotComputed, NotComputed]:
     """Return the tables by innermost range, and by ranges as they nest."""
     paths = subject.recording.fetch_nvtx_paths(subject.row.run_id)
@@ -218,7 +219,7 @@ def _by_ranges(
     return innermost, each.by([nested[i] for i in ids], overlap=True)
 
 
-def _layers(subject: Subject, duration: TimeArray) -> tuple[LayerTime, ...]:
+def _layers(subject: GraphSubject, duration: TimeArray) -> tuple[LayerTime, ...]:
     graph = subject.graph
     total = np.zeros(len(graph.nodes))
     np.add.at(total, subject.spans.node, duration)
@@ -252,7 +253,7 @@ def _layers(subject: Subject, duration: TimeArray) -> tuple[LayerTime, ...]:
     return tuple(sorted(found, key=lambda x: -x.total_ns)[:_MOST_ROWS])
 
 
-def _repeats(subject: Subject, index: int) -> tuple[Fold, ...]:
+def _repeats(subject: GraphSubject, index: int) -> tuple[Fold, ...]:
     graph = subject.graph
     level = graph.levels[index]
     tail, head, _ = graph.edges_of(level)
@@ -283,7 +284,7 @@ def _longest_name(graph: ExecutedGraph, blocks: IntArray, total_ns: TimeArray) -
 
 
 def _fullness(
-    subject: Subject, nodes: Sequence[NodeRow], duration: TimeArray
+    subject: GraphSubject, nodes: Sequence[NodeRow], duration: TimeArray
 ) -> Fullness | NotComputed:
     kernels = [(n, t) for n, t in zip(nodes, duration.tolist(), strict=True) if _is_kernel(n)]
     spent = sum(t for _, t in kernels)

@@ -7,16 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from gviz.node_type import NodeType
 from gviz.recording import rows
+from gviz.stats.arrays import IntArray
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording
-
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
 
 #: Kinds that run nothing: they order, allocate or signal.
 NOT_WORKING = frozenset(

@@ -15,7 +15,7 @@ from gviz.analysis.break_even import NO_SETUP, SetupCost, launches_to_pay_back, 
 from gviz.analysis.figure import NotComputed, figure
 from gviz.analysis.first_launch import call_ns, first_launches
 from gviz.analysis.stream_result import StreamResult, stream_result
-from gviz.analysis.subject import Subject
+from gviz.analysis.subject import GraphSubject
 from gviz.launch_cost.fit import CostLine
 from gviz.launch_cost.recorded import LaunchCosts
 from gviz.launch_cost.shape import FORK_JOIN, STRAIGHT_LINE
@@ -109,7 +109,7 @@ def cost_source(costs: LaunchCosts) -> CostSource:
     )
 
 
-def expected_cost(subject: Subject, costs: LaunchCosts | None) -> ExpectedCost | NotComputed:
+def expected_cost(subject: GraphSubject, costs: LaunchCosts | None) -> ExpectedCost | NotComputed:
     """Return what a graph's calls should cost."""
     if costs is None:
         return NotComputed("there are no launch costs; 'gviz bench' measures them on this GPU")
@@ -133,7 +133,7 @@ def expected_cost(subject: Subject, costs: LaunchCosts | None) -> ExpectedCost |
 class _Lines:
     """The lines that fit one graph."""
 
-    def __init__(self, subject: Subject, costs: LaunchCosts) -> None:
+    def __init__(self, subject: GraphSubject, costs: LaunchCosts) -> None:
         self._subject, self._costs = subject, costs
         self.count = len(subject.graph.nodes)
         self.parallelism = _parallelism(subject)
@@ -239,7 +239,7 @@ class _Lines:
         return tuple(x - y for x, y in zip(a, b, strict=True))
 
 
-def _launch_call(subject: Subject) -> tuple[float | None, bool]:
+def _launch_call(subject: GraphSubject) -> tuple[float | None, bool]:
     """Return the median later launch call, and whether node times were on for all of them."""
     plain = subject.recording.fetch_weighted_durations(
         subject.row.graph_id, "graph", "host", undisturbed=True
@@ -251,7 +251,7 @@ def _launch_call(subject: Subject) -> tuple[float | None, bool]:
     return (float(median(calls[1:] or calls)), timed) if calls else (None, False)
 
 
-def _parallelism(subject: Subject) -> float | None:
+def _parallelism(subject: GraphSubject) -> float | None:
     """Return nodes over the longest chain's of the outermost level; None: edges are not known."""
     if subject.why_no_edges or not subject.graph.levels[0].count:
         return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from gviz.analysis.soundness import span_ns
-from gviz.analysis.subject import Subject
+from gviz.analysis.subject import GraphSubject
 from gviz.recording import rows
 
 
@@ -36,7 +36,7 @@ class FirstLaunch:
         return max(0.0, self.first_ns - self.later_ns)
 
 
-def first_launches(subject: Subject) -> Iterator[FirstLaunch]:
+def first_launches(subject: GraphSubject) -> Iterator[FirstLaunch]:
     """Yield the first launch of each executable that was launched more than once."""
     by_exec: dict[int | None, list[rows.Launch]] = {}
     for launch in subject.launch_rows:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.analysis.executed_graph import IntArray
 from gviz.analysis.figure import NotComputed, figure
 from gviz.analysis.run_subject import RunSubject
 from gviz.analysis.soundness import span_ns
@@ -25,6 +24,7 @@ from gviz.analysis.stream_passes import (
 )
 from gviz.launch_cost.forecast import Forecast, forecast_pass
 from gviz.launch_cost.recorded import LaunchCosts
+from gviz.stats.arrays import IntArray
 
 
 @dataclass(frozen=True, slots=True)

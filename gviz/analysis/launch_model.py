@@ -20,16 +20,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.analysis.critical_path import (
-    CriticalPath,
-    FloatArray,
-    earliest_starts,
-    longest_path,
-)
-from gviz.analysis.executed_graph import BoolArray, IntArray
+from gviz.analysis.critical_path import CriticalPath, earliest_starts, longest_path
 from gviz.analysis.holds import HeldLaunch, effective_ends
 from gviz.errors import RecordingError
 from gviz.layout.ranks import rank_rows
+from gviz.stats.arrays import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

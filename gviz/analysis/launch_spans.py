@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from gviz.analysis.executed_graph import UNKNOWN, ExecutedGraph, IntArray
+from gviz.analysis.executed_graph import UNKNOWN, ExecutedGraph
 from gviz.median_launch import median_launch
+from gviz.stats.arrays import IntArray
 
 if TYPE_CHECKING:
     from gviz.recording.arrays import SpanArrays

@@ -11,7 +11,7 @@ from gviz.analysis.figure import NotComputed, figure
 from gviz.analysis.gap_ledger import GapLedger, gap_ledger, path_steps
 from gviz.analysis.holds import NOTHING, HeldLaunch, Hold
 from gviz.analysis.observed_path import observed_path
-from gviz.analysis.subject import NodeRef, Subject, TimedLaunch
+from gviz.analysis.subject import GraphSubject, NodeRef, TimedLaunch
 from gviz.launch_queue import may_have_waited, with_the_one_before
 from gviz.launch_time import event_durations
 from gviz.recording import rows
@@ -77,7 +77,7 @@ class LedgerResult:
     launches: tuple[LaunchLedger, ...] = figure("derived", "every recorded launch")
 
 
-def ledger_result(subject: Subject) -> LedgerResult | NotComputed:
+def ledger_result(subject: GraphSubject) -> LedgerResult | NotComputed:
     """Return the ledgers of a graph's launches."""
     why_not = subject.why_no_edges or subject.why_no_times
     if why_not:
@@ -100,7 +100,7 @@ def ledger_result(subject: Subject) -> LedgerResult | NotComputed:
     )
 
 
-def _with_waits(subject: Subject) -> list[tuple[TimedLaunch, int | None]]:
+def _with_waits(subject: GraphSubject) -> list[tuple[TimedLaunch, int | None]]:
     """Return each timed launch with the time from its call to its first node.
 
     None where the launch before it on its stream was still running when it was called: then
@@ -116,7 +116,7 @@ def _call_to_first(row: rows.Launch, before: rows.Launch | None) -> int | None:
     return row.gpu_start_ns - row.host_start_ns
 
 
-def _ledger(subject: Subject, entry: tuple[TimedLaunch, int | None]) -> LaunchLedger:
+def _ledger(subject: GraphSubject, entry: tuple[TimedLaunch, int | None]) -> LaunchLedger:
     launch, lead = entry
     held = subject.hold(launch.spans)
     returned = None if launch.returned_ns is None else float(launch.returned_ns)
@@ -132,7 +132,7 @@ def _ledger(subject: Subject, entry: tuple[TimedLaunch, int | None]) -> LaunchLe
     )
 
 
-def _longest_gaps(subject: Subject) -> list[PathGap]:
+def _longest_gaps(subject: GraphSubject) -> list[PathGap]:
     held: HeldLaunch = subject.held
     steps = subject.steps
     order = np.argsort(-steps.gap_ns[1:], kind="stable")[:_GAPS] + 1

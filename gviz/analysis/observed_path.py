@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gviz.analysis.executed_graph import IntArray
 from gviz.analysis.holds import HeldLaunch, Hold
+from gviz.stats.arrays import IntArray
 
 
 def observed_path(held: HeldLaunch) -> IntArray:

@@ -8,17 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from gviz.analysis.chains import cover_by_chains
-from gviz.analysis.executed_graph import NOT_WORKING, BoolArray, ExecutedGraph, Level
+from gviz.analysis.executed_graph import NOT_WORKING, ExecutedGraph, Level
 from gviz.analysis.figure import NotComputed, figure
 from gviz.analysis.path_result import structural_length_of
 from gviz.analysis.reachability import Reachability
-from gviz.analysis.subject import NodeRef, Subject
+from gviz.analysis.subject import GraphSubject, NodeRef
 from gviz.analysis.waits import WaitGroup
 from gviz.analysis.width import graph_width
 from gviz.idle import union
 from gviz.layout.interval_lanes import most_at_once
 from gviz.layout.ranks import rank_rows
 from gviz.node_type import EdgeType
+from gviz.stats.arrays import BoolArray
 
 #: Nodes, edges and pairs that a result names, at most.
 NAMED = 100
@@ -140,7 +141,7 @@ class Parallelism:
     )
 
 
-def parallelism(subject: Subject) -> Parallelism | NotComputed:
+def parallelism(subject: GraphSubject) -> Parallelism | NotComputed:
     """Return what could run side by side in a graph, and what did."""
     if subject.why_no_edges:
         return NotComputed(subject.why_no_edges)
@@ -161,15 +162,15 @@ def parallelism(subject: Subject) -> Parallelism | NotComputed:
     )
 
 
-def _named(subject: Subject, vertices: Iterable[int]) -> tuple[NodeRef, ...]:
+def _named(subject: GraphSubject, vertices: Iterable[int]) -> tuple[NodeRef, ...]:
     return tuple(subject.ref_of_vertex(v) for v in list(vertices)[:NAMED])
 
 
-def _turn_taking(subject: Subject) -> tuple[TurnTaking, ...]:
+def _turn_taking(subject: GraphSubject) -> tuple[TurnTaking, ...]:
     return tuple(_turns(subject, group) for group in subject.wait_groups)
 
 
-def _turns(subject: Subject, group: WaitGroup) -> TurnTaking:
+def _turns(subject: GraphSubject, group: WaitGroup) -> TurnTaking:
     return TurnTaking(
         reason=group.reason.value,
         count=len(group.waits),
@@ -182,7 +183,7 @@ def _turns(subject: Subject, group: WaitGroup) -> TurnTaking:
     )
 
 
-def _barriers(subject: Subject) -> BarrierResult | None:
+def _barriers(subject: GraphSubject) -> BarrierResult | None:
     found = subject.barriers
     if found is None:
         return None
@@ -194,7 +195,7 @@ def _barriers(subject: Subject) -> BarrierResult | None:
     )
 
 
-def _small_branches(subject: Subject) -> SmallBranchResult | None:
+def _small_branches(subject: GraphSubject) -> SmallBranchResult | None:
     found = subject.small_branches
     if found is None:
         return None
@@ -207,7 +208,7 @@ def _small_branches(subject: Subject) -> SmallBranchResult | None:
     )
 
 
-def level_shape(subject: Subject, level: Level) -> LevelShape:
+def level_shape(subject: GraphSubject, level: Level) -> LevelShape:
     """Return what the edges of a level allow."""
     graph = subject.graph
     tail, head, kind = graph.edges_of(level)
@@ -233,7 +234,7 @@ def level_shape(subject: Subject, level: Level) -> LevelShape:
     )
 
 
-def lane_count(subject: Subject, level: Level) -> int:
+def lane_count(subject: GraphSubject, level: Level) -> int:
     """Return how many lanes show a level: the chains of a greedy cover."""
     tail, head, _ = subject.graph.edges_of(level)
     row = rank_rows(level.count, tail, head)
@@ -245,7 +246,7 @@ def _counted(graph: ExecutedGraph, level: Level) -> BoolArray:
     return ~np.isin(graph.types[level.nodes], list(NOT_WORKING))
 
 
-def overlap(subject: Subject) -> Overlap:
+def overlap(subject: GraphSubject) -> Overlap:
     """Return how much ran side by side in the launches."""
     launches = [x.spans for x in subject.timed_launches]
     total = float(np.median([(x.end_ns - x.start_ns).sum() for x in launches]))

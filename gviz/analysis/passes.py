@@ -15,10 +15,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 import numpy.typing as npt
 
-from gviz.analysis.executed_graph import IntArray
 from gviz.idle import union
-
-FloatArray = npt.NDArray[np.float64]
+from gviz.stats.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,17 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.analysis.critical_path import (
-    CriticalPath,
-    FloatArray,
-    structural_length_ns,
-    structural_path,
-)
-from gviz.analysis.executed_graph import IntArray
+from gviz.analysis.critical_path import CriticalPath, structural_length_ns, structural_path
 from gviz.analysis.figure import NotComputed, figure
 from gviz.analysis.holds import HeldLaunch, Hold
 from gviz.analysis.launch_spans import TimeArray
-from gviz.analysis.subject import NodeRef, Subject
+from gviz.analysis.subject import GraphSubject, NodeRef
+from gviz.stats.arrays import FloatArray, IntArray
 
 #: Nodes of the path whose speeding up is computed, the longest.
 _SPED_UP = 10
@@ -93,7 +88,7 @@ class CriticalPathResult:
     why_not_observed: str | None = figure("stated", "why there is no observed path; else null")
 
 
-def critical_path_result(subject: Subject) -> CriticalPathResult | NotComputed:
+def critical_path_result(subject: GraphSubject) -> CriticalPathResult | NotComputed:
     """Return the critical paths of a graph."""
     if subject.why_no_edges:
         return NotComputed(subject.why_no_edges)
@@ -150,7 +145,7 @@ def _structure(held: HeldLaunch) -> tuple[int, IntArray, IntArray, IntArray, Flo
     )
 
 
-def _path_nodes(subject: Subject) -> list[PathNode]:
+def _path_nodes(subject: GraphSubject) -> list[PathNode]:
     held, steps, path = subject.held, subject.steps, subject.path
     columns = (
         path,
@@ -166,7 +161,7 @@ def _path_nodes(subject: Subject) -> list[PathNode]:
     ]
 
 
-def _faster(subject: Subject) -> list[FasterNode]:
+def _faster(subject: GraphSubject) -> list[FasterNode]:
     model, path = subject.model, subject.path
     longest = path[np.argsort(-model.duration_ns[path], kind="stable")[:_SPED_UP]]
     before = model.whole_ns

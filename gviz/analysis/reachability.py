@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.analysis.chains import cover_by_chains
-from gviz.analysis.executed_graph import BoolArray, IntArray
 from gviz.analysis.series import SeriesGraph, series_graph
+from gviz.stats.arrays import BoolArray, IntArray
 
 #: Entries of the table, of four bytes each, that are built at most.
 MOST_ENTRIES = 25_000_000

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from gviz.analysis.executed_graph import IntArray
+from gviz.stats.arrays import IntArray
 
 
 @dataclass(frozen=True, slots=True)

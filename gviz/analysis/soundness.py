@@ -16,7 +16,7 @@ from gviz.node_type import EdgeType, NodeType
 from gviz.recording import rows
 
 if TYPE_CHECKING:
-    from gviz.analysis.subject import Subject
+    from gviz.analysis.subject import GraphSubject
 
 #: Nodes that are named.
 _NAMED = 3
@@ -43,7 +43,7 @@ def sound_launch(row: rows.Launch) -> rows.Launch:
     return row
 
 
-def doubts_of(subject: Subject) -> tuple[str, ...]:
+def doubts_of(subject: GraphSubject) -> tuple[str, ...]:
     """Return what of a graph's records contradicts itself or is missing, in sentences."""
     found = [*_clock_doubts(subject), *_record_doubts(subject)]
     programmatic = int((subject.graph.edge_type == EdgeType.PROGRAMMATIC).sum())
@@ -55,7 +55,7 @@ def doubts_of(subject: Subject) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _clock_doubts(subject: Subject) -> list[str]:
+def _clock_doubts(subject: GraphSubject) -> list[str]:
     found = []
     given = subject.recording.fetch_launches(subject.row.graph_id)
     calls = sum(steps_back(x.host_start_ns, x.host_end_ns) for x in given)
@@ -94,7 +94,7 @@ def _clock_doubts(subject: Subject) -> list[str]:
     return found
 
 
-def _record_doubts(subject: Subject) -> list[str]:
+def _record_doubts(subject: GraphSubject) -> list[str]:
     launches, graph = subject.timed_launches, subject.graph
     found = []
     stray = max((x.spans.stray_count for x in launches), default=0)
@@ -119,7 +119,7 @@ def _record_doubts(subject: Subject) -> list[str]:
     return found
 
 
-def _expected(subject: Subject) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _expected(subject: GraphSubject) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """Return the nodes that every launch runs and CUPTI times; none where that depends."""
     types: Sequence[int] = subject.graph.types.tolist()
     if any(t == NodeType.CONDITIONAL for t in types) or any(

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.analysis.executed_graph import BoolArray, IntArray
 from gviz.analysis.run_subject import RunSubject
 from gviz.launch_cost.passes import find_passes
 from gviz.node_type import NodeType
 from gviz.recording import rows
+from gviz.stats.arrays import BoolArray, IntArray
 
 #: Stands for a value that is not known.
 UNKNOWN = -1

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.analysis.bootstrap import FloatArray, Interval, Spread, interval_of, spread
-from gviz.analysis.executed_graph import BoolArray, ExecutedGraph, IntArray
+from gviz.analysis.bootstrap import Interval, Spread, interval_of, spread
+from gviz.analysis.executed_graph import ExecutedGraph
 from gviz.analysis.figure import NotComputed, figure
 from gviz.analysis.passes import Pass, PassSpans, as_columns, measure_pass
-from gviz.analysis.subject import NodeRef, Subject, TimedLaunch
+from gviz.analysis.subject import GraphSubject, NodeRef, TimedLaunch
 from gviz.launch_queue import waited_until, with_the_one_before
 from gviz.recording import rows
+from gviz.stats.arrays import BoolArray, FloatArray, IntArray
 
 #: Nodes of one side that are named, the longest.
 _NAMED = 8
@@ -99,7 +100,7 @@ class StreamResult:
     )
 
 
-def stream_result(subject: Subject) -> StreamResult | NotComputed:
+def stream_result(subject: GraphSubject) -> StreamResult | NotComputed:
     """Return how a graph compares with the same work by stream calls."""
     if subject.why_no_times:
         return NotComputed(subject.why_no_times)
@@ -159,14 +160,14 @@ def _idle_without_host(found: Pass) -> float:
     return found.other_idle_ns / whole if whole else 0.0
 
 
-def _plain(subject: Subject) -> Spread | None:
+def _plain(subject: GraphSubject) -> Spread | None:
     found = subject.recording.fetch_launch_durations(
         subject.row.graph_id, "graph", "event", undisturbed=True
     )
     return spread(found) if len(found) else None
 
 
-def _plain_host(subject: Subject) -> float | None:
+def _plain_host(subject: GraphSubject) -> float | None:
     return subject.recording.fetch_weighted_durations(
         subject.row.graph_id, "graph", "host", undisturbed=True
     ).median_ns()
@@ -178,7 +179,7 @@ class _StreamSide:
     The first pass loads modules and chooses algorithms.
     """
 
-    def __init__(self, subject: Subject, passes: list[rows.Launch]) -> None:
+    def __init__(self, subject: GraphSubject, passes: list[rows.Launch]) -> None:
         self._subject = subject
         timed = [n for n in subject.graph.nodes if n.not_timed_reason is None]
         self._operations = _fetch_operations(subject)
@@ -249,7 +250,7 @@ class _Operations:
     name: list[str]
 
 
-def _fetch_operations(subject: Subject) -> _Operations:
+def _fetch_operations(subject: GraphSubject) -> _Operations:
     names = ("launch_id", "node_id", "start_ns", "duration_ns", "host_start_ns", "host_end_ns",
              "name")  # fmt: skip
     key = {"run_id": subject.row.run_id}
@@ -269,7 +270,7 @@ def _fetch_operations(subject: Subject) -> _Operations:
 class _GraphSide:
     """The graph launches, without the first, which uploads, where there are others."""
 
-    def __init__(self, subject: Subject, common: set[int]) -> None:
+    def __init__(self, subject: GraphSubject, common: set[int]) -> None:
         self._subject = subject
         before = {x.launch_id: b for x, b in with_the_one_before(subject.launch_rows)}
         timed = [x for x in subject.timed_launches if len(x.spans)]

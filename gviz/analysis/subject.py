@@ -11,7 +11,7 @@ import numpy as np
 
 from gviz.analysis.branches import Barriers, SmallBranches, barriers, small_branches
 from gviz.analysis.critical_path import CriticalPath
-from gviz.analysis.executed_graph import ExecutedGraph, IntArray, read_executed_graph
+from gviz.analysis.executed_graph import ExecutedGraph, read_executed_graph
 from gviz.analysis.figure import figure
 from gviz.analysis.gap_ledger import PathSteps, path_steps
 from gviz.analysis.holds import HeldLaunch, hold_launch
@@ -28,6 +28,7 @@ from gviz.errors import CycleError
 from gviz.layout.ranks import rank_rows
 from gviz.node_type import WHOLE_ONLY
 from gviz.recording import rows
+from gviz.stats.arrays import IntArray
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording
@@ -59,7 +60,7 @@ class TimedLaunch:
         return self.row.host_end_ns - self.row.gpu_start_ns
 
 
-class Subject:
+class GraphSubject:
     """One graph of a recording; what is expensive is computed when it is first asked for.
 
     Everything that is said of "the" launch is of the median launch: each node's median start and
@@ -87,7 +88,7 @@ class Subject:
         self.recording = recording
         self.row = row
         self.graph: ExecutedGraph = read_executed_graph(recording, row, bodies)
-        self._results: dict[Callable[[Subject], Any], Any] = {}
+        self._results: dict[Callable[[GraphSubject], Any], Any] = {}
         self._devices = {d.device_id: d for d in devices}
         self._unroller = Unroller(self.graph)
 
@@ -310,7 +311,7 @@ class Subject:
         """Joins at which branches wait for each other."""
         return barriers(self.graph, self.model)
 
-    def once(self, compute: Callable[[Subject], _R]) -> _R:
+    def once(self, compute: Callable[[GraphSubject], _R]) -> _R:
         """Return what a function of this subject gives, computed when it is first asked for."""
         if compute not in self._results:
             self._results[compute] = compute(self)

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.analysis.executed_graph import BoolArray, ExecutedGraph, IntArray, Level
+from gviz.analysis.executed_graph import ExecutedGraph, Level
 from gviz.analysis.launch_spans import LaunchSpans, TimeArray
 from gviz.layout.ranks import rank_rows
 from gviz.node_type import EdgeType
+from gviz.stats.arrays import BoolArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.analysis.executed_graph import BoolArray, ExecutedGraph
+from gviz.analysis.executed_graph import ExecutedGraph
 from gviz.analysis.holds import NOTHING, HeldLaunch, Hold
 from gviz.analysis.launch_spans import TimeArray
 from gviz.node_type import NodeType
+from gviz.stats.arrays import BoolArray
 
 
 @dataclass(frozen=True, slots=True)

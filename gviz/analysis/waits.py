@@ -14,7 +14,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from gviz.analysis.executed_graph import ExecutedGraph, IntArray
+from gviz.analysis.executed_graph import ExecutedGraph
 from gviz.analysis.holds import CLOCK_SKEW_NS, HeldLaunch, Hold
 from gviz.analysis.launch_model import LaunchModel
 from gviz.analysis.launch_spans import LaunchSpans
@@ -22,6 +22,7 @@ from gviz.analysis.reachability import Reachability
 from gviz.analysis.usual_gaps import UsualGaps
 from gviz.idle import union
 from gviz.node_type import NodeType
+from gviz.stats.arrays import IntArray
 
 #: Waits are looked at from here on: half of the usual gap between dependent kernels, and above
 #: what clocks of two queues differ by as a rule (160 ns).

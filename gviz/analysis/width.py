@@ -19,8 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gviz.analysis.chains import cover_by_chains
-from gviz.analysis.executed_graph import BoolArray, IntArray
 from gviz.analysis.series import SeriesGraph, series_graph
+from gviz.stats.arrays import BoolArray, IntArray
 
 #: Edges looked at before the search stops and gives bounds: some seconds of Python.
 MOST_STEPS = 8_000_000

@@ -10,7 +10,7 @@ from gviz.analysis.advice import Ignored, advise_run
 from gviz.analysis.figure import to_document
 from gviz.analysis.rules.rule import RULES
 from gviz.analysis.run_subject import RunSubject
-from gviz.analysis.subject import Subject
+from gviz.analysis.subject import GraphSubject
 from gviz.checks.check_result import FAILED, PASSED, SKIPPED, UNJUDGED, Check, CheckReport
 from gviz.checks.graph_checks import Known, about, check_graph, count_findings
 from gviz.checks.limits import Limits
@@ -36,9 +36,9 @@ class _Run:
         self.side = read_side(recording, run)
         self.row = run
         self.works = read_graph_works(recording, run.run_id)
-        self._subjects: dict[int, Subject] = {}
+        self._subjects: dict[int, GraphSubject] = {}
 
-    def subject(self, work: GraphWork) -> Subject:
+    def subject(self, work: GraphWork) -> GraphSubject:
         """Return one of its graphs for the analysis."""
         if work.graph_id not in self._subjects:
             self._subjects[work.graph_id] = self.side.subject(work.graph_id)

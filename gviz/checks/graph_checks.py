@@ -8,7 +8,7 @@ from statistics import median
 from gviz.analysis.advice import Advice, Ignored, advise_graph
 from gviz.analysis.parallelism import lane_count
 from gviz.analysis.rules.rule import RULES
-from gviz.analysis.subject import Subject
+from gviz.analysis.subject import GraphSubject
 from gviz.checks.check_result import FAILED, PASSED, UNJUDGED, Check
 from gviz.checks.limits import ANY_RULE, GraphLimits, Values
 from gviz.comparison.launch_totals import critical_paths, host_times, launch_lengths
@@ -21,7 +21,7 @@ Known = tuple[float | None, str]
 
 
 def check_graph(
-    subject: Subject, limits: GraphLimits, ignored: Sequence[Ignored]
+    subject: GraphSubject, limits: GraphLimits, ignored: Sequence[Ignored]
 ) -> Iterator[Check]:
     """Yield what limits say of a graph.
 
@@ -39,7 +39,7 @@ def check_graph(
         yield from _findings(subject, limits.findings, ignored)
 
 
-def judge(subject: Subject, what: str, known: Known, limit: float, unit: str) -> Check:
+def judge(subject: GraphSubject, what: str, known: Known, limit: float, unit: str) -> Check:
     """Return whether a value is at most its limit."""
     value, reason = known
     status = UNJUDGED if value is None else PASSED if value <= limit else FAILED
@@ -47,7 +47,7 @@ def judge(subject: Subject, what: str, known: Known, limit: float, unit: str) ->
 
 
 def about(
-    subject: Subject,
+    subject: GraphSubject,
     what: str,
     status: str,
     *,
@@ -65,7 +65,7 @@ def about(
     )
 
 
-def _findings(subject: Subject, limits: Values, ignored: Sequence[Ignored]) -> Iterator[Check]:
+def _findings(subject: GraphSubject, limits: Values, ignored: Sequence[Ignored]) -> Iterator[Check]:
     advice = advise_graph(subject, ignored)
     unchecked = "; ".join(advice.not_checked)
     for rule, limit in limits.items():
@@ -86,24 +86,24 @@ def count_findings(advice: Advice, rule: str) -> Known:
     return len(reasons), "; ".join(reasons[:_REASONS] + more)
 
 
-def _launch(subject: Subject) -> Known:
+def _launch(subject: GraphSubject) -> Known:
     found = launch_lengths(subject.recording, subject.row.graph_id)
     return _typical(float(found.typical[0]), "; ".join(found.methods))
 
 
-def _host(subject: Subject) -> Known:
+def _host(subject: GraphSubject) -> Known:
     found = host_times(subject.recording, subject.row.graph_id)
     return _typical(float(found.typical[0]), "; ".join(found.methods))
 
 
-def _critical_path(subject: Subject) -> Known:
+def _critical_path(subject: GraphSubject) -> Known:
     why_not = subject.why_no_edges or why_untimed(subject)
     if why_not:
         return None, why_not
     return float(critical_paths(subject).typical[0]), ""
 
 
-def _idle(subject: Subject) -> Known:
+def _idle(subject: GraphSubject) -> Known:
     if subject.why_no_times:
         return None, subject.why_no_times
     shares = [
@@ -114,17 +114,17 @@ def _idle(subject: Subject) -> Known:
     return (median(shares), "") if shares else (None, "no launch took any time")
 
 
-def _nodes(subject: Subject) -> Known:
+def _nodes(subject: GraphSubject) -> Known:
     return len(subject.graph.nodes), ""
 
 
-def _lanes(subject: Subject) -> Known:
+def _lanes(subject: GraphSubject) -> Known:
     if subject.why_no_edges:
         return None, subject.why_no_edges
     return max(lane_count(subject, level) for level in subject.graph.levels), ""
 
 
-def _exec_memory(subject: Subject) -> Known:
+def _exec_memory(subject: GraphSubject) -> Known:
     known = [e.device_memory_bytes for e in subject.execs if e.device_memory_bytes is not None]
     return (max(known), "") if known else (None, "what its executables take was not measured")
 
@@ -133,14 +133,14 @@ def _typical(ns: float, method: str) -> Known:
     return (None, "no launch was timed") if ns != ns else (ns, method)
 
 
-def why_untimed(subject: Subject) -> str:
+def why_untimed(subject: GraphSubject) -> str:
     """Return why there are no node times at all; empty: there are."""
     if any(len(launch.spans) for launch in subject.timed_launches):
         return ""
     return subject.why_no_times or ""
 
 
-_MEASURES: Mapping[str, tuple[Callable[[Subject], Known], str]] = {
+_MEASURES: Mapping[str, tuple[Callable[[GraphSubject], Known], str]] = {
     "launch": (_launch, "ns"),
     "host": (_host, "ns"),
     "critical_path": (_critical_path, "ns"),

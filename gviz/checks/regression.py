@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.analysis.subject import Subject
+from gviz.analysis.subject import GraphSubject
 from gviz.checks.check_result import FAILED, PASSED, UNJUDGED, Check
 from gviz.checks.graph_checks import about, judge, why_untimed
 from gviz.checks.limits import GraphLimits
-from gviz.comparison.durations import FloatArray, NodeDurations
+from gviz.comparison.durations import NodeDurations
 from gviz.comparison.launch_totals import critical_paths, host_times, launch_lengths
 from gviz.comparison.level_diff import ComparedLevel, compare_level
 from gviz.comparison.significance import (
@@ -21,20 +21,21 @@ from gviz.comparison.significance import (
     least_change_ns,
 )
 from gviz.comparison.timed_pairs import TimedPairs, pair_all
+from gviz.stats.arrays import FloatArray
 
 #: Names of nodes that a failed check tells.
 _NAMED = 3
 
 
-def _launch(subject: Subject) -> NodeDurations:
+def _launch(subject: GraphSubject) -> NodeDurations:
     return launch_lengths(subject.recording, subject.row.graph_id)
 
 
-def _host(subject: Subject) -> NodeDurations:
+def _host(subject: GraphSubject) -> NodeDurations:
     return host_times(subject.recording, subject.row.graph_id)
 
 
-_WHOLE: Mapping[str, Callable[[Subject], NodeDurations]] = {
+_WHOLE: Mapping[str, Callable[[GraphSubject], NodeDurations]] = {
     "launch": _launch,
     "host": _host,
     "critical_path": critical_paths,
@@ -61,7 +62,7 @@ class Trial:
         Why it cannot be judged.
     """
 
-    subject: Subject
+    subject: GraphSubject
     what: str
     allowed: float
     times: TimedPairs | None
@@ -79,7 +80,9 @@ class Trial:
         return growth_probability(*sides, least)
 
 
-def trials(before: Subject, after: Subject, limits: GraphLimits, other_gpu: str) -> Iterator[Trial]:
+def trials(
+    before: GraphSubject, after: GraphSubject, limits: GraphLimits, other_gpu: str
+) -> Iterator[Trial]:
     """Yield what of a graph's times is to be judged.
 
     Parameters
@@ -103,11 +106,11 @@ def trials(before: Subject, after: Subject, limits: GraphLimits, other_gpu: str)
             yield Trial(after, what, allowed, level.nodes, names)
 
 
-def _no_path(subject: Subject) -> str:
+def _no_path(subject: GraphSubject) -> str:
     return subject.why_no_edges or why_untimed(subject)
 
 
-def _compare(before: Subject, after: Subject) -> ComparedLevel:
+def _compare(before: GraphSubject, after: GraphSubject) -> ComparedLevel:
     graphs = before.row.graph_id, after.row.graph_id
     return compare_level(before.recording, graphs[0], after.recording, graphs[1])
 
@@ -179,7 +182,7 @@ def _judge_nodes(trial: Trial, rates: FloatArray) -> Check:
     )
 
 
-def check_node_count(before: Subject, after: Subject, allowed: float) -> Check:
+def check_node_count(before: GraphSubject, after: GraphSubject, allowed: float) -> Check:
     """Return whether a graph has too many nodes more than the baseline's."""
     was, count = len(before.graph.nodes), len(after.graph.nodes)
     found = judge(after, "regression.nodes", (count, ""), was + allowed, "")

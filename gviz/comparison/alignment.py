@@ -19,7 +19,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-IntArray = npt.NDArray[np.int64]
+from gviz.stats.arrays import IntArray
+
 Floats = npt.NDArray[np.float64]
 #: Half the width of the first band.
 _BAND = 256

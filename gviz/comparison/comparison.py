@@ -7,21 +7,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from gviz.comparison.compared_graph import ComparedGraph, IntArray, read_graph
+from gviz.comparison.compared_graph import ComparedGraph, read_graph
 from gviz.comparison.durations import DurationReader, NodeDurations, add_up
 from gviz.comparison.edge_changes import EdgeChanges, compare_edges
 from gviz.comparison.lane_changes import moved_lanes
 from gviz.comparison.node_changes import Difference, compare_details, read_details
 from gviz.comparison.node_pairs import pair_nodes
 from gviz.comparison.time_changes import TimeChanges, compare_durations
+from gviz.stats.arrays import BoolArray, IntArray
 
 if TYPE_CHECKING:
     from gviz.recording import rows
     from gviz.recording.reader import Recording
-
-BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gviz.analysis.executed_graph import BoolArray, IntArray
 from gviz.analysis.figure import NotComputed, figure
 from gviz.analysis.launch_spans import TimeArray
 from gviz.analysis.subject import NodeRef
+from gviz.stats.arrays import BoolArray, IntArray
 
 _RATE = (
     "of what has a rate up to this one, about this share did not change (p values adjusted for "

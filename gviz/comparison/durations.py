@@ -7,16 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from gviz.recording import rows
 from gviz.span_owners import LevelNodes, Owner, span_owners
+from gviz.stats.arrays import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gviz.comparison.compared_graph import ComparedGraph, IntArray
+from gviz.comparison.compared_graph import ComparedGraph
+from gviz.stats.arrays import IntArray
 
 
 @dataclass(frozen=True, slots=True)

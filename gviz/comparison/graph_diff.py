@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from gviz.analysis.executed_graph import bodies_by_parent
 from gviz.analysis.figure import NotComputed
-from gviz.analysis.subject import Subject
+from gviz.analysis.subject import GraphSubject
 from gviz.comparison.comparison import pair_bodies
 from gviz.comparison.diff_result import GraphDiff, LoneBody, TimeChange, Waterfall
 from gviz.comparison.durations import DurationReader
@@ -39,9 +39,9 @@ class Side:
     bodies: Mapping[int, Sequence[rows.Graph]]
     devices: Sequence[rows.Device]
 
-    def subject(self, graph_id: int) -> Subject:
+    def subject(self, graph_id: int) -> GraphSubject:
         """Return one of its graphs for the analysis."""
-        return Subject(self.recording, self.graphs[graph_id], self.bodies, self.devices)
+        return GraphSubject(self.recording, self.graphs[graph_id], self.bodies, self.devices)
 
 
 def read_side(recording: Recording, run: rows.Run) -> Side:
@@ -116,7 +116,7 @@ def _lone(
     return lone_bodies(side.recording, graph_id, side.bodies, compared)
 
 
-def _why_no_totals(before: Subject, after: Subject) -> str:
+def _why_no_totals(before: GraphSubject, after: GraphSubject) -> str:
     for side, subject in (("before", before), ("after", after)):
         if subject.why_no_edges:
             return f"{side}: {subject.why_no_edges}"
@@ -138,7 +138,9 @@ def _compare_levels(before: Side, after: Side, graph_ids: tuple[int, int]) -> li
     return found
 
 
-def _partners(levels: Sequence[ComparedLevel], subjects: tuple[Subject, Subject]) -> Partners:
+def _partners(
+    levels: Sequence[ComparedLevel], subjects: tuple[GraphSubject, GraphSubject]
+) -> Partners:
     after: dict[NodeKey, NodeKey] = {}
     changed: set[NodeKey] = set()
     contexts: tuple[dict[NodeKey, str], dict[NodeKey, str]] = ({}, {})
@@ -152,7 +154,7 @@ def _partners(levels: Sequence[ComparedLevel], subjects: tuple[Subject, Subject]
     return Partners(after, changed, contexts)
 
 
-def _fill_contexts(known: dict[NodeKey, str], subject: Subject) -> None:
+def _fill_contexts(known: dict[NodeKey, str], subject: GraphSubject) -> None:
     """Give nodes of bodies without a counterpart, or without ranges, those of their holder."""
     graph = subject.graph
     for level in graph.levels[1:]:

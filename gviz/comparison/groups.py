@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.comparison.compared_graph import ComparedGraph, IntArray
+from gviz.comparison.compared_graph import ComparedGraph
 from gviz.nvtx_paths import SEPARATOR
+from gviz.stats.arrays import IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gviz.comparison.compared_graph import ComparedGraph, IntArray
+from gviz.comparison.compared_graph import ComparedGraph
 from gviz.layout.lanes import cover_graph
 from gviz.layout.ranks import rank_rows
+from gviz.stats.arrays import IntArray
 
 #: Questions about dependencies answered in one pass over a graph, a bit each.
 _AT_ONCE = 4_096

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.analysis.path_result import structural_length_of
-from gviz.analysis.subject import Subject
+from gviz.analysis.subject import GraphSubject
 from gviz.comparison.durations import NodeDurations
 from gviz.launch_time import launch_times
 
@@ -41,13 +41,13 @@ def host_times(recording: Recording, graph_id: int) -> NodeDurations:
     return _column(launches, found.median_ns(), f"measured: the launch call, {taken}")
 
 
-def first_to_last(subject: Subject) -> NodeDurations:
+def first_to_last(subject: GraphSubject) -> NodeDurations:
     """Return the time from the first node's start to the last node's end (derived)."""
     lengths = [launch.spans.length_ns for launch in subject.timed_launches]
     return _of_timed(subject, lengths, subject.held.length_ns)
 
 
-def critical_paths(subject: Subject) -> NodeDurations:
+def critical_paths(subject: GraphSubject) -> NodeDurations:
     """Return the length of the structural critical path of each launch with node times (derived).
 
     Raises
@@ -60,7 +60,7 @@ def critical_paths(subject: Subject) -> NodeDurations:
     return _of_timed(subject, lengths, structural_length_of(subject.held))
 
 
-def _of_timed(subject: Subject, lengths: list[float], typical: float) -> NodeDurations:
+def _of_timed(subject: GraphSubject, lengths: list[float], typical: float) -> NodeDurations:
     way = "events" if subject.is_timed_by_copy else "cupti"
     return _column(np.array(lengths), typical if lengths else None, way)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gviz.analysis.subject import NodeRef
-from gviz.comparison.compared_graph import ComparedGraph, IntArray
+from gviz.comparison.compared_graph import ComparedGraph
 from gviz.comparison.comparison import GraphComparison, compare_graphs
 from gviz.comparison.diff_result import (
     Change,
@@ -22,6 +22,7 @@ from gviz.comparison.diff_result import (
 from gviz.comparison.durations import DurationReader, add_up
 from gviz.comparison.groups import Groups, by_name, by_range
 from gviz.comparison.timed_pairs import TimedPairs, pair_all, pair_up
+from gviz.stats.arrays import IntArray
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from gviz.comparison.alignment import Floats
-from gviz.comparison.compared_graph import ComparedGraph, IntArray
+from gviz.comparison.compared_graph import ComparedGraph
 from gviz.matching import Work
+from gviz.stats.arrays import IntArray
 
 Pair = tuple[IntArray, IntArray]
 

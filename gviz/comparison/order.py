@@ -7,10 +7,11 @@ from itertools import islice
 
 import numpy as np
 
-from gviz.comparison.compared_graph import ComparedGraph, IntArray
+from gviz.comparison.compared_graph import ComparedGraph
 from gviz.comparison.likeness import Likeness
 from gviz.folding.line import follow_chains
 from gviz.layout.ranks import rank_rows
+from gviz.stats.arrays import IntArray
 
 #: Neighbouring places compared at once to tell how well two lines agree.
 _STRETCH = 6

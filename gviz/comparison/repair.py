@@ -20,9 +20,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gviz.comparison.compared_graph import ComparedGraph, IntArray
+from gviz.comparison.compared_graph import ComparedGraph
 from gviz.comparison.likeness import CONTEXT, EQUAL, Likeness
 from gviz.layout.ranks import dependents_of
+from gviz.stats.arrays import IntArray
 
 #: What an edge between pairs is worth that both graphs have, and what a pair is worth by itself.
 LINK, PAIRED = 3.0, 2.0

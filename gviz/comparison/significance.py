@@ -28,9 +28,8 @@ from math import comb, erfc, sqrt
 from statistics import NormalDist
 
 import numpy as np
-import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from gviz.stats.arrays import FloatArray
 
 #: Share of the nodes called changed that may not be.
 FALSE_DISCOVERIES = 0.05

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from gviz.comparison.compared_graph import IntArray
-from gviz.comparison.durations import FloatArray, NodeDurations
+from gviz.comparison.durations import NodeDurations
 from gviz.comparison.significance import (
     FALSE_DISCOVERIES,
     LEAST_LAUNCHES,
@@ -17,6 +16,7 @@ from gviz.comparison.significance import (
     change_probability,
     least_change_ns,
 )
+from gviz.stats.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gviz.comparison.compared_graph import IntArray
 from gviz.comparison.diff_result import TimeChange
-from gviz.comparison.durations import FloatArray, NodeDurations
+from gviz.comparison.durations import NodeDurations
 from gviz.comparison.significance import shift_interval
 from gviz.comparison.time_changes import TimeChanges, adjust_together, compare_durations
+from gviz.stats.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gviz.comparison.compared_graph import ComparedGraph, IntArray
+from gviz.comparison.compared_graph import ComparedGraph
 from gviz.comparison.edge_changes import EdgeChanges
+from gviz.stats.arrays import IntArray
 
 #: Whose a node or an edge is.
 BOTH, BEFORE, AFTER = 0, 1, 2

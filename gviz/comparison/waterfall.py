@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from gviz.analysis.figure import NotComputed
 from gviz.analysis.gap_ledger import gap_ledger
-from gviz.analysis.subject import Subject
+from gviz.analysis.subject import GraphSubject
 from gviz.comparison.diff_result import RangeStep, Waterfall, WaterfallPart, WaterfallStep
 from gviz.nvtx_paths import SEPARATOR
 
@@ -69,7 +69,7 @@ class _Step:
 
 
 def build_waterfall(
-    before: Subject, after: Subject, partners: Partners, launch_ns: tuple[float, float]
+    before: GraphSubject, after: GraphSubject, partners: Partners, launch_ns: tuple[float, float]
 ) -> Waterfall | NotComputed:
     """Return where the change of a graph's launch lies.
 
@@ -103,7 +103,7 @@ def build_waterfall(
     )
 
 
-def _path(subject: Subject) -> dict[tuple[NodeKey, int], _Step]:
+def _path(subject: GraphSubject) -> dict[tuple[NodeKey, int], _Step]:
     """Return the observed path by node and iteration."""
     steps = subject.steps
     found = {}

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.folding.fold import IntArray, invert
+from gviz.folding.fold import invert
 from gviz.layout.ranks import dependents_of
+from gviz.stats.arrays import IntArray
 
 
 @dataclass(frozen=True, slots=True)

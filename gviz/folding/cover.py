@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gviz.folding.fold import IntArray
 from gviz.folding.line import Line
 from gviz.folding.runs import find_runs
+from gviz.stats.arrays import IntArray
 
 #: Least number of blocks; of a single node it takes more, since pairs of equal kernels are common.
 LEAST_REPEATS = 2

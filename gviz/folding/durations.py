@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.folding.fold import FloatArray, Fold, IntArray
+from gviz.folding.fold import Fold
 from gviz.folding.folded_graph import FoldedGraph
+from gviz.stats.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

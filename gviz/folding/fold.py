@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
+from gviz.stats.arrays import IntArray
+
 FoldKind = Literal["repeat", "block", "range"]
 
 #: Hexadecimal digits of a fold's id: a chance collision among a million folds is below 1e-7.

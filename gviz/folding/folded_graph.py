@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.folding.fold import Fold, FoldTree, IntArray
+from gviz.folding.fold import Fold, FoldTree
+from gviz.stats.arrays import IntArray
 
 
 @dataclass(frozen=True, slots=True)

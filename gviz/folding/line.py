@@ -6,8 +6,9 @@ import heapq
 
 import numpy as np
 
-from gviz.folding.fold import IntArray, invert
+from gviz.folding.fold import invert
 from gviz.layout.ranks import dependents_of
+from gviz.stats.arrays import IntArray
 
 
 class Line:

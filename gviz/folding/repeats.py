@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.folding.cover import Stretch, cover_line
-from gviz.folding.fold import Fold, FoldTree, IntArray, build_fold
+from gviz.folding.fold import Fold, FoldTree, build_fold
 from gviz.folding.line import Line, follow_chains
+from gviz.stats.arrays import IntArray
 
 
 def find_repeats(

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gviz.folding.fold import IntArray
+from gviz.stats.arrays import IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,16 +8,12 @@ from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
 from gviz.dot.model import DotGraph, DotNode, Parent
 from gviz.importing.trace import COPY_KINDS
 from gviz.kernel_name import demangle
 from gviz.node_type import TIMED_TYPES, NodeType
 from gviz.recording import rows
-
-IntArray = npt.NDArray[np.int64]
+from gviz.stats.arrays import IntArray
 
 #: A dump and a trace are of one graph if so many of the nodes of each are the other's.
 LEAST_FRACTION = 0.8

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from gviz.importing.inferred_edges import infer_edges
 from gviz.importing.launches import FoldedTrace
@@ -17,9 +16,9 @@ from gviz.recording import rows
 from gviz.recording.kernel_functions import KernelFunctions
 from gviz.spool.format import OWN_IDS
 from gviz.spool.graphs import operation_name
+from gviz.stats.arrays import IntArray
 from gviz.topology import topology_hash
 
-IntArray = npt.NDArray[np.int64]
 #: Finds, by threads and moments, the ids of the innermost paths that were open; -1: none was.
 PathOf = Callable[[IntArray, IntArray], IntArray]
 

@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.open_ranges import enclosing
-
-IntArray = npt.NDArray[np.int64]
+from gviz.stats.arrays import IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.errors import ImportingError
+from gviz.stats.arrays import BoolArray
 
 #: Bytes read at a time.
 PIECE_BYTES = 1 << 18
@@ -27,8 +28,6 @@ _SPACE = b" \t\r\n"
 _BETWEEN = b"," + _SPACE
 #: Braces that are looked at for a place between two objects, and bytes before each.
 _GUESSES, _GUESSED_BYTES = 16, 64
-
-BoolArray = npt.NDArray[np.bool_]
 Parsed = TypeVar("Parsed")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from gviz.eager_matching import EagerMatch, EagerWork, GraphWork, match_eager
 from gviz.importing.launches import FoldedTrace
@@ -15,8 +14,7 @@ from gviz.matching import Work
 from gviz.node_type import NodeType
 from gviz.recording.kernel_functions import KernelFunctions
 from gviz.spool.graphs import operation_name
-
-IntArray = npt.NDArray[np.int64]
+from gviz.stats.arrays import IntArray
 
 #: Nodes of all graphs times operations that are looked at: 3 to 20 s (bench/matching.py).
 MOST_COMPARED = 10**9

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 import gviz
 from gviz.eager_matching import GraphWork
@@ -33,8 +32,7 @@ from gviz.recording.kernel_functions import KernelFunctions
 from gviz.recording.numbers import Numbers
 from gviz.recording.writer import RecordingWriter
 from gviz.statistics import node_statistics
-
-IntArray = npt.NDArray[np.int64]
+from gviz.stats.arrays import IntArray
 
 #: Rows that are Python objects at one time.
 _PIECE = 65_536

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from gviz.idle import gaps, union
 from gviz.launch_cost.recorded import LaunchCosts
-
-IntArray = npt.NDArray[np.int64]
+from gviz.stats.arrays import IntArray
 
 #: What CUPTI gives for an empty kernel (H100; collectors/csrc/calibrate.c has the same for one
 #: that stores a word a thread). The cost line's time a kernel is this and the gap to the next.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-IntArray = npt.NDArray[np.int64]
+from gviz.stats.arrays import IntArray
 
 #: Operations in a row that are looked up at once: single kernels repeat within a pass, and
 #: passes may be short.

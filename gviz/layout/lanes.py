@@ -19,12 +19,11 @@ from gviz.layout.placement import (
     NODE_WIDTH,
     NODE_WIDTH_LEAST,
     ROW_PITCH,
-    FloatArray,
-    IntArray,
     Placement,
     join_routes,
 )
 from gviz.layout.ranks import count_crossing_edges, cut_rows, neighbours_of, rank_rows
+from gviz.stats.arrays import FloatArray, IntArray
 
 #: Width over height that a placement aims for: a pane of a landscape screen.
 ASPECT = 1.7

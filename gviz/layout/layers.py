@@ -36,11 +36,10 @@ from gviz.layout.placement import (
     NODE_WIDTH,
     NODE_WIDTH_LEAST,
     ROW_PITCH,
-    FloatArray,
-    IntArray,
     Placement,
     join_routes,
 )
+from gviz.stats.arrays import FloatArray, IntArray
 
 #: Room for a long edge that passes a row.
 TRACK_WIDTH = 14.0

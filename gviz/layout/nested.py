@@ -12,8 +12,9 @@ from math import log
 
 import numpy as np
 
-from gviz.layout.placement import FloatArray, IntArray, Placement
+from gviz.layout.placement import Placement
 from gviz.layout.room import make_room
+from gviz.stats.arrays import FloatArray, IntArray
 
 #: Strip with the name of a frame, and of a body where a frame holds several.
 FRAME_HEAD = 30.0

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gviz.layout.nested import BODY_HEAD, FRAME_HEAD, PAD, list_held
-from gviz.layout.placement import ROW_PITCH, FloatArray
+from gviz.layout.placement import ROW_PITCH
 from gviz.layout.timed import TimePlacement
+from gviz.stats.arrays import FloatArray
 
 #: Between a frame and those in the lanes over and under it.
 FRAME_GAP = 12.0

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from gviz.stats.arrays import FloatArray, IntArray
 
 #: Height of a node: two lines of 12 px text and padding (units are CSS pixels at zoom 1).
 NODE_HEIGHT = 40.0

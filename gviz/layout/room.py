@@ -11,7 +11,8 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from gviz.layout.placement import FloatArray, IntArray, Placement, join_routes
+from gviz.layout.placement import Placement, join_routes
+from gviz.stats.arrays import FloatArray, IntArray
 
 
 def make_room(

@@ -10,13 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from gviz.layout.interval_lanes import pack_lanes
+from gviz.stats.arrays import FloatArray, IntArray
 from gviz.untimed import earliest_times
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from gviz.ranks.skew import FloatArray, IntArray
-
-BoolArray = npt.NDArray[np.bool_]
+from gviz.stats.arrays import BoolArray, FloatArray, IntArray
 
 _MOST = np.iinfo(np.int64).max
 

@@ -10,9 +10,9 @@ import numpy as np
 from gviz.comparison.compared_graph import ComparedGraph, read_graph
 from gviz.comparison.comparison import pair_held
 from gviz.comparison.node_pairs import pair_nodes
-from gviz.ranks.skew import IntArray
 from gviz.recording import rows
 from gviz.recording.reader import Recording
+from gviz.stats.arrays import IntArray
 
 
 @dataclass(frozen=True, slots=True)

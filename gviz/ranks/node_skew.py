@@ -7,7 +7,8 @@ import numpy as np
 from gviz.comparison.significance import FALSE_DISCOVERIES, adjusted
 from gviz.ranks.rank_graph import RankGraph, RankLevel
 from gviz.ranks.result import BodySkew, CollectiveSkew, NodeSkew
-from gviz.ranks.skew import IntArray, Spread, median, range_of, spread_of, waits_of
+from gviz.ranks.skew import Spread, median, range_of, spread_of, waits_of
+from gviz.stats.arrays import IntArray
 
 
 def node_skews(graph: RankGraph, ranks: int) -> tuple[NodeSkew, ...]:

@@ -13,9 +13,10 @@ from gviz.comparison.graph_pairs import pair_graphs, read_graph_works
 from gviz.ranks.executions import Executions, NodeSpans, align_executions
 from gviz.ranks.level_pairs import LevelPairs, pair_levels
 from gviz.ranks.recorded import RecordedSide, read_node_spans, read_side
-from gviz.ranks.skew import FloatArray, IntArray, is_collective
+from gviz.ranks.skew import is_collective
 from gviz.recording import rows
 from gviz.recording.reader import Recording
+from gviz.stats.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ import numpy as np
 from gviz.comparison.durations import DurationReader
 from gviz.ranks.executions import NodeSpans
 from gviz.ranks.level_pairs import LevelPairs
-from gviz.ranks.skew import FloatArray, IntArray
 from gviz.recording import rows
 from gviz.recording.reader import Recording
+from gviz.stats.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,9 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from gviz.comparison.significance import growth_probability, least_change_ns
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from gviz.stats.arrays import FloatArray, IntArray
 
 #: Device kernels of collectives (NCCL 2.18 and later: ncclDevKernel_AllReduce_..., earlier:
 #: ncclKernel_AllReduce_...).

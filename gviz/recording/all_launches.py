@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    IntArray = npt.NDArray[np.int64]
-    FloatArray = npt.NDArray[np.float64]
+    from gviz.stats.arrays import FloatArray, IntArray
 
 #: ``host``: the call; ``gpu``: first span's start to last span's end; ``event``: between the
 #: events around the launch.

@@ -13,12 +13,8 @@ from gviz.recording.integrity import check_rows
 from gviz.recording.table import table_of
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
     from gviz.recording.database import Database, Execute
-
-    IntArray = npt.NDArray[np.int64]
+    from gviz.stats.arrays import IntArray
 
 _MOST_ID = 2**63 - 1
 

@@ -32,13 +32,8 @@ from gviz.recording.table import Column as Described
 from gviz.recording.table import Table, table_of
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
     from gviz.recording.database import Database, Execute
-
-    IntArray = npt.NDArray[np.int64]
-    BoolArray = npt.NDArray[np.bool_]
+    from gviz.stats.arrays import BoolArray, IntArray
 
 _T = TypeVar("_T")
 

@@ -10,9 +10,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    IntArray = npt.NDArray[np.int64]
-    FloatArray = npt.NDArray[np.float64]
-    BoolArray = npt.NDArray[np.bool_]
+    from gviz.stats.arrays import BoolArray, FloatArray, IntArray
 
 
 class Texts(NamedTuple):

@@ -14,10 +14,7 @@ from typing import TYPE_CHECKING
 from gviz.errors import RecordingError
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    IntArray = npt.NDArray[np.int64]
+    from gviz.stats.arrays import IntArray
 
 _HEAD = struct.Struct("<BBI")
 _DIFFERENCES = 1

@@ -15,8 +15,8 @@ from gviz.spool.body_stream import BodyStream
 from gviz.spool.consistency import impossible_launches
 from gviz.spool.fences import Fences
 from gviz.spool.launch_stream import LaunchStream
+from gviz.stats.arrays import IntArray
 
-IntArray = npt.NDArray[np.int64]
 Activities = npt.NDArray[np.void]
 
 #: What is kept of a record that becomes a span; the rest is the same in all records of a node.

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.spool.fences import NO_FENCE, Extent, Fence, Fences, Placed, place_between
+from gviz.stats.arrays import IntArray
 
-IntArray = npt.NDArray[np.int64]
 Activities = npt.NDArray[np.void]
 
 _LOW = np.uint64(0xFFFFFFFF)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from gviz.capture_failure import CaptureError, explain, result_name
+from gviz.capture_failure import CaptureError, capture_result_name, explain_capture
 from gviz.recording.life_rows import CaptureFailure
 from gviz.spool.contents import Contents, GraphWalk, LifeRecord, NodeRecord
 from gviz.spool.format import (
@@ -65,7 +65,7 @@ class _Failure:
     def row(self) -> CaptureFailure:
         capture = self._end or self._error
         assert capture is not None  # one of them named the capture
-        rule = explain(self._facts())
+        rule = explain_capture(self._facts())
         row = CaptureFailure(
             capture_failure_id=0,
             run_id=0,
@@ -76,7 +76,7 @@ class _Failure:
             thread_id=capture.thread_id,
             stream_id=_stream(capture.stream_id),
             result=self._end.result if self._end else None,
-            result_name=result_name(self._end.result) if self._end else None,
+            result_name=capture_result_name(self._end.result) if self._end else None,
             rule=rule.name,
             explanation=rule.explanation,
             fix=rule.fix,
@@ -94,7 +94,7 @@ class _Failure:
             error_call=facts.call,
             error_api=facts.runtime_call,
             error_result=error.result or None,
-            error_result_name=result_name(error.result) if error.result else None,
+            error_result_name=capture_result_name(error.result) if error.result else None,
             error_thread_id=error.error_thread,
             error_stream_id=_stream(error.error_stream),
             stack_id=error.stack if has_stack else None,
@@ -178,7 +178,7 @@ def _never_ended(contents: Contents) -> list[LifeRecord]:
 
 
 def _left_open(life: LifeRecord) -> CaptureFailure:
-    rule = explain(CaptureError(None))
+    rule = explain_capture(CaptureError(None))
     return CaptureFailure(
         capture_failure_id=0,
         run_id=0,

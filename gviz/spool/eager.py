@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from gviz.eager_matching import UNKNOWN, EagerWork, GraphWork, match_eager
+from gviz.eager_matching import EagerWork, GraphWork, match_eager
+from gviz.matching import UNKNOWN
 from gviz.node_type import NodeType
 from gviz.recording import rows
 from gviz.spool.contents import CallRecord, Contents

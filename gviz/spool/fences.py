@@ -11,16 +11,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from gviz.node_type import ConditionalType, NodeType
 from gviz.spool.nesting import Numbering
+from gviz.stats.arrays import BoolArray, IntArray
 
 if TYPE_CHECKING:
     from gviz.spool.contents import GraphWalk
-
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
 
 _NONE = np.zeros(0, np.int64)
 _AT_MOST_ONCE = (ConditionalType.IF, ConditionalType.SWITCH)

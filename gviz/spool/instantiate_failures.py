@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gviz.instantiate_failure import explain, result_name
+from gviz.instantiate_failure import explain_instantiate, instantiate_result_name
 from gviz.node_type import node_type_name
 from gviz.recording.life_rows import InstantiateFailure
 from gviz.spool.contents import Contents, GraphWalk
@@ -34,9 +34,9 @@ def fold_instantiate_failures(contents: Contents, folder: GraphFolder) -> list[I
                 flags=record.flags,
                 result=record.result,
                 detail=detail,
-                detail_name=result_name(detail),
+                detail_name=instantiate_result_name(detail),
                 node_id=node_id,
-                explanation=explain(
+                explanation=explain_instantiate(
                     record.result,
                     detail,
                     _node_in_words(folder, graph_id, node_id),

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from gviz.sketch import DurationSketch, Histogram
-
-IntArray = npt.NDArray[np.int64]
+from gviz.stats.arrays import IntArray
 
 #: What is measured of a launch, and the number of it in a bin's key.
 MEASURES = ("host", "event", "gpu")

@@ -6,15 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from gviz.recording import long_run_rows, rows
 from gviz.recording.int_column import decode
 from gviz.spool.graphs import Graphs
 from gviz.spool.launch_stream import Block, LaunchStream
 from gviz.spool.launches import FoldedLaunches
-
-IntArray = npt.NDArray[np.int64]
+from gviz.stats.arrays import IntArray
 
 _COLUMNS = ("host_start", "host_duration", "event_duration", "node_level")
 _MEASURED = (

@@ -6,13 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from gviz.recording.int_column import decode
 from gviz.spool.graphs import Graphs
 from gviz.spool.launch_stream import LaunchRecord, LaunchStream
-
-IntArray = npt.NDArray[np.int64]
 
 
 def count_launches(stream: LaunchStream) -> Counter[int]:

@@ -14,8 +14,7 @@ from gviz.recording.int_column import decode, encode
 from gviz.spool import format as f
 from gviz.spool.launch_bins import LaunchBins
 from gviz.spool.retention import Retention, RowChoice
-
-IntArray = npt.NDArray[np.int64]
+from gviz.stats.arrays import IntArray
 
 #: A LAUNCH record.
 _CALL = np.dtype(

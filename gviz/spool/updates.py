@@ -12,7 +12,13 @@ from gviz.spool.format import NO_NODE, UNKNOWN_NODE, WHOLE_GRAPH
 from gviz.spool.graphs import Graphs, operation_name
 from gviz.spool.kernels import KernelTable
 from gviz.spool.life_records import UpdateFailedRecord, UpdatesRecord
-from gviz.update_failure import GraphFacts, NodeFacts, UpdateError, explain, result_name
+from gviz.update_failure import (
+    GraphFacts,
+    NodeFacts,
+    UpdateError,
+    explain_update,
+    update_result_name,
+)
 
 #: What makes updates equal: executable, node, call, result, value, graph of the node.
 _Key = tuple[int, int, int, int, int, int]
@@ -73,7 +79,7 @@ class _Updates:
             total_ns=record.total_ns,
             result=record.result,
             detail=record.value if failed else None,
-            detail_name=result_name(record.value) if failed else None,
+            detail_name=update_result_name(record.value) if failed else None,
         )
 
     def _node_of(self, record: UpdatesRecord) -> int | None:
@@ -117,7 +123,7 @@ class _Updates:
         old = self._walks.get(record.exec_id, [])
         level = next((i for i, w in enumerate(new) if node and w.graph_id == node >> 32), 0)
         local = None if node is None else node & 0xFFFFFFFF
-        return explain(
+        return explain_update(
             UpdateError(detail, local, origin),
             self._facts(old, level),
             self._facts(new, level),

@@ -8,13 +8,13 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from gviz.launch_lanes import launch_lanes
 from gviz.node_type import node_type_name
 from gviz.nvtx_paths import nvtx_texts
 from gviz.recording import rows
 from gviz.span_owners import LevelNodes, span_owners
+from gviz.stats.arrays import IntArray
 from gviz.trace_events.arrows import Dependencies, LaunchTimes
 from gviz.trace_events.event_text import (
     category,
@@ -30,8 +30,6 @@ from gviz.trace_events.tracks import Banks, Tracks, nest
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording
-
-IntArray = npt.NDArray[np.int64]
 
 #: The category and name of an arrow between two nodes, and of one from a call to its work.
 DEPENDENCY = "graph_dependency"

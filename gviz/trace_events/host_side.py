@@ -7,18 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from gviz.nvtx_paths import OPERATOR_DOMAIN
 from gviz.recording import rows
 from gviz.recording.int_column import decode
+from gviz.stats.arrays import IntArray
 from gviz.trace_events.event_text import GRAPH_LAUNCH_CALL, call_of, known, slice_text
 from gviz.trace_events.tracks import Tracks, nest
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording
-
-IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 
 import numpy as np
-import numpy.typing as npt
 
+from gviz.stats.arrays import IntArray
 from gviz.trace_events.event_text import json_text
-
-IntArray = npt.NDArray[np.int64]
 
 #: Linux gives no process or thread a greater number (PID_MAX_LIMIT, include/linux/threads.h).
 _BEYOND_REAL_IDS = 4_194_304

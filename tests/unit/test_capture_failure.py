@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from gviz.capture_failure import CaptureError, CaptureMode, CaptureResult, explain, result_name
+from gviz.capture_failure import (
+    CaptureError,
+    CaptureMode,
+    CaptureResult,
+    capture_result_name,
+    explain_capture,
+)
 
 #: What was seen on an H100, driver 580, by the rule that was broken.
 SEEN = [
@@ -38,12 +44,12 @@ SEEN = [
 
 @pytest.mark.parametrize(("error", "rule"), SEEN, ids=lambda value: str(value)[:60])
 def test_error_has_its_rule(error: CaptureError, rule: str) -> None:
-    assert explain(error).name == rule
+    assert explain_capture(error).name == rule
 
 
 @pytest.mark.parametrize(("error", "rule"), SEEN, ids=lambda value: str(value)[:60])
 def test_texts_are_sentences(error: CaptureError, rule: str) -> None:
-    found = explain(error)
+    found = explain_capture(error)
     for text in (found.explanation, found.fix):
         assert text[0].isupper() or text.startswith(("cu", "a call"))
         assert text.endswith(".")
@@ -52,25 +58,27 @@ def test_texts_are_sentences(error: CaptureError, rule: str) -> None:
 
 
 def test_explanation_names_the_function_that_the_program_called() -> None:
-    assert explain(CaptureError(900, "cuMemAlloc_v2", "cudaMalloc")).explanation.startswith(
+    assert explain_capture(CaptureError(900, "cuMemAlloc_v2", "cudaMalloc")).explanation.startswith(
         "cudaMalloc "
     )
-    assert explain(CaptureError(900, "cuMemAlloc_v2")).explanation.startswith("cuMemAlloc_v2 ")
+    assert explain_capture(CaptureError(900, "cuMemAlloc_v2")).explanation.startswith(
+        "cuMemAlloc_v2 "
+    )
 
 
 def test_cross_thread_fix_is_the_thread_local_mode() -> None:
-    fix = explain(CaptureError(900, "cuMemAlloc_v2", same_thread=False)).fix
+    fix = explain_capture(CaptureError(900, "cuMemAlloc_v2", same_thread=False)).fix
     assert 'capture_error_mode="thread_local"' in fix
 
 
 @pytest.mark.parametrize("result", CaptureResult)
 def test_every_result_has_a_rule_and_a_name(result: CaptureResult) -> None:
-    assert explain(CaptureError(result, "cuStreamEndCapture")).fix
-    assert result_name(result) == f"CUDA_ERROR_{result.name}"
+    assert explain_capture(CaptureError(result, "cuStreamEndCapture")).fix
+    assert capture_result_name(result) == f"CUDA_ERROR_{result.name}"
 
 
 def test_unknown_result_is_named_by_number() -> None:
-    assert result_name(719) == "CUresult 719"
+    assert capture_result_name(719) == "CUresult 719"
 
 
 def test_modes_have_cudas_numbers() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from gviz.analysis.advice import advise_graph
 from gviz.analysis.rules.rule import Finding
-from gviz.analysis.subject import Subject
+from gviz.analysis.subject import GraphSubject
 from gviz.recording.identity import read_version
 from gviz.recording.reader import Recording
 from gviz.recording.schema import SCHEMA_VERSION
@@ -32,9 +32,9 @@ def _open(name: str, folder: Path) -> Recording:
     return Recording(path)
 
 
-def _subject(recording: Recording) -> Subject:
+def _subject(recording: Recording) -> GraphSubject:
     (graph,) = (g for g in recording.fetch_graphs() if g.parent_graph_id is None)
-    return Subject(recording, graph, {}, recording.fetch_devices(graph.run_id))
+    return GraphSubject(recording, graph, {}, recording.fetch_devices(graph.run_id))
 
 
 def _findings(recording: Recording) -> tuple[Finding, ...]:

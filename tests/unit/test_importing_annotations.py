@@ -9,7 +9,7 @@ from kineto_traces import write_trace
 
 from gviz.analysis.dominance import dominance
 from gviz.analysis.figure import NotComputed
-from gviz.analysis.subject import Subject
+from gviz.analysis.subject import GraphSubject
 from gviz.app.address import Addresses
 from gviz.app.graph_view import graph_view
 from gviz.app.inspector import render_inspector
@@ -185,7 +185,7 @@ def test_annotations_beyond_those_kept_are_counted(
 def test_nodes_are_summed_by_annotation(tmp_path: Path) -> None:
     with imported(trace_of({"name": "a"}, {"name": "b"}, {"name": "a"}), tmp_path) as got:
         (graph,) = got.fetch_graphs()
-        subject = Subject(got, graph, {}, got.fetch_devices(1))
+        subject = GraphSubject(got, graph, {}, got.fetch_devices(1))
         found = dominance(subject)
         assert not isinstance(found, NotComputed)
         by_range = found.by_range

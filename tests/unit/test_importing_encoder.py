@@ -17,7 +17,7 @@ from app_tree import texts
 
 from gviz.analysis.figure import NotComputed
 from gviz.analysis.stream_result import stream_result
-from gviz.analysis.subject import Subject
+from gviz.analysis.subject import GraphSubject
 from gviz.app.address import Addresses
 from gviz.app.called_in import called_in
 from gviz.app.graph_view import graph_view
@@ -246,7 +246,7 @@ def test_the_inspector_and_the_timeline_say_in_which_operator_eager_work_was_cal
 
 def test_the_graph_is_compared_with_its_eager_passes(joined: Recording, raw: Raw) -> None:
     (graph,) = joined.fetch_graphs()
-    result = stream_result(Subject(joined, graph, {}, joined.fetch_devices(1)))
+    result = stream_result(GraphSubject(joined, graph, {}, joined.fetch_devices(1)))
     assert not isinstance(result, NotComputed)
     assert (result.stream.gpu_ns.count, result.graph.gpu_ns.count) == (2, 9)
     assert result.coverage_fraction == 40 / 46

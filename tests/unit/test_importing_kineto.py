@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from kineto_traces import trace_of, write_trace
 
-from gviz.analysis.subject import Subject
+from gviz.analysis.subject import GraphSubject
 from gviz.errors import GvizError, ImportingError, UsageError
 from gviz.importing import json_objects
 from gviz.importing import trace as trace_columns
@@ -95,7 +95,7 @@ def test_analyses_do_not_take_inferred_edges_for_real_ones(
 ) -> None:
     with imported(step, tmp_path) as got:
         (graph,) = got.fetch_graphs()
-        subject = Subject(got, graph, {}, got.fetch_devices(1))
+        subject = GraphSubject(got, graph, {}, got.fetch_devices(1))
         assert "import the driver's DOT dump" in (subject.why_no_edges or "")
 
 

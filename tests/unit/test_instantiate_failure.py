@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gviz.instantiate_failure import InstantiateResult, explain, result_name
+from gviz.instantiate_failure import InstantiateResult, explain_instantiate, instantiate_result_name
 from gviz.node_type import NodeType
 
 PLAIN = frozenset({int(NodeType.KERNEL)})
@@ -22,19 +22,19 @@ PLAIN = frozenset({int(NodeType.KERNEL)})
     ],
 )
 def test_refusal_in_words(result: int, detail: int | None, node: str | None, expected: str) -> None:
-    assert expected in explain(result, detail, node, PLAIN, 0)
+    assert expected in explain_instantiate(result, detail, node, PLAIN, 0)
 
 
 def test_second_executable_of_a_graph_that_allows_one() -> None:
     types = PLAIN | {int(NodeType.MEM_ALLOC), int(NodeType.MEM_FREE)}
-    found = explain(1, None, None, types, 1)
+    found = explain_instantiate(1, None, None, types, 1)
     assert "MEM_ALLOC and MEM_FREE nodes allows one executable at a time" in found
-    assert "one executable" not in explain(1, None, None, types, 0)
-    assert "one executable" not in explain(1, None, None, PLAIN, 1)
+    assert "one executable" not in explain_instantiate(1, None, None, types, 0)
+    assert "one executable" not in explain_instantiate(1, None, None, PLAIN, 1)
 
 
 def test_detail_names() -> None:
-    assert result_name(None) is None
-    assert result_name(2) == "INVALID_STRUCTURE"
-    assert result_name(77) == "result 77"
+    assert instantiate_result_name(None) is None
+    assert instantiate_result_name(2) == "INVALID_STRUCTURE"
+    assert instantiate_result_name(77) == "result 77"
     assert [r.value for r in InstantiateResult] == list(range(6))

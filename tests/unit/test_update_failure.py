@@ -15,8 +15,8 @@ from gviz.update_failure import (
     UpdateError,
     UpdateResult,
     differences,
-    explain,
-    result_name,
+    explain_update,
+    update_result_name,
 )
 
 
@@ -34,14 +34,14 @@ OLD = chain(kernel(0), kernel(1), kernel(2))
 def test_other_kernel_at_the_node_that_the_driver_named() -> None:
     new = chain(kernel(0), kernel(1, "b"), kernel(2, "c"))
     error = UpdateError(UpdateResult.UNSUPPORTED_FUNCTION_CHANGE, 1)
-    assert explain(error, OLD, new) == (
+    assert explain_update(error, OLD, new) == (
         "node 1: kernel changed from a to b (UNSUPPORTED_FUNCTION_CHANGE)"
     )
 
 
 def test_other_type() -> None:
     new = chain(kernel(0), NodeFacts(1, NodeType.MEMSET, "MEMSET"), kernel(2))
-    found = explain(UpdateError(UpdateResult.NODE_TYPE_CHANGED, 1), OLD, new)
+    found = explain_update(UpdateError(UpdateResult.NODE_TYPE_CHANGED, 1), OLD, new)
     assert found == "node 1: type changed from KERNEL a to MEMSET (NODE_TYPE_CHANGED)"
 
 
@@ -72,17 +72,17 @@ def test_unknown_fields_are_no_difference() -> None:
 
 def test_nodes_added_and_gone_are_counted_by_kind() -> None:
     new = chain(kernel(0), kernel(1), kernel(2), kernel(3, "b"), kernel(4, "b"))
-    assert explain(UpdateError(UpdateResult.TOPOLOGY_CHANGED), OLD, new) == (
+    assert explain_update(UpdateError(UpdateResult.TOPOLOGY_CHANGED), OLD, new) == (
         "the new graph has 5 nodes, the executable 3; KERNEL b added 2 times (TOPOLOGY_CHANGED)"
     )
-    assert explain(UpdateError(UpdateResult.TOPOLOGY_CHANGED), new, OLD) == (
+    assert explain_update(UpdateError(UpdateResult.TOPOLOGY_CHANGED), new, OLD) == (
         "the new graph has 3 nodes, the executable 5; KERNEL b gone 2 times (TOPOLOGY_CHANGED)"
     )
 
 
 def test_edges_added_and_gone() -> None:
     new = GraphFacts(OLD.nodes, [(0, 1), (0, 2)])
-    assert explain(UpdateError(UpdateResult.TOPOLOGY_CHANGED, 2, 0), OLD, new) == (
+    assert explain_update(UpdateError(UpdateResult.TOPOLOGY_CHANGED, 2, 0), OLD, new) == (
         "node 2: its dependencies on node 0 differ; edge 0 to 2 added; edge 1 to 2 gone "
         "(TOPOLOGY_CHANGED)"
     )
@@ -90,41 +90,43 @@ def test_edges_added_and_gone() -> None:
 
 def test_no_node_named_lists_what_differs_anywhere() -> None:
     new = chain(kernel(0, "b"), kernel(1), kernel(2, "c"))
-    assert explain(UpdateError(UpdateResult.ERROR), OLD, new) == (
+    assert explain_update(UpdateError(UpdateResult.ERROR), OLD, new) == (
         "node 0: kernel changed from a to b; node 2: kernel changed from a to c (ERROR)"
     )
-    assert explain(UpdateError(None), OLD, OLD) == ("no difference in what is recorded (not told)")
+    assert explain_update(UpdateError(None), OLD, OLD) == (
+        "no difference in what is recorded (not told)"
+    )
 
 
 def test_long_lists_are_cut() -> None:
     old = chain(*(kernel(i) for i in range(20)))
     new = chain(*(kernel(i, "b") for i in range(20)))
-    found = explain(UpdateError(UpdateResult.ERROR), old, new)
+    found = explain_update(UpdateError(UpdateResult.ERROR), old, new)
     assert found.count("changed") == MOST_DIFFERENCES
     assert found.endswith("; and 15 more (ERROR)")
 
 
 def test_graph_that_was_not_read() -> None:
-    assert explain(UpdateError(UpdateResult.NOT_SUPPORTED, 7), OLD, None) == (
+    assert explain_update(UpdateError(UpdateResult.NOT_SUPPORTED, 7), OLD, None) == (
         "The driver refused the update at node 7 (NOT_SUPPORTED); the new graph was not read."
     )
 
 
 def test_node_that_differs_in_nothing_recorded_says_so() -> None:
-    found = explain(UpdateError(UpdateResult.ATTRIBUTES_CHANGED, 1), OLD, OLD)
+    found = explain_update(UpdateError(UpdateResult.ATTRIBUTES_CHANGED, 1), OLD, OLD)
     assert found == (
         "node 1: KERNEL a differs in something that is not recorded (ATTRIBUTES_CHANGED)"
     )
-    assert "no partner" in explain(UpdateError(5, 3), OLD, chain(*OLD.nodes, kernel(3)))
-    assert "not among" in explain(UpdateError(5, 9), OLD, OLD)
+    assert "no partner" in explain_update(UpdateError(5, 3), OLD, chain(*OLD.nodes, kernel(3)))
+    assert "not among" in explain_update(UpdateError(5, 9), OLD, OLD)
 
 
 def test_equal_sets_in_another_order() -> None:
-    found = explain(UpdateError(UpdateResult.TOPOLOGY_CHANGED), OLD, OLD)
+    found = explain_update(UpdateError(UpdateResult.TOPOLOGY_CHANGED), OLD, OLD)
     assert found.startswith("the nodes agree in number")
 
 
 def test_result_names() -> None:
-    assert result_name(3) == "NODE_TYPE_CHANGED"
-    assert result_name(99) == "result 99"
-    assert result_name(None) == "not told"
+    assert update_result_name(3) == "NODE_TYPE_CHANGED"
+    assert update_result_name(99) == "result 99"
+    assert update_result_name(None) == "not told"

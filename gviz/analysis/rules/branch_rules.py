@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from gviz.analysis.critical_path import longest_path
-from gviz.analysis.executed_graph import NOT_WORKING, IntArray
+from gviz.analysis.executed_graph import NOT_WORKING
 from gviz.analysis.rules.rule import Evidence, Found, rule
 from gviz.analysis.rules.work_rules import is_elementwise
-from gviz.analysis.subject import Subject
+from gviz.analysis.subject import GraphSubject
 from gviz.layout.ranks import rank_rows
 from gviz.node_type import EdgeType, NodeType
+from gviz.stats.arrays import IntArray
 
 #: CUgraphInstantiate_flags (cuda.h, CUDA 13.0).
 _USE_NODE_PRIORITY = 8
@@ -28,7 +29,7 @@ _USE_NODE_PRIORITY = 8
     assumes="they run side by side, none slower than it did alone",
     bound="at most",
 )
-def branches_took_turns(subject: Subject) -> Iterator[Found]:
+def branches_took_turns(subject: GraphSubject) -> Iterator[Found]:
     """Yield groups of nodes that waited for independent ones."""
     for group in subject.wait_groups:
         if not group.gain_ns:
@@ -58,7 +59,7 @@ def branches_took_turns(subject: Subject) -> Iterator[Found]:
     assumes="each node needs only the branch that it goes on with",
     bound="at most",
 )
-def branches_wait_for_each_other(subject: Subject) -> Iterator[Found]:
+def branches_wait_for_each_other(subject: GraphSubject) -> Iterator[Found]:
     """Yield barriers between branches."""
     found = subject.barriers
     if found is None:
@@ -81,7 +82,7 @@ def branches_wait_for_each_other(subject: Subject) -> Iterator[Found]:
     assumes="in series every node has the usual gap before it",
     bound="at least",
 )
-def fork_too_small(subject: Subject) -> Iterator[Found]:
+def fork_too_small(subject: GraphSubject) -> Iterator[Found]:
     """Yield branches that are not worth their fork."""
     found = subject.small_branches
     if found is None:
@@ -107,7 +108,7 @@ def fork_too_small(subject: Subject) -> Iterator[Found]:
     assumes="nodes of higher priority then wait for none of lower",
     bound="at most",
 )
-def priorities_lost(subject: Subject) -> Iterator[Found]:
+def priorities_lost(subject: GraphSubject) -> Iterator[Found]:
     """Yield nodes that their priority would have let go first."""
     flags = [e.flags for e in subject.execs]
     if not flags or any(f is None or f & _USE_NODE_PRIORITY for f in flags):
@@ -146,7 +147,7 @@ def priorities_lost(subject: Subject) -> Iterator[Found]:
     "side, none slower",
     bound="at most",
 )
-def late_fork(subject: Subject) -> Iterator[Found]:
+def late_fork(subject: GraphSubject) -> Iterator[Found]:
     """Yield edges to another stream that no memory explains."""
     memory, level = subject.memory, subject.graph.levels[0]
     streams = [n.capture_stream_id for n in subject.graph.nodes[level.nodes]]
@@ -185,7 +186,7 @@ def late_fork(subject: Subject) -> Iterator[Found]:
     )
 
 
-def _is_unexplained(subject: Subject, first: int, second: int, before: list[int]) -> bool:
+def _is_unexplained(subject: GraphSubject, first: int, second: int, before: list[int]) -> bool:
     """Return whether no address says that ``second`` reads what ``first`` makes.
 
     All addresses that both are given are given to a node before them as well, and the first
@@ -219,7 +220,7 @@ def _is_unexplained(subject: Subject, first: int, second: int, before: list[int]
     "where launch shapes leave room",
     bound="at most",
 )
-def single_stream_capture(subject: Subject) -> Iterator[Found]:
+def single_stream_capture(subject: GraphSubject) -> Iterator[Found]:
     """Yield a captured chain whose nodes could run side by side."""
     level, memory = subject.graph.levels[0], subject.memory
     rows = subject.graph.nodes[level.nodes]
@@ -267,7 +268,7 @@ class _Conflicts:
     head: IntArray
 
 
-def _conflicts(subject: Subject, order: IntArray) -> _Conflicts:
+def _conflicts(subject: GraphSubject, order: IntArray) -> _Conflicts:
     """Return who must wait for whom: the last node before that shares an allocation with it.
 
     A node of which nothing is known shares memory with all.
@@ -292,7 +293,7 @@ def _conflicts(subject: Subject, order: IntArray) -> _Conflicts:
     return _Conflicts(table[:, 0], table[:, 1])
 
 
-def _filled(subject: Subject) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _filled(subject: GraphSubject) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """Return the share of the GPU that each node takes while it runs; 1 where it is not known."""
     room = subject.multiprocessors()
     found = []

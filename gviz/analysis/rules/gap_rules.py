@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gviz.analysis.executed_graph import IntArray
 from gviz.analysis.holds import Hold
 from gviz.analysis.rules.rule import Evidence, Found, rule
-from gviz.analysis.subject import Subject
+from gviz.analysis.subject import GraphSubject
 from gviz.node_type import CopyKind, NodeType
+from gviz.stats.arrays import IntArray
 
 #: Copies within a device, or between two of them: what a kernel could do as well.
 _ON_DEVICE = frozenset({CopyKind.DTOD, CopyKind.PTOP})
@@ -24,7 +24,7 @@ _ON_DEVICE = frozenset({CopyKind.DTOD, CopyKind.PTOP})
     "chains of kernels launch fastest; the gaps are this recording's own",
     assumes="a kernel that fills takes as long as the memset, with the usual gaps around it",
 )
-def memset_between_kernels(subject: Subject) -> Iterator[Found]:
+def memset_between_kernels(subject: GraphSubject) -> Iterator[Found]:
     """Yield memsets between kernels whose gaps are longer than usual."""
     yield from _between_kernels(subject, NodeType.MEMSET, "memset")
 
@@ -37,12 +37,12 @@ def memset_between_kernels(subject: Subject) -> Iterator[Found]:
     "chains of kernels launch fastest; the gaps are this recording's own",
     assumes="a kernel that copies takes as long as the copy, with the usual gaps around it",
 )
-def memcpy_between_kernels(subject: Subject) -> Iterator[Found]:
+def memcpy_between_kernels(subject: GraphSubject) -> Iterator[Found]:
     """Yield copies on the device between kernels whose gaps are longer than usual."""
     yield from _between_kernels(subject, NodeType.MEMCPY, "copy")
 
 
-def _between_kernels(subject: Subject, kind: NodeType, word: str) -> Iterator[Found]:
+def _between_kernels(subject: GraphSubject, kind: NodeType, word: str) -> Iterator[Found]:
     held, model, usual = subject.held, subject.model, subject.usual.of(crossing=False)
     if usual is None:
         return
@@ -83,7 +83,7 @@ def _between_kernels(subject: Subject, kind: NodeType, word: str) -> Iterator[Fo
     assumes="what waits for it then waits with the usual gap for what the host node waited for",
     bound="at most",
 )
-def host_node_on_path(subject: Subject) -> Iterator[Found]:
+def host_node_on_path(subject: GraphSubject) -> Iterator[Found]:
     """Yield host nodes that the critical path passes through."""
     yield from _on_path(subject, {NodeType.HOST}, "host node")
 
@@ -96,12 +96,12 @@ def host_node_on_path(subject: Subject) -> Iterator[Found]:
     assumes="without it the gap is the usual one",
     bound="at most",
 )
-def allocation_on_path(subject: Subject) -> Iterator[Found]:
+def allocation_on_path(subject: GraphSubject) -> Iterator[Found]:
     """Yield allocation and free nodes that the critical path passes through."""
     yield from _on_path(subject, {NodeType.MEM_ALLOC, NodeType.MEM_FREE}, "allocation or free node")
 
 
-def _on_path(subject: Subject, kinds: set[NodeType], word: str) -> Iterator[Found]:
+def _on_path(subject: GraphSubject, kinds: set[NodeType], word: str) -> Iterator[Found]:
     """Yield nodes of these kinds that the observed path passes, with or without a time."""
     held, model = subject.held, subject.model
     usual = subject.usual.of(crossing=True) or 0.0
@@ -137,7 +137,7 @@ def _on_path(subject: Subject, kinds: set[NodeType], word: str) -> Iterator[Foun
     )
 
 
-def _kind(subject: Subject, vertex: int) -> int:
+def _kind(subject: GraphSubject, vertex: int) -> int:
     return subject.graph.nodes[int(subject.unrolled.node[vertex])].type
 
 

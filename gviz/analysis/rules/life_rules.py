@@ -11,7 +11,7 @@ from gviz.analysis.first_launch import call_ns, first_launches
 from gviz.analysis.rebuild_cost import RebuildCost, rebuild_cost
 from gviz.analysis.rules.rule import Evidence, Found, rule, run_rule
 from gviz.analysis.run_subject import RunSubject
-from gviz.analysis.subject import Subject
+from gviz.analysis.subject import GraphSubject
 from gviz.recording import rows
 
 #: CUgraphInstantiate_flags (cuda.h, CUDA 13.0).
@@ -36,7 +36,7 @@ _COMPARED = 20
     "upload itself takes its time before",
     per="run",
 )
-def first_launch_without_upload(subject: Subject) -> Iterator[Found]:
+def first_launch_without_upload(subject: GraphSubject) -> Iterator[Found]:
     """Yield executables whose first launch call took longer than later ones."""
     for found in first_launches(subject):
         graph_exec = found.graph_exec
@@ -67,7 +67,7 @@ def first_launch_without_upload(subject: Subject) -> Iterator[Found]:
     assumes="further launches would not have followed the recording",
     per="run",
 )
-def below_break_even(subject: Subject) -> Iterator[Found]:
+def below_break_even(subject: GraphSubject) -> Iterator[Found]:
     """Yield what a graph cost more than the same work by stream calls."""
     found = subject.once(break_even)
     if isinstance(found, NotComputed):

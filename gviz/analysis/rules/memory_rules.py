@@ -8,14 +8,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.analysis.executed_graph import IntArray, NodeRow
+from gviz.analysis.executed_graph import NodeRow
 from gviz.analysis.node_memory import NodeMemory
 from gviz.analysis.reachability import Reachability
 from gviz.analysis.rules.rule import Evidence, Found, rule
 from gviz.analysis.rules.work_rules import without
-from gviz.analysis.subject import Subject
+from gviz.analysis.subject import GraphSubject
 from gviz.layout.ranks import rank_rows
 from gviz.node_type import CopyKind, NodeType
+from gviz.stats.arrays import IntArray
 
 #: Equal nodes that are compared with each other, of one kind.
 _MOST_EQUAL = 200
@@ -69,7 +70,7 @@ class _Level:
         return bool(self.reach.reaches(np.array([first]), np.array([second]))[0])
 
 
-def _level(subject: Subject) -> _Level | None:
+def _level(subject: GraphSubject) -> _Level | None:
     memory, level = subject.memory, subject.graph.levels[0]
     if memory is None:
         return None
@@ -98,7 +99,7 @@ def _overlap(address: int, size: int | None, begin: int, stop: int) -> bool:
     return size is None or (address < stop and begin < address + size)
 
 
-def _vertices(subject: Subject, nodes: list[int]) -> list[int]:
+def _vertices(subject: GraphSubject, nodes: list[int]) -> list[int]:
     """Return the executions of nodes of the outermost level, which are one each."""
     first = int(subject.unrolled.first[0])
     return [first + n for n in nodes]
@@ -111,7 +112,7 @@ def _vertices(subject: Subject, nodes: list[int]) -> list[int]:
     source="addresses and sizes of copies, memsets and kernel arguments in this recording",
     assumes="nothing but the recorded arguments leads to that memory, and sizes are contiguous",
 )
-def overwritten_fill(subject: Subject) -> Iterator[Found]:
+def overwritten_fill(subject: GraphSubject) -> Iterator[Found]:
     """Yield memsets that something covers before anything can read them."""
     level = _level(subject)
     if level is None:
@@ -183,7 +184,7 @@ def _covers(row: NodeRow, begin: int, stop: int) -> bool:
     source="kinds, functions, launch shapes, arguments and addresses in this recording",
     assumes="nothing but the recorded arguments leads to that memory",
 )
-def duplicate_node(subject: Subject) -> Iterator[Found]:
+def duplicate_node(subject: GraphSubject) -> Iterator[Found]:
     """Yield copies and memsets done twice, and equal kernels that nothing puts in order."""
     level = _level(subject)
     if level is None:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from gviz.analysis.figure import How, figure
 from gviz.analysis.run_subject import RunSubject
-from gviz.analysis.subject import NodeRef, Subject
+from gviz.analysis.subject import GraphSubject, NodeRef
 
 #: Nodes that a finding names, at most: as many as a graph page keeps selected in its address.
 NAMED = 100
@@ -98,7 +98,7 @@ class Rule:
     bound: Bound
     per: Per
     assumes: str
-    find: Callable[[Subject], Iterator[Found]] | None = None
+    find: Callable[[GraphSubject], Iterator[Found]] | None = None
     find_in_run: Callable[[RunSubject], Iterator[Found]] | None = None
 
 
@@ -106,7 +106,7 @@ class Rule:
 RULES: dict[str, Rule] = {}
 
 
-_Find = Callable[[Subject], Iterator[Found]]
+_Find = Callable[[GraphSubject], Iterator[Found]]
 _FindInRun = Callable[[RunSubject], Iterator[Found]]
 
 

@@ -8,10 +8,11 @@ from functools import cache
 
 import numpy as np
 
-from gviz.analysis.executed_graph import IntArray, NodeRow
+from gviz.analysis.executed_graph import NodeRow
 from gviz.analysis.rules.rule import Evidence, Found, rule
-from gviz.analysis.subject import Subject
+from gviz.analysis.subject import GraphSubject
 from gviz.node_type import CopyKind, NodeType
+from gviz.stats.arrays import IntArray
 
 #: What a kernel takes that does nothing (0.83 us by CUPTI 13.0 on an H100, docs/limits.md).
 _EMPTY_KERNEL_NS = 830.0
@@ -59,7 +60,7 @@ def is_elementwise(name: str) -> bool | None:
     assumes="a fused kernel saves every other kernel's usual gap and start (0.83 us); what it "
     "saves in memory traffic comes on top",
 )
-def fusable_chain(subject: Subject) -> Iterator[Found]:
+def fusable_chain(subject: GraphSubject) -> Iterator[Found]:
     """Yield chains of short kernels that could be one."""
     if subject.reachability is None:
         return
@@ -94,7 +95,7 @@ def fusable_chain(subject: Subject) -> Iterator[Found]:
     )  # fmt: skip
 
 
-def _fusable(subject: Subject, members: IntArray) -> Iterator[IntArray]:
+def _fusable(subject: GraphSubject, members: IntArray) -> Iterator[IntArray]:
     """Yield the stretches of a series, of two and more, that could be one kernel."""
     held, nodes = subject.held, subject.graph.nodes
     run: list[int] = []
@@ -108,7 +109,7 @@ def _fusable(subject: Subject, members: IntArray) -> Iterator[IntArray]:
         run = [vertex] if is_first else []
 
 
-def _enough(subject: Subject, run: list[int]) -> Iterator[IntArray]:
+def _enough(subject: GraphSubject, run: list[int]) -> Iterator[IntArray]:
     """Yield a stretch if it is long enough: two by name, three by size alone."""
     rows = [subject.graph.nodes[subject.unrolled.node[v]] for v in run]
     by_name = all(is_elementwise(r.name) for r in rows)
@@ -116,7 +117,7 @@ def _enough(subject: Subject, run: list[int]) -> Iterator[IntArray]:
         yield np.array(run, np.int64)
 
 
-def _fits(subject: Subject, vertex: int, row: NodeRow, run: list[int]) -> bool:
+def _fits(subject: GraphSubject, vertex: int, row: NodeRow, run: list[int]) -> bool:
     if row.type != NodeType.KERNEL:
         return False
     duration = float(subject.held.duration_ns[vertex])
@@ -147,7 +148,7 @@ def _threads(row: NodeRow) -> int | None:
     assumes="the copy can go, and what waits for it waits the usual gap for what it copied",
     bound="at most",
 )
-def device_copy(subject: Subject) -> Iterator[Found]:
+def device_copy(subject: GraphSubject) -> Iterator[Found]:
     """Yield copies within a device."""
     nodes = subject.graph.nodes
     is_copy = np.array(
@@ -170,7 +171,7 @@ def device_copy(subject: Subject) -> Iterator[Found]:
     )
 
 
-def without(subject: Subject, vertices: IntArray) -> float:
+def without(subject: GraphSubject, vertices: IntArray) -> float:
     """Return what the launch is shorter by without these; what waited waits the usual gap."""
     model, usual = subject.model, subject.usual.of(crossing=False)
     duration, gap = model.duration_ns.copy(), model.gap_ns.copy()
@@ -191,7 +192,7 @@ def without(subject: Subject, vertices: IntArray) -> float:
     assumes="the work can be split evenly, and no kernel gets shorter than the shortest here",
     bound="at most",
 )
-def below_one_wave(subject: Subject) -> Iterator[Found]:
+def below_one_wave(subject: GraphSubject) -> Iterator[Found]:
     """Yield the kernels that leave more than half of the multiprocessors empty."""
     room = subject.multiprocessors()
     held, model = subject.held, subject.model
@@ -234,5 +235,5 @@ def below_one_wave(subject: Subject) -> Iterator[Found]:
     )
 
 
-def _blocks(subject: Subject, vertex: int) -> int:
+def _blocks(subject: GraphSubject, vertex: int) -> int:
     return subject.graph.nodes[int(subject.unrolled.node[vertex])].block_count or 0

@@ -1,0 +1,1 @@
+"""Numbers over many values: statistics, sketches, intervals of confidence, merged spans."""

@@ -1,0 +1,13 @@
+"""Types of numpy arrays, by what their elements are. Shapes are said where they are used."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+BoolArray = npt.NDArray[np.bool_]
+#: Counts, ids, places, and times in nanoseconds.
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+#: Addresses in the memory of a device or of the host.
+AddressArray = npt.NDArray[np.uint64]
