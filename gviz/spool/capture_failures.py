@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gviz.capture_failure import CaptureError, capture_result_name, explain_capture
 from gviz.recording.life_rows import CaptureFailure
-from gviz.spool.contents import Contents, GraphWalk, LifeRecord, NodeRecord
+from gviz.spool.contents import Contents
 from gviz.spool.format import (
     CAPTURE_LEGACY_STREAM,
     CAPTURE_STREAM_DESTROYED,
@@ -15,8 +15,10 @@ from gviz.spool.format import (
     STACK_REASONS,
     WALK_FAILED,
 )
+from gviz.spool.graph_records import GraphWalk, NodeRecord
 from gviz.spool.graphs import FAILED_CAPTURE, GraphFolder
 from gviz.spool.life_records import CaptureErrorRecord, CaptureFailedRecord
+from gviz.spool.run_records import LifeRecord
 
 #: CUPTI ends the names of runtime functions with the version that brought them.
 _VERSION = re.compile(r"(_ptsz|_ptds)?_v\d+$")

@@ -5,10 +5,9 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from gviz.errors import SpoolError
 from gviz.node_type import not_timed_reason
@@ -19,149 +18,24 @@ from gviz.spool.activity_stream import ActivityStream, GraphTimes
 from gviz.spool.event_records import EVENT_TAKERS, CalibrationRecord, NodeTimesRecord
 from gviz.spool.fences import Fences, fences_of
 from gviz.spool.format import RecordType
+from gviz.spool.graph_records import (
+    ArgumentRecord,
+    CreatedRecord,
+    FunctionRecord,
+    GraphWalk,
+    NodeRecord,
+    OriginRecord,
+)
 from gviz.spool.launch_stream import LaunchStream
 from gviz.spool.life_records import LIFE_TAKERS, LifeContents
-from gviz.spool.nesting_records import NESTING_TAKERS, ConditionalRecord, GraphMemoryRecord
+from gviz.spool.nesting_records import NESTING_TAKERS, GraphMemoryRecord
 from gviz.spool.payload import check_sizes, check_time, read_metadata, read_stack, read_text
 from gviz.spool.reader import Record
 from gviz.spool.retention import Retention
+from gviz.spool.run_records import CallRecord, DeviceRecord, LifeRecord, PeriodRecord
 
 #: NVTX ranges kept; those beyond are counted.
 MOST_NVTX_RANGES = 100_000
-
-
-class DeviceRecord(NamedTuple):
-    """A GPU."""
-
-    ordinal: int
-    major: int
-    minor: int
-    multiprocessors: int
-    max_threads: int
-    memory_bytes: int
-    bus_id: str
-    name: str
-
-
-class PeriodRecord(NamedTuple):
-    """gviz begins or ends to record; ``profiler``: whom CUPTI was left to."""
-
-    time_ns: int
-    begins: int
-    reason: int
-    profiler: str
-
-
-class LifeRecord(NamedTuple):
-    """A driver call of a graph's life."""
-
-    call: int
-    correlation: int
-    start_ns: int
-    end_ns: int
-    thread_id: int
-    result: int
-    graph_id: int
-    exec_id: int
-    flags: int
-    stream_id: int
-    mode: int
-
-
-class CallRecord(NamedTuple):
-    """A launch, copy or memset call."""
-
-    call: int
-    correlation: int
-    start_ns: int
-    end_ns: int
-    thread_id: int
-    result: int
-
-
-class ArgumentRecord(NamedTuple):
-    """A kernel argument."""
-
-    size: int
-    allocation: int
-    allocation_bytes: int
-    value: bytes
-
-
-class NodeRecord(NamedTuple):
-    """A node as the topology walk read it."""
-
-    node_id: int
-    type: int
-    device_id: int
-    function: int
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    shared_mem_bytes: int
-    max_blocks: int
-    priority: int
-    cooperative: int
-    source_type: int
-    destination_type: int
-    bytes: int
-    source: int
-    destination: int
-    value: int
-    element_bytes: int
-    child_graph_id: int
-    arguments: tuple[ArgumentRecord, ...]
-
-
-class FunctionRecord(NamedTuple):
-    """A kernel's name and resources; -1: the driver did not say."""
-
-    registers: int
-    static_shared_bytes: int
-    local_bytes: int
-    max_threads: int
-    name: str
-
-
-class CreatedRecord(NamedTuple):
-    """When and where a node was created."""
-
-    time_ns: int
-    thread_id: int
-    stream_id: int
-    nvtx_path: int
-    stack: int
-    type: int
-
-
-class OriginRecord(NamedTuple):
-    """Where a graph's capture began, or where it was instantiated."""
-
-    graph_id: int
-    exec_id: int
-    kind: int
-    nvtx_path: int
-    stack: int
-    thread_id: int
-    flags: int
-    name_kind: int
-    time_ns: int
-    name: str
-
-
-@dataclass(slots=True)
-class GraphWalk:
-    """One graph level as walked at one instantiation."""
-
-    graph_id: int
-    exec_id: int
-    parent_graph_id: int
-    parent_node_id: int
-    branch: int = 0
-    nodes: list[NodeRecord] = field(default_factory=list)
-    conditionals: dict[int, ConditionalRecord] = field(default_factory=dict)  # by node id
-    parameters: list[tuple[int, str, str]] = field(default_factory=list)  # node id, name, value
-    #: (from, to, type, from_port, to_port), int64, shape (n, 5)
-    edges: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 5), np.int64))
 
 
 @dataclass(slots=True)
@@ -467,6 +341,10 @@ def _graph_origin(c: Contents, p: bytes) -> None:
         c.unwanted_execs.add(origin.exec_id)
 
 
+def _of_life(take: Callable[[LifeContents, bytes], None]) -> Callable[[Contents, bytes], None]:
+    return lambda c, p: take(c.life, p)
+
+
 _TAKERS: dict[int, Callable[[Contents, bytes], None]] = {
     RecordType.META: _meta,
     RecordType.END: _end,
@@ -495,6 +373,6 @@ _TAKERS: dict[int, Callable[[Contents, bytes], None]] = {
     RecordType.GRAPH_ORIGIN: _graph_origin,
     RecordType.PERIOD: _period,
     **EVENT_TAKERS,
-    **LIFE_TAKERS,
+    **{kind: _of_life(take) for kind, take in LIFE_TAKERS.items()},
     **NESTING_TAKERS,
 }

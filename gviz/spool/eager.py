@@ -11,9 +11,10 @@ from gviz.eager_matching import EagerWork, GraphWork, match_eager
 from gviz.matching import UNKNOWN
 from gviz.node_type import NodeType
 from gviz.recording import rows
-from gviz.spool.contents import CallRecord, Contents
+from gviz.spool.contents import Contents
 from gviz.spool.graphs import Graphs, operation_name
 from gviz.spool.kernels import KernelTable
+from gviz.spool.run_records import CallRecord
 
 
 def fold_operations(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -11,9 +11,6 @@ import numpy.typing as npt
 from gviz.spool import format as f
 from gviz.spool.format import RecordType
 from gviz.spool.payload import check_time
-
-if TYPE_CHECKING:
-    from gviz.spool.contents import Contents
 
 #: One NODE_TIME of a NODE_TIMES record.
 NODE_TIME = np.dtype([("graph", "<u4"), ("node", "<u4"), ("start", "<u8"), ("between", "<u8")])
@@ -50,7 +47,24 @@ class CalibrationRecord(NamedTuple):
     early_samples: int
 
 
-def _node_times(c: Contents, p: bytes) -> None:
+class EventContents(Protocol):
+    """The part of a spool's contents that these records fill.
+
+    Attributes
+    ----------
+    collectors
+        (name, why) of each collector that measured.
+    refusals
+        By CUDA graph id, why nodes of the graph are not timed.
+    """
+
+    node_times: list[NodeTimesRecord]
+    calibrations: list[CalibrationRecord]
+    collectors: list[tuple[str, str]]
+    refusals: dict[int, str]
+
+
+def _node_times(c: EventContents, p: bytes) -> None:
     v = f.NODE_TIMES.unpack_from(p)
     times = np.frombuffer(p, NODE_TIME, v[2], f.NODE_TIMES.size)
     check_time(v[5], v[6])
@@ -59,16 +73,16 @@ def _node_times(c: Contents, p: bytes) -> None:
     c.node_times.append(NodeTimesRecord(v[0], v[1], v[3], v[4], v[5], v[6], times))
 
 
-def _calibration(c: Contents, p: bytes) -> None:
+def _calibration(c: EventContents, p: bytes) -> None:
     c.calibrations.append(CalibrationRecord(*f.CALIBRATION.unpack(p)))
 
 
-def _collector(c: Contents, p: bytes) -> None:
+def _collector(c: EventContents, p: bytes) -> None:
     name, _, why = _text(p).partition("\n")
     c.collectors.append((name, why))
 
 
-def _refused(c: Contents, p: bytes) -> None:
+def _refused(c: EventContents, p: bytes) -> None:
     graph_id, _exec_id = f.REFUSED.unpack_from(p)
     c.refusals[graph_id] = _text(p[f.REFUSED.size :])
 
@@ -77,7 +91,7 @@ def _text(payload: bytes) -> str:
     return payload.decode("utf-8", "replace")
 
 
-EVENT_TAKERS: dict[int, Callable[[Contents, bytes], None]] = {
+EVENT_TAKERS: dict[int, Callable[[EventContents, bytes], None]] = {
     RecordType.NODE_TIMES: _node_times,
     RecordType.CALIBRATION: _calibration,
     RecordType.COLLECTOR: _collector,

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gviz.node_type import ConditionalType, NodeType
+from gviz.spool.graph_records import GraphWalk
 from gviz.spool.nesting import Numbering
 from gviz.stats.arrays import BoolArray, IntArray
-
-if TYPE_CHECKING:
-    from gviz.spool.contents import GraphWalk
 
 _NONE = np.zeros(0, np.int64)
 _AT_MOST_ONCE = (ConditionalType.IF, ConditionalType.SWITCH)

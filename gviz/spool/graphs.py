@@ -18,11 +18,13 @@ from gviz.node_type import (
     not_timed_reason,
 )
 from gviz.recording import nesting_rows, rows
-from gviz.spool.contents import Contents, GraphWalk, LifeRecord, NodeRecord
+from gviz.spool.contents import Contents
 from gviz.spool.format import NO_STREAM, STACK_REASONS
+from gviz.spool.graph_records import GraphWalk, NodeRecord
 from gviz.spool.kernels import KernelTable
 from gviz.spool.nesting import Numbering, body_name
 from gviz.spool.origins import Origins
+from gviz.spool.run_records import LifeRecord
 from gviz.topology import topology_hash
 
 #: CUmemorytype: host, device, array, unified. Unified addresses leave the direction open.

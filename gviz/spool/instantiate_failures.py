@@ -5,8 +5,9 @@ from __future__ import annotations
 from gviz.instantiate_failure import explain_instantiate, instantiate_result_name
 from gviz.node_type import node_type_name
 from gviz.recording.life_rows import InstantiateFailure
-from gviz.spool.contents import Contents, GraphWalk
+from gviz.spool.contents import Contents
 from gviz.spool.format import NO_NODE
+from gviz.spool.graph_records import GraphWalk
 from gviz.spool.graphs import FAILED_INSTANTIATION, GraphFolder
 from gviz.spool.life_records import InstantiateFailedRecord
 

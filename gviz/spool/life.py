@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from gviz import reinstantiation
 from gviz.recording import life_rows, rows
 from gviz.spool.capture_failures import fold_capture_failures
-from gviz.spool.contents import Contents, GraphWalk
+from gviz.spool.contents import Contents
+from gviz.spool.graph_records import GraphWalk
 from gviz.spool.graphs import GraphFolder, Graphs
 from gviz.spool.instantiate_failures import fold_instantiate_failures
 from gviz.spool.kernels import KernelTable

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from gviz.spool import format as f
 from gviz.spool.format import RecordType
+from gviz.spool.graph_records import GraphWalk
 from gviz.spool.payload import check_sizes, check_time
-
-if TYPE_CHECKING:
-    from gviz.spool.contents import Contents, GraphWalk
 
 
 class CaptureErrorRecord(NamedTuple):
@@ -153,48 +151,48 @@ class LifeContents:
         return levels
 
 
-def _capture_error(c: Contents, p: bytes) -> None:
+def _capture_error(life: LifeContents, p: bytes) -> None:
     record = CaptureErrorRecord._make(f.CAPTURE_ERROR.unpack(p))
     check_time(record.start_ns, record.time_ns)
-    c.life.capture_errors.append(record)
+    life.capture_errors.append(record)
 
 
-def _capture_failed(c: Contents, p: bytes) -> None:
+def _capture_failed(life: LifeContents, p: bytes) -> None:
     record = CaptureFailedRecord._make(f.CAPTURE_FAILED.unpack(p))
     check_time(record.start_ns, record.end_ns)
-    c.life.captures_failed.append((record, c.life.take_walk(record.graph_id, record.flags)))
+    life.captures_failed.append((record, life.take_walk(record.graph_id, record.flags)))
 
 
-def _updates(c: Contents, p: bytes) -> None:
+def _updates(life: LifeContents, p: bytes) -> None:
     record = UpdatesRecord._make(f.UPDATES.unpack(p))
     check_time(record.first_ns, record.last_ns, record.total_ns)
-    c.life.updates.append(record)
+    life.updates.append(record)
 
 
-def _update_failed(c: Contents, p: bytes) -> None:
+def _update_failed(life: LifeContents, p: bytes) -> None:
     record = UpdateFailedRecord._make(f.UPDATE_FAILED.unpack(p))
     check_time(record.start_ns, record.end_ns)
-    c.life.updates_failed.append((record, c.life.take_walk(record.graph_id, record.walked)))
+    life.updates_failed.append((record, life.take_walk(record.graph_id, record.walked)))
 
 
-def _instantiate_failed(c: Contents, p: bytes) -> None:
+def _instantiate_failed(life: LifeContents, p: bytes) -> None:
     record = InstantiateFailedRecord._make(f.INSTANTIATE_FAILED.unpack(p))
     check_time(record.start_ns, record.end_ns)
-    c.life.instantiates_failed.append((record, c.life.take_walk(record.graph_id, record.walked)))
+    life.instantiates_failed.append((record, life.take_walk(record.graph_id, record.walked)))
 
 
-def _device_memory(c: Contents, p: bytes) -> None:
+def _device_memory(life: LifeContents, p: bytes) -> None:
     record = DeviceMemoryRecord._make(f.DEVICE_MEMORY.unpack(p))
     check_sizes(record.free_before, record.free_after)
-    c.life.device_memory.append(record)
+    life.device_memory.append(record)
 
 
-def _runtime_call_name(c: Contents, p: bytes) -> None:
+def _runtime_call_name(life: LifeContents, p: bytes) -> None:
     name = p[4:].decode("utf-8", "replace")
-    c.life.runtime_call_names[int.from_bytes(p[:4], "little")] = name
+    life.runtime_call_names[int.from_bytes(p[:4], "little")] = name
 
 
-LIFE_TAKERS: dict[int, Callable[[Contents, bytes], None]] = {
+LIFE_TAKERS: dict[int, Callable[[LifeContents, bytes], None]] = {
     RecordType.CAPTURE_ERROR: _capture_error,
     RecordType.CAPTURE_FAILED: _capture_failed,
     RecordType.UPDATES: _updates,

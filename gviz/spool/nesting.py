@@ -9,13 +9,9 @@ tests/unit/test_spool_nesting.py hold the graphs it was read from.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from gviz.node_type import ConditionalType, NodeType
-
-if TYPE_CHECKING:
-    from gviz.spool.contents import GraphWalk
-    from gviz.spool.nesting_records import ConditionalRecord
+from gviz.spool.graph_records import ConditionalRecord, GraphWalk
 
 
 class Numbering:

@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 from gviz.spool import format as f
 from gviz.spool.format import RecordType
+from gviz.spool.graph_records import ConditionalRecord, GraphWalk
 from gviz.spool.payload import check_sizes, check_time
-
-if TYPE_CHECKING:
-    from gviz.spool.contents import Contents
-
-
-class ConditionalRecord(NamedTuple):
-    """A conditional node; ``bodies`` counts those known, ``size`` all."""
-
-    type: int
-    size: int
-    handle: int
-    bodies: int
 
 
 class GraphMemoryRecord(NamedTuple):
@@ -33,32 +22,48 @@ class GraphMemoryRecord(NamedTuple):
     reserved_high: int
 
 
-def _conditional(c: Contents, p: bytes) -> None:
+class NestingContents(Protocol):
+    """The part of a spool's contents that these records fill.
+
+    Attributes
+    ----------
+    walk_of
+        The latest walk of each graph, by CUDA graph id.
+    freed
+        By address, the call that freed it.
+    """
+
+    walk_of: dict[int, GraphWalk]
+    graph_memory: list[GraphMemoryRecord]
+    freed: dict[int, int]
+
+
+def _conditional(c: NestingContents, p: bytes) -> None:
     graph_id, node_id, *rest = f.CONDITIONAL.unpack(p)
     if graph_id in c.walk_of:
         c.walk_of[graph_id].conditionals[node_id] = ConditionalRecord(*rest)
 
 
-def _parameter(c: Contents, p: bytes) -> None:
+def _parameter(c: NestingContents, p: bytes) -> None:
     graph_id, node_id = f.PARAMETER.unpack_from(p)
     name, _, value = p[f.PARAMETER.size :].decode("utf-8", "replace").partition("\n")
     if graph_id in c.walk_of:
         c.walk_of[graph_id].parameters.append((node_id, name, value))
 
 
-def _graph_memory(c: Contents, p: bytes) -> None:
+def _graph_memory(c: NestingContents, p: bytes) -> None:
     record = GraphMemoryRecord(*f.GRAPH_MEMORY.unpack(p))
     check_time(record.time_ns)
     check_sizes(record.used, record.used_high, record.reserved, record.reserved_high)
     c.graph_memory.append(record)
 
 
-def _freed(c: Contents, p: bytes) -> None:
+def _freed(c: NestingContents, p: bytes) -> None:
     _, address, call, _ = f.FREED.unpack(p)
     c.freed[address] = call
 
 
-NESTING_TAKERS: dict[int, Callable[[Contents, bytes], None]] = {
+NESTING_TAKERS: dict[int, Callable[[NestingContents, bytes], None]] = {
     RecordType.CONDITIONAL: _conditional,
     RecordType.PARAMETER: _parameter,
     RecordType.GRAPH_MEMORY: _graph_memory,

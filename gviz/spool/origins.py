@@ -8,8 +8,9 @@ from pathlib import PurePath
 
 from gviz import graph_name
 from gviz.recording import rows
-from gviz.spool.contents import Contents, OriginRecord
+from gviz.spool.contents import Contents
 from gviz.spool.format import ORIGIN_CAPTURE
+from gviz.spool.graph_records import OriginRecord
 
 
 class Origins:

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from gviz.recording import rows
-from gviz.spool.contents import Contents, PeriodRecord
+from gviz.spool.contents import Contents
 from gviz.spool.format import PERIOD_REASONS
+from gviz.spool.run_records import PeriodRecord
 
 Note = tuple[str, str]
 

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from gviz.node_type import NodeType
 from gviz.recording.life_rows import GraphUpdate
-from gviz.spool.contents import Contents, GraphWalk, NodeRecord
+from gviz.spool.contents import Contents
 from gviz.spool.format import NO_NODE, UNKNOWN_NODE, WHOLE_GRAPH
+from gviz.spool.graph_records import GraphWalk, NodeRecord
 from gviz.spool.graphs import Graphs, operation_name
 from gviz.spool.kernels import KernelTable
 from gviz.spool.life_records import UpdateFailedRecord, UpdatesRecord

@@ -10,8 +10,9 @@ from spool_writing import buffer, kernel
 
 from gviz.errors import SpoolError
 from gviz.spool import format as f
-from gviz.spool.contents import Contents, CreatedRecord
+from gviz.spool.contents import Contents
 from gviz.spool.format import RecordType
+from gviz.spool.graph_records import CreatedRecord
 from gviz.spool.reader import Record
 
 

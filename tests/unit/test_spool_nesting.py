@@ -9,9 +9,8 @@ import pytest
 from gviz.dot.importer import find_parents
 from gviz.dot.parse import read_dot
 from gviz.node_type import ConditionalType, NodeType
-from gviz.spool.contents import GraphWalk, NodeRecord
+from gviz.spool.graph_records import ConditionalRecord, GraphWalk, NodeRecord
 from gviz.spool.nesting import Numbering, body_name
-from gviz.spool.nesting_records import ConditionalRecord
 
 KERNEL, CHILD, CONDITIONAL, EMPTY = (
     NodeType.KERNEL,

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
-from gviz.spool.contents import Contents, PeriodRecord
+from gviz.spool.contents import Contents
 from gviz.spool.format import PERIOD_REASONS
 from gviz.spool.periods import FoldedPeriods, fold_periods
+from gviz.spool.run_records import PeriodRecord
 
 _NUMBERS = {reason: number for number, reason in PERIOD_REASONS.items()}
 
