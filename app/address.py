@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 from urllib.parse import parse_qs, quote, urlencode
 
-from gviz.app.dag_places import LAYOUTS
-from gviz.app.folding import FOLDINGS
-from gviz.app.overlays import NAMES
+from gviz.app.dag_options import FOLDINGS, LAYOUTS, OVERLAY_NAMES
 
 RUNS, RUN, GRAPH, REPORT, BENCH = "/", "/run", "/graph", "/report", "/bench"
 COMPARE, TREND, RANKS = "/compare", "/trend", "/ranks"
@@ -138,7 +136,7 @@ def parse_query(search: str | None) -> Query:
         order=parse_order(fields.get("order")),
         stream_launch_id=parse_id(fields.get("stream")),
         node_ids=tuple(n for n in nodes if n is not None),
-        colour=colour if colour in NAMES else None,
+        colour=colour if colour in OVERLAY_NAMES else None,
         layout=layout if layout in LAYOUTS else None,
         folding=folding if folding in FOLDINGS else None,
         unfolded=tuple(part for part in fields.get("open", "").split(",") if part),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +17,6 @@ from gviz.folding.fold import FoldTree
 from gviz.folding.folded_graph import FoldedGraph
 from gviz.stats.arrays import FloatArray
 
-if TYPE_CHECKING:
-    from gviz.app.tree_comparison import TreeComparison
 Bytes = npt.NDArray[np.uint8]
 
 #: What is known of a node's time: it has no counterpart; one side was not timed; the change was
@@ -115,14 +113,14 @@ def difference_words(differences: tuple[Difference, ...]) -> list[str]:
     return [*words, f"{more} more"] if more > 0 else words
 
 
-def baseline_header(compared: TreeComparison) -> dict[str, Any]:
-    """Return what the DAG's header says of a baseline; counts are of the level shown."""
+def baseline_header(file: str, top: GraphComparison) -> dict[str, Any]:
+    """Return what the DAG's header says of a file's baseline; counts are of the level shown."""
     return {
-        "name": compared.baseline.file,
+        "name": file,
         "verdicts": VERDICTS,
-        "added": len(compared.top.added),
-        "gone": len(compared.top.removed),
-        "untested": compared.top.times.untested,
+        "added": len(top.added),
+        "gone": len(top.removed),
+        "untested": top.times.untested,
     }
 
 

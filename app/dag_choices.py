@@ -8,9 +8,8 @@ from dash.development.base_component import Component
 
 from gviz.app.aria import aria
 from gviz.app.choices import INSIDE, select
-from gviz.app.dag_places import LAYOUTS
+from gviz.app.dag_options import AGAINST_BASELINE, LAYOUTS, OVERLAYS, TIMED
 from gviz.app.graph_view import GraphView
-from gviz.app.overlays import AGAINST_BASELINE, OVERLAYS, TIMED
 
 #: What nodes need to have a colour of an overlay.
 _COLUMN = {"nvtx": "nvtx_path_id", "occupancy": "occupancy_fraction", "device": "device_id"}

@@ -19,9 +19,6 @@ from gviz.layout.placement import NODE_HEIGHT, Placement
 from gviz.layout.timed import TimePlacement, place_time
 from gviz.stats.arrays import FloatArray, IntArray
 
-#: As addresses name them.
-LAYOUTS = ("structure", "lanes", "time")
-
 
 @dataclass(frozen=True, slots=True)
 class Shape:

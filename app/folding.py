@@ -25,8 +25,6 @@ from gviz.layout.lanes import cover_graph
 from gviz.nvtx_paths import SEPARATOR
 from gviz.stats.arrays import IntArray
 
-#: As addresses name them: equal blocks, and NVTX ranges.
-FOLDINGS = ("repeats", "ranges")
 #: Stands for the type of a fold: no CUgraphNodeType, see :func:`gviz.app.wire.node_types`.
 FOLD_TYPE = 254
 #: Of these a fold has the sum over its nodes, of the others what its nodes agree on.
@@ -36,8 +34,8 @@ _SUMMED = ("median_ns", "body_ns", "share", "launch_ns", "baseline_ns", "change_
 def fold_level(level: TimedLevel, folding: str) -> FoldTree:
     """Return the folds of a level.
 
-    ``folding`` is one of :data:`FOLDINGS`. Nodes are equal when type, name, launch shape and
-    size are, and the topologies of what they hold.
+    ``folding`` is one of :data:`gviz.app.dag_options.FOLDINGS`. Nodes are equal when type, name,
+    launch shape and size are, and the topologies of what they hold.
     """
     order = np.lexsort((np.arange(len(level.nodes)), level.row))
     if folding == "ranges":

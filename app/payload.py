@@ -48,12 +48,12 @@ class DagAsked:
     Attributes
     ----------
     layout
-        One of :data:`gviz.app.dag_places.LAYOUTS`; None: what suits the graph.
+        One of :data:`gviz.app.dag_options.LAYOUTS`; None: what suits the graph.
     launch_id
         The launch that layout 'time' and overlay 'launch' are about; None: its first with node
         times.
     folding
-        One of :data:`gviz.app.folding.FOLDINGS`; None: every node is shown.
+        One of :data:`gviz.app.dag_options.FOLDINGS`; None: every node is shown.
     unfolded
         Ids of the folds, and of the nodes with bodies, that are open.
     data
@@ -156,7 +156,7 @@ def _dag_header(
         "kept_count": levels[0].level.inner.kept_count,
         "launch_asked": asked.launch_id is not None,
         "folding": asked.folding,
-        "baseline": None if against is None else baseline_header(against),
+        "baseline": against and baseline_header(against.baseline.file, against.top),
         "scale": duration_scale(levels[0].level.median_ns),
         "folded": sum(f is not None for view in folds for f in view.graph.folds),
         "fold_count": sum(1 for view in folds for _ in view.tree.walk()),

@@ -26,7 +26,7 @@ from gviz.app.address import (
 )
 from gviz.app.ahead import prepare_click
 from gviz.app.baseline import compared_at
-from gviz.app.folding import FOLDINGS
+from gviz.app.dag_options import FOLDINGS
 from gviz.app.graph_level import read_level
 from gviz.app.graph_tree import read_tree
 from gviz.app.graph_view import graph_view, launches_with_times, typical_launch

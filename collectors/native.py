@@ -7,12 +7,8 @@ import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from gviz.errors import CollectorError
-
-if TYPE_CHECKING:
-    from gviz.collectors.job import Job
 
 POLICY_FIRST, POLICY_EVERY, POLICY_ALL = 0, 1, 2
 #: The taker installed last, and those that a thread would not leave: C holds no reference.
@@ -160,18 +156,39 @@ def parse_options(text: str) -> dict[str, int | float]:
     return {name: getattr(found, name) for name, *_ in _Options._fields_}
 
 
-def prepare(job: Job, cupti: Path | None, options: NativeOptions) -> str | None:
+def prepare(
+    spool: Path,
+    cupti: Path | None,
+    options: NativeOptions,
+    *,
+    parent: int,
+    follow: bool,
+    is_first: bool,
+) -> str | None:
     """Have this process of ``gviz run`` write a spool of its own once the driver initialises.
 
     The first process makes it at once. Returns as :func:`start` does.
+
+    Parameters
+    ----------
+    spool
+        Directory of the job.
+    cupti
+        CUPTI's library; None: there is none.
+    parent
+        Process id of ``gviz run``.
+    follow
+        Whether children of the program are recorded too.
+    is_first
+        Whether this is the program that ``gviz run`` started.
     """
     status = _library().gviz_prepare(
-        str(job.spool).encode(),
+        str(spool).encode(),
         str(cupti).encode() if cupti else b"",
         ctypes.byref(_structure(options)),
-        job.parent,
-        int(job.follow),
-        int(job.is_first()),
+        parent,
+        int(follow),
+        int(is_first),
     )
     return str(_library().gviz_error().decode(errors="replace")) if status < 0 else None
 

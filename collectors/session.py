@@ -15,6 +15,7 @@ from gviz.collectors.job import Job
 from gviz.collectors.nvtx import NvtxHooks
 from gviz.collectors.options import ProfileOptions
 from gviz.collectors.others import JAX, OtherProfilers, holder
+from gviz.collectors.patches import framework_patches
 from gviz.collectors.record_function import RecordFunctionHook
 from gviz.collectors.stacks import StackTaker
 from gviz.collectors.watching import Watching
@@ -56,7 +57,7 @@ class Session:
         self._compiled_graphs = CompiledGraphHook()
         self._others = OtherProfilers(self.leave_cupti, self.return_to_cupti)
         self._left_to: str | None = None
-        self._watching = Watching()
+        self._watching = Watching(framework_patches)
         self._writer: WriterProcess | None = None
         self._process_id = 0
         self._open = False
@@ -81,7 +82,14 @@ class Session:
         native.set_holder(holder(own_library=str(native.library_path())))
         watch_native.want_collector(self.options.collector)
         if self._job is not None:
-            why = native.prepare(self._job, self._cupti(), self.options.native())
+            why = native.prepare(
+                self._job.spool,
+                self._cupti(),
+                self.options.native(),
+                parent=self._job.parent,
+                follow=self._job.follow,
+                is_first=self._job.is_first(),
+            )
         else:
             why = native.start(self.spool, self._cupti(), self.options.native(), at_init=at_init)
         self._open = True

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any, Protocol
 
@@ -34,9 +34,16 @@ class Patch(Protocol):
 
 
 class Watching:
-    """The watching side of one recording. IDLE -> INSTALLED -> REMOVED."""
+    """The watching side of one recording. IDLE -> INSTALLED -> REMOVED.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    make_patches
+        Makes the patch of each framework, by the name of its module.
+    """
+
+    def __init__(self, make_patches: Callable[[Watching], Mapping[str, Patch]]) -> None:
+        self._make_patches = make_patches
         self._patches: list[Patch] = []
         self._waiting: list[Callable[[], None]] = []
         self._decided: bool | None = None
@@ -47,13 +54,10 @@ class Watching:
     def install(self) -> None:
         """Patch the frameworks, those imported later too; become the current one."""
         global _current
-        from gviz.collectors.watch_cupy import CupyPatch
-        from gviz.collectors.watch_torch import TorchPatch
-
         if self._patches:
             return
         _current = self
-        for name, patch in (("torch", TorchPatch(self)), ("cupy", CupyPatch(self))):
+        for name, patch in self._make_patches(self).items():
             self._patches.append(patch)
             self._waiting.append(on_import(name, patch.install))
 

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+#: Of a recording in which nothing can be shown, on every surface.
+NO_GRAPH = "there is no graph in what was recorded"
+
 
 class GvizError(Exception):
     """Base of every error that gviz raises on purpose."""

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from typing import TYPE_CHECKING
 
 from gviz.frame import Frame, Kind, from_rows, table_kinds, without
 from gviz.node_type import node_type_name
 from gviz.nvtx_paths import nvtx_texts
+from gviz.recorded_graph import RecordedGraph
 from gviz.recording import rows
 from gviz.recording.all_launches import LaunchArrays
 from gviz.recording.arrays import EdgeArrays, SpanArrays
 from gviz.recording.table import table_of
-
-if TYPE_CHECKING:
-    from gviz.opened import OpenedGraph
 
 _STATISTICS: Mapping[str, Kind] = {
     "count": "INTEGER", "median_ns": "REAL", "p5_ns": "REAL", "p95_ns": "REAL",
@@ -45,7 +42,7 @@ KINDS: Mapping[str, Mapping[str, Kind]] = {
 }
 
 
-def _nodes(graph: OpenedGraph) -> Frame:
+def _nodes(graph: RecordedGraph) -> Frame:
     recording, row = graph.recording, graph.row
     functions = recording.fetch_functions(row.run_id)
     paths = nvtx_texts(recording.fetch_nvtx_paths(row.run_id))
@@ -68,26 +65,26 @@ def _nodes(graph: OpenedGraph) -> Frame:
     return from_rows(_NODES, found)
 
 
-def _edges(graph: OpenedGraph) -> Frame:
+def _edges(graph: RecordedGraph) -> Frame:
     edges = graph.edges
     columns = {name: () if edges is None else getattr(edges, name) for name in KINDS["edges"]}
     return Frame(KINDS["edges"], columns)
 
 
-def _launches(graph: OpenedGraph) -> Frame:
+def _launches(graph: RecordedGraph) -> Frame:
     found = graph.launches
     columns = {name: without(getattr(found, name), -1) for name in KINDS["launches"]}
     return Frame(KINDS["launches"], columns)
 
 
-def _spans(graph: OpenedGraph) -> Frame:
+def _spans(graph: RecordedGraph) -> Frame:
     found = graph.spans
     columns = {column: getattr(found, name) for name, column in _SPAN_COLUMNS.items()}
     return Frame(KINDS["spans"], columns)
 
 
 #: Makes each of the tables.
-FRAMES: Mapping[str, Callable[[OpenedGraph], Frame]] = {
+FRAMES: Mapping[str, Callable[[RecordedGraph], Frame]] = {
     "nodes": _nodes,
     "edges": _edges,
     "launches": _launches,

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
+from gviz.errors import NO_GRAPH
+from gviz.recorded_graph import RecordedGraph
 from gviz.recording import rows
-from gviz.summary import NO_GRAPH
-
-if TYPE_CHECKING:
-    from gviz.opened import Opened, OpenedGraph, OpenedRun
 
 #: Graphs of a summary; a notebook's cell is no place for hundreds.
 _MOST_GRAPHS = 20
@@ -25,21 +22,30 @@ _STYLE = "border-collapse: collapse; color: inherit; background: none"
 _CELL = "padding: 2px 10px; border-bottom: 1px solid rgba(128, 128, 128, 0.4); text-align: "
 
 
-def summary_html(opened: Opened) -> str:
-    """Return a recording's runs and graphs as an HTML table; all names are escaped."""
-    graphs = [(run, graph) for run in opened.runs for graph in run.graphs]
-    several = len(opened.runs) > 1
+def summary_html(
+    title: str,
+    runs: Sequence[tuple[str, Sequence[rows.Device], Sequence[RecordedGraph]]],
+) -> str:
+    """Return a recording's runs and graphs as an HTML table; all names are escaped.
+
+    Parameters
+    ----------
+    title
+        The file's name.
+    runs
+        Of each its name, the GPUs it used and its graphs.
+    """
+    graphs = [(name, devices, graph) for name, devices, found in runs for graph in found]
+    several = len(runs) > 1
     head = ("run", *_HEAD) if several else _HEAD
     lines = [
         _row("th", head),
         *(
-            _row("td", ([_named(run.row.name)] if several else []) + _cells(run, graph))
-            for run, graph in graphs[:_MOST_GRAPHS]
+            _row("td", ([_named(name)] if several else []) + _cells(devices, graph))
+            for name, devices, graph in graphs[:_MOST_GRAPHS]
         ),
     ]
-    title = f"{opened.recording.path.name}: " + (
-        f"{len(opened.runs)} runs" if several else ", ".join(r.row.name for r in opened.runs)
-    )
+    title = f"{title}: " + (f"{len(runs)} runs" if several else ", ".join(r[0] for r in runs))
     more = len(graphs) - _MOST_GRAPHS
     rest = f"<p>… and {more:,} more graphs</p>" if more > 0 else ""
     none = "" if graphs else f"<p>{NO_GRAPH}</p>"
@@ -58,9 +64,9 @@ def _row(tag: str, cells: Sequence[str]) -> str:
     return f"<tr>{inner}</tr>"
 
 
-def _cells(run: OpenedRun, graph: OpenedGraph) -> list[str]:
+def _cells(devices: Sequence[rows.Device], graph: RecordedGraph) -> list[str]:
     median = graph.launch_times.median_ns
-    gpus = Counter(device.name for device in run.devices)
+    gpus = Counter(device.name for device in devices)
     named = ", ".join(name if n == 1 else f"{n} × {name}" for name, n in gpus.items())
     return [
         _named(graph.name),
@@ -77,7 +83,7 @@ def _named(text: str) -> str:
     return f'<span title="{escape(text)}">{escape(short)}</span>'
 
 
-def _kernels(graph: OpenedGraph) -> Iterator[str]:
+def _kernels(graph: RecordedGraph) -> Iterator[str]:
     """Yield the names of nodes that took most time, with their share of all node time."""
     recording, run_id = graph.recording, graph.row.run_id
     names: dict[int, str] = {}

@@ -14,12 +14,10 @@ from gviz.comparison.diff_result import Diff
 from gviz.errors import GvizError
 from gviz.frame import Frame, from_rows, table_kinds
 from gviz.graph_frames import FRAMES
-from gviz.launch_time import LaunchTimes, launch_times
 from gviz.life_summary import is_failed
 from gviz.notebook import summary_html
+from gviz.recorded_graph import RecordedGraph
 from gviz.recording import rows
-from gviz.recording.all_launches import LaunchArrays
-from gviz.recording.arrays import EdgeArrays, SpanArrays
 from gviz.recording.reader import Recording
 from gviz.recording.table import all_tables
 from gviz.showing import show
@@ -147,7 +145,9 @@ class Opened:
 
     def _repr_html_(self) -> str:
         """Return the summary that notebooks show."""
-        return summary_html(self)
+        return summary_html(
+            self.recording.path.name, [(r.row.name, r.devices, r.graphs) for r in self.runs]
+        )
 
     def show(
         self, graph: int | str | None = None, *, server: bool = False, height: int = 720
@@ -210,7 +210,7 @@ class OpenedRun:
         return f"<run {self.row.run_id}: {self.row.name}>"
 
 
-class OpenedGraph:
+class OpenedGraph(RecordedGraph):
     """A graph, or the body of a node.
 
     Attributes
@@ -221,33 +221,6 @@ class OpenedGraph:
         The gate to the file.
     """
 
-    def __init__(self, recording: Recording, row: rows.Graph) -> None:
-        self.recording = recording
-        self.row = row
-
-    @property
-    def name(self) -> str:
-        """The name shown."""
-        return self.row.name
-
-    @cached_property
-    def nodes(self) -> list[rows.Node]:
-        """Its nodes, in order of creation."""
-        return self.recording.fetch_nodes(self.row.graph_id)
-
-    @property
-    def node_count(self) -> int:
-        """How many nodes this level has."""
-        key = {"graph_id": self.row.graph_id}
-        return len(self.recording.fetch_arrays(rows.Node, key, ("node_id",)))
-
-    @cached_property
-    def edges(self) -> EdgeArrays | None:
-        """Its dependencies as arrays; None: not known."""
-        if self.row.topology_id is None:
-            return None
-        return self.recording.fetch_edges(self.row.topology_id)
-
     @cached_property
     def bodies(self) -> tuple[OpenedGraph, ...]:
         """The bodies that its nodes hold."""
@@ -256,26 +229,6 @@ class OpenedGraph:
             for graph in self.recording.fetch_graphs(self.row.run_id)
             if graph.parent_graph_id == self.row.graph_id
         )
-
-    @cached_property
-    def launches(self) -> LaunchArrays:
-        """Its launches that are known one by one, as arrays."""
-        return self.recording.fetch_launch_arrays(self.row.graph_id)
-
-    @property
-    def launch_count(self) -> int:
-        """Its launches, recorded one by one or not."""
-        return self.recording.count_launches(self.row.graph_id)[0]
-
-    @property
-    def launch_times(self) -> LaunchTimes:
-        """The median GPU time of its launches, and how it was measured."""
-        return launch_times(self.recording, self.row.graph_id)
-
-    @cached_property
-    def spans(self) -> SpanArrays:
-        """The spans of all its recorded launches, as arrays; also those of nodes in bodies."""
-        return self.recording.fetch_graph_spans(self.row.graph_id)
 
     def show(self, *, server: bool = False, height: int = 720) -> None:
         """Show it, as :meth:`Opened.show` does."""

@@ -25,7 +25,6 @@ from gviz.recording.reader import Recording
 from gviz.recording.schema import SCHEMA_VERSION
 
 #: What is said of a run without graphs. Of imported traces by whole launches there may be launches.
-NO_GRAPH = "there is no graph in what was recorded"
 #: How many of a graph's slowest nodes are listed unless asked otherwise.
 SLOWEST_COUNT = 10
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gviz.app.dag_places import LAYOUTS
-from gviz.app.folding import FOLDINGS, fold_level
+from gviz.app.dag_options import FOLDINGS, LAYOUTS
+from gviz.app.folding import fold_level
 from gviz.app.graph_level import TimedLevel
 from gviz.app.graph_tree import GraphTree
 from gviz.app.open_levels import open_id

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
 
-from gviz.analysis.soundness import span_ns
+from gviz.analysis.sound_times import span_ns
 from gviz.analysis.subject import GraphSubject
 from gviz.recording import rows
 

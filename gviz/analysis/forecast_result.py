@@ -13,7 +13,7 @@ import numpy as np
 
 from gviz.analysis.figure import NotComputed, figure
 from gviz.analysis.run_subject import RunSubject
-from gviz.analysis.soundness import span_ns
+from gviz.analysis.sound_times import span_ns
 from gviz.analysis.stream_passes import (
     Operations,
     RangeNames,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gviz.analysis.figure import How
 from gviz.analysis.run_subject import RunSubject
-from gviz.analysis.soundness import span_ns
+from gviz.analysis.sound_times import span_ns
 from gviz.recording import rows
 
 

@@ -20,7 +20,7 @@ from gviz.analysis.launch_spans import LaunchSpans, launch_spans, median_spans
 from gviz.analysis.node_memory import MOST_NODES, NodeMemory, read_node_memory
 from gviz.analysis.observed_path import observed_path
 from gviz.analysis.reachability import Reachability
-from gviz.analysis.soundness import sound_launch
+from gviz.analysis.sound_times import sound_launch
 from gviz.analysis.unrolled import Unrolled, Unroller
 from gviz.analysis.usual_gaps import UsualGaps, usual_gaps
 from gviz.analysis.waits import WaitGroup, find_waits, group_waits

@@ -18,9 +18,9 @@ from gviz.checks.regression import Trial, check_node_count, judge_trials, trials
 from gviz.comparison.circumstances import devices_text, pair_runs
 from gviz.comparison.graph_diff import Side, read_side
 from gviz.comparison.graph_pairs import GraphWork, pair_graphs, read_graph_works
+from gviz.errors import NO_GRAPH
 from gviz.node_type import NodeType
 from gviz.recording import rows
-from gviz.summary import NO_GRAPH
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording

@@ -20,7 +20,7 @@ from gviz.cli.analyze_dominance import render_dominance
 from gviz.cli.quantity import format_count, format_ns
 from gviz.cli.text_table import render_table, shorten
 from gviz.cli.wrapped import wrapped
-from gviz.summary import NO_GRAPH
+from gviz.errors import NO_GRAPH
 
 _R = TypeVar("_R")
 

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page
 from recordings import FIRST_NODE_ID, Shape, fork_join_shape, write_recording
 
-from gviz.app.overlays import AGAINST_BASELINE, NAMES
+from gviz.app.dag_options import AGAINST_BASELINE, OVERLAY_NAMES
 from gviz.node_type import NodeType
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def test_every_text_drawn_can_be_read(graph_page: GraphPage, site: Site, scheme:
     graph_page.open(site, GRAPH)
     ground = page.evaluate("s => window.gviz.canvas.theme(s).ground", scheme)
     found = {}
-    for overlay in sorted(NAMES):
+    for overlay in sorted(OVERLAY_NAMES):
         for state in ("", f"&node={NODE}", "&layout=time", f"&layout=time&node={NODE}"):
             if state and overlay not in ("duration", "kind"):
                 continue

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from recordings import fork_join_shape, transformer_shape, write_recording
 
-from gviz.app.folding import FOLD_TYPE, FOLDINGS, fold_level
+from gviz.app.dag_options import FOLDINGS
+from gviz.app.folding import FOLD_TYPE, fold_level
 from gviz.app.graph_level import read_graph_level
 from gviz.app.payload import DagAsked, dag_payload
 from gviz.app.wire import Arrays, unpack

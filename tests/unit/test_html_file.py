@@ -33,7 +33,8 @@ from saved_file import SavedFile, part_text
 from gviz.app.address import Addresses, Baseline
 from gviz.app.application import create_app
 from gviz.app.baseline import compare
-from gviz.app.folding import FOLDINGS, fold_level
+from gviz.app.dag_options import FOLDINGS
+from gviz.app.folding import fold_level
 from gviz.app.graph_level import read_level
 from gviz.app.graph_tree import read_tree
 from gviz.app.graph_view import graph_view

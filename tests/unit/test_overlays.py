@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from recordings import fork_join_shape, write_loop_recording, write_recording
 
-from gviz.app.overlays import NAMES, OVERLAYS, change_scale, describe_overlays, value_scale
+from gviz.app.dag_options import OVERLAY_NAMES, OVERLAYS
+from gviz.app.overlays import change_scale, describe_overlays, value_scale
 from gviz.app.payload import DagAsked, dag_payload
 from gviz.app.wire import unpack
 from gviz.errors import RecordingError
@@ -26,7 +27,7 @@ def small(tmp_path: Path) -> Iterator[Recording]:
 
 
 def test_names_are_distinct() -> None:
-    assert len(NAMES) == len(OVERLAYS)
+    assert len(OVERLAY_NAMES) == len(OVERLAYS)
 
 
 def test_every_overlay_of_a_timed_graph_has_its_array(small: Recording) -> None:
