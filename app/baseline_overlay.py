@@ -11,11 +11,10 @@ import numpy.typing as npt
 from gviz.app.wire import Arrays, Strings
 from gviz.comparison.comparison import GraphComparison, compare_groups
 from gviz.comparison.node_changes import Difference
-from gviz.comparison.significance import FALSE_DISCOVERIES
 from gviz.comparison.time_changes import TimeChanges
 from gviz.folding.fold import FoldTree
 from gviz.folding.folded_graph import FoldedGraph
-from gviz.stats.arrays import FloatArray
+from gviz.stats import FALSE_DISCOVERIES, FloatArray
 
 Bytes = npt.NDArray[np.uint8]
 

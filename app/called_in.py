@@ -14,7 +14,7 @@ import numpy.typing as npt
 from gviz.nvtx_paths import SEPARATOR, nested_ranges
 from gviz.open_ranges import OpenRanges
 from gviz.recording import rows
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording

@@ -17,7 +17,7 @@ from gviz.layout.nested import Level, nest_levels
 from gviz.layout.nested_time import TimeLevel, stack_levels
 from gviz.layout.placement import NODE_HEIGHT, Placement
 from gviz.layout.timed import TimePlacement, place_time
-from gviz.stats.arrays import FloatArray, IntArray
+from gviz.stats import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

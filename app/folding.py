@@ -23,7 +23,7 @@ from gviz.folding.ranges import RangePaths, find_ranges
 from gviz.folding.repeats import find_repeats
 from gviz.layout.lanes import cover_graph
 from gviz.nvtx_paths import SEPARATOR
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 #: Stands for the type of a fold: no CUgraphNodeType, see :func:`gviz.app.wire.node_types`.
 FOLD_TYPE = 254

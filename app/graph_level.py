@@ -18,7 +18,7 @@ from gviz.errors import CycleError
 from gviz.layout.lanes import cover_chains
 from gviz.layout.ranks import rank_rows
 from gviz.recording import rows
-from gviz.stats.arrays import FloatArray, IntArray
+from gviz.stats import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording

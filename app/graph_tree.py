@@ -14,7 +14,7 @@ from gviz.app.tree_nodes import TreeNode, TreeNodes, join_tree_nodes, read_tree_
 from gviz.node_type import NodeType
 from gviz.nvtx_paths import nvtx_texts
 from gviz.recording import rows
-from gviz.stats.arrays import FloatArray, IntArray
+from gviz.stats import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from gviz.recording.columns import Columns

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.app.wire import Arrays
-from gviz.idle import gaps, union
+from gviz.stats import gaps, union
 
 TimeArray = npt.NDArray[Any]
 

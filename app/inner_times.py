@@ -11,7 +11,7 @@ from gviz.app.keep import Keep, build_anew
 from gviz.app.launch_spans import read_launch_spans
 from gviz.body_times import BodyTimes, LaunchSpans, Nesting, Turns, measure_bodies
 from gviz.node_type import NodeType
-from gviz.stats.arrays import FloatArray, IntArray
+from gviz.stats import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from gviz.app.graph_tree import GraphTree

@@ -12,8 +12,7 @@ from gviz.app.graph_tree import GraphTree
 from gviz.app.keep import Keep, build_anew
 from gviz.app.launch_spans import read_launch_spans
 from gviz.layout.timed import Bars
-from gviz.ordering import is_ascending
-from gviz.stats.arrays import FloatArray, IntArray
+from gviz.stats import FloatArray, IntArray, is_ascending
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording

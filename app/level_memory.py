@@ -17,7 +17,7 @@ from gviz.memory_use import Access, GivenArguments, MemoryOperations, MemoryUses
 from gviz.node_type import NodeType
 from gviz.recording import nesting_rows, rows
 from gviz.recording.columns import Columns, join_blobs
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording

@@ -12,8 +12,8 @@ from gviz.app.graph_tree import GraphTree
 from gviz.app.idle_time import idle_time
 from gviz.app.timeline_side import lane_arrays, timed_launches
 from gviz.app.wire import Arrays, Strings
-from gviz.median_launch import MedianLaunch, join_medians, median_launch
 from gviz.recording import rows
+from gviz.stats import MedianLaunch, join_medians, median_launch
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording

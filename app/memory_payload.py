@@ -19,7 +19,7 @@ from gviz.app.timeline_side import NO_NODE, choose_launch, graph_zero
 from gviz.app.wire import Arrays, Strings, pack
 from gviz.memory_lifetimes import Lifetimes, address_bands, find_lifetimes, used_steps
 from gviz.recording import nesting_rows, rows
-from gviz.stats.arrays import FloatArray, IntArray
+from gviz.stats import FloatArray, IntArray
 from gviz.untimed import earliest_times, latest_times
 
 if TYPE_CHECKING:

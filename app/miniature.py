@@ -13,8 +13,7 @@ import numpy.typing as npt
 
 from gviz.app.graph_level import GraphLevel
 from gviz.layout.interval_lanes import pack_lanes
-from gviz.merged_spans import merge_spans
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray, merge_spans
 
 if TYPE_CHECKING:
     from gviz.app.graph_view import TimedLaunch

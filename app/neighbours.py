@@ -12,7 +12,7 @@ from gviz.app.graph_view import GraphView
 from gviz.app.library import Library
 from gviz.recording import rows
 from gviz.recording.reader import Recording
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 
 class Grouped(Mapping[int, Sequence[int]]):

@@ -18,7 +18,7 @@ from gviz.app.folding import Folded
 from gviz.app.graph_level import TimedLevel
 from gviz.app.graph_tree import GraphTree
 from gviz.app.wire import Arrays, Strings
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 #: The id of an open node, beside those of open folds: its number on the page.
 _OPEN = re.compile(r"n(\d{1,10})")

@@ -35,7 +35,7 @@ from gviz.app.tree_comparison import TreeComparison
 from gviz.app.wire import Arrays, Strings, node_types, pack
 from gviz.node_type import node_type_name
 from gviz.recording import rows
-from gviz.stats.arrays import FloatArray
+from gviz.stats import FloatArray
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording

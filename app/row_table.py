@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 _R = TypeVar("_R")
 

@@ -5,15 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from gviz.app.timeline_window import (
-    Part,
-    Whole,
-    Window,
-    join_parts,
-    thin,
-    thin_calls,
-    thin_gaps,
-)
+from gviz.app.timeline_window import Part, Whole, Window, join_parts, thin, thin_calls, thin_gaps
 from gviz.app.wire import Arrays, Strings, pack
 
 #: Up to so many spans a timeline is sent whole, about 4 MB; more only for the window shown.

@@ -20,7 +20,7 @@ from gviz.app.wire import Arrays, Strings, node_types
 from gviz.layout.interval_lanes import pack_lanes
 from gviz.recording import rows
 from gviz.recording.columns import narrow
-from gviz.stats.arrays import FloatArray, IntArray
+from gviz.stats import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording

@@ -20,7 +20,7 @@ from gviz.launch_queue import waited_until
 from gviz.layout.interval_lanes import pack_lanes
 from gviz.recording import rows
 from gviz.recording.columns import Columns
-from gviz.stats.arrays import FloatArray
+from gviz.stats import FloatArray
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording

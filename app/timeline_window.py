@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.app.wire import Arrays
-from gviz.merged_spans import MergedSpans, merge_gaps, merge_spans
-from gviz.stats.arrays import FloatArray
+from gviz.stats import FloatArray, MergedSpans, merge_gaps, merge_spans
 
 #: Up to so many spans inside a window go as they are: about 1 MB.
 EXACT_SPANS = 25_000

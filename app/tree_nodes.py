@@ -9,7 +9,7 @@ import numpy as np
 
 from gviz.recording import rows
 from gviz.recording.columns import Columns, Texts, join_columns
-from gviz.stats.arrays import FloatArray, IntArray
+from gviz.stats import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording

@@ -36,9 +36,9 @@ from gviz.checks.check import check_recording
 from gviz.checks.limits import parse_limits
 from gviz.comparison.diff import compare_recordings
 from gviz.comparison.node_pairs import pair_nodes
-from gviz.comparison.significance import adjusted, change_probability, least_change_ns
 from gviz.dot.importer import import_dot
 from gviz.recording.reader import Recording
+from gviz.stats.significance import adjusted, change_probability, least_change_ns
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDINGS = ROOT / "assets" / "recordings"

@@ -35,9 +35,9 @@ from fault_programs import FAULTS, Fault, Laboratory
 
 import gviz
 from gviz.analysis.analysis import GraphAnalysis, analyze
-from gviz.analysis.figure import NotComputed
 from gviz.analysis.rules.rule import Finding
 from gviz.recording.reader import Recording
+from gviz.stats.figure_fields import NotComputed
 
 Facts = dict[str, Any]
 #: Recorded launches: with node times, as many as close the window, without.

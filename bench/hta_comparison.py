@@ -36,7 +36,6 @@ import numpy as np
 
 from gviz.analysis.analysis import analyze
 from gviz.analysis.executed_graph import ExecutedGraph, Level, NodeRow
-from gviz.analysis.figure import NotComputed
 from gviz.analysis.gap_ledger import GapLedger, gap_ledger, path_steps
 from gviz.analysis.holds import HeldLaunch, hold_launch
 from gviz.analysis.launch_spans import LaunchSpans
@@ -47,6 +46,7 @@ from gviz.node_type import EdgeType, NodeType
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.stats.arrays import IntArray
+from gviz.stats.figure_fields import NotComputed
 
 Event = dict[str, Any]
 GPU_KINDS = {

@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from gviz.statistics import node_statistics
-from gviz.stats.arrays import FloatArray, IntArray
+from gviz.stats import FloatArray, IntArray, node_statistics
 
 _T = TypeVar("_T", np.int64, np.float64)
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.memory_use import Access, MemoryUses
-from gviz.stats.arrays import FloatArray, IntArray
+from gviz.stats import FloatArray, IntArray
 
 
 class Common(IntEnum):

@@ -11,7 +11,7 @@ from gviz.cycle import find_cycle
 from gviz.matching import Work, match_occurrences
 from gviz.node_type import TIMED_TYPES
 from gviz.recording import rows
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 #: Stands for a value that is not known.
 UNKNOWN = -1

@@ -8,7 +8,7 @@ import numpy as np
 
 from gviz.layout.interval_lanes import pack_lanes
 from gviz.span_owners import Owner
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 
 def launch_lanes(

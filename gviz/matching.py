@@ -38,7 +38,7 @@ import numpy as np
 
 from gviz.node_type import NodeType
 from gviz.recording import rows
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 from gviz.token_search import TokenSearch, window_overlaps
 
 #: Least fraction of the nodes that an occurrence must hold.

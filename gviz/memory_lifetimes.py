@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gviz.memory_use import Access, MemoryUses
-from gviz.stats.arrays import AddressArray, FloatArray, IntArray
+from gviz.stats import AddressArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.recording.columns import Blobs
-from gviz.stats.arrays import AddressArray, IntArray
+from gviz.stats import AddressArray, IntArray
 
 #: Blocks of the allocators of CUDA, PyTorch and CuPy start at multiples of 256 or 512 bytes.
 _ALIGNMENT = 512

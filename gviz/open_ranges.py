@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 #: Ranges nested deeper lie under the last that is kept.
 MOST_DEPTH = 100

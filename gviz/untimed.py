@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gviz.stats.arrays import FloatArray, IntArray
+from gviz.stats import FloatArray, IntArray
 
 
 def earliest_times(

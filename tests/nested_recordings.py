@@ -19,7 +19,7 @@ from recordings import GRAPH_CALL_NS, LATENCY_NS, STARTED_NS, write_exec, write_
 from gviz.node_type import NodeType, not_timed_reason
 from gviz.recording import rows
 from gviz.recording.writer import RecordingWriter
-from gviz.statistics import node_statistics
+from gviz.stats.statistics import node_statistics
 
 #: From a dependency's end to a dependent's start, and between two turns of a loop (ns).
 GAP_NS, TURN_NS = 1_000, 400

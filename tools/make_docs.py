@@ -13,13 +13,13 @@ from pathlib import Path
 
 from gviz.analysis.advice import RULES
 from gviz.analysis.analysis import Analysis
-from gviz.analysis.figure import fields_of, result_classes
 from gviz.checks.check_result import CheckReport
 from gviz.cli.main import COMMANDS, build_parser
 from gviz.comparison.diff_result import Diff
 from gviz.comparison.trend_result import Trend
 from gviz.ranks.result import Skew
 from gviz.recording.schema import to_markdown
+from gviz.stats.figure_fields import fields_of, result_classes
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 #: What stands above this line in docs/recording.md is written by hand.

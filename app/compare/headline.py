@@ -5,7 +5,6 @@ from __future__ import annotations
 from dash import html
 from dash.development.base_component import Component
 
-from gviz.analysis.figure import NotComputed
 from gviz.app.compare.comparison import Comparison
 from gviz.app.quantity import (
     MISSING,
@@ -18,6 +17,7 @@ from gviz.app.quantity import (
 )
 from gviz.app.report.parts import Column, Content, how, number, table
 from gviz.comparison.diff_result import GraphDiff, RunRef, TimeChange
+from gviz.stats import NotComputed
 
 #: Where a smaller share of the work is the same, graphs are hardly two versions of one.
 HARDLY_ALIKE = 0.5

@@ -15,7 +15,7 @@ from gviz.app.open_levels import hidden_nodes, opened_keys
 from gviz.app.wire import Arrays
 from gviz.comparison.comparison import GraphComparison
 from gviz.comparison.union_graph import AFTER, BEFORE, UnionGraph, join_graphs
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 
 @dataclass(frozen=True, slots=True)

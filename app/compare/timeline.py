@@ -21,7 +21,7 @@ from gviz.app.timeline_window import Window
 from gviz.app.wire import Arrays
 from gviz.node_type import node_type_name
 from gviz.recording.reader import Recording
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 #: Sides of the view, by whose launch they show: A above B.
 _PLACES = ("graph", "stream")

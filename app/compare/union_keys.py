@@ -9,7 +9,7 @@ import numpy as np
 
 from gviz.app.graph_tree import GraphTree
 from gviz.comparison.level_diff import ComparedLevel
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from dash.development.base_component import Component
 
-from gviz.analysis.figure import NotComputed
-from gviz.app.quantity import MISSING, duration, integer, sentence, signed_duration, signed_percent
+from gviz.app.quantity import (
+    MISSING,
+    duration,
+    integer,
+    sentence,
+    signed_duration,
+    signed_percent,
+)
 from gviz.app.report.parts import Column, heading, number, said, table, why_not
 from gviz.app.waterfall_chart import Step, waterfall
 from gviz.comparison.diff_result import Waterfall, WaterfallStep
+from gviz.stats import NotComputed
 
 #: Kernel names told of a step; gviz diff --json has all.
 _NAMED = 3

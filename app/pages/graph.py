@@ -10,27 +10,13 @@ import dash_mantine_components as dmc
 from dash import dcc, html
 from dash.development.base_component import Component
 
-from gviz.app.address import (
-    Addresses,
-    Baseline,
-    Launches,
-    Order,
-    Panel,
-    Query,
-    Table,
-)
+from gviz.app.address import Addresses, Baseline, Launches, Order, Panel, Query, Table
 from gviz.app.aria import aria
 from gviz.app.baseline import Compared, find_baseline
 from gviz.app.baseline_choice import baseline_choice
 from gviz.app.choices import select
 from gviz.app.components import Dag, Timeline
-from gviz.app.dag_choices import (
-    colour_choice,
-    data_choice,
-    fold_choice,
-    is_empty,
-    layout_choice,
-)
+from gviz.app.dag_choices import colour_choice, data_choice, fold_choice, is_empty, layout_choice
 from gviz.app.graph_head import graph_head, no_times
 from gviz.app.graph_view import GraphView, TimedLaunch, graph_identity, typical_launch
 from gviz.app.kernel_table import render_kernel_table

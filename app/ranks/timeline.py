@@ -22,7 +22,7 @@ from gviz.ranks.job import RankComparison
 from gviz.ranks.launch import collective_waits
 from gviz.ranks.rank_graph import RankGraph, RankLevel
 from gviz.recording.reader import Recording
-from gviz.stats.arrays import FloatArray, IntArray
+from gviz.stats import FloatArray, IntArray
 
 
 def ranks_timeline(

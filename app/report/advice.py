@@ -9,7 +9,15 @@ from dash.development.base_component import Component
 
 from gviz.analysis.advice import Advice
 from gviz.analysis.rules.rule import RULES, Evidence, Finding
-from gviz.app.quantity import byte_size, counted, duration, integer, percent, sentence, three_digits
+from gviz.app.quantity import (
+    byte_size,
+    counted,
+    duration,
+    integer,
+    percent,
+    sentence,
+    three_digits,
+)
 from gviz.app.report.node_links import NodeLinks
 from gviz.app.report.parts import how, said
 

@@ -9,7 +9,6 @@ from dash import html
 from dash.development.base_component import Component
 
 from gviz.analysis.device_launch import DeviceLaunch
-from gviz.analysis.figure import NotComputed
 from gviz.app.address import Addresses
 from gviz.app.aria import aria
 from gviz.app.quantity import MISSING, duration, integer, sentence
@@ -25,6 +24,7 @@ from gviz.app.report.path import critical_path
 from gviz.app.report.reports import Report
 from gviz.app.report.stream import comparison
 from gviz.app.shell import facts
+from gviz.stats import NotComputed
 
 _R = TypeVar("_R")
 

@@ -6,7 +6,6 @@ from dash.development.base_component import Component
 
 from gviz.analysis.break_even import BreakEven, PayBack, SetupCost
 from gviz.analysis.expected_cost import ExpectedCall, ExpectedCost, LengthTable
-from gviz.analysis.figure import NotComputed
 from gviz.app.chart import COLOURS, Axis, Series, chart
 from gviz.app.quantity import MISSING, counted, duration, integer, three_digits
 from gviz.app.report.parts import (
@@ -21,6 +20,7 @@ from gviz.app.report.parts import (
     why_not,
 )
 from gviz.app.report.stream import interval_of
+from gviz.stats import NotComputed
 
 _NEVER = "never"
 

@@ -9,11 +9,11 @@ from dash import html
 from dash.development.base_component import Component
 
 from gviz.analysis.dominance import Dominance, Fullness, LayerTime, TimeShares
-from gviz.analysis.figure import NotComputed
 from gviz.app.pareto_chart import pareto
 from gviz.app.quantity import counted, duration, integer, percent, three_digits
 from gviz.app.report.node_links import NodeLinks
 from gviz.app.report.parts import Column, heading, how, number, said, table, why_not
+from gviz.stats import NotComputed
 
 #: Names in the chart, and rows of its table; of the other tables.
 _CHARTED, _LISTED = 12, 8

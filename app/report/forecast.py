@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dash.development.base_component import Component
 
-from gviz.analysis.figure import NotComputed
 from gviz.analysis.forecast_result import PassForecast, RunForecast
 from gviz.analysis.graph_share import GraphShare
 from gviz.app.quantity import MISSING, counted, duration, integer, percent, three_digits
 from gviz.app.report.parts import Column, Content, how, number, said, table, why_not
+from gviz.stats import NotComputed
 
 #: Kinds of passes that are listed.
 _LISTED = 12

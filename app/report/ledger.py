@@ -5,7 +5,6 @@ from __future__ import annotations
 from dash import html
 from dash.development.base_component import Component
 
-from gviz.analysis.figure import How
 from gviz.analysis.gap_ledger import GapLedger
 from gviz.analysis.ledger_result import LedgerResult, PathGap
 from gviz.analysis.path_result import PathNode
@@ -13,6 +12,7 @@ from gviz.app.quantity import counted, duration, integer, percent
 from gviz.app.report.node_links import NodeLinks
 from gviz.app.report.parts import Column, heading, how, joined, number, said, signed, table
 from gviz.app.waterfall_chart import Kind, Step, waterfall
+from gviz.stats import How
 
 #: Launches that the table lists, the longest.
 _LISTED = 10

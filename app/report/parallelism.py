@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dash.development.base_component import Component
 
-from gviz.analysis.figure import NotComputed
 from gviz.analysis.parallelism import (
     BarrierResult,
     LevelShape,
@@ -16,6 +15,7 @@ from gviz.analysis.parallelism import (
 from gviz.app.quantity import MISSING, counted, duration, integer, sentence, three_digits
 from gviz.app.report.node_links import NodeLinks
 from gviz.app.report.parts import Column, Content, heading, how, number, said, table, why_not
+from gviz.stats import NotComputed
 
 #: Levels and kinds of waits that are listed.
 _LISTED = 12

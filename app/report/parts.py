@@ -9,9 +9,9 @@ from typing import TypeAlias
 from dash import html
 from dash.development.base_component import Component
 
-from gviz.analysis.figure import How, NotComputed
 from gviz.app.aria import aria
 from gviz.app.quantity import MISSING, duration, sentence
+from gviz.stats import How, NotComputed
 
 #: What stands in a cell or paragraph.
 Content: TypeAlias = str | Component | Sequence[str | Component]

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from dash import html
 from dash.development.base_component import Component
 
-from gviz.analysis.bootstrap import Interval, Spread
 from gviz.analysis.stream_result import Gain, OneSided, Side, StreamResult
 from gviz.app.chart import Axis, Series, chart
 from gviz.app.quantity import MISSING, counted, duration, integer, percent
 from gviz.app.report.node_links import NodeLinks
 from gviz.app.report.parts import Column, Content, heading, how, number, said, signed, table
 from gviz.app.waterfall_chart import Step, waterfall
+from gviz.stats import Interval, Spread
 
 #: Of fewer passes an interval is too narrow.
 _FEW = 5

@@ -7,7 +7,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from gviz.collectors.laboratory import gate
-from gviz.collectors.laboratory.contention import JITTER, THREADS, measure_jitter, measure_threads
+from gviz.collectors.laboratory.contention import (
+    JITTER,
+    THREADS,
+    measure_jitter,
+    measure_threads,
+)
 from gviz.collectors.laboratory.device_launch import EXPERIMENT as DEVICE_LAUNCH
 from gviz.collectors.laboratory.device_launch import measure_device_launch
 from gviz.collectors.laboratory.gate import Gpu

@@ -16,7 +16,7 @@ from gviz.collectors.laboratory.plan import Gap, Plan
 from gviz.errors import CollectorError
 from gviz.launch_cost.figure import Figure, Subject, make_figure
 from gviz.launch_cost.shape import Shape, parallel_lines, straight_line
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 EXPERIMENT = "device_launch"
 LIBRARY = "libcudadevrt.a"

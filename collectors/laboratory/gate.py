@@ -16,7 +16,7 @@ import numpy.typing as npt
 from gviz.collectors import native
 from gviz.errors import CollectorError
 from gviz.launch_cost.shape import Shape
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 #: Of one reading: struct lab_reading. The columns are HOST, FINISH and DEVICE.
 HOST, FINISH, DEVICE = 0, 1, 2

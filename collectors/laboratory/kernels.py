@@ -16,7 +16,7 @@ from gviz.collectors.laboratory.plan import Gap, Plan
 from gviz.errors import CollectorError
 from gviz.launch_cost.figure import Figure, Subject, make_figure
 from gviz.launch_cost.shape import Call, straight_line
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 GAIN, IDLE, KINDS = "kernel_time", "idle", "node_kinds"
 _GAIN_KERNELS = 50

@@ -12,7 +12,7 @@ from gviz.collectors.laboratory.opening import opened, use_second_stream
 from gviz.collectors.laboratory.plan import Gap, Plan
 from gviz.launch_cost.figure import Figure, Subject, make_figure
 from gviz.launch_cost.shape import Shape, fork_join, parallel_lines, straight_line
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 EXPERIMENT, SECOND_STREAM = "launch", "second_stream"
 #: A stream holds about 1,024 calls; a launch of more waits for the GPU and cannot be queued whole.

@@ -12,7 +12,7 @@ from gviz.collectors.laboratory.opening import opened
 from gviz.collectors.laboratory.plan import Plan
 from gviz.launch_cost.figure import Figure, Subject, make_figure
 from gviz.launch_cost.shape import Call, Shape, straight_line
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 LIFE, LOOP = "life", "loop"
 _LOOP_LENGTHS = (10, 100, 1000)

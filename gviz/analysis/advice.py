@@ -6,17 +6,11 @@ import fnmatch
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from gviz.analysis.figure import figure
-from gviz.analysis.rules import (
-    branch_rules,
-    gap_rules,
-    life_rules,
-    memory_rules,
-    work_rules,
-)
+from gviz.analysis.rules import branch_rules, gap_rules, life_rules, memory_rules, work_rules
 from gviz.analysis.rules.rule import NAMED, RULES, Finding, Found, Rule
 from gviz.analysis.run_subject import RunSubject
 from gviz.analysis.subject import GraphSubject
+from gviz.stats import figure
 
 #: The modules whose import fills RULES.
 RULE_MODULES = (gap_rules, work_rules, memory_rules, branch_rules, life_rules)

@@ -13,7 +13,6 @@ from gviz.analysis.device_launch import DeviceLaunch, device_launch
 from gviz.analysis.dominance import Dominance, dominance
 from gviz.analysis.executed_graph import bodies_by_parent
 from gviz.analysis.expected_cost import CostSource, ExpectedCost, cost_source, expected_cost
-from gviz.analysis.figure import NotComputed, figure, to_document
 from gviz.analysis.forecast_result import RunForecast, run_forecast
 from gviz.analysis.graph_share import GraphShare, gpu_total_ns, graph_share
 from gviz.analysis.ledger_result import LedgerResult, ledger_result
@@ -25,6 +24,7 @@ from gviz.analysis.stream_result import StreamResult, stream_result
 from gviz.analysis.subject import GraphSubject
 from gviz.errors import RecordingError
 from gviz.node_type import WHOLE_ONLY
+from gviz.stats import NotComputed, figure, to_document
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording

@@ -12,7 +12,7 @@ from gviz.analysis.executed_graph import ExecutedGraph
 from gviz.analysis.launch_model import LaunchModel
 from gviz.analysis.reachability import Reachability
 from gviz.analysis.usual_gaps import UsualGaps
-from gviz.stats.arrays import BoolArray, IntArray
+from gviz.stats import BoolArray, IntArray
 
 #: Branches of more work than this are worth a fork whatever it costs: forks cost a few us.
 _SMALL_NS = 10_000

@@ -13,12 +13,12 @@ from statistics import median
 
 import numpy as np
 
-from gviz.analysis.figure import NotComputed, figure
 from gviz.analysis.first_launch import first_launches
 from gviz.analysis.own_time import own_time
 from gviz.analysis.sound_times import span_ns
 from gviz.analysis.stream_result import Gain, stream_result
 from gviz.analysis.subject import GraphSubject
+from gviz.stats import NotComputed, figure
 
 #: Why there is no setup cost.
 NO_SETUP = (

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from gviz.layout.ranks import dependents_of
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 
 def cover_by_chains(row: IntArray, tail: IntArray, head: IntArray) -> IntArray:

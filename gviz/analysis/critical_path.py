@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from gviz.layout.ranks import rank_rows
 from gviz.node_type import EdgeType
-from gviz.stats.arrays import FloatArray, IntArray
+from gviz.stats import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

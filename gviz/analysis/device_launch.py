@@ -13,8 +13,8 @@ from collections import Counter
 from dataclasses import dataclass
 
 from gviz.analysis.executed_graph import ExecutedGraph
-from gviz.analysis.figure import figure
 from gviz.node_type import CopyKind, NodeType, node_type_name
+from gviz.stats import figure
 
 _ALLOWED = frozenset({NodeType.KERNEL, NodeType.MEMCPY, NodeType.MEMSET, NodeType.GRAPH})
 _WORK = frozenset({NodeType.KERNEL, NodeType.MEMCPY, NodeType.MEMSET})

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from gviz.analysis.executed_graph import ExecutedGraph, NodeRow
-from gviz.analysis.figure import NotComputed, figure
 from gviz.analysis.launch_spans import TimeArray
 from gviz.analysis.subject import GraphSubject, NodeRef
 from gviz.folding.durations import compare_repeats
@@ -25,7 +24,7 @@ from gviz.folding.fold import Fold
 from gviz.folding.repeats import find_repeats
 from gviz.node_type import NodeType, node_type_name
 from gviz.nvtx_paths import nested_ranges
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray, NotComputed, figure
 
 #: Rows of a table, at most; the others are counted and summed.
 _MOST_ROWS = 100

@@ -10,7 +10,7 @@ import numpy as np
 
 from gviz.node_type import NodeType
 from gviz.recording import rows
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording

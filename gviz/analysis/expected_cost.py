@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from statistics import median
 
 from gviz.analysis.break_even import NO_SETUP, SetupCost, launches_to_pay_back, setup_cost
-from gviz.analysis.figure import NotComputed, figure
 from gviz.analysis.first_launch import call_ns, first_launches
 from gviz.analysis.stream_result import StreamResult, stream_result
 from gviz.analysis.subject import GraphSubject
@@ -20,6 +19,7 @@ from gviz.launch_cost.fit import CostLine
 from gviz.launch_cost.recorded import LaunchCosts
 from gviz.launch_cost.shape import FORK_JOIN, STRAIGHT_LINE
 from gviz.node_type import WHOLE_ONLY
+from gviz.stats import NotComputed, figure
 
 #: Lengths of the table, as shares of the graph's own.
 _LENGTHS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.analysis.figure import NotComputed, figure
 from gviz.analysis.run_subject import RunSubject
 from gviz.analysis.sound_times import span_ns
 from gviz.analysis.stream_passes import (
@@ -24,7 +23,7 @@ from gviz.analysis.stream_passes import (
 )
 from gviz.launch_cost.forecast import Forecast, forecast_pass
 from gviz.launch_cost.recorded import LaunchCosts
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray, NotComputed, figure
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.analysis.figure import figure
 from gviz.analysis.holds import NOTHING, HeldLaunch, Hold
 from gviz.analysis.launch_spans import TimeArray
-from gviz.idle import Intervals, union
-from gviz.stats.arrays import BoolArray, IntArray
+from gviz.stats import BoolArray, IntArray, Intervals, figure, union
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gviz.analysis.figure import NotComputed, figure
 from gviz.analysis.run_subject import RunSubject
 from gviz.launch_time import event_durations
 from gviz.recording import rows
 from gviz.recording.all_launches import Measure
+from gviz.stats import NotComputed, figure
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from gviz.analysis.launch_spans import LaunchSpans, TimeArray
 from gviz.analysis.unrolled import Unrolled
-from gviz.stats.arrays import BoolArray, IntArray
+from gviz.stats import BoolArray, IntArray
 
 #: Clock readings of different queues differ: 160 ns as a rule, now and then 2 us (measured on an
 #: H100, docs/limits.md). Work of one queue that overlaps by more than this is not in one queue.

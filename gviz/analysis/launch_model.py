@@ -24,7 +24,7 @@ from gviz.analysis.critical_path import CriticalPath, earliest_starts, longest_p
 from gviz.analysis.holds import HeldLaunch, effective_ends
 from gviz.errors import RecordingError
 from gviz.layout.ranks import rank_rows
-from gviz.stats.arrays import BoolArray, FloatArray, IntArray
+from gviz.stats import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.analysis.executed_graph import UNKNOWN, ExecutedGraph
-from gviz.median_launch import median_launch
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray, median_launch
 
 if TYPE_CHECKING:
     from gviz.recording.arrays import SpanArrays

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from gviz.analysis.holds import HeldLaunch, Hold
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 
 def observed_path(held: HeldLaunch) -> IntArray:

@@ -15,8 +15,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 import numpy.typing as npt
 
-from gviz.idle import union
-from gviz.stats.arrays import FloatArray, IntArray
+from gviz.stats import FloatArray, IntArray, union
 
 
 @dataclass(frozen=True, slots=True)

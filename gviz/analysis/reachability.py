@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from gviz.analysis.chains import cover_by_chains
 from gviz.analysis.series import SeriesGraph, series_graph
-from gviz.stats.arrays import BoolArray, IntArray
+from gviz.stats import BoolArray, IntArray
 
 #: Entries of the table, of four bytes each, that are built at most.
 MOST_ENTRIES = 25_000_000

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 
 @dataclass(frozen=True, slots=True)

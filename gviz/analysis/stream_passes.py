@@ -16,7 +16,7 @@ from gviz.analysis.run_subject import RunSubject
 from gviz.launch_cost.passes import find_passes
 from gviz.node_type import NodeType
 from gviz.recording import rows
-from gviz.stats.arrays import BoolArray, IntArray
+from gviz.stats import BoolArray, IntArray
 
 #: Stands for a value that is not known.
 UNKNOWN = -1

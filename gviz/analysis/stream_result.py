@@ -7,14 +7,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.analysis.bootstrap import Interval, Spread, interval_of, spread
 from gviz.analysis.executed_graph import ExecutedGraph
-from gviz.analysis.figure import NotComputed, figure
 from gviz.analysis.passes import Pass, PassSpans, as_columns, measure_pass
 from gviz.analysis.subject import GraphSubject, NodeRef, TimedLaunch
 from gviz.launch_queue import waited_until, with_the_one_before
 from gviz.recording import rows
-from gviz.stats.arrays import BoolArray, FloatArray, IntArray
+from gviz.stats import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Interval,
+    NotComputed,
+    Spread,
+    figure,
+    interval_of,
+    spread,
+)
 
 #: Nodes of one side that are named, the longest.
 _NAMED = 8

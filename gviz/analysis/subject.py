@@ -12,7 +12,6 @@ import numpy as np
 from gviz.analysis.branches import Barriers, SmallBranches, barriers, small_branches
 from gviz.analysis.critical_path import CriticalPath
 from gviz.analysis.executed_graph import ExecutedGraph, read_executed_graph
-from gviz.analysis.figure import figure
 from gviz.analysis.gap_ledger import PathSteps, path_steps
 from gviz.analysis.holds import HeldLaunch, hold_launch
 from gviz.analysis.launch_model import LaunchModel, launch_model
@@ -28,7 +27,7 @@ from gviz.errors import CycleError
 from gviz.layout.ranks import rank_rows
 from gviz.node_type import WHOLE_ONLY
 from gviz.recording import rows
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray, figure
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording

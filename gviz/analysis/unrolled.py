@@ -15,7 +15,7 @@ from gviz.analysis.executed_graph import ExecutedGraph, Level
 from gviz.analysis.launch_spans import LaunchSpans, TimeArray
 from gviz.layout.ranks import rank_rows
 from gviz.node_type import EdgeType
-from gviz.stats.arrays import BoolArray, IntArray
+from gviz.stats import BoolArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

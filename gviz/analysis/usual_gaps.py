@@ -10,7 +10,7 @@ from gviz.analysis.executed_graph import ExecutedGraph
 from gviz.analysis.holds import NOTHING, HeldLaunch, Hold
 from gviz.analysis.launch_spans import TimeArray
 from gviz.node_type import NodeType
-from gviz.stats.arrays import BoolArray
+from gviz.stats import BoolArray
 
 
 @dataclass(frozen=True, slots=True)

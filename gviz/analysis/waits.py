@@ -20,9 +20,8 @@ from gviz.analysis.launch_model import LaunchModel
 from gviz.analysis.launch_spans import LaunchSpans
 from gviz.analysis.reachability import Reachability
 from gviz.analysis.usual_gaps import UsualGaps
-from gviz.idle import union
 from gviz.node_type import NodeType
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray, union
 
 #: Waits are looked at from here on: half of the usual gap between dependent kernels, and above
 #: what clocks of two queues differ by as a rule (160 ns).

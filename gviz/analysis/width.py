@@ -20,7 +20,7 @@ import numpy as np
 
 from gviz.analysis.chains import cover_by_chains
 from gviz.analysis.series import SeriesGraph, series_graph
-from gviz.stats.arrays import BoolArray, IntArray
+from gviz.stats import BoolArray, IntArray
 
 #: Edges looked at before the search stops and gives bounds: some seconds of Python.
 MOST_STEPS = 8_000_000

@@ -7,7 +7,6 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from gviz.analysis.advice import Ignored, advise_run
-from gviz.analysis.figure import to_document
 from gviz.analysis.rules.rule import RULES
 from gviz.analysis.run_subject import RunSubject
 from gviz.analysis.subject import GraphSubject
@@ -21,6 +20,7 @@ from gviz.comparison.graph_pairs import GraphWork, pair_graphs, read_graph_works
 from gviz.errors import NO_GRAPH
 from gviz.node_type import NodeType
 from gviz.recording import rows
+from gviz.stats import to_document
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording

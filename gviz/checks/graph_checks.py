@@ -12,7 +12,7 @@ from gviz.analysis.subject import GraphSubject
 from gviz.checks.check_result import FAILED, PASSED, UNJUDGED, Check
 from gviz.checks.limits import ANY_RULE, GraphLimits, Values
 from gviz.comparison.launch_totals import critical_paths, host_times, launch_lengths
-from gviz.idle import union
+from gviz.stats import union
 
 #: Findings that a check tells in words.
 _REASONS = 3

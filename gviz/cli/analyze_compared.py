@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gviz.analysis.bootstrap import Interval
 from gviz.analysis.break_even import BreakEven, PayBack, SetupCost
-from gviz.analysis.figure import NotComputed
 from gviz.analysis.graph_share import GraphShare
 from gviz.analysis.stream_result import StreamResult
 from gviz.cli.quantity import format_count, format_ns
 from gviz.cli.text_table import render_table
 from gviz.cli.wrapped import wrapped
+from gviz.stats import Interval, NotComputed
 
 #: With fewer values than this an interval is only their range.
 _FEW = 5

@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator
 
 from gviz.analysis.dominance import Dominance, Fullness, LayerTime, TimeShares
-from gviz.analysis.figure import NotComputed
 from gviz.cli.quantity import format_count, format_ns
 from gviz.cli.text_table import render_table, shorten
 from gviz.cli.wrapped import wrapped
+from gviz.stats import NotComputed
 
 #: Rows of a list that the text shows.
 _LISTED = 3

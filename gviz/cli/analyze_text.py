@@ -8,7 +8,6 @@ from typing import TypeVar
 from gviz.analysis.advice import Advice
 from gviz.analysis.analysis import Analysis, GraphAnalysis, RunAnalysis
 from gviz.analysis.device_launch import DeviceLaunch
-from gviz.analysis.figure import NotComputed
 from gviz.analysis.ledger_result import LedgerResult, PathGap
 from gviz.analysis.parallelism import LevelShape, Overlap, Parallelism, TurnTaking
 from gviz.analysis.path_result import CriticalPathResult
@@ -21,6 +20,7 @@ from gviz.cli.quantity import format_count, format_ns
 from gviz.cli.text_table import render_table, shorten
 from gviz.cli.wrapped import wrapped
 from gviz.errors import NO_GRAPH
+from gviz.stats import NotComputed
 
 _R = TypeVar("_R")
 

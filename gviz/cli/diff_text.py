@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gviz.analysis.figure import NotComputed
 from gviz.cli.change import describe_noise, format_change, format_signed_ns
 from gviz.cli.diff_level_text import render_level, render_lone_bodies
 from gviz.cli.quantity import format_ns
@@ -19,6 +18,7 @@ from gviz.comparison.diff_result import (
     Waterfall,
     WaterfallStep,
 )
+from gviz.stats import NotComputed
 
 #: Rows of a list that the text shows; the JSON has all.
 _LISTED = 5

@@ -15,7 +15,15 @@ from gviz.cli.text_table import render_table
 from gviz.cli.wrapped import wrapped
 from gviz.nvtx_paths import telling_parts
 from gviz.ranks.job import read_skew, skew_to_json
-from gviz.ranks.result import BodySkew, CollectiveSkew, GraphSkew, NodeSkew, RankRef, RankTime, Skew
+from gviz.ranks.result import (
+    BodySkew,
+    CollectiveSkew,
+    GraphSkew,
+    NodeSkew,
+    RankRef,
+    RankTime,
+    Skew,
+)
 from gviz.recording.reader import Recording
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 Floats = npt.NDArray[np.float64]
 #: Half the width of the first band.

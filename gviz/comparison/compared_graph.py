@@ -11,7 +11,7 @@ from gviz.edge_indices import edge_indices
 from gviz.matching import UNKNOWN
 from gviz.nvtx_paths import nvtx_texts
 from gviz.recording import rows
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording

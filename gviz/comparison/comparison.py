@@ -15,7 +15,7 @@ from gviz.comparison.lane_changes import moved_lanes
 from gviz.comparison.node_changes import Difference, compare_details, read_details
 from gviz.comparison.node_pairs import pair_nodes
 from gviz.comparison.time_changes import TimeChanges, compare_durations
-from gviz.stats.arrays import BoolArray, IntArray
+from gviz.stats import BoolArray, IntArray
 
 if TYPE_CHECKING:
     from gviz.recording import rows

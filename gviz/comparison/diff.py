@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gviz.analysis.figure import to_document
 from gviz.comparison.circumstances import circumstances, pair_runs, run_ref
 from gviz.comparison.diff_result import Diff, GraphRef, RunDiff
 from gviz.comparison.graph_diff import (
@@ -26,6 +25,7 @@ from gviz.comparison.graph_pairs import (
 )
 from gviz.errors import RecordingError
 from gviz.recording import rows
+from gviz.stats import to_document
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gviz.analysis.figure import NotComputed, figure
 from gviz.analysis.launch_spans import TimeArray
 from gviz.analysis.subject import NodeRef
-from gviz.stats.arrays import BoolArray, IntArray
+from gviz.stats import BoolArray, IntArray, NotComputed, figure
 
 _RATE = (
     "of what has a rate up to this one, about this share did not change (p values adjusted for "

@@ -10,7 +10,7 @@ import numpy as np
 
 from gviz.recording import rows
 from gviz.span_owners import LevelNodes, Owner, span_owners
-from gviz.stats.arrays import FloatArray, IntArray
+from gviz.stats import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording

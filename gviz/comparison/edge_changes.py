@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.comparison.compared_graph import ComparedGraph
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from gviz.analysis.executed_graph import bodies_by_parent
-from gviz.analysis.figure import NotComputed
 from gviz.analysis.subject import GraphSubject
 from gviz.comparison.comparison import pair_bodies
 from gviz.comparison.diff_result import GraphDiff, LoneBody, TimeChange, Waterfall
@@ -24,6 +23,7 @@ from gviz.comparison.lone_bodies import lone_bodies
 from gviz.comparison.timed_pairs import TimedPairs, judge_together, pair_all
 from gviz.comparison.waterfall import NodeKey, Partners, build_waterfall
 from gviz.recording import rows
+from gviz.stats import NotComputed
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording

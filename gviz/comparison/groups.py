@@ -9,7 +9,7 @@ import numpy as np
 
 from gviz.comparison.compared_graph import ComparedGraph
 from gviz.nvtx_paths import SEPARATOR
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from gviz.comparison.compared_graph import ComparedGraph
 from gviz.layout.lanes import cover_graph
 from gviz.layout.ranks import rank_rows
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 #: Questions about dependencies answered in one pass over a graph, a bit each.
 _AT_ONCE = 4_096

@@ -22,7 +22,7 @@ from gviz.comparison.diff_result import (
 from gviz.comparison.durations import DurationReader, add_up
 from gviz.comparison.groups import Groups, by_name, by_range
 from gviz.comparison.timed_pairs import TimedPairs, pair_all, pair_up
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording

@@ -11,7 +11,7 @@ import numpy as np
 from gviz.comparison.alignment import Floats
 from gviz.comparison.compared_graph import ComparedGraph
 from gviz.matching import Work
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 Pair = tuple[IntArray, IntArray]
 

@@ -30,7 +30,7 @@ from gviz.comparison.order import Lines, line_up
 from gviz.comparison.repair import Repair
 from gviz.folding.fold import invert
 from gviz.folding.line import Line
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 #: To open a gap, for each place in it, and for each node whose result crosses its ends.
 _OPEN, _EXTEND, _CROSSED = 4.0, 1.0, 0.3

@@ -11,7 +11,7 @@ from gviz.comparison.compared_graph import ComparedGraph
 from gviz.comparison.likeness import Likeness
 from gviz.folding.line import follow_chains
 from gviz.layout.ranks import rank_rows
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 #: Neighbouring places compared at once to tell how well two lines agree.
 _STRETCH = 6

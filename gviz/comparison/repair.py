@@ -23,7 +23,7 @@ import numpy as np
 from gviz.comparison.compared_graph import ComparedGraph
 from gviz.comparison.likeness import CONTEXT, EQUAL, Likeness
 from gviz.layout.ranks import dependents_of
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 #: What an edge between pairs is worth that both graphs have, and what a pair is worth by itself.
 LINK, PAIRED = 3.0, 2.0

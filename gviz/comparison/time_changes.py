@@ -9,14 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.comparison.durations import NodeDurations
-from gviz.comparison.significance import (
+from gviz.stats import (
     FALSE_DISCOVERIES,
     LEAST_LAUNCHES,
+    FloatArray,
+    IntArray,
     adjusted,
     change_probability,
     least_change_ns,
 )
-from gviz.stats.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,8 @@ import numpy as np
 
 from gviz.comparison.diff_result import TimeChange
 from gviz.comparison.durations import NodeDurations
-from gviz.comparison.significance import shift_interval
 from gviz.comparison.time_changes import TimeChanges, adjust_together, compare_durations
-from gviz.stats.arrays import FloatArray, IntArray
+from gviz.stats import FloatArray, IntArray, shift_interval
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gviz.analysis.figure import to_document
 from gviz.comparison.circumstances import devices_text, run_ref
 from gviz.comparison.durations import NodeDurations
 from gviz.comparison.graph_pairs import GraphWork, How, pair_graphs, read_graph_works
@@ -17,6 +16,7 @@ from gviz.comparison.timed_pairs import TimedPairs, judge_together, pair_all
 from gviz.comparison.trend_result import Trend, TrendPoint, TrendRun, TrendSeries
 from gviz.launch_time import launch_times
 from gviz.recording import rows
+from gviz.stats import to_document
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gviz.analysis.figure import figure
 from gviz.comparison.diff_result import RunRef
+from gviz.stats import figure
 
 
 @dataclass(frozen=True, slots=True)

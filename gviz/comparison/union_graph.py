@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from gviz.comparison.compared_graph import ComparedGraph
 from gviz.comparison.edge_changes import EdgeChanges
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 #: Whose a node or an edge is.
 BOTH, BEFORE, AFTER = 0, 1, 2

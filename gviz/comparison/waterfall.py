@@ -13,11 +13,11 @@ from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from gviz.analysis.figure import NotComputed
 from gviz.analysis.gap_ledger import gap_ledger
 from gviz.analysis.subject import GraphSubject
 from gviz.comparison.diff_result import RangeStep, Waterfall, WaterfallPart, WaterfallStep
 from gviz.nvtx_paths import SEPARATOR
+from gviz.stats import NotComputed
 
 #: A node by graph_id and node_id.
 NodeKey = tuple[int, int]

@@ -15,7 +15,7 @@ import numpy as np
 
 from gviz.folding.line import Line
 from gviz.folding.runs import find_runs
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 #: Least number of blocks; of a single node it takes more, since pairs of equal kernels are common.
 LEAST_REPEATS = 2

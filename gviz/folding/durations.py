@@ -11,7 +11,7 @@ import numpy as np
 
 from gviz.folding.fold import Fold
 from gviz.folding.folded_graph import FoldedGraph
-from gviz.stats.arrays import FloatArray, IntArray
+from gviz.stats import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 FoldKind = Literal["repeat", "block", "range"]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gviz.folding.fold import Fold, FoldTree
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 
 @dataclass(frozen=True, slots=True)

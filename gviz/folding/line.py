@@ -8,7 +8,7 @@ import numpy as np
 
 from gviz.folding.fold import invert
 from gviz.layout.ranks import dependents_of
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 
 class Line:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gviz.folding.cover import Stretch, cover_line
 from gviz.folding.fold import Fold, FoldTree, build_fold
 from gviz.folding.line import Line, follow_chains
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 
 def find_repeats(

@@ -13,7 +13,7 @@ from gviz.importing.trace import COPY_KINDS
 from gviz.kernel_name import demangle
 from gviz.node_type import TIMED_TYPES, NodeType
 from gviz.recording import rows
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 #: A dump and a trace are of one graph if so many of the nodes of each are the other's.
 LEAST_FRACTION = 0.8

@@ -16,7 +16,7 @@ from gviz.recording import rows
 from gviz.recording.kernel_functions import KernelFunctions
 from gviz.spool.format import OWN_IDS
 from gviz.spool.graphs import operation_name
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 from gviz.topology import topology_hash
 
 #: Finds, by threads and moments, the ids of the innermost paths that were open; -1: none was.

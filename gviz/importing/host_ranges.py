@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.open_ranges import enclosing
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 
 def infer_edges(

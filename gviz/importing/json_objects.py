@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.errors import ImportingError
-from gviz.stats.arrays import BoolArray
+from gviz.stats import BoolArray
 
 #: Bytes read at a time.
 PIECE_BYTES = 1 << 18

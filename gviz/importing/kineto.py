@@ -31,13 +31,7 @@ from gviz.importing.number import (
 )
 from gviz.importing.progress import Progress
 from gviz.importing.source_file import SourceFile
-from gviz.importing.trace import (
-    COPY_KINDS,
-    UNKNOWN,
-    DeviceFacts,
-    Trace,
-    storable,
-)
+from gviz.importing.trace import COPY_KINDS, UNKNOWN, DeviceFacts, Trace, storable
 from gviz.node_type import NodeType
 from gviz.recording.value_range import LATEST_NS
 

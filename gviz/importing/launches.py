@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.importing.trace import Trace
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 #: What makes two pieces of work in a launch the same node, where a trace tells no node ids.
 _SHAPE = ("type", "name", "grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z", "bytes")

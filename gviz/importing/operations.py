@@ -14,7 +14,7 @@ from gviz.matching import Work
 from gviz.node_type import NodeType
 from gviz.recording.kernel_functions import KernelFunctions
 from gviz.spool.graphs import operation_name
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 #: Nodes of all graphs times operations that are looked at: 3 to 20 s (bench/matching.py).
 MOST_COMPARED = 10**9

@@ -31,8 +31,7 @@ from gviz.recording import rows
 from gviz.recording.kernel_functions import KernelFunctions
 from gviz.recording.numbers import Numbers
 from gviz.recording.writer import RecordingWriter
-from gviz.statistics import node_statistics
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray, node_statistics
 
 #: Rows that are Python objects at one time.
 _PIECE = 65_536

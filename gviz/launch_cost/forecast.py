@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.idle import gaps, union
 from gviz.launch_cost.recorded import LaunchCosts
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray, gaps, union
 
 #: What CUPTI gives for an empty kernel (H100; collectors/csrc/calibrate.c has the same for one
 #: that stores a word a thread). The cost line's time a kernel is this and the gap to the next.

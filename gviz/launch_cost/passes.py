@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 #: Operations in a row that are looked up at once: single kernels repeat within a pass, and
 #: passes may be short.

@@ -9,7 +9,7 @@ from gviz.layout.lanes import Cover, cover_graph, place_lanes
 from gviz.layout.layers import count_dummies, place_layers
 from gviz.layout.placement import Placement
 from gviz.layout.table import place_table
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 #: Up to so many nodes and rows passed by long edges, layers take less than about 0.3 s.
 LAYERS_MOST = 4_000

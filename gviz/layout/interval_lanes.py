@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gviz.stats.arrays import FloatArray
+from gviz.stats import FloatArray
 
 
 def pack_lanes(

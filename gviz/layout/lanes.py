@@ -23,7 +23,7 @@ from gviz.layout.placement import (
     join_routes,
 )
 from gviz.layout.ranks import count_crossing_edges, cut_rows, neighbours_of, rank_rows
-from gviz.stats.arrays import FloatArray, IntArray
+from gviz.stats import FloatArray, IntArray
 
 #: Width over height that a placement aims for: a pane of a landscape screen.
 ASPECT = 1.7

@@ -39,7 +39,7 @@ from gviz.layout.placement import (
     Placement,
     join_routes,
 )
-from gviz.stats.arrays import FloatArray, IntArray
+from gviz.stats import FloatArray, IntArray
 
 #: Room for a long edge that passes a row.
 TRACK_WIDTH = 14.0

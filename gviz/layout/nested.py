@@ -14,7 +14,7 @@ import numpy as np
 
 from gviz.layout.placement import Placement
 from gviz.layout.room import make_room
-from gviz.stats.arrays import FloatArray, IntArray
+from gviz.stats import FloatArray, IntArray
 
 #: Strip with the name of a frame, and of a body where a frame holds several.
 FRAME_HEAD = 30.0

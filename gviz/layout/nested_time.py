@@ -10,7 +10,7 @@ import numpy as np
 from gviz.layout.nested import BODY_HEAD, FRAME_HEAD, PAD, list_held
 from gviz.layout.placement import ROW_PITCH
 from gviz.layout.timed import TimePlacement
-from gviz.stats.arrays import FloatArray
+from gviz.stats import FloatArray
 
 #: Between a frame and those in the lanes over and under it.
 FRAME_GAP = 12.0

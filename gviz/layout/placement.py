@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.stats.arrays import FloatArray, IntArray
+from gviz.stats import FloatArray, IntArray
 
 #: Height of a node: two lines of 12 px text and padding (units are CSS pixels at zoom 1).
 NODE_HEIGHT = 40.0

@@ -6,7 +6,7 @@ import numpy as np
 
 from gviz.cycle import describe_cycle, find_cycle
 from gviz.errors import CycleError
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 #: How far a cut may move from equal heights, as a share of a column, to tear fewer edges.
 CUT_REACH = 0.3

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.layout.placement import Placement, join_routes
-from gviz.stats.arrays import FloatArray, IntArray
+from gviz.stats import FloatArray, IntArray
 
 
 def make_room(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gviz.layout.interval_lanes import pack_lanes
-from gviz.stats.arrays import FloatArray, IntArray
+from gviz.stats import FloatArray, IntArray
 from gviz.untimed import earliest_times
 
 

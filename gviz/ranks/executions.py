@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.stats.arrays import BoolArray, FloatArray, IntArray
+from gviz.stats import BoolArray, FloatArray, IntArray
 
 _MOST = np.iinfo(np.int64).max
 

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from gviz.analysis.figure import to_document
-from gviz.comparison.significance import FALSE_DISCOVERIES
 from gviz.errors import RecordingError
 from gviz.ranks.clock import judge_clock
 from gviz.ranks.node_skew import body_skews, collective_skews, known, node_skews
@@ -19,6 +17,7 @@ from gviz.ranks.result import GraphSkew, RankRef, RankTime, Skew
 from gviz.ranks.skew import median, range_of, spread_of
 from gviz.recording import rows
 from gviz.recording.reader import Recording
+from gviz.stats import FALSE_DISCOVERIES, to_document
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gviz.ranks.rank_graph import RankGraph, RankLevel
-from gviz.stats.arrays import FloatArray
+from gviz.stats import FloatArray
 
 
 @dataclass(frozen=True, slots=True)

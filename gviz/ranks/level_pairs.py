@@ -12,7 +12,7 @@ from gviz.comparison.comparison import pair_held
 from gviz.comparison.node_pairs import pair_nodes
 from gviz.recording import rows
 from gviz.recording.reader import Recording
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from gviz.comparison.significance import FALSE_DISCOVERIES, adjusted
 from gviz.ranks.rank_graph import RankGraph, RankLevel
 from gviz.ranks.result import BodySkew, CollectiveSkew, NodeSkew
 from gviz.ranks.skew import Spread, median, range_of, spread_of, waits_of
-from gviz.stats.arrays import IntArray
+from gviz.stats import FALSE_DISCOVERIES, IntArray, adjusted
 
 
 def node_skews(graph: RankGraph, ranks: int) -> tuple[NodeSkew, ...]:

@@ -16,7 +16,7 @@ from gviz.ranks.recorded import RecordedSide, read_node_spans, read_side
 from gviz.ranks.skew import is_collective
 from gviz.recording import rows
 from gviz.recording.reader import Recording
-from gviz.stats.arrays import FloatArray, IntArray
+from gviz.stats import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

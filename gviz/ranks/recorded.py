@@ -12,7 +12,7 @@ from gviz.ranks.executions import NodeSpans
 from gviz.ranks.level_pairs import LevelPairs
 from gviz.recording import rows
 from gviz.recording.reader import Recording
-from gviz.stats.arrays import FloatArray, IntArray
+from gviz.stats import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gviz.analysis.figure import figure
+from gviz.stats import figure
 
 
 @dataclass(frozen=True, slots=True)

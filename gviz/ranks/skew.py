@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.comparison.significance import growth_probability, least_change_ns
-from gviz.stats.arrays import FloatArray, IntArray
+from gviz.stats import FloatArray, IntArray, growth_probability, least_change_ns
 
 #: Device kernels of collectives (NCCL 2.18 and later: ncclDevKernel_AllReduce_..., earlier:
 #: ncclKernel_AllReduce_...).

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from gviz.stats.arrays import FloatArray, IntArray
+    from gviz.stats import FloatArray, IntArray
 
 #: ``host``: the call; ``gpu``: first span's start to last span's end; ``event``: between the
 #: events around the launch.
@@ -156,7 +156,7 @@ def weigh(durations: IntArray, bins: Sequence[long_run_rows.LaunchBin]) -> Weigh
     """Return durations known one by one together with those of bins."""
     import numpy as np
 
-    from gviz.sketch import value_of
+    from gviz.stats import value_of
 
     values = [durations.astype(np.float64)]
     counts = [np.ones(len(durations), np.int64)]

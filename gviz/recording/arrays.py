@@ -14,7 +14,7 @@ from gviz.recording.table import table_of
 
 if TYPE_CHECKING:
     from gviz.recording.database import Database, Execute
-    from gviz.stats.arrays import IntArray
+    from gviz.stats import IntArray
 
 _MOST_ID = 2**63 - 1
 

@@ -14,7 +14,6 @@ from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gviz.ordering import is_ascending
 from gviz.recording.columns import (
     Blobs,
     Column,
@@ -30,10 +29,11 @@ from gviz.recording.columns import (
 from gviz.recording.integrity import DamagedError, check_extremes, check_rows, check_values
 from gviz.recording.table import Column as Described
 from gviz.recording.table import Table, table_of
+from gviz.stats import is_ascending
 
 if TYPE_CHECKING:
     from gviz.recording.database import Database, Execute
-    from gviz.stats.arrays import BoolArray, IntArray
+    from gviz.stats import BoolArray, IntArray
 
 _T = TypeVar("_T")
 

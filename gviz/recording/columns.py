@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from gviz.stats.arrays import BoolArray, FloatArray, IntArray
+    from gviz.stats import BoolArray, FloatArray, IntArray
 
 
 class Texts(NamedTuple):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from gviz.errors import RecordingError
 
 if TYPE_CHECKING:
-    from gviz.stats.arrays import IntArray
+    from gviz.stats import IntArray
 
 _HEAD = struct.Struct("<BBI")
 _DIFFERENCES = 1

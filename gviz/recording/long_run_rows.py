@@ -53,7 +53,8 @@ class LaunchBin:
     min_ns: int = column("shortest")
     max_ns: int = column("longest")
     bucket: bytes = column(
-        "buckets in use, of a logarithmic histogram (gviz/sketch.py): integers as in launch_block"
+        "buckets in use, of a logarithmic histogram (gviz/stats/sketch.py): "
+        "integers as in launch_block"
     )
     bucket_count: bytes = column("durations in each of them; a bucket's value is within 1%")
 

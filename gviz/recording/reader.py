@@ -33,7 +33,7 @@ from gviz.recording.integrity import DamagedError, check_rows
 from gviz.recording.table import table_of
 
 if TYPE_CHECKING:
-    from gviz.stats.arrays import IntArray
+    from gviz.stats import IntArray
 
 _R = TypeVar("_R")
 _OF_GRAPH = "graph_exec_id IN (SELECT graph_exec_id FROM graph_exec WHERE graph_id=?)"

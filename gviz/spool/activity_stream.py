@@ -9,13 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gviz.sketch import DurationSketch
 from gviz.spool.activity import ACTIVITY, join
 from gviz.spool.body_stream import BodyStream
 from gviz.spool.consistency import impossible_launches
 from gviz.spool.fences import Fences
 from gviz.spool.launch_stream import LaunchStream
-from gviz.stats.arrays import IntArray
+from gviz.stats import DurationSketch, IntArray
 
 Activities = npt.NDArray[np.void]
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gviz.spool.fences import Extent, Fences, place_between
 from gviz.spool.format import LAUNCH_NODE_LEVEL
 from gviz.spool.launch_stream import LaunchRecord
-from gviz.stats.arrays import BoolArray, IntArray
+from gviz.stats import BoolArray, IntArray
 
 #: A launch call is no sign of a new launch's work where the work before went on until less than
 #: this before it: bodies of a loop follow each other within some 10 us (H100, driver 580).

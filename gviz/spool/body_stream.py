@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.spool.fences import NO_FENCE, Extent, Fence, Fences, Placed, place_between
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 Activities = npt.NDArray[np.void]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 #: Clock readings of different hardware queues differ by less than this: between dependent nodes
 #: on an H100 up to 160 ns were seen in 1.4 million pairs of graphs of up to 2,500 nodes, and up to

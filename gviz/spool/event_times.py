@@ -20,7 +20,7 @@ from gviz.spool.event_records import CalibrationRecord, NodeTimesRecord
 from gviz.spool.format import NO_STREAM, OWN_IDS
 from gviz.spool.graphs import FoldedGraph, Graphs
 from gviz.spool.launches import FoldedLaunches, Spans
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 #: Node types that events can stand around, with an uncertain meaning for the second line: the
 #: time includes the way to the host or to a semaphore and back.

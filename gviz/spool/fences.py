@@ -14,7 +14,7 @@ import numpy as np
 from gviz.node_type import ConditionalType, NodeType
 from gviz.spool.graph_records import GraphWalk
 from gviz.spool.nesting import Numbering
-from gviz.stats.arrays import BoolArray, IntArray
+from gviz.stats import BoolArray, IntArray
 
 _NONE = np.zeros(0, np.int64)
 _AT_MOST_ONCE = (ConditionalType.IF, ConditionalType.SWITCH)

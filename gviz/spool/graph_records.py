@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 
 class ArgumentRecord(NamedTuple):

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gviz.sketch import DurationSketch, Histogram
-from gviz.stats.arrays import IntArray
+from gviz.stats import DurationSketch, Histogram, IntArray
 
 #: What is measured of a launch, and the number of it in a bin's key.
 MEASURES = ("host", "event", "gpu")

@@ -12,7 +12,7 @@ from gviz.recording.int_column import decode
 from gviz.spool.graphs import Graphs
 from gviz.spool.launch_stream import Block, LaunchStream
 from gviz.spool.launches import FoldedLaunches
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 _COLUMNS = ("host_start", "host_duration", "event_duration", "node_level")
 _MEASURED = (

@@ -14,7 +14,7 @@ from gviz.recording.int_column import decode, encode
 from gviz.spool import format as f
 from gviz.spool.launch_bins import LaunchBins
 from gviz.spool.retention import Retention, RowChoice
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 #: A LAUNCH record.
 _CALL = np.dtype(

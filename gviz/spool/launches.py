@@ -19,7 +19,7 @@ from gviz.spool.graphs import GraphFolder, Graphs, operation_name
 from gviz.spool.kernels import KernelTable
 from gviz.spool.launch_order import count_launches, launch_ordinals
 from gviz.spool.launch_stream import LaunchRecord
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 #: Spans that are Python integers at one time: those take several times the arrays' room.
 _PIECE = 65_536

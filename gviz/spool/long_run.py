@@ -10,13 +10,12 @@ import numpy as np
 
 from gviz.recording import long_run_rows
 from gviz.recording.int_column import encode
-from gviz.sketch import RELATIVE_ERROR, DurationSketch
 from gviz.spool.contents import Contents
 from gviz.spool.graphs import Graphs
 from gviz.spool.launch_bins import MEASURES
 from gviz.spool.launch_stream import LaunchStream
 from gviz.spool.launches import Spans
-from gviz.statistics import NodeStatisticsArrays, node_statistics
+from gviz.stats import RELATIVE_ERROR, DurationSketch, NodeStatisticsArrays, node_statistics
 
 
 def block_rows(stream: LaunchStream, graphs: Graphs) -> Iterator[long_run_rows.LaunchBlock]:

@@ -13,7 +13,7 @@ from gviz.edge_indices import edge_indices
 from gviz.layout.lanes import cover_graph
 from gviz.recording import rows
 from gviz.span_owners import Owner
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording

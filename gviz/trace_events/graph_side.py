@@ -14,7 +14,7 @@ from gviz.node_type import node_type_name
 from gviz.nvtx_paths import nvtx_texts
 from gviz.recording import rows
 from gviz.span_owners import LevelNodes, span_owners
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 from gviz.trace_events.arrows import Dependencies, LaunchTimes
 from gviz.trace_events.event_text import (
     category,

@@ -11,7 +11,7 @@ import numpy as np
 from gviz.nvtx_paths import OPERATOR_DOMAIN
 from gviz.recording import rows
 from gviz.recording.int_column import decode
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 from gviz.trace_events.event_text import GRAPH_LAUNCH_CALL, call_of, known, slice_text
 from gviz.trace_events.tracks import Tracks, nest
 

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator
 
 import numpy as np
 
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 from gviz.trace_events.event_text import json_text
 
 #: Linux gives no process or thread a greater number (PID_MAX_LIMIT, include/linux/threads.h).

@@ -12,7 +12,7 @@ from gviz.comparison.compared_graph import ComparedGraph
 from gviz.comparison.edge_changes import compare_edges
 from gviz.comparison.lane_changes import depends, moved_lanes
 from gviz.comparison.node_pairs import pair_nodes
-from gviz.comparison.significance import adjusted
+from gviz.stats.significance import adjusted
 
 
 def compared(graph: LabelledGraph) -> ComparedGraph:

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gviz.idle import gaps, union
+from gviz.stats.idle import gaps, union
 
 LONGEST = 60
 INTERVALS = st.lists(st.tuples(st.integers(0, LONGEST), st.integers(0, 12)), max_size=25)

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gviz.merged_spans import merge_gaps, merge_spans
+from gviz.stats.merged_spans import merge_gaps, merge_spans
 
 #: A lane: (pause, length, whether it is to stay alone) in turn.
 LANE = st.lists(st.tuples(st.integers(0, 9), st.integers(1, 9), st.booleans()), max_size=15)

@@ -13,7 +13,7 @@ from gviz.analysis.gap_ledger import gap_ledger, path_steps
 from gviz.analysis.holds import CLOCK_SKEW_NS, HeldLaunch, Hold
 from gviz.analysis.launch_model import launch_model
 from gviz.analysis.observed_path import observed_path
-from gviz.idle import union
+from gviz.stats.idle import union
 
 
 def direct_holds(played: Played, node: int) -> list[tuple[int, int, Hold]]:

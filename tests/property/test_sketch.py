@@ -7,7 +7,7 @@ import numpy.typing as npt
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gviz.sketch import BUCKETS, RELATIVE_ERROR, DurationSketch, bucket_of, value_of
+from gviz.stats.sketch import BUCKETS, RELATIVE_ERROR, DurationSketch, bucket_of, value_of
 
 _DURATION = st.integers(0, 200) | st.integers(0, 2**40) | st.integers(0, 2**62)
 _PAIRS = st.lists(st.tuples(st.integers(0, 3) | st.integers(0, 2**62), _DURATION), max_size=80)

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gviz.statistics import node_statistics
+from gviz.stats.statistics import node_statistics
 
 _NODE = st.integers(0, 5) | st.integers(0, 2**32 - 1)
 _DURATION = st.integers(0, 100) | st.integers(0, 2**52)

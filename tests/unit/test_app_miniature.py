@@ -12,13 +12,7 @@ from recordings import transformer_shape, wide_shape, write_loop_recording, writ
 
 from gviz.app.graph_level import read_graph_level
 from gviz.app.graph_view import launches_with_times, typical_launch
-from gviz.app.miniature import (
-    UNITS,
-    Miniature,
-    build_miniature,
-    places_by_time,
-    row_widths,
-)
+from gviz.app.miniature import UNITS, Miniature, build_miniature, places_by_time, row_widths
 from gviz.recording.reader import Recording
 
 

@@ -19,7 +19,6 @@ from recordings import (
 )
 
 from gviz.analysis.advice import Ignored
-from gviz.analysis.figure import fields_of, result_classes
 from gviz.analysis.rules.rule import RULES
 from gviz.checks.check import check_recording, report_to_json
 from gviz.checks.check_result import FAILED, PASSED, SKIPPED, UNJUDGED, Check, CheckReport
@@ -31,6 +30,7 @@ from gviz.errors import UsageError
 from gviz.node_type import NodeType
 from gviz.recording.merge import merge_recordings
 from gviz.recording.reader import Recording
+from gviz.stats.figure_fields import fields_of, result_classes
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from gviz.comparison import significance
-from gviz.comparison.significance import (
+from gviz.stats import significance
+from gviz.stats.significance import (
     FALSE_DISCOVERIES,
     adjusted,
     change_probability,

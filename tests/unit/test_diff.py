@@ -19,7 +19,6 @@ from nested_recordings import (
 from noisy_recordings import SHAPE, Write, alter, writer_into
 from recordings import Shape, transformer_shape, write_loop_recording
 
-from gviz.analysis.figure import NotComputed, fields_of, result_classes
 from gviz.assets import recordings as bundled
 from gviz.comparison.diff import Asked, compare_recordings, diff_to_json
 from gviz.comparison.diff_result import Diff, GraphDiff, TimeChange, Waterfall
@@ -31,6 +30,7 @@ from gviz.recording.arrays import SpanArrays
 from gviz.recording.integrity import DamagedError
 from gviz.recording.merge import merge_recordings
 from gviz.recording.reader import Recording
+from gviz.stats.figure_fields import NotComputed, fields_of, result_classes
 
 BUNDLED = sorted(Path(next(iter(bundled.__path__))).glob("*.gviz"))
 

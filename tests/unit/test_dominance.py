@@ -9,11 +9,11 @@ import pytest
 from planned_recordings import MULTIPROCESSORS, Plan, Planned, chain_edges, in_a_row, subject_of
 
 from gviz.analysis.dominance import Dominance, Fullness, TimeShares, dominance
-from gviz.analysis.figure import NotComputed
 from gviz.assets import recordings as bundled
 from gviz.node_type import NodeType
 from gviz.recording import rows
 from gviz.recording.writer import RecordingWriter
+from gviz.stats.figure_fields import NotComputed
 
 BUNDLED = sorted(Path(next(iter(bundled.__path__))).glob("*.gviz"))
 #: Layers that each program repeats; ranks_h200 has eight, of which the first has other kernels.

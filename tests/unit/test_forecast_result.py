@@ -12,7 +12,6 @@ from planned_recordings import STARTED_NS, Plan, Planned, chain_edges, in_a_row
 from recordings import write_loop_recording
 
 from gviz.analysis.analysis import analyze
-from gviz.analysis.figure import NotComputed
 from gviz.analysis.forecast_result import RunForecast, run_forecast
 from gviz.analysis.run_subject import RunSubject
 from gviz.assets import recordings as bundled
@@ -21,6 +20,7 @@ from gviz.launch_cost.recorded import bundled_costs
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.recording.writer import RecordingWriter
+from gviz.stats.figure_fields import NotComputed
 
 BUNDLED = Path(next(iter(bundled.__path__)))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gviz.idle import Intervals, gaps, union
+from gviz.stats.idle import Intervals, gaps, union
 
 Pairs = list[tuple[int, int]]
 

@@ -8,7 +8,6 @@ from app_tree import texts
 from kineto_traces import write_trace
 
 from gviz.analysis.dominance import dominance
-from gviz.analysis.figure import NotComputed
 from gviz.analysis.subject import GraphSubject
 from gviz.app.address import Addresses
 from gviz.app.graph_view import graph_view
@@ -18,6 +17,7 @@ from gviz.importing import trace as trace_columns
 from gviz.importing.importer import import_files
 from gviz.node_type import CopyKind
 from gviz.recording.reader import Recording
+from gviz.stats.figure_fields import NotComputed
 
 EXEC = 2
 

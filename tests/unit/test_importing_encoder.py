@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 from app_tree import texts
 
-from gviz.analysis.figure import NotComputed
 from gviz.analysis.stream_result import stream_result
 from gviz.analysis.subject import GraphSubject
 from gviz.app.address import Addresses
@@ -29,6 +28,7 @@ from gviz.dot.importer import read_graphs
 from gviz.importing import operations
 from gviz.importing.importer import import_files
 from gviz.recording.reader import Recording
+from gviz.stats.figure_fields import NotComputed
 from gviz.trace_events.export import write_trace
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "traces"

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from gviz.instantiate_failure import InstantiateResult, explain_instantiate, instantiate_result_name
+from gviz.instantiate_failure import (
+    InstantiateResult,
+    explain_instantiate,
+    instantiate_result_name,
+)
 from gviz.node_type import NodeType
 
 PLAIN = frozenset({int(NodeType.KERNEL)})

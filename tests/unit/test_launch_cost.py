@@ -19,13 +19,7 @@ from gviz.launch_cost.figure import Subject, make_figure
 from gviz.launch_cost.fit import fit_lines
 from gviz.launch_cost.lookup import Figures
 from gviz.launch_cost.recorded import bundled_costs, find_costs, read_figures, read_lines
-from gviz.launch_cost.shape import (
-    Call,
-    Shape,
-    fork_join,
-    parallel_lines,
-    straight_line,
-)
+from gviz.launch_cost.shape import Call, Shape, fork_join, parallel_lines, straight_line
 from gviz.launch_cost.slowed import describe_slowed, slowed_figures
 from gviz.recording.reader import Recording
 

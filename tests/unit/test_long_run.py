@@ -27,7 +27,6 @@ from spool_writing import (
 from gviz.node_type import NodeType
 from gviz.recording.all_launches import LaunchArrays
 from gviz.recording.reader import Recording
-from gviz.sketch import RELATIVE_ERROR
 from gviz.spool import format as f
 from gviz.spool.contents import Contents
 from gviz.spool.fold import fold
@@ -35,6 +34,7 @@ from gviz.spool.format import RecordType
 from gviz.spool.launch_bins import FIRST_INTERVAL_NS, MOST_BINS, LaunchBins
 from gviz.spool.reader import Record, SpoolReader
 from gviz.spool.retention import Retention
+from gviz.stats.sketch import RELATIVE_ERROR
 
 KERNEL, CONDITIONAL = NodeType.KERNEL, NodeType.CONDITIONAL
 #: So little is kept as rows that every rule is at work in a few dozen launches.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gviz.median_launch import MedianLaunch, join_medians, median_launch
+from gviz.stats.medians import MedianLaunch, join_medians, median_launch
 
 
 def ints(*values: int) -> np.ndarray:

@@ -11,10 +11,10 @@ from planned_recordings import Plan, Planned, chain_edges, in_a_row
 from recordings import write_loop_recording
 
 from gviz.analysis.analysis import GraphAnalysis, RunAnalysis, analysis_to_json, analyze
-from gviz.analysis.figure import NotComputed
 from gviz.analysis.ledger_result import LedgerResult
 from gviz.cli.analyze_text import render_analysis
 from gviz.recording.reader import Recording
+from gviz.stats.figure_fields import NotComputed
 
 #: Parts of an analysis of a graph that need not be there.
 PARTS = ("ledger", "critical_path", "dominance", "parallelism", "stream_comparison", "break_even",

@@ -10,7 +10,7 @@ import pytest
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.recording.writer import RecordingWriter
-from gviz.statistics import node_statistics
+from gviz.stats.statistics import node_statistics
 
 
 def ints(*values: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

@@ -8,7 +8,6 @@ import pytest
 from planned_recordings import STARTED_NS, Plan, Planned, chain_edges, in_a_row, subject_of
 
 from gviz.analysis.break_even import BreakEven, break_even
-from gviz.analysis.figure import NotComputed
 from gviz.analysis.graph_share import GraphShare, graph_share
 from gviz.analysis.run_subject import RunSubject
 from gviz.analysis.stream_result import StreamResult, stream_result
@@ -16,6 +15,7 @@ from gviz.assets import recordings as bundled
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.recording.writer import RecordingWriter
+from gviz.stats.figure_fields import NotComputed
 
 BUNDLED = sorted(Path(next(iter(bundled.__path__))).glob("*.gviz"))
 

@@ -14,7 +14,7 @@ from gviz.analysis.rules.work_rules import is_elementwise
 from gviz.analysis.subject import GraphSubject
 from gviz.layout.ranks import rank_rows
 from gviz.node_type import EdgeType, NodeType
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 #: CUgraphInstantiate_flags (cuda.h, CUDA 13.0).
 _USE_NODE_PRIORITY = 8

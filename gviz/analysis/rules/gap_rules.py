@@ -10,7 +10,7 @@ from gviz.analysis.holds import Hold
 from gviz.analysis.rules.rule import Evidence, Found, rule
 from gviz.analysis.subject import GraphSubject
 from gviz.node_type import CopyKind, NodeType
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 #: Copies within a device, or between two of them: what a kernel could do as well.
 _ON_DEVICE = frozenset({CopyKind.DTOD, CopyKind.PTOP})

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from statistics import median
 
 from gviz.analysis.break_even import break_even
-from gviz.analysis.figure import NotComputed
 from gviz.analysis.first_launch import call_ns, first_launches
 from gviz.analysis.rebuild_cost import RebuildCost, rebuild_cost
 from gviz.analysis.rules.rule import Evidence, Found, rule, run_rule
 from gviz.analysis.run_subject import RunSubject
 from gviz.analysis.subject import GraphSubject
 from gviz.recording import rows
+from gviz.stats import NotComputed
 
 #: CUgraphInstantiate_flags (cuda.h, CUDA 13.0).
 _UPLOAD = 2

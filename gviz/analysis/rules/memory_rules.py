@@ -16,7 +16,7 @@ from gviz.analysis.rules.work_rules import without
 from gviz.analysis.subject import GraphSubject
 from gviz.layout.ranks import rank_rows
 from gviz.node_type import CopyKind, NodeType
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 #: Equal nodes that are compared with each other, of one kind.
 _MOST_EQUAL = 200

@@ -12,7 +12,7 @@ from gviz.analysis.executed_graph import NodeRow
 from gviz.analysis.rules.rule import Evidence, Found, rule
 from gviz.analysis.subject import GraphSubject
 from gviz.node_type import CopyKind, NodeType
-from gviz.stats.arrays import IntArray
+from gviz.stats import IntArray
 
 #: What a kernel takes that does nothing (0.83 us by CUPTI 13.0 on an H100, docs/limits.md).
 _EMPTY_KERNEL_NS = 830.0

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.ordering import is_ascending
 from gviz.stats.arrays import BoolArray, FloatArray, IntArray
+from gviz.stats.ordering import is_ascending
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gviz.ordering import is_ascending
+from gviz.stats.ordering import is_ascending
 
 #: int64 ns, or float64 where times are medians; results have the type of what is given.
 TimeArray = npt.NDArray[Any]

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gviz.analysis.figure import figure
 from gviz.stats.arrays import FloatArray
+from gviz.stats.figure_fields import figure
 
 #: Resamples of each interval, and the seed they start from: results are the same every time.
 RESAMPLES = 2_000
