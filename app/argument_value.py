@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gviz.app.quantity import address, byte_size, integer
-from gviz.likely_number import likely_number
+from gviz.cuda import likely_number
 from gviz.recording import rows
 
 #: Longest argument shown in full; a struct passed by value may have up to 32,764 bytes.

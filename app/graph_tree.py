@@ -11,7 +11,7 @@ import numpy as np
 
 from gviz.app.keep import Keep, build_anew
 from gviz.app.tree_nodes import TreeNode, TreeNodes, join_tree_nodes, read_tree_nodes
-from gviz.node_type import NodeType
+from gviz.cuda import NodeType
 from gviz.nvtx_paths import nvtx_texts
 from gviz.recording import rows
 from gviz.stats import FloatArray, IntArray

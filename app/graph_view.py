@@ -13,8 +13,8 @@ from gviz.app.inner_times import InnerTimes, read_inner_times
 from gviz.app.library import Library
 from gviz.app.open_recording import OpenRecording
 from gviz.app.row_table import RowTable
+from gviz.cuda import NodeType
 from gviz.launch_time import Inflation, LaunchTimes, inflation, launch_times
-from gviz.node_type import NodeType
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 

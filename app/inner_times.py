@@ -10,7 +10,7 @@ import numpy as np
 from gviz.app.keep import Keep, build_anew
 from gviz.app.launch_spans import read_launch_spans
 from gviz.body_times import BodyTimes, LaunchSpans, Nesting, Turns, measure_bodies
-from gviz.node_type import NodeType
+from gviz.cuda import NodeType
 from gviz.stats import FloatArray, IntArray
 
 if TYPE_CHECKING:

@@ -36,8 +36,8 @@ from gviz.app.picks import pick_buttons, section
 from gviz.app.quantity import counted, duration, percent, sentence
 from gviz.app.shell import facts
 from gviz.app.tree_comparison import TreeComparison
+from gviz.cuda import node_type_name, not_timed_reason
 from gviz.life_summary import is_failed
-from gviz.node_type import node_type_name, not_timed_reason
 from gviz.recording import rows
 
 _SLOWEST = 8

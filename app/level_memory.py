@@ -13,8 +13,8 @@ from gviz.app.graph_level import GraphLevel, read_level
 from gviz.app.graph_view import GraphView
 from gviz.app.library import Library
 from gviz.app.wire import Strings
+from gviz.cuda import NodeType
 from gviz.memory_use import Access, GivenArguments, MemoryOperations, MemoryUses, find_uses
-from gviz.node_type import NodeType
 from gviz.recording import nesting_rows, rows
 from gviz.recording.columns import Columns, join_blobs
 from gviz.stats import IntArray

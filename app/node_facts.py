@@ -9,7 +9,7 @@ from dash.development.base_component import Component
 from gviz.app import elements as html
 from gviz.app.argument_value import allocation, guess, hexadecimal
 from gviz.app.quantity import address, byte_size, counted, dimensions, integer, percent
-from gviz.node_type import CopyKind, NodeType
+from gviz.cuda import CopyKind, NodeType
 from gviz.recording import nesting_rows, rows
 
 Fact = tuple[str, str, str | None]

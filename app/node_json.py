@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 from gviz.app.graph_view import GraphView
-from gviz.node_type import node_type_name
+from gviz.cuda import node_type_name
 from gviz.recording import nesting_rows, rows
 
 

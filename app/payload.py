@@ -33,7 +33,7 @@ from gviz.app.timeline_side import choose_launch, graph_side, stream_side, timed
 from gviz.app.timeline_window import Window
 from gviz.app.tree_comparison import TreeComparison
 from gviz.app.wire import Arrays, Strings, node_types, pack
-from gviz.node_type import node_type_name
+from gviz.cuda import node_type_name
 from gviz.recording import rows
 from gviz.stats import FloatArray
 

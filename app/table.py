@@ -16,7 +16,7 @@ from gviz.app.node_grid import node_grid
 from gviz.app.quantity import dimensions
 from gviz.app.tree_comparison import TreeComparison
 from gviz.app.tree_nodes import TreeNodes, distinct
-from gviz.node_type import node_type_name
+from gviz.cuda import node_type_name
 
 _NUMBER = {"type": "numericColumn", "filter": "agNumberColumnFilter"}
 

@@ -20,7 +20,7 @@ import torch
 
 import gviz
 from gviz.collectors import watch_native
-from gviz.node_type import node_type_name
+from gviz.cuda.node_type import node_type_name
 from gviz.recording.reader import Recording
 
 LAUNCHES = 60

@@ -42,7 +42,7 @@ from gviz.analysis.launch_spans import LaunchSpans
 from gviz.analysis.observed_path import observed_path
 from gviz.analysis.passes import Pass, PassSpans, measure_pass
 from gviz.analysis.unrolled import Unroller
-from gviz.node_type import EdgeType, NodeType
+from gviz.cuda.node_type import EdgeType, NodeType
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.stats.arrays import IntArray

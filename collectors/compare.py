@@ -22,8 +22,8 @@ from gviz.collectors import native
 from gviz.collectors.agreement import Leaf, find_differences, flatten
 from gviz.collectors.capturing import Capturing, choose
 from gviz.collectors.profiler import active_recording, profile
+from gviz.cuda import NameKind
 from gviz.errors import CollectorError, UsageError
-from gviz.graph_name import NameKind
 from gviz.recording.output import check_output
 from gviz.stream_comparison import SideTimes, StreamComparison, read_sides
 

@@ -16,7 +16,7 @@ from typing import Any
 from gviz.collectors import native
 from gviz.collectors.import_hook import on_import
 from gviz.collectors.stacks import python_frames
-from gviz.graph_name import NameKind, line_name
+from gviz.cuda import NameKind, line_name
 
 _MODULE = "torch._inductor.cudagraph_trees"
 #: Inputs shown; a fifth and later ones become an ellipsis.

@@ -302,8 +302,8 @@ def set_graph_choice(
         A shell pattern of graph names; None: all graphs.
     decide
         Called on the thread that captures or instantiates a graph, with the kind of its given
-        name (a :class:`gviz.graph_name.NameKind`), that name and the open NVTX ranges: 1 wanted,
-        0 not, -1 cannot say. It must not raise.
+        name (a :class:`gviz.cuda.graph_name.NameKind`), that name and the open NVTX ranges: 1
+        wanted, 0 not, -1 cannot say. It must not raise.
     """
     library = _library()
     library.gviz_set_graph_pattern(pattern.encode(errors="replace") if pattern else None)

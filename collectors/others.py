@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from gviz.collectors.import_hook import on_import
-from gviz.doctor import TOOL_VARIABLES
+from gviz.cuda import TOOL_VARIABLES
 
 TORCH, JAX, JAX_SERVER = "torch.profiler", "jax.profiler", "jax.profiler's server"
 

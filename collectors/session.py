@@ -243,7 +243,7 @@ class Session:
             return Path(os.environ["GVIZ_CUPTI"])
         if self._job is not None and self._job.prefix == sys.prefix:
             return self._job.cupti
-        from gviz.cupti_library import find_cupti
+        from gviz.cuda import find_cupti
 
         candidates = find_cupti()
         return candidates[0].path if candidates else None

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gviz.cuda import TIMED_TYPES
 from gviz.cycle import find_cycle
 from gviz.matching import Work, match_occurrences
-from gviz.node_type import TIMED_TYPES
 from gviz.recording import rows
 from gviz.stats import IntArray
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 
+from gviz.cuda import node_type_name
 from gviz.frame import Frame, Kind, from_rows, table_kinds, without
-from gviz.node_type import node_type_name
 from gviz.nvtx_paths import nvtx_texts
 from gviz.recorded_graph import RecordedGraph
 from gviz.recording import rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from dataclasses import dataclass
 
-from gviz.capture_failure import CaptureMode
+from gviz.cuda import CaptureMode
 from gviz.own_frame import own_frame
 from gviz.recording import life_rows, rows
 from gviz.recording.reader import Recording

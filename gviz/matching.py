@@ -36,7 +36,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from gviz.node_type import NodeType
+from gviz.cuda import NodeType
 from gviz.recording import rows
 from gviz.stats import IntArray
 from gviz.token_search import TokenSearch, window_overlaps

@@ -205,7 +205,7 @@ def baseline_name(node_id: str) -> str:
 @cache
 def _no_gpu() -> str:
     """Return why nothing can be recorded here; empty: a driver names a device."""
-    from gviz.driver_probe import probe
+    from gviz.cuda import probe
 
     # In another process: a driver that was started here would be broken in forked children.
     answers = probe()

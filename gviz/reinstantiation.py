@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
-from gviz.node_type import NodeType
+from gviz.cuda import NodeType
 
 #: Graphs with such nodes cannot always be updated (cuda.h, CUDA 13.0: parameters of allocation,
 #: free and conditional nodes must not change), so nothing is said about them.

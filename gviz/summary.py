@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from gviz.cuda import node_type_name
 from gviz.launch_time import event_durations, inflation
 from gviz.life_summary import (
     FailedCapture,
@@ -19,7 +20,6 @@ from gviz.life_summary import (
     is_failed,
     reinstantiations,
 )
-from gviz.node_type import node_type_name
 from gviz.recording import life_rows, long_run_rows, nesting_rows, rows
 from gviz.recording.reader import Recording
 from gviz.recording.schema import SCHEMA_VERSION

@@ -6,7 +6,7 @@ import struct
 from pathlib import Path
 
 from gviz.app.graph_view import GraphView
-from gviz.node_type import CopyKind, NodeType, not_timed_reason
+from gviz.cuda.node_type import CopyKind, NodeType, not_timed_reason
 from gviz.recording import rows
 from gviz.recording.writer import RecordingWriter
 

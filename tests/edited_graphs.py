@@ -27,7 +27,7 @@ import numpy as np
 from recordings import Shape
 
 from gviz.comparison.compared_graph import ComparedGraph, read_graph
-from gviz.node_type import NodeType
+from gviz.cuda.node_type import NodeType
 from gviz.recording.reader import Recording
 
 #: Tried so often to find a place where an edit can be made.

@@ -13,7 +13,7 @@ from gviz.analysis.executed_graph import ExecutedGraph, Level, NodeRow
 from gviz.analysis.holds import HeldLaunch, hold_launch
 from gviz.analysis.launch_spans import LaunchSpans
 from gviz.analysis.unrolled import Unroller
-from gviz.node_type import EdgeType, NodeType, not_timed_reason
+from gviz.cuda.node_type import EdgeType, NodeType, not_timed_reason
 from gviz.recording import rows
 
 

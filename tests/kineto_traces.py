@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from gviz.node_type import CopyKind, NodeType
+from gviz.cuda.node_type import CopyKind, NodeType
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from recordings import FIRST_NODE_ID, STARTED_NS, Shape, Work, write_recording
 
-from gviz.node_type import CopyKind, NodeType
+from gviz.cuda.node_type import CopyKind, NodeType
 from gviz.recording import nesting_rows, rows
 from gviz.recording.writer import RecordingWriter
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from recordings import GRAPH_CALL_NS, LATENCY_NS, STARTED_NS, write_exec, write_run
 
-from gviz.node_type import NodeType, not_timed_reason
+from gviz.cuda.node_type import NodeType, not_timed_reason
 from gviz.recording import rows
 from gviz.recording.writer import RecordingWriter
 from gviz.stats.statistics import node_statistics

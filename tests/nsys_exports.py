@@ -9,7 +9,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-from gviz.node_type import CopyKind
+from gviz.cuda.node_type import CopyKind
 
 PID, TID = 77, 78
 GLOBAL_PID = PID << 24

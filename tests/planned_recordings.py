@@ -9,7 +9,7 @@ from typing import Any
 
 from gviz.analysis.executed_graph import bodies_by_parent
 from gviz.analysis.subject import GraphSubject
-from gviz.node_type import CopyKind, NodeType, not_timed_reason
+from gviz.cuda.node_type import CopyKind, NodeType, not_timed_reason
 from gviz.recording import nesting_rows, rows
 from gviz.recording.reader import Recording
 from gviz.recording.writer import RecordingWriter

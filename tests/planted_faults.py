@@ -19,7 +19,7 @@ from planned_recordings import Plan, Planned, subject_of
 from gviz.analysis.advice import advise_graph, advise_run
 from gviz.analysis.rules.rule import Finding
 from gviz.analysis.run_subject import RunSubject
-from gviz.node_type import NodeType
+from gviz.cuda.node_type import NodeType
 
 HEAVY = ("gemm_f16", "flash_attention", "layer_norm", "conv2d_nhwc", "reduce_rows", "softmax")
 #: Distance of allocations, and their size.

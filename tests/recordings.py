@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gviz.node_type import CopyKind, NodeType, not_timed_reason
+from gviz.cuda.node_type import CopyKind, NodeType, not_timed_reason
 from gviz.recording import rows
 from gviz.recording.writer import RecordingWriter
 from gviz.stats.arrays import IntArray

@@ -17,7 +17,7 @@ from gviz.app.compare.page_levels import SIDES
 from gviz.app.graph_tree import GraphTree
 from gviz.comparison.diff_result import GroupTime, NodeChange
 from gviz.comparison.level_diff import ComparedLevel
-from gviz.node_type import node_type_name
+from gviz.cuda import node_type_name
 
 Row = dict[str, Any]
 

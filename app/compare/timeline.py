@@ -19,7 +19,7 @@ from gviz.app.overlays import value_scale
 from gviz.app.side_arrays import SideArrays, pack_sides, read_arrays
 from gviz.app.timeline_window import Window
 from gviz.app.wire import Arrays
-from gviz.node_type import node_type_name
+from gviz.cuda import node_type_name
 from gviz.recording.reader import Recording
 from gviz.stats import IntArray
 

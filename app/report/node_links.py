@@ -15,7 +15,7 @@ from gviz.app.graph_tree import GraphTree
 from gviz.app.open_levels import open_id
 from gviz.app.quantity import counted, integer
 from gviz.app.tree_nodes import TreeNode
-from gviz.node_type import node_type_name
+from gviz.cuda import node_type_name
 from gviz.nvtx_paths import nested_ranges
 from gviz.recording import rows
 

@@ -3,7 +3,7 @@
  * A graph is captured on a stream, or built node by node; either way it is instantiated. What
  * is known on the program's thread at the beginning of the capture, else at the instantiation
  * (Python stack, NVTX ranges, a name given by the program or a framework), goes into a
- * GRAPH_ORIGIN record: gviz/graph_name.py makes the graph's name of it. With a pattern of names
+ * GRAPH_ORIGIN record: gviz/cuda/graph_name.py makes the graph's name of it. With a pattern of names
  * the same is decided here, because launches must know it.
  */
 #include "native.h"

@@ -22,8 +22,8 @@ from gviz.analysis.run_subject import RunSubject
 from gviz.analysis.soundness import doubts_of
 from gviz.analysis.stream_result import StreamResult, stream_result
 from gviz.analysis.subject import GraphSubject
+from gviz.cuda import WHOLE_ONLY
 from gviz.errors import RecordingError
-from gviz.node_type import WHOLE_ONLY
 from gviz.stats import NotComputed, figure, to_document
 
 if TYPE_CHECKING:

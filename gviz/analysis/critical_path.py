@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from gviz.cuda import EdgeType
 from gviz.layout.ranks import rank_rows
-from gviz.node_type import EdgeType
 from gviz.stats import FloatArray, IntArray
 
 

@@ -13,7 +13,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from gviz.analysis.executed_graph import ExecutedGraph
-from gviz.node_type import CopyKind, NodeType, node_type_name
+from gviz.cuda import CopyKind, NodeType, node_type_name
 from gviz.stats import figure
 
 _ALLOWED = frozenset({NodeType.KERNEL, NodeType.MEMCPY, NodeType.MEMSET, NodeType.GRAPH})

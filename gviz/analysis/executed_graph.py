@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gviz.node_type import NodeType
+from gviz.cuda import NodeType
 from gviz.recording import rows
 from gviz.stats import IntArray
 

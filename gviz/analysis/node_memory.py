@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gviz.analysis.executed_graph import NodeRow
+from gviz.cuda import NodeType
 from gviz.memory_use import Access, GivenArguments, MemoryOperations, find_uses
-from gviz.node_type import NodeType
 from gviz.recording import rows
 from gviz.recording.columns import Blobs
 

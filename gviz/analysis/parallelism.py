@@ -14,9 +14,9 @@ from gviz.analysis.reachability import Reachability
 from gviz.analysis.subject import GraphSubject, NodeRef
 from gviz.analysis.waits import WaitGroup
 from gviz.analysis.width import graph_width
+from gviz.cuda import EdgeType
 from gviz.layout.interval_lanes import most_at_once
 from gviz.layout.ranks import rank_rows
-from gviz.node_type import EdgeType
 from gviz.stats import BoolArray, NotComputed, figure, union
 
 #: Nodes, edges and pairs that a result names, at most.

@@ -12,7 +12,7 @@ import numpy as np
 
 from gviz.analysis.sound_times import steps_back
 from gviz.analysis.subject import GraphSubject
-from gviz.node_type import EdgeType, NodeType
+from gviz.cuda import EdgeType, NodeType
 
 #: Nodes that are named.
 _NAMED = 3

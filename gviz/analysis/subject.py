@@ -23,9 +23,9 @@ from gviz.analysis.sound_times import sound_launch
 from gviz.analysis.unrolled import Unrolled, Unroller
 from gviz.analysis.usual_gaps import UsualGaps, usual_gaps
 from gviz.analysis.waits import WaitGroup, find_waits, group_waits
+from gviz.cuda import WHOLE_ONLY
 from gviz.errors import CycleError
 from gviz.layout.ranks import rank_rows
-from gviz.node_type import WHOLE_ONLY
 from gviz.recording import rows
 from gviz.stats import IntArray, figure
 

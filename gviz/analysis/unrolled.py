@@ -13,8 +13,8 @@ import numpy as np
 
 from gviz.analysis.executed_graph import ExecutedGraph, Level
 from gviz.analysis.launch_spans import LaunchSpans, TimeArray
+from gviz.cuda import EdgeType
 from gviz.layout.ranks import rank_rows
-from gviz.node_type import EdgeType
 from gviz.stats import BoolArray, IntArray
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from gviz.analysis.executed_graph import ExecutedGraph
 from gviz.analysis.holds import NOTHING, HeldLaunch, Hold
 from gviz.analysis.launch_spans import TimeArray
-from gviz.node_type import NodeType
+from gviz.cuda import NodeType
 from gviz.stats import BoolArray
 
 

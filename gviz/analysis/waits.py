@@ -20,7 +20,7 @@ from gviz.analysis.launch_model import LaunchModel
 from gviz.analysis.launch_spans import LaunchSpans
 from gviz.analysis.reachability import Reachability
 from gviz.analysis.usual_gaps import UsualGaps
-from gviz.node_type import NodeType
+from gviz.cuda import NodeType
 from gviz.stats import IntArray, union
 
 #: Waits are looked at from here on: half of the usual gap between dependent kernels, and above

@@ -17,8 +17,8 @@ from gviz.checks.regression import Trial, check_node_count, judge_trials, trials
 from gviz.comparison.circumstances import devices_text, pair_runs
 from gviz.comparison.graph_diff import Side, read_side
 from gviz.comparison.graph_pairs import GraphWork, pair_graphs, read_graph_works
+from gviz.cuda import NodeType
 from gviz.errors import NO_GRAPH
-from gviz.node_type import NodeType
 from gviz.recording import rows
 from gviz.stats import to_document
 

@@ -15,7 +15,13 @@ from gviz.comparison.durations import NodeDurations
 from gviz.comparison.launch_totals import critical_paths, host_times, launch_lengths
 from gviz.comparison.level_diff import ComparedLevel, compare_level
 from gviz.comparison.timed_pairs import TimedPairs, pair_all
-from gviz.stats import FALSE_DISCOVERIES, FloatArray, adjusted, growth_probability, least_change_ns
+from gviz.stats import (
+    FALSE_DISCOVERIES,
+    FloatArray,
+    adjusted,
+    growth_probability,
+    least_change_ns,
+)
 
 #: Names of nodes that a failed check tells.
 _NAMED = 3

@@ -15,9 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gviz.cupti_library import find_cupti
-from gviz.doctor import Diagnosis, Facts, diagnose
-from gviz.driver_probe import probe
+from gviz.cuda import Diagnosis, Facts, diagnose, find_cupti, probe
 
 if TYPE_CHECKING:
     from gviz.cli.main import Subparsers

@@ -16,8 +16,8 @@ from gviz.cli.quantity import format_bytes, format_count, format_ns
 from gviz.cli.recording_path import find_recording
 from gviz.cli.text_table import render_table
 from gviz.cli.wrapped import wrapped
+from gviz.cuda import WHOLE_ONLY
 from gviz.errors import NO_GRAPH
-from gviz.node_type import WHOLE_ONLY
 from gviz.recording import nesting_rows
 from gviz.recording.reader import Recording
 from gviz.summary import (

@@ -17,7 +17,7 @@ from gviz.cli.program import command_of, default_name
 from gviz.collectors import metadata, native
 from gviz.collectors.job import OWN_VARIABLES, Job
 from gviz.collectors.options import COLLECTORS, ProfileOptions, parse_signal
-from gviz.cupti_library import find_cupti
+from gviz.cuda import find_cupti
 from gviz.errors import CollectorError, UsageError
 from gviz.recording.output import check_output
 from gviz.spool.attended import attend

@@ -25,8 +25,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gviz.kernel_name import parameter_types
-from gviz.likely_number import likely_number
+from gviz.cuda import likely_number, parameter_types
 
 #: ``value``: the program asks for something else; ``address``: for the same at another place;
 #: ``unknown``: bytes of a class passed by value that may be padding.

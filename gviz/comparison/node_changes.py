@@ -14,7 +14,7 @@ from gviz.comparison.arguments import (
     Kind,
     compare_arguments,
 )
-from gviz.node_type import CopyKind, node_type_name
+from gviz.cuda import CopyKind, node_type_name
 from gviz.recording import nesting_rows, rows
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gviz.cuda import EdgeType, NodeType, node_type_name
 from gviz.dot.own import (
     FORMAT,
     body_attributes,
@@ -20,7 +21,6 @@ from gviz.dot.own import (
     graph_attributes,
     node_attributes,
 )
-from gviz.node_type import EdgeType, NodeType, node_type_name
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.time_colours import TimeColours, format_ns

@@ -9,18 +9,16 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import gviz
+from gviz.cuda import CopyKind, node_type_name, short_name, topology_hash
 from gviz.cycle import describe_cycle, find_cycle
 from gviz.dot.model import UNKNOWN_TYPE, DotGraph, DotNode, Parent
 from gviz.dot.parse import read_dot
 from gviz.errors import DotError, UsageError
-from gviz.kernel_name import short_name
-from gviz.node_type import CopyKind, node_type_name
 from gviz.recording import rows
 from gviz.recording.kernel_functions import KernelFunctions
 from gviz.recording.numbers import Numbers
 from gviz.recording.value_range import number_range
 from gviz.recording.writer import RecordingWriter
-from gviz.topology import topology_hash
 
 _RUN_ID = 1
 _NOT_TIMED = "imported from DOT: no times"

@@ -14,6 +14,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from gviz.cuda import NodeType, node_type_name
 from gviz.dot.lexer import Statement, lex_statements, line_of, parse_attributes
 from gviz.dot.model import (
     DotEdge,
@@ -26,7 +27,6 @@ from gviz.dot.model import (
     Parent,
 )
 from gviz.errors import DotError
-from gviz.node_type import NodeType, node_type_name
 from gviz.recording import rows
 from gviz.recording.value_range import number_range
 

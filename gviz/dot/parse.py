@@ -13,6 +13,7 @@ import math
 import re
 from pathlib import Path
 
+from gviz.cuda import NodeType
 from gviz.dot.label import Field, parse_label, topo_id
 from gviz.dot.lexer import Statement, lex_statements, line_of, parse_attributes
 from gviz.dot.model import (
@@ -29,7 +30,6 @@ from gviz.dot.model import (
 )
 from gviz.dot.own import is_own, parse_own
 from gviz.errors import DotError
-from gviz.node_type import NodeType
 
 #: Numbers of more digits than this do not fit a signed 64-bit integer.
 _NODE = re.compile(r"graph_(\d{1,18})_node_(\d{1,18})")

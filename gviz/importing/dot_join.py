@@ -8,10 +8,9 @@ from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
+from gviz.cuda import TIMED_TYPES, NodeType, demangle
 from gviz.dot.model import DotGraph, DotNode, Parent
 from gviz.importing.trace import COPY_KINDS
-from gviz.kernel_name import demangle
-from gviz.node_type import TIMED_TYPES, NodeType
 from gviz.recording import rows
 from gviz.stats import IntArray
 

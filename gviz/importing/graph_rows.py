@@ -7,17 +7,15 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from gviz.cuda import EdgeType, NodeType, short_name, topology_hash
 from gviz.importing.inferred_edges import infer_edges
 from gviz.importing.launches import FoldedTrace
 from gviz.importing.trace import UNKNOWN, Trace
-from gviz.kernel_name import short_name
-from gviz.node_type import EdgeType, NodeType
 from gviz.recording import rows
 from gviz.recording.kernel_functions import KernelFunctions
 from gviz.spool.format import OWN_IDS
 from gviz.spool.graphs import operation_name
 from gviz.stats import IntArray
-from gviz.topology import topology_hash
 
 #: Finds, by threads and moments, the ids of the innermost paths that were open; -1: none was.
 PathOf = Callable[[IntArray, IntArray], IntArray]

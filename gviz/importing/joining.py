@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
+from gviz.cuda import TIMED_TYPES, not_timed_reason
 from gviz.dot.importer import DotWriter, find_parents, read_graphs
 from gviz.dot.model import DotGraph, DotNode
 from gviz.eager_matching import GraphWork
 from gviz.importing.dot_join import Family, Join, families, join_nodes
 from gviz.importing.graph_rows import GraphRows, TraceGraph
 from gviz.importing.launches import FoldedTrace
-from gviz.node_type import TIMED_TYPES, not_timed_reason
 from gviz.recording import rows
 from gviz.recording.kernel_functions import KernelFunctions
 from gviz.recording.numbers import Numbers

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from gviz.cuda import NodeType
 from gviz.errors import ImportingError
 from gviz.importing.json_objects import ObjectReader
 from gviz.importing.kineto_events import (
@@ -32,7 +33,6 @@ from gviz.importing.number import (
 from gviz.importing.progress import Progress
 from gviz.importing.source_file import SourceFile
 from gviz.importing.trace import COPY_KINDS, UNKNOWN, DeviceFacts, Trace, storable
-from gviz.node_type import NodeType
 from gviz.recording.value_range import LATEST_NS
 
 _GPU_WORK = {

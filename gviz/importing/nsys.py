@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from gviz.cuda import NodeType
 from gviz.errors import ImportingError
 from gviz.importing.nsys_graphs import GRAPH_COLUMNS, GRAPH_EVENTS, GraphOrigins
 from gviz.importing.number import (
@@ -27,7 +28,6 @@ from gviz.importing.number import (
 )
 from gviz.importing.progress import Progress
 from gviz.importing.trace import UNKNOWN, DeviceFacts, Trace, storable
-from gviz.node_type import NodeType
 from gviz.recording.foreign import ForeignTables
 from gviz.recording.value_range import LATEST_NS
 

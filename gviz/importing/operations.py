@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from gviz.cuda import NodeType, short_name
 from gviz.eager_matching import EagerMatch, EagerWork, GraphWork, match_eager
 from gviz.importing.launches import FoldedTrace
 from gviz.importing.trace import UNKNOWN, Trace
-from gviz.kernel_name import short_name
 from gviz.matching import Work
-from gviz.node_type import NodeType
 from gviz.recording.kernel_functions import KernelFunctions
 from gviz.spool.graphs import operation_name
 from gviz.stats import IntArray

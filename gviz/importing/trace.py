@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from gviz.cuda import CopyKind
 from gviz.errors import ImportingError
-from gviz.node_type import CopyKind
 from gviz.nvtx_paths import OPERATOR_DOMAIN
 
 #: GPU work taken from one trace: 0.6 GB of columns, and as much again while it is sorted.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from gviz.kernel_name import demangle
+from gviz.cuda import demangle
 from gviz.recording import rows
 from gviz.recording.numbers import Numbers
 

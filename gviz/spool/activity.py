@@ -17,7 +17,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from gviz.node_type import NodeType
+from gviz.cuda import NodeType
 from gviz.spool import format as f
 
 _MEMCPY, _MEMSET, _KERNEL, _MEMCPY_PEER, _HOST_NODE = 1, 2, 10, 22, 56

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gviz.node_type import NodeType
+from gviz.cuda import NodeType
 from gviz.recording import rows
 from gviz.spool.contents import Contents
 from gviz.spool.graphs import FoldedGraph, Graphs

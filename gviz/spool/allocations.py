@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gviz.node_type import NodeType
+from gviz.cuda import NodeType
 from gviz.recording import nesting_rows
 from gviz.spool.contents import Contents
 from gviz.spool.graphs import FAILED_CAPTURE, FAILED_INSTANTIATION, Graphs

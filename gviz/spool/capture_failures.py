@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from gviz.capture_failure import CaptureError, capture_result_name, explain_capture
+from gviz.cuda import CaptureError, capture_result_name, explain_capture
 from gviz.recording.life_rows import CaptureFailure
 from gviz.spool.contents import Contents
 from gviz.spool.format import (

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from gviz.cuda import not_timed_reason
 from gviz.errors import SpoolError
-from gviz.node_type import not_timed_reason
 from gviz.recording.value_range import LATEST_NS
 from gviz.spool import format as f
 from gviz.spool.activity import decode_buffer

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from gviz.cuda import NodeType
 from gviz.eager_matching import EagerWork, GraphWork, match_eager
 from gviz.matching import UNKNOWN
-from gviz.node_type import NodeType
 from gviz.recording import rows
 from gviz.spool.contents import Contents
 from gviz.spool.graphs import Graphs, operation_name

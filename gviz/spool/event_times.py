@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from gviz.node_type import NodeType, node_type_name
+from gviz.cuda import NodeType, node_type_name
 from gviz.recording import rows
 from gviz.spool.contents import Contents
 from gviz.spool.event_records import CalibrationRecord, NodeTimesRecord

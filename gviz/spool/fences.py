@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.node_type import ConditionalType, NodeType
+from gviz.cuda import ConditionalType, NodeType
 from gviz.spool.graph_records import GraphWalk
 from gviz.spool.nesting import Numbering
 from gviz.stats import BoolArray, IntArray

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gviz.cupti_problems import problems_in
-from gviz.node_type import NodeType
+from gviz.cuda import NodeType, problems_in
 from gviz.recording import rows
 from gviz.recording.table import table_of
 from gviz.recording.writer import RecordingWriter

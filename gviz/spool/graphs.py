@@ -9,14 +9,15 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from gviz.errors import SpoolError
-from gviz.node_type import (
+from gviz.cuda import (
     CopyKind,
     NodeType,
     conditional_type_name,
     node_type_name,
     not_timed_reason,
+    topology_hash,
 )
+from gviz.errors import SpoolError
 from gviz.recording import nesting_rows, rows
 from gviz.spool.contents import Contents
 from gviz.spool.format import NO_STREAM, STACK_REASONS
@@ -25,7 +26,6 @@ from gviz.spool.kernels import KernelTable
 from gviz.spool.nesting import Numbering, body_name
 from gviz.spool.origins import Origins
 from gviz.spool.run_records import LifeRecord
-from gviz.topology import topology_hash
 
 #: CUmemorytype: host, device, array, unified. Unified addresses leave the direction open.
 _HOST, _DEVICE, _ARRAY = 1, 2, 3

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from gviz.instantiate_failure import explain_instantiate, instantiate_result_name
-from gviz.node_type import node_type_name
+from gviz.cuda import explain_instantiate, instantiate_result_name, node_type_name
 from gviz.recording.life_rows import InstantiateFailure
 from gviz.spool.contents import Contents
 from gviz.spool.format import NO_NODE

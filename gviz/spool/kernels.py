@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gviz.kernel_name import demangle, short_name
+from gviz.cuda import demangle, short_name
 from gviz.recording.rows import KernelFunction
 from gviz.spool.graph_records import FunctionRecord
 

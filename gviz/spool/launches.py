@@ -9,7 +9,7 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from gviz.node_type import NodeType
+from gviz.cuda import NodeType
 from gviz.recording import rows
 from gviz.spool.bodies import BodyOwners
 from gviz.spool.consistency import cut_launches, impossible_launches

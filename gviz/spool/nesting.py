@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gviz.node_type import ConditionalType, NodeType
+from gviz.cuda import ConditionalType, NodeType
 from gviz.spool.graph_records import ConditionalRecord, GraphWalk
 
 

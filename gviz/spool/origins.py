@@ -6,7 +6,7 @@ import shlex
 from dataclasses import replace
 from pathlib import PurePath
 
-from gviz import graph_name
+from gviz.cuda import graph_name
 from gviz.recording import rows
 from gviz.spool.contents import Contents
 from gviz.spool.format import ORIGIN_CAPTURE

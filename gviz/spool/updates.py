@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from gviz.node_type import NodeType
+from gviz.cuda import (
+    GraphFacts,
+    NodeFacts,
+    NodeType,
+    UpdateError,
+    explain_update,
+    update_result_name,
+)
 from gviz.recording.life_rows import GraphUpdate
 from gviz.spool.contents import Contents
 from gviz.spool.format import NO_NODE, UNKNOWN_NODE, WHOLE_GRAPH
@@ -13,13 +20,6 @@ from gviz.spool.graph_records import GraphWalk, NodeRecord
 from gviz.spool.graphs import Graphs, operation_name
 from gviz.spool.kernels import KernelTable
 from gviz.spool.life_records import UpdateFailedRecord, UpdatesRecord
-from gviz.update_failure import (
-    GraphFacts,
-    NodeFacts,
-    UpdateError,
-    explain_update,
-    update_result_name,
-)
 
 #: What makes updates equal: executable, node, call, result, value, graph of the node.
 _Key = tuple[int, int, int, int, int, int]

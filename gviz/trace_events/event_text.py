@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from gviz.node_type import CopyKind, NodeType, node_type_name
+from gviz.cuda import CopyKind, NodeType, node_type_name
 from gviz.recording import rows
 
 #: How Kineto writes directions of copies.

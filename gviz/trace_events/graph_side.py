@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from gviz.cuda import node_type_name
 from gviz.launch_lanes import launch_lanes
-from gviz.node_type import node_type_name
 from gviz.nvtx_paths import nvtx_texts
 from gviz.recording import rows
 from gviz.span_owners import LevelNodes, span_owners

@@ -13,7 +13,7 @@ from playwright.sync_api import Page
 from recordings import FIRST_NODE_ID, Shape, fork_join_shape, write_recording
 
 from gviz.app.dag_options import AGAINST_BASELINE, OVERLAY_NAMES
-from gviz.node_type import NodeType
+from gviz.cuda.node_type import NodeType
 
 if TYPE_CHECKING:
     from conftest import GraphPage, Serve, Site

@@ -18,7 +18,7 @@ from recordings import (
 )
 from svg_picture import SVG, Picture, save_view
 
-from gviz.node_type import NodeType
+from gviz.cuda.node_type import NodeType
 
 if TYPE_CHECKING:
     from conftest import GraphPage, Serve, Site

@@ -80,7 +80,7 @@ def library_path() -> str:
     """Return CUPTI's path: GVIZ_CUPTI, or the one of the nvidia-cuda-cupti package."""
     if "GVIZ_CUPTI" in os.environ:
         return os.environ["GVIZ_CUPTI"]
-    from gviz.cupti_library import find_cupti
+    from gviz.cuda.cupti_library import find_cupti
 
     return str(find_cupti()[0].path)
 

@@ -12,7 +12,7 @@ from contract.backend import Backend
 from contract.recorded import RUN, Record, top_graphs
 from contract.watched import LAUNCHES
 
-from gviz.node_type import NodeType
+from gviz.cuda.node_type import NodeType
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 

@@ -22,9 +22,9 @@ from contract.recorded import (
     top_graphs,
 )
 
+from gviz.cuda.node_type import NodeType
 from gviz.dot.importer import find_parents
 from gviz.dot.parse import parse_dot
-from gviz.node_type import NodeType
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 

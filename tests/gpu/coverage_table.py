@@ -28,7 +28,7 @@ sys.path.insert(0, str(TESTS))
 
 from framework_programs import PROGRAMS, profiled, run_script  # noqa: E402
 
-from gviz.node_type import node_type_name  # noqa: E402
+from gviz.cuda.node_type import node_type_name  # noqa: E402
 from gviz.recording import rows  # noqa: E402
 from gviz.recording.reader import Recording  # noqa: E402
 

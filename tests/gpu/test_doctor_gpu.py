@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gviz.cupti_library import find_cupti
+from gviz.cuda.cupti_library import find_cupti
 
 pytestmark = pytest.mark.gpu
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gviz.node_type import NodeType
+from gviz.cuda.node_type import NodeType
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.spool.consistency import TOLERANCE_NS

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from framework_programs import PROGRAMS, profiled, run_script
 
-from gviz.node_type import NodeType
+from gviz.cuda.node_type import NodeType
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 

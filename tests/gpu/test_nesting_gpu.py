@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from gviz.node_type import NodeType
+from gviz.cuda.node_type import NodeType
 from gviz.recording.reader import Recording
 
 pytestmark = pytest.mark.gpu

@@ -15,7 +15,7 @@ from gviz.analysis.analysis import analysis_to_json, analyze
 from gviz.analysis.dominance import Dominance
 from gviz.analysis.forecast_result import RunForecast
 from gviz.cli.analyze_text import render_analysis
-from gviz.node_type import NodeType, not_timed_reason
+from gviz.cuda.node_type import NodeType, not_timed_reason
 from gviz.recording.reader import Recording
 from gviz.stats.figure_fields import NotComputed
 

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gviz.analysis.critical_path import CriticalPath, structural_length_ns, structural_path
+from gviz.cuda.node_type import EdgeType
 from gviz.errors import RecordingError
 from gviz.layout.ranks import rank_rows
-from gviz.node_type import EdgeType
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gviz.cuda.node_type import NodeType
 from gviz.dot.model import (
     DotConditional,
     DotEdge,
@@ -23,7 +24,6 @@ from gviz.dot.model import (
 )
 from gviz.dot.parse import parse_dot, read_dot
 from gviz.errors import DotError
-from gviz.node_type import NodeType
 
 _POINTER = st.integers(1, 2**47)
 _DIM = st.tuples(st.integers(1, 2**31 - 1), st.integers(1, 65535), st.integers(1, 65535))

@@ -10,9 +10,9 @@ from dot_round_trip import drawn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gviz.cuda.node_type import NodeType
 from gviz.dot.export import to_dot
 from gviz.dot.importer import import_dot
-from gviz.node_type import NodeType
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.recording.writer import RecordingWriter

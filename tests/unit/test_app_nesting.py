@@ -23,7 +23,7 @@ from gviz.app.inspector import render_inspector
 from gviz.app.library import Library
 from gviz.app.timeline_side import graph_side
 from gviz.app.wire import Strings
-from gviz.node_type import NodeType
+from gviz.cuda.node_type import NodeType
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.spool import format as f

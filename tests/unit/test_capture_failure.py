@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gviz.capture_failure import (
+from gviz.cuda.capture_failure import (
     CaptureError,
     CaptureMode,
     CaptureResult,

@@ -26,8 +26,8 @@ from gviz.checks.junit import to_junit
 from gviz.checks.limits import Limits, parse_limits
 from gviz.checks.markdown import to_markdown
 from gviz.checks.words import format_value
+from gviz.cuda.node_type import NodeType
 from gviz.errors import UsageError
-from gviz.node_type import NodeType
 from gviz.recording.merge import merge_recordings
 from gviz.recording.reader import Recording
 from gviz.stats.figure_fields import fields_of, result_classes

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gviz.cli.doctor import find_native_library, load_error, read_admin_only, render
-from gviz.doctor import Diagnosis, Finding, Status
+from gviz.cuda.doctor import Diagnosis, Finding, Status
 
 Gviz = Callable[..., "subprocess.CompletedProcess[str]"]
 

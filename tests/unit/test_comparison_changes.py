@@ -13,7 +13,7 @@ from gviz.comparison.edge_changes import compare_edges
 from gviz.comparison.lane_changes import depends, moved_lanes
 from gviz.comparison.node_changes import Difference, LevelDetails, compare_details
 from gviz.comparison.node_pairs import pair_nodes
-from gviz.node_type import NodeType
+from gviz.cuda.node_type import NodeType
 from gviz.recording import nesting_rows, rows
 
 KERNEL = rows.Node(

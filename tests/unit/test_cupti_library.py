@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gviz.cupti_library import CuptiCandidate, find_cupti
+from gviz.cuda.cupti_library import CuptiCandidate, find_cupti
 
 
 def _wheel(site_packages: Path, name: str, version: str, folder: str, library: str) -> Path:

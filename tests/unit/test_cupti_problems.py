@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from gviz.cupti_problems import LONG_RUN_RECORDS, PROBLEMS, Concerns, problems_in, problems_of
-from gviz.doctor import Status, check_cupti_problems
+from gviz.cuda.cupti_problems import (
+    LONG_RUN_RECORDS,
+    PROBLEMS,
+    Concerns,
+    problems_in,
+    problems_of,
+)
+from gviz.cuda.doctor import Status, check_cupti_problems
 
 
 @pytest.mark.parametrize(

@@ -31,9 +31,9 @@ from gviz.app.library import Library
 from gviz.app.node_memory import buffer_letters
 from gviz.app.payload import DagAsked, dag_payload
 from gviz.app.wire import Arrays, unpack
+from gviz.cuda.node_type import NodeType
 from gviz.data_edges import Common
 from gviz.memory_use import Access
-from gviz.node_type import NodeType
 from gviz.recording import nesting_rows, rows
 from gviz.recording.reader import Recording
 from gviz.recording.table import table_of

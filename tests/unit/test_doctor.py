@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from gviz import driver_probe
-from gviz.cupti_library import CuptiCandidate
-from gviz.doctor import (
+from gviz.cuda import driver_probe
+from gviz.cuda.cupti_library import CuptiCandidate
+from gviz.cuda.doctor import (
     REINSTALL,
     Facts,
     Finding,
@@ -22,7 +22,7 @@ from gviz.doctor import (
     check_subscriber,
     diagnose,
 )
-from gviz.driver_probe import DriverAnswers
+from gviz.cuda.driver_probe import DriverAnswers
 
 GPU = DriverAnswers(
     init_result=0,

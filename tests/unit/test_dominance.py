@@ -10,7 +10,7 @@ from planned_recordings import MULTIPROCESSORS, Plan, Planned, chain_edges, in_a
 
 from gviz.analysis.dominance import Dominance, Fullness, TimeShares, dominance
 from gviz.assets import recordings as bundled
-from gviz.node_type import NodeType
+from gviz.cuda.node_type import NodeType
 from gviz.recording import rows
 from gviz.recording.writer import RecordingWriter
 from gviz.stats.figure_fields import NotComputed

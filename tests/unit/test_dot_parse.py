@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from gviz.cuda.node_type import NodeType
 from gviz.dot.model import (
     UNKNOWN_TYPE,
     DotConditional,
@@ -19,7 +20,6 @@ from gviz.dot.model import (
 )
 from gviz.dot.parse import parse_dot, read_dot
 from gviz.errors import DotError
-from gviz.node_type import NodeType
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "dot"
 

@@ -16,9 +16,9 @@ import numpy.typing as npt
 import pytest
 from golden_spools import FOLDER, NAMES, SUFFIX, dump
 
+from gviz.cuda.node_type import TIMED_TYPES, node_type_name
 from gviz.dot.export import to_dot
 from gviz.dot.parse import parse_dot
-from gviz.node_type import TIMED_TYPES, node_type_name
 from gviz.recording import rows
 from gviz.recording.arrays import EdgeArrays
 from gviz.recording.reader import Recording

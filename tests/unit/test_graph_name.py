@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gviz.graph_name import NameKind, base_name, line_name, matches, numbered
+from gviz.cuda.graph_name import NameKind, base_name, line_name, matches, numbered
 
 _TORCH = "/v/lib/python3.12/site-packages/torch/cuda/graphs.py"
 _USER = ("/home/me/decode.py", 120, "Model.forward")

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from gviz.cuda.node_type import CopyKind, NodeType
 from gviz.importing.importer import import_files
-from gviz.node_type import CopyKind, NodeType
 from gviz.recording.reader import Recording
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "traces"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from gviz.instantiate_failure import (
+from gviz.cuda.instantiate_failure import (
     InstantiateResult,
     explain_instantiate,
     instantiate_result_name,
 )
-from gviz.node_type import NodeType
+from gviz.cuda.node_type import NodeType
 
 PLAIN = frozenset({int(NodeType.KERNEL)})
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from gviz import kernel_name
-from gviz.kernel_name import demangle, parameter_types, short_name
+from gviz.cuda import kernel_name
+from gviz.cuda.kernel_name import demangle, parameter_types, short_name
 
 _COPY = (
     "at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#3}::operator()() "

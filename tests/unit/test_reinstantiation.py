@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gviz.node_type import NodeType
+from gviz.cuda.node_type import NodeType
 from gviz.reinstantiation import Instantiation, identity_of, updatable
 
 SAME = ("shape",)

@@ -26,7 +26,7 @@ from gviz.analysis.rules.rule import RULES, Finding
 from gviz.analysis.rules.work_rules import is_elementwise
 from gviz.analysis.run_subject import RunSubject
 from gviz.assets import recordings as bundled
-from gviz.node_type import CopyKind, NodeType
+from gviz.cuda.node_type import CopyKind, NodeType
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.recording.writer import RecordingWriter

@@ -18,7 +18,7 @@ from spool_writing import (
     peer_copy,
 )
 
-from gviz.node_type import CopyKind, NodeType
+from gviz.cuda.node_type import CopyKind, NodeType
 from gviz.spool.activity import ACTIVITY, decode_buffer
 
 #: Above 32 bits, as graph node ids and times are.

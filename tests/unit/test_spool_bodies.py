@@ -17,7 +17,7 @@ from spool_writing import (
     work,
 )
 
-from gviz.node_type import NodeType
+from gviz.cuda.node_type import NodeType
 from gviz.recording.reader import Recording
 from gviz.spool import format as f
 from gviz.spool.agreement import CONTRADICTED

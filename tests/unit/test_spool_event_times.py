@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import pytest
 from spool_writing import FoldRecords, graph_records, launch_record
 
-from gviz.node_type import NodeType
+from gviz.cuda.node_type import NodeType
 from gviz.recording.reader import Recording
 from gviz.spool import format as f
 from gviz.spool.format import OWN_IDS, RecordType

@@ -16,7 +16,7 @@ from spool_writing import (
     work,
 )
 
-from gviz.node_type import NodeType
+from gviz.cuda.node_type import NodeType
 from gviz.recording.reader import Recording
 from gviz.spool.format import RecordType
 

@@ -9,7 +9,7 @@ from spool_writing import FoldRecords, graph_records
 
 from gviz.cli.info import render
 from gviz.cli.quantity import format_bytes
-from gviz.node_type import NodeType
+from gviz.cuda.node_type import NodeType
 from gviz.recording import nesting_rows
 from gviz.recording.reader import Recording
 from gviz.spool import format as f

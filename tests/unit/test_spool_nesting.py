@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from gviz.cuda.node_type import ConditionalType, NodeType
 from gviz.dot.importer import find_parents
 from gviz.dot.parse import read_dot
-from gviz.node_type import ConditionalType, NodeType
 from gviz.spool.graph_records import ConditionalRecord, GraphWalk, NodeRecord
 from gviz.spool.nesting import Numbering, body_name
 

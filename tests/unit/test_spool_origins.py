@@ -7,7 +7,7 @@ import json
 import pytest
 from spool_writing import buffer, work
 
-from gviz.graph_name import NameKind
+from gviz.cuda.graph_name import NameKind
 from gviz.recording import rows
 from gviz.spool import format as f
 from gviz.spool.contents import Contents

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from gviz.topology import topology_hash
+from gviz.cuda.topology import topology_hash
 
 TYPES = [0, 1, 0]
 NAMES = ["axpy", "", "scale"]

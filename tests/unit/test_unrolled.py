@@ -13,7 +13,7 @@ from gviz.analysis.holds import HeldLaunch, Hold
 from gviz.analysis.launch_spans import LaunchSpans, launch_spans, median_spans
 from gviz.analysis.observed_path import observed_path
 from gviz.analysis.unrolled import Unroller
-from gviz.node_type import NodeType
+from gviz.cuda.node_type import NodeType
 from gviz.recording.reader import Recording
 
 WHILE = NodeType.CONDITIONAL

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from gviz.node_type import NodeType
-from gviz.update_failure import (
+from gviz.cuda.node_type import NodeType
+from gviz.cuda.update_failure import (
     MOST_DIFFERENCES,
     GraphFacts,
     NodeFacts,

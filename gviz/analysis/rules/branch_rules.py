@@ -12,8 +12,8 @@ from gviz.analysis.executed_graph import NOT_WORKING
 from gviz.analysis.rules.rule import Evidence, Found, rule
 from gviz.analysis.rules.work_rules import is_elementwise
 from gviz.analysis.subject import GraphSubject
+from gviz.cuda import EdgeType, NodeType
 from gviz.layout.ranks import rank_rows
-from gviz.node_type import EdgeType, NodeType
 from gviz.stats import IntArray
 
 #: CUgraphInstantiate_flags (cuda.h, CUDA 13.0).

@@ -9,7 +9,7 @@ import numpy as np
 from gviz.analysis.holds import Hold
 from gviz.analysis.rules.rule import Evidence, Found, rule
 from gviz.analysis.subject import GraphSubject
-from gviz.node_type import CopyKind, NodeType
+from gviz.cuda import CopyKind, NodeType
 from gviz.stats import IntArray
 
 #: Copies within a device, or between two of them: what a kernel could do as well.

@@ -14,8 +14,8 @@ from gviz.analysis.reachability import Reachability
 from gviz.analysis.rules.rule import Evidence, Found, rule
 from gviz.analysis.rules.work_rules import without
 from gviz.analysis.subject import GraphSubject
+from gviz.cuda import CopyKind, NodeType
 from gviz.layout.ranks import rank_rows
-from gviz.node_type import CopyKind, NodeType
 from gviz.stats import IntArray
 
 #: Equal nodes that are compared with each other, of one kind.

@@ -18,7 +18,7 @@ import sqlite3
 import sys
 from pathlib import Path
 
-from gviz.graph_name import line_name
+from gviz.cuda.graph_name import line_name
 
 BUNDLED = Path(__file__).resolve().parents[3] / "assets" / "recordings"
 PROGRAM = BUNDLED / "ranks.py"

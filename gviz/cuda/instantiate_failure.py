@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from gviz.node_type import NodeType, node_type_name
+from gviz.cuda.node_type import NodeType, node_type_name
 
 _OUT_OF_MEMORY = 2
 _INVALID_VALUE = 1

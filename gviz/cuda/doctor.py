@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from gviz.cupti_library import CuptiCandidate
-from gviz.cupti_problems import Concerns, problems_of
-from gviz.driver_probe import DriverAnswers
+from gviz.cuda.cupti_library import CuptiCandidate
+from gviz.cuda.cupti_problems import Concerns, problems_of
+from gviz.cuda.driver_probe import DriverAnswers
 
 #: ``CUptiResult`` of cuptiSubscribe when another tool holds CUPTI (cupti_result.h).
 MULTIPLE_SUBSCRIBERS = 39

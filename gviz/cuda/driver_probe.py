@@ -1,6 +1,6 @@
 """What CUDA's driver and CUPTI answer on this machine, asked in a process of its own.
 
-``python -P -m gviz.driver_probe [LIBCUPTI]`` prints one JSON object. The questions start
+``python -P -m gviz.cuda.driver_probe [LIBCUPTI]`` prints one JSON object. The questions start
 the driver and subscribe to CUPTI, which must not happen in the asking process; and a
 broken driver may crash or hang whoever asks it.
 """
@@ -60,7 +60,7 @@ def probe(cupti: Path | None = None, *, timeout_s: float = TIMEOUT_S) -> DriverA
 
     Never raises: what goes wrong is told in ``failure``.
     """
-    command = [sys.executable, "-P", "-m", "gviz.driver_probe"]
+    command = [sys.executable, "-P", "-m", "gviz.cuda.driver_probe"]
     if cupti is not None:
         command.append(str(cupti))
     try:

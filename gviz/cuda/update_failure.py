@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-from gviz.node_type import NodeType, node_type_name
+from gviz.cuda.node_type import NodeType, node_type_name
 
 #: Differences listed at most; a graph rebuilt from other code differs everywhere.
 MOST_DIFFERENCES = 5
