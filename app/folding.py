@@ -16,12 +16,12 @@ from gviz.app.graph_tree import GraphTree
 from gviz.app.launch_intervals import LaunchIntervals
 from gviz.app.tree_nodes import SHAPE, distinct
 from gviz.app.wire import Arrays, Strings
+from gviz.dag import cover_graph
 from gviz.folding.durations import RepeatDurations, compare_repeats
 from gviz.folding.fold import Fold, FoldTree
 from gviz.folding.folded_graph import FoldedGraph, fold_graph
 from gviz.folding.ranges import RangePaths, find_ranges
 from gviz.folding.repeats import find_repeats
-from gviz.layout.lanes import cover_graph
 from gviz.nvtx_paths import SEPARATOR
 from gviz.stats import IntArray
 

@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gviz.analysis.critical_path import CriticalPath, structural_path
 from gviz.app.graph_tree import GraphTree, read_tree
 from gviz.app.inner_times import InnerTimes, read_inner_times
 from gviz.app.keep import Keep, build_anew
 from gviz.app.tree_nodes import TreeNodes
-from gviz.cycle import describe_cycle
+from gviz.dag import CriticalPath, cover_chains, describe_cycle, rank_rows, structural_path
 from gviz.edge_indices import edge_indices
 from gviz.errors import CycleError
-from gviz.layout.lanes import cover_chains
-from gviz.layout.ranks import rank_rows
 from gviz.recording import rows
 from gviz.stats import FloatArray, IntArray
 

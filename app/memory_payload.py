@@ -17,10 +17,10 @@ from gviz.app.launch_intervals import LaunchIntervals, launch_intervals
 from gviz.app.level_memory import LevelMemory, why_no_lifetimes
 from gviz.app.timeline_side import NO_NODE, choose_launch, graph_zero
 from gviz.app.wire import Arrays, Strings, pack
+from gviz.dag import earliest_times, latest_times
 from gviz.memory_lifetimes import Lifetimes, address_bands, find_lifetimes, used_steps
 from gviz.recording import nesting_rows, rows
 from gviz.stats import FloatArray, IntArray
-from gviz.untimed import earliest_times, latest_times
 
 if TYPE_CHECKING:
     from gviz.recording.reader import Recording

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.app.graph_level import GraphLevel
-from gviz.layout.interval_lanes import pack_lanes
+from gviz.dag import pack_lanes
 from gviz.stats import IntArray, merge_spans
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from gviz.app.idle_time import idle_time
 from gviz.app.keep import Keep
 from gviz.app.timeline_side import timed_launches
 from gviz.app.wire import Arrays, Strings, node_types
-from gviz.layout.interval_lanes import pack_lanes
+from gviz.dag import pack_lanes
 from gviz.recording import rows
 from gviz.recording.columns import narrow
 from gviz.stats import FloatArray, IntArray

@@ -16,8 +16,8 @@ from gviz.app.idle_time import idle_time
 from gviz.app.keep import Keep, build_anew
 from gviz.app.launch_spans import read_launch_spans
 from gviz.app.wire import Arrays, Strings, node_types
+from gviz.dag import pack_lanes
 from gviz.launch_queue import waited_until
-from gviz.layout.interval_lanes import pack_lanes
 from gviz.recording import rows
 from gviz.recording.columns import Columns
 from gviz.stats import FloatArray

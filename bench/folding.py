@@ -20,11 +20,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 import numpy as np
 from recordings import Shape, transformer_shape, wide_shape
 
+from gviz.dag.ranks import rank_rows
 from gviz.folding.durations import sum_items
 from gviz.folding.folded_graph import fold_graph
 from gviz.folding.ranges import RangePaths, find_ranges
 from gviz.folding.repeats import find_repeats
-from gviz.layout.ranks import rank_rows
 
 T = TypeVar("T")
 #: Labels, source and target of a graph, and the NVTX path of each node.

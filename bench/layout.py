@@ -19,10 +19,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 import numpy as np
 from recordings import Shape, fork_join_shape, transformer_shape, wide_shape
 
+from gviz.dag.lanes import place_lanes
+from gviz.dag.placement import Placement
 from gviz.layout.choice import place_graph
-from gviz.layout.lanes import place_lanes
 from gviz.layout.layers import place_layers
-from gviz.layout.placement import Placement
 
 SHAPES: dict[str, Callable[[], Shape]] = {
     "fork-join": lambda: fork_join_shape(),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gviz.cuda import TIMED_TYPES
-from gviz.cycle import find_cycle
+from gviz.dag import find_cycle
 from gviz.matching import Work, match_occurrences
 from gviz.recording import rows
 from gviz.stats import IntArray

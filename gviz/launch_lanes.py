@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from gviz.layout.interval_lanes import pack_lanes
+from gviz.dag import pack_lanes
 from gviz.span_owners import Owner
 from gviz.stats import IntArray
 

@@ -1,8 +1,8 @@
 """How long memory that a graph allocates lives in a launch, and how much of it lives at a time.
 
 Alloc and free nodes have no times of their own: the caller says when each ran
-(:mod:`gviz.untimed`), or in which order where nothing has a time. All of this is derived; what the
-driver holds for a graph is its own, and reserved for the whole launch.
+(:mod:`gviz.dag.untimed`), or in which order where nothing has a time. All of this is derived; what
+the driver holds for a graph is its own, and reserved for the whole launch.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from gviz.app.payload import node_arrays
 from gviz.app.wire import Arrays, Strings, pack
 from gviz.comparison.union_graph import BEFORE
 from gviz.cuda import node_type_name
-from gviz.layout.lanes import cover_graph
+from gviz.dag import cover_graph
 from gviz.recording.reader import Recording
 
 #: Layouts of the union: along time there are two launches.

@@ -20,10 +20,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.analysis.critical_path import CriticalPath, earliest_starts, longest_path
 from gviz.analysis.holds import HeldLaunch, effective_ends
+from gviz.dag import CriticalPath, earliest_starts, longest_path, rank_rows
 from gviz.errors import RecordingError
-from gviz.layout.ranks import rank_rows
 from gviz.stats import BoolArray, FloatArray, IntArray
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from gviz.analysis.executed_graph import ExecutedGraph, Level
 from gviz.analysis.launch_spans import LaunchSpans, TimeArray
 from gviz.cuda import EdgeType
-from gviz.layout.ranks import rank_rows
+from gviz.dag import rank_rows
 from gviz.stats import BoolArray, IntArray
 
 

@@ -6,8 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.comparison.compared_graph import ComparedGraph
-from gviz.layout.lanes import cover_graph
-from gviz.layout.ranks import rank_rows
+from gviz.dag import cover_graph, rank_rows
 from gviz.stats import IntArray
 
 #: Questions about dependencies answered in one pass over a graph, a bit each.

@@ -22,7 +22,7 @@ import numpy as np
 
 from gviz.comparison.compared_graph import ComparedGraph
 from gviz.comparison.likeness import CONTEXT, EQUAL, Likeness
-from gviz.layout.ranks import dependents_of
+from gviz.dag import dependents_of
 from gviz.stats import IntArray
 
 #: What an edge between pairs is worth that both graphs have, and what a pair is worth by itself.

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import gviz
 from gviz.cuda import CopyKind, node_type_name, short_name, topology_hash
-from gviz.cycle import describe_cycle, find_cycle
+from gviz.dag import describe_cycle, find_cycle
 from gviz.dot.model import UNKNOWN_TYPE, DotGraph, DotNode, Parent
 from gviz.dot.parse import read_dot
 from gviz.errors import DotError, UsageError

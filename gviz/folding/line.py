@@ -6,8 +6,8 @@ import heapq
 
 import numpy as np
 
+from gviz.dag import dependents_of
 from gviz.folding.fold import invert
-from gviz.layout.ranks import dependents_of
 from gviz.stats import IntArray
 
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gviz.layout.lanes import Cover, cover_graph, place_lanes
+from gviz.dag import Cover, Placement, cover_graph, place_lanes, place_table
 from gviz.layout.layers import count_dummies, place_layers
-from gviz.layout.placement import Placement
-from gviz.layout.table import place_table
 from gviz.stats import IntArray
 
 #: Up to so many nodes and rows passed by long edges, layers take less than about 0.3 s.

@@ -1,7 +1,7 @@
 """Layered layout: rows by longest path, few crossings, each node over the middle of its kin.
 
 For graphs of moderate size, where structure (forks, joins, residuals) is to be seen at a glance;
-:mod:`gviz.layout.lanes` draws the large ones. Wrapped into columns in the same way.
+:mod:`gviz.dag.lanes` draws the large ones. Wrapped into columns in the same way.
 
 References
 ----------
@@ -20,24 +20,22 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gviz.layout.lanes import (
+from gviz.dag import (
     ASPECT,
-    Cover,
-    assign_lanes,
-    cover_graph,
-    route_across,
-    row_middles,
-    wrap_rows,
-)
-from gviz.layout.placement import (
     COLUMN_GAP,
     LANE_GAP,
     NODE_HEIGHT,
     NODE_WIDTH,
     NODE_WIDTH_LEAST,
     ROW_PITCH,
+    Cover,
     Placement,
+    assign_lanes,
+    cover_graph,
     join_routes,
+    route_across,
+    row_middles,
+    wrap_rows,
 )
 from gviz.stats import FloatArray, IntArray
 

@@ -12,7 +12,7 @@ from math import log
 
 import numpy as np
 
-from gviz.layout.placement import Placement
+from gviz.dag import Placement
 from gviz.layout.room import make_room
 from gviz.stats import FloatArray, IntArray
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gviz.dag import ROW_PITCH
 from gviz.layout.nested import BODY_HEAD, FRAME_HEAD, PAD, list_held
-from gviz.layout.placement import ROW_PITCH
 from gviz.layout.timed import TimePlacement
 from gviz.stats import FloatArray
 

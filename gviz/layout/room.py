@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from gviz.layout.placement import Placement, join_routes
+from gviz.dag import Placement, join_routes
 from gviz.stats import FloatArray, IntArray
 
 

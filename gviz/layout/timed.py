@@ -1,6 +1,6 @@
 """Layout along time: a node stands where it started in a launch and is as long as it took.
 
-Lanes as :mod:`gviz.layout.lanes` covers the graph with chains, packed so that nodes that ran at
+Lanes as :mod:`gviz.dag.lanes` covers the graph with chains, packed so that nodes that ran at
 the same time never share one. A node that ran several times, in a loop, has a bar a turn. What was
 not timed stands without a length where its dependencies ended.
 """
@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.layout.interval_lanes import pack_lanes
+from gviz.dag import earliest_times, pack_lanes
 from gviz.stats import FloatArray, IntArray
-from gviz.untimed import earliest_times
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +80,7 @@ def place_time(
     start_ns, end_ns
         One a node, NaN where it has no time.
     row, chain
-        One a node: :func:`gviz.layout.ranks.rank_rows` and the chain of a cover.
+        One a node: :func:`gviz.dag.ranks.rank_rows` and the chain of a cover.
     source, target
         The edges, by node index.
     turns

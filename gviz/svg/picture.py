@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gviz.cuda import EdgeType, node_type_name
+from gviz.dag import Placement, cover_graph
 from gviz.edge_indices import edge_indices
 from gviz.errors import RecordingError
 from gviz.launch_lanes import launch_lanes
 from gviz.layout.choice import place_graph
-from gviz.layout.lanes import cover_graph
-from gviz.layout.placement import Placement
 from gviz.recording import rows
 from gviz.span_owners import LevelNodes, span_owners
 from gviz.svg.pen import INKS, Pen, Theme

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from gviz.dag import cover_graph
 from gviz.edge_indices import edge_indices
-from gviz.layout.lanes import cover_graph
 from gviz.recording import rows
 from gviz.span_owners import Owner
 from gviz.stats import IntArray

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gviz.analysis.critical_path import CriticalPath, structural_length_ns, structural_path
 from gviz.cuda.node_type import EdgeType
+from gviz.dag.critical_path import CriticalPath, structural_length_ns, structural_path
+from gviz.dag.ranks import rank_rows
 from gviz.errors import RecordingError
-from gviz.layout.ranks import rank_rows
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import networkx as nx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gviz.cycle import find_cycle
+from gviz.dag.cycle import find_cycle
 
 _NODES = 12
 _EDGES = st.lists(st.tuples(st.integers(0, _NODES - 1), st.integers(0, _NODES - 1)), max_size=30)

@@ -15,12 +15,12 @@ from folding_graphs import (
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from gviz.dag.ranks import rank_rows
 from gviz.folding.fold import FoldTree
 from gviz.folding.folded_graph import fold_graph
 from gviz.folding.line import follow_chains
 from gviz.folding.repeats import find_repeats
 from gviz.folding.runs import find_runs
-from gviz.layout.ranks import rank_rows
 
 graphs = st.one_of(random_graphs(), repeating_graphs())
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gviz.layout.interval_lanes import pack_lanes
-from gviz.layout.lanes import cover_chains, place_lanes
+from gviz.dag.interval_lanes import pack_lanes
+from gviz.dag.lanes import cover_chains, place_lanes
+from gviz.dag.placement import Placement
+from gviz.dag.ranks import rank_rows
 from gviz.layout.layers import place_layers
-from gviz.layout.placement import Placement
-from gviz.layout.ranks import rank_rows
 from gviz.layout.timed import place_time
 
 Dag = tuple[int, list[tuple[int, int]]]

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gviz.layout.lanes import cover_chains, place_lanes
+from gviz.dag.lanes import cover_chains, place_lanes
+from gviz.dag.placement import NODE_HEIGHT, Placement
+from gviz.dag.ranks import rank_rows
+from gviz.dag.unconnected import place_table
 from gviz.layout.layers import place_layers
 from gviz.layout.nested import BODY_HEAD, FRAME_HEAD, Box, Level, PlacedLevel, nest_levels
 from gviz.layout.nested_time import StackedLevel, TimeLevel, stack_levels
-from gviz.layout.placement import NODE_HEIGHT, Placement
-from gviz.layout.ranks import rank_rows
 from gviz.layout.room import make_room
-from gviz.layout.table import place_table
 from gviz.layout.timed import Bars, place_time
 
 LAYOUTS = [place_lanes, place_layers, place_table]

@@ -11,11 +11,11 @@ import numpy.typing as npt
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gviz.analysis.chains import cover_by_chains
-from gviz.analysis.reachability import Reachability
-from gviz.analysis.series import series_graph
-from gviz.analysis.width import graph_width
-from gviz.layout.ranks import rank_rows
+from gviz.dag.chains import cover_by_chains
+from gviz.dag.ranks import rank_rows
+from gviz.dag.reachability import Reachability
+from gviz.dag.series import series_graph
+from gviz.dag.width import graph_width
 
 
 @dataclass(frozen=True)

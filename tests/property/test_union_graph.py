@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gviz.comparison.compared_graph import ComparedGraph
 from gviz.comparison.edge_changes import compare_edges
 from gviz.comparison.union_graph import AFTER, BEFORE, BOTH, UnionGraph, join_graphs
-from gviz.layout.ranks import rank_rows
+from gviz.dag.ranks import rank_rows
 
 
 @st.composite

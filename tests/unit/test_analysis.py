@@ -16,11 +16,11 @@ from gviz.analysis.analysis import (
     analysis_to_json,
     analyze,
 )
-from gviz.analysis.critical_path import structural_path
 from gviz.analysis.ledger_result import LedgerResult, ledger_result
 from gviz.analysis.path_result import CriticalPathResult, critical_path_result
 from gviz.assets import recordings as bundled
 from gviz.cuda.node_type import NodeType
+from gviz.dag.critical_path import structural_path
 from gviz.errors import RecordingError
 from gviz.recording.reader import Recording
 from gviz.stats.figure_fields import NotComputed, fields_of, figure, result_classes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gviz.cycle import describe_cycle, find_cycle
+from gviz.dag.cycle import describe_cycle, find_cycle
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import gviz.assets
+from gviz.dag.ranks import rank_rows
 from gviz.folding.fold import Fold, FoldTree
 from gviz.folding.folded_graph import fold_graph
 from gviz.folding.ranges import RangePaths, find_ranges
 from gviz.folding.repeats import find_repeats
-from gviz.layout.ranks import rank_rows
 from gviz.matching import Work
 from gviz.recording import rows
 from gviz.recording.reader import Recording

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from recordings import Shape, fork_join_shape, transformer_shape, wide_shape
 
+from gviz.dag.lanes import ROWS_UNWRAPPED, cover_chains, place_lanes
+from gviz.dag.placement import NODE_WIDTH, NODE_WIDTH_LEAST
+from gviz.dag.ranks import count_crossing_edges, cut_rows, rank_rows
 from gviz.errors import CycleError
-from gviz.layout.lanes import ROWS_UNWRAPPED, cover_chains, place_lanes
-from gviz.layout.placement import NODE_WIDTH, NODE_WIDTH_LEAST
-from gviz.layout.ranks import count_crossing_edges, cut_rows, rank_rows
 
 
 def edges_of(shape: Shape) -> tuple[np.ndarray, np.ndarray]:

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from recordings import Shape, fork_join_shape, transformer_shape
 
+from gviz.dag.placement import Placement
+from gviz.dag.ranks import rank_rows
 from gviz.layout.choice import LAYERS_MOST, place_graph
 from gviz.layout.layers import count_dummies, place_layers
-from gviz.layout.placement import Placement
-from gviz.layout.ranks import rank_rows
 
 
 def edges_of(shape: Shape) -> tuple[np.ndarray, np.ndarray]:

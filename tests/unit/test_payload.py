@@ -20,8 +20,8 @@ from gviz.app.payload import dag_payload, duration_scale, timeline_payload
 from gviz.app.timeline_side import NO_NODE
 from gviz.app.wire import pack, unpack
 from gviz.cuda.node_type import NodeType
+from gviz.dag.interval_lanes import pack_lanes
 from gviz.errors import RecordingError
-from gviz.layout.interval_lanes import pack_lanes
 from gviz.recording.reader import Recording
 
 SHAPE = fork_join_shape(stages=2, width=3, depth=2)

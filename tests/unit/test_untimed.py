@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gviz.layout.ranks import rank_rows
-from gviz.untimed import earliest_times, latest_times
+from gviz.dag.ranks import rank_rows
+from gviz.dag.untimed import earliest_times, latest_times
 
 NAN = np.nan
 

@@ -10,12 +10,11 @@ import numpy as np
 
 from gviz.analysis.executed_graph import NodeRow
 from gviz.analysis.node_memory import NodeMemory
-from gviz.analysis.reachability import Reachability
 from gviz.analysis.rules.rule import Evidence, Found, rule
 from gviz.analysis.rules.work_rules import without
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import CopyKind, NodeType
-from gviz.layout.ranks import rank_rows
+from gviz.dag import Reachability, rank_rows
 from gviz.stats import IntArray
 
 #: Equal nodes that are compared with each other, of one kind.

@@ -27,7 +27,7 @@ def earliest_times(
     start_ns, end_ns
         float64, one a node; NaN: no time. The launch starts at 0.
     row
-        int64: :func:`gviz.layout.ranks.rank_rows`.
+        int64: :func:`gviz.dag.ranks.rank_rows`.
     source, target
         int64 node indices: the edges.
     floor_ns

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from gviz.layout.lanes import ASPECT
-from gviz.layout.placement import LANE_GAP, NODE_HEIGHT, NODE_WIDTH, ROW_PITCH, Placement
+from gviz.dag.lanes import ASPECT
+from gviz.dag.placement import LANE_GAP, NODE_HEIGHT, NODE_WIDTH, ROW_PITCH, Placement
 
 #: Without edges to draw, lines of nodes can stand closer.
 LINE_PITCH = ROW_PITCH - 16.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gviz.cycle import describe_cycle, find_cycle
+from gviz.dag.cycle import describe_cycle, find_cycle
 from gviz.errors import CycleError
 from gviz.stats import IntArray
 

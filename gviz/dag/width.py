@@ -18,8 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.analysis.chains import cover_by_chains
-from gviz.analysis.series import SeriesGraph, series_graph
+from gviz.dag.chains import cover_by_chains
+from gviz.dag.series import SeriesGraph, series_graph
 from gviz.stats import BoolArray, IntArray
 
 #: Edges looked at before the search stops and gives bounds: some seconds of Python.

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gviz.layout.placement import (
+from gviz.dag.placement import (
     COLUMN_GAP,
     LANE_GAP,
     NODE_HEIGHT,
@@ -22,7 +22,7 @@ from gviz.layout.placement import (
     Placement,
     join_routes,
 )
-from gviz.layout.ranks import count_crossing_edges, cut_rows, neighbours_of, rank_rows
+from gviz.dag.ranks import count_crossing_edges, cut_rows, neighbours_of, rank_rows
 from gviz.stats import FloatArray, IntArray
 
 #: Width over height that a placement aims for: a pane of a landscape screen.
@@ -40,7 +40,7 @@ class Cover:
     Attributes
     ----------
     row
-        int64, one a node: :func:`gviz.layout.ranks.rank_rows`.
+        int64, one a node: :func:`gviz.dag.ranks.rank_rows`.
     chain
         int64, one a node: :func:`cover_chains`.
     """

@@ -14,8 +14,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gviz.analysis.chains import cover_by_chains
-from gviz.analysis.series import SeriesGraph, series_graph
+from gviz.dag.chains import cover_by_chains
+from gviz.dag.series import SeriesGraph, series_graph
 from gviz.stats import BoolArray, IntArray
 
 #: Entries of the table, of four bytes each, that are built at most.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gviz.layout.ranks import dependents_of
+from gviz.dag.ranks import dependents_of
 from gviz.stats import IntArray
 
 

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.cuda import EdgeType
-from gviz.layout.ranks import rank_rows
+from gviz.dag.ranks import rank_rows
 from gviz.stats import FloatArray, IntArray
 
 
@@ -67,7 +67,7 @@ def structural_path(
     duration_ns
         One a node; NaN (not timed) counts as 0.
     row
-        :func:`gviz.layout.ranks.rank_rows` of the edges, where they are known.
+        :func:`gviz.dag.ranks.rank_rows` of the edges, where they are known.
 
     Raises
     ------
