@@ -42,7 +42,7 @@ from gviz.app.sentences import sentence_of
 from gviz.app.shell import INDEX, build_first_page, build_header, build_shell, message
 from gviz.app.state import add_state_route, shown_files
 from gviz.app.uploads import MOST_BYTES, add_upload_route
-from gviz.recording.reader import Recording
+from gviz.recording import Recording
 
 
 def create_app(recordings: Iterable[Recording | Path | str], access: Access) -> dash.Dash:

@@ -17,7 +17,7 @@ from gviz.recording import rows
 from gviz.stats import IntArray
 
 if TYPE_CHECKING:
-    from gviz.recording.reader import Recording
+    from gviz.recording import Recording
 #: No time lies before it: of operations whose call is not known.
 _NEVER = -1
 #: Ranges that were open at the end have not ended.

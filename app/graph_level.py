@@ -18,7 +18,7 @@ from gviz.recording import rows
 from gviz.stats import FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from gviz.recording.reader import Recording
+    from gviz.recording import Recording
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from gviz.app.graph_view import GraphView, graph_identity, graph_view
 from gviz.app.library import Library
 from gviz.app.pages.graph import render_graph
 from gviz.errors import RecordingError
-from gviz.recording.reader import Recording
+from gviz.recording import Recording
 
 #: What is set anew where the page has it, by id.
 _RENEWED = {

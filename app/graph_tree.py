@@ -17,8 +17,7 @@ from gviz.recording import rows
 from gviz.stats import FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from gviz.recording.columns import Columns
-    from gviz.recording.reader import Recording
+    from gviz.recording import Columns, Recording
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,7 @@ from gviz.app.open_recording import OpenRecording
 from gviz.app.row_table import RowTable
 from gviz.cuda import NodeType
 from gviz.launch_time import Inflation, LaunchTimes, inflation, launch_times
-from gviz.recording import rows
-from gviz.recording.reader import Recording
+from gviz.recording import Recording, rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from gviz.app.wire import Arrays, Strings
 from gviz.recording import rows
 
 if TYPE_CHECKING:
-    from gviz.recording.reader import Recording
+    from gviz.recording import Recording
 
 
 @dataclass(frozen=True, slots=True)

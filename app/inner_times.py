@@ -15,7 +15,7 @@ from gviz.stats import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from gviz.app.graph_tree import GraphTree
-    from gviz.recording.reader import Recording
+    from gviz.recording import Recording
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from gviz.layout.timed import Bars
 from gviz.stats import FloatArray, IntArray, is_ascending
 
 if TYPE_CHECKING:
-    from gviz.recording.reader import Recording
+    from gviz.recording import Recording
 
 
 @dataclass(frozen=True, slots=True)

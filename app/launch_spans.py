@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from gviz.app.keep import Keep, build_anew
 
 if TYPE_CHECKING:
-    from gviz.recording.arrays import SpanArrays
-    from gviz.recording.reader import Recording
+    from gviz.recording import Recording, SpanArrays
 
 
 def read_launch_spans(recording: Recording, launch_id: int, keep: Keep = build_anew) -> SpanArrays:

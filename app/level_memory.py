@@ -15,12 +15,11 @@ from gviz.app.library import Library
 from gviz.app.wire import Strings
 from gviz.cuda import NodeType
 from gviz.memory_use import Access, GivenArguments, MemoryOperations, MemoryUses, find_uses
-from gviz.recording import nesting_rows, rows
-from gviz.recording.columns import Columns, join_blobs
+from gviz.recording import Columns, join_blobs, rows
 from gviz.stats import IntArray
 
 if TYPE_CHECKING:
-    from gviz.recording.reader import Recording
+    from gviz.recording import Recording
 
 _ARGUMENT = ("node_id", "position", "value", "allocation_address", "allocation_bytes")
 _NODE = ("node_id", "type", "name", "source_address", "destination_address", "bytes")
@@ -140,8 +139,8 @@ def _level_arguments(recording: Recording, of: _LevelNodes, strings: Strings) ->
 
 def why_no_lifetimes(
     memory: LevelMemory,
-    allocated: Sequence[nesting_rows.Allocation],
-    samples: Sequence[nesting_rows.GraphMemory],
+    allocated: Sequence[rows.Allocation],
+    samples: Sequence[rows.GraphMemory],
 ) -> str | None:
     """Return why no memory lives along a launch, and what was looked at; None where some does.
 

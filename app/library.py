@@ -12,7 +12,7 @@ from gviz.app.live_recording import LiveRecording
 from gviz.app.open_recording import OpenRecording
 from gviz.app.scratch import Scratch
 from gviz.errors import RecordingError
-from gviz.recording.reader import Recording
+from gviz.recording import Recording
 from gviz.spool.format import SPOOL_SUFFIX
 
 #: What a key cannot hold: separators of addresses, and '@' before a version.

@@ -11,8 +11,7 @@ from gviz.app.address import Addresses
 from gviz.app.quantity import MISSING, byte_size, counted, duration, integer
 from gviz.app.run_view import GraphLine, RunView
 from gviz.life_summary import ExecLife, FailedCapture, is_failed
-from gviz.recording import rows
-from gviz.recording.life_rows import InstantiateFailure
+from gviz.recording import InstantiateFailure, rows
 
 #: Executables listed; programs that instantiate for every step have thousands.
 _LISTED = 200

@@ -16,7 +16,7 @@ from gviz.recording import rows
 from gviz.stats import MedianLaunch, join_medians, median_launch
 
 if TYPE_CHECKING:
-    from gviz.recording.reader import Recording
+    from gviz.recording import Recording
 
 #: Spans of which medians are taken at a time: some 40 MB.
 _SPANS_AT_ONCE = 1 << 18

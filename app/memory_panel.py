@@ -14,7 +14,7 @@ from gviz.app.level_memory import kept_memory, why_no_lifetimes
 from gviz.app.library import Library
 from gviz.app.quantity import address, byte_size, counted
 from gviz.app.shell import facts
-from gviz.recording import nesting_rows, rows
+from gviz.recording import rows
 
 #: Allocations in the table; the table of nodes has them all.
 _MOST = 200
@@ -60,7 +60,7 @@ def render_memory_facts(library: Library, file: str, view: GraphView) -> Compone
     )
 
 
-def _pool_facts(samples: Sequence[nesting_rows.GraphMemory]) -> list[tuple[str, str, str]]:
+def _pool_facts(samples: Sequence[rows.GraphMemory]) -> list[tuple[str, str, str]]:
     last = {s.device_id: s for s in samples}
     found = []
     for device, sample in last.items():
@@ -100,7 +100,7 @@ def _executables(execs: Sequence[rows.GraphExec]) -> tuple[str, str, str] | None
 
 
 def _table(
-    view: GraphView, allocations: Sequence[nesting_rows.Allocation], names: dict[int, str]
+    view: GraphView, allocations: Sequence[rows.Allocation], names: dict[int, str]
 ) -> Component:
     def place(graph_id: int | None, node_id: int | None) -> str:
         if graph_id is None or node_id is None:

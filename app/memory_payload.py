@@ -19,11 +19,11 @@ from gviz.app.timeline_side import NO_NODE, choose_launch, graph_zero
 from gviz.app.wire import Arrays, Strings, pack
 from gviz.dag import earliest_times, latest_times
 from gviz.memory_lifetimes import Lifetimes, address_bands, find_lifetimes, used_steps
-from gviz.recording import nesting_rows, rows
+from gviz.recording import rows
 from gviz.stats import FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from gviz.recording.reader import Recording
+    from gviz.recording import Recording
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,7 @@ def _freed(
     lives: Lifetimes,
     memory: LevelMemory,
     ids: npt.NDArray[np.uint32],
-    allocated: list[nesting_rows.Allocation],
+    allocated: list[rows.Allocation],
 ) -> list[str]:
     """Return in words how each allocation ends, as the recording says."""
     said = {(a.address, a.bytes): a.freed for a in allocated}
@@ -196,7 +196,7 @@ def _step_arrays(lives: Lifetimes, memory: LevelMemory) -> Arrays:
     }
 
 
-def _pool_arrays(samples: list[nesting_rows.GraphMemory]) -> Arrays:
+def _pool_arrays(samples: list[rows.GraphMemory]) -> Arrays:
     zero = min((s.time_ns for s in samples), default=0)
     columns = {
         "used": [s.used_bytes for s in samples],
@@ -211,9 +211,7 @@ def _pool_arrays(samples: list[nesting_rows.GraphMemory]) -> Arrays:
     }
 
 
-def _after(
-    recording: Recording, axis: _Axis, samples: list[nesting_rows.GraphMemory]
-) -> int | None:
+def _after(recording: Recording, axis: _Axis, samples: list[rows.GraphMemory]) -> int | None:
     """Return when the launch was called, after the first sample; None: not known."""
     if not samples or axis.header["launch_id"] is None:
         return None

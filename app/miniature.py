@@ -17,7 +17,7 @@ from gviz.stats import IntArray, merge_spans
 
 if TYPE_CHECKING:
     from gviz.app.graph_view import TimedLaunch
-    from gviz.recording.reader import Recording
+    from gviz.recording import Recording
 
 #: The launch is this many units long; spans closer than one are drawn as one.
 UNITS = 400

@@ -10,8 +10,7 @@ import numpy as np
 from gviz.app.called_in import called_in
 from gviz.app.graph_view import GraphView
 from gviz.app.library import Library
-from gviz.recording import rows
-from gviz.recording.reader import Recording
+from gviz.recording import Recording, rows
 from gviz.stats import IntArray
 
 

@@ -10,7 +10,7 @@ from gviz.app import elements as html
 from gviz.app.argument_value import allocation, guess, hexadecimal
 from gviz.app.quantity import address, byte_size, counted, dimensions, integer, percent
 from gviz.cuda import CopyKind, NodeType
-from gviz.recording import nesting_rows, rows
+from gviz.recording import rows
 
 Fact = tuple[str, str, str | None]
 
@@ -80,7 +80,7 @@ def memory_facts(node: rows.Node) -> list[Fact]:
     return found
 
 
-def allocation_facts(node: rows.Node, allocations: Sequence[nesting_rows.Allocation]) -> list[Fact]:
+def allocation_facts(node: rows.Node, allocations: Sequence[rows.Allocation]) -> list[Fact]:
     """Return what frees an alloc node's memory, or whose memory a free node frees."""
     if node.type == NodeType.MEM_ALLOC:
         mine = (a for a in allocations if (a.graph_id, a.node_id) == (node.graph_id, node.node_id))
@@ -95,7 +95,7 @@ def allocation_facts(node: rows.Node, allocations: Sequence[nesting_rows.Allocat
     return []
 
 
-def _freed(allocation: nesting_rows.Allocation) -> str:
+def _freed(allocation: rows.Allocation) -> str:
     if allocation.free_node_id is None or allocation.free_graph_id is None:
         return allocation.freed
     place = _place(allocation.free_node_id, allocation.free_graph_id, allocation.graph_id)
@@ -106,7 +106,7 @@ def _place(node_id: int, graph_id: int, here: int) -> str:
     return f"node {node_id}" if graph_id == here else f"node {node_id} of graph {graph_id}"
 
 
-def parameter_facts(parameters: Sequence[nesting_rows.NodeParameter]) -> list[Fact]:
+def parameter_facts(parameters: Sequence[rows.NodeParameter]) -> list[Fact]:
     """Return what a host, event, semaphore, batch memory or conditional node is told to do."""
     return [(p.name.capitalize(), p.value, None) for p in parameters]
 

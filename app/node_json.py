@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 from gviz.app.graph_view import GraphView
 from gviz.cuda import node_type_name
-from gviz.recording import nesting_rows, rows
+from gviz.recording import rows
 
 
 def node_json(
     view: GraphView,
     node: rows.Node,
     arguments: Sequence[rows.Argument],
-    parameters: Sequence[nesting_rows.NodeParameter],
+    parameters: Sequence[rows.NodeParameter],
     stack: Sequence[rows.Location],
 ) -> str:
     """Return a node as JSON: its columns as docs/recording.md has them, and what belongs to it.

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from gviz.app.kept import Kept, Key
 from gviz.errors import RecordingError
-from gviz.recording.reader import Recording
+from gviz.recording import Recording
 
 _T = TypeVar("_T")
 

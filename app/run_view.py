@@ -11,8 +11,7 @@ from gviz.app.open_recording import ChangedError, OpenRecording
 from gviz.app.sentences import sentence_of
 from gviz.launch_time import LaunchTimes, launch_times
 from gviz.life_summary import FailedCapture, GraphLife, failed_captures, graph_life, is_failed
-from gviz.recording import life_rows, rows
-from gviz.recording.reader import Recording
+from gviz.recording import Recording, rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +72,7 @@ class RunView:
     measurements: Sequence[rows.Measurement]
     graphs: Sequence[GraphLine]
     capture_failures: Sequence[FailedCapture]
-    instantiate_failures: Sequence[life_rows.InstantiateFailure]
+    instantiate_failures: Sequence[rows.InstantiateFailure]
     stream_count: int
 
     @property

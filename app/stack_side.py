@@ -18,12 +18,11 @@ from gviz.app.keep import Keep
 from gviz.app.timeline_side import timed_launches
 from gviz.app.wire import Arrays, Strings, node_types
 from gviz.dag import pack_lanes
-from gviz.recording import rows
-from gviz.recording.columns import narrow
+from gviz.recording import narrow, rows
 from gviz.stats import FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from gviz.recording.reader import Recording
+    from gviz.recording import Recording
 #: Integers in as few bytes as hold them: rows of a large graph are kept for the next window.
 SmallArray = npt.NDArray[np.signedinteger[Any]]
 

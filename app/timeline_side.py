@@ -18,12 +18,11 @@ from gviz.app.launch_spans import read_launch_spans
 from gviz.app.wire import Arrays, Strings, node_types
 from gviz.dag import pack_lanes
 from gviz.launch_queue import waited_until
-from gviz.recording import rows
-from gviz.recording.columns import Columns
+from gviz.recording import Columns, rows
 from gviz.stats import FloatArray
 
 if TYPE_CHECKING:
-    from gviz.recording.reader import Recording
+    from gviz.recording import Recording
 
 #: Stands for "no node" in arrays of node ids.
 NO_NODE = 0xFFFFFFFF

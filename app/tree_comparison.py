@@ -13,8 +13,7 @@ from gviz.app.open_recording import OpenRecording
 from gviz.comparison.comparison import GraphComparison, compare_graphs, pair_bodies
 from gviz.folding.fold import FoldTree
 from gviz.launch_time import LaunchTimes, launch_times
-from gviz.recording import rows
-from gviz.recording.reader import Recording
+from gviz.recording import Recording, rows
 
 #: Comparing a level reads all spans of both graphs, about 2.3 us each: bodies are compared while
 #: all levels together read no more than this, about 5 s; else the level shown alone.

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
-from gviz.recording import rows
-from gviz.recording.columns import Columns, Texts, join_columns
+from gviz.recording import Columns, Texts, join_columns, rows
 from gviz.stats import FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from gviz.recording.reader import Recording
+    from gviz.recording import Recording
 
 
 class TreeNode(NamedTuple):
-    """What the views show of a node: columns of :class:`gviz.recording.rows.Node`."""
+    """What the views show of a node: columns of :class:`gviz.recording.rows.recorded.Node`."""
 
     node_id: int
     exec_node_id: int | None

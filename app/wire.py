@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gviz.recording.columns import Texts
+from gviz.recording import Texts
 
 Arrays = dict[str, npt.NDArray[Any]]
 

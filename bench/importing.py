@@ -124,7 +124,7 @@ def measure(path: Path) -> dict[str, float]:
 
 
 def _operation_row() -> type:
-    from gviz.recording.rows import StreamOperation
+    from gviz.recording.rows.recorded import StreamOperation
 
     return StreamOperation
 

@@ -14,7 +14,7 @@ from gviz.collectors.attach import recording_path, running_session
 from gviz.collectors.options import ProfileOptions
 from gviz.collectors.session import Session
 from gviz.errors import CollectorError, GvizError
-from gviz.recording.output import check_output
+from gviz.recording import check_output
 
 if TYPE_CHECKING:
     from os import PathLike

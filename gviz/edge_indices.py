@@ -10,8 +10,7 @@ import numpy as np
 from gviz.stats import IntArray
 
 if TYPE_CHECKING:
-    from gviz.recording import rows
-    from gviz.recording.reader import Recording
+    from gviz.recording import Recording, rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,10 @@ def attach(
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         if module == package:  # a module that is used as a namespace
             return import_module(f"{package}.{name}")
-        value = getattr(import_module(module), name)
+        try:
+            value = getattr(import_module(module), name)
+        except AttributeError as error:  # Python would say no more than that the name is missing
+            raise ImportError(f"{package}.{name} cannot be loaded: {error}") from error
         setattr(sys.modules[package], name, value)
         return value
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas
     import polars
 
-    from gviz.recording.table import Table
+    from gviz.recording import Table
 
 #: As in the schema of a recording.
 Kind = Literal["INTEGER", "REAL", "TEXT", "BLOB"]

@@ -9,10 +9,7 @@ from gviz.cuda import node_type_name
 from gviz.frame import Frame, Kind, from_rows, table_kinds, without
 from gviz.nvtx_paths import nvtx_texts
 from gviz.recorded_graph import RecordedGraph
-from gviz.recording import rows
-from gviz.recording.all_launches import LaunchArrays
-from gviz.recording.arrays import EdgeArrays, SpanArrays
-from gviz.recording.table import table_of
+from gviz.recording import EdgeArrays, LaunchArrays, SpanArrays, rows, table_of
 
 _STATISTICS: Mapping[str, Kind] = {
     "count": "INTEGER", "median_ns": "REAL", "p5_ns": "REAL", "p95_ns": "REAL",

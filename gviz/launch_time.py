@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gviz.recording import long_run_rows
-    from gviz.recording.all_launches import WeightedDurations
-    from gviz.recording.reader import Recording
+    from gviz.recording import Recording, WeightedDurations, rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +83,7 @@ class Inflation:
 
 def inflation(recording: Recording, graph_id: int) -> Inflation | None:
     """Return what node level cost a graph's launches; None: no node times were taken."""
-    costs: dict[int, dict[int, long_run_rows.LaunchCost]] = {}
+    costs: dict[int, dict[int, rows.LaunchCost]] = {}
     for cost in recording.fetch_launch_costs(graph_id):
         costs.setdefault(cost.graph_exec_id, {})[cost.node_level] = cost
     recorded = [sides for sides in costs.values() if 1 in sides]

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from gviz.cuda import CaptureMode
 from gviz.own_frame import own_frame
-from gviz.recording import life_rows, rows
-from gviz.recording.reader import Recording
+from gviz.recording import Recording, rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +33,7 @@ class ExecLife:
     destroyed_ns: int | None
     device_memory_bytes: int | None
     could_update_graph_exec_id: int | None
-    updates: tuple[life_rows.GraphUpdate, ...]
+    updates: tuple[rows.GraphUpdate, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +70,7 @@ class FailedCapture:
         Nodes captured until then.
     """
 
-    failure: life_rows.CaptureFailure
+    failure: rows.CaptureFailure
     place: rows.Location | None
     node_count: int
 
@@ -113,7 +112,7 @@ def mode_name(mode: int | None) -> str | None:
 
 
 def graph_life(
-    recording: Recording, graph: rows.Graph, updates: list[life_rows.GraphUpdate]
+    recording: Recording, graph: rows.Graph, updates: list[rows.GraphUpdate]
 ) -> GraphLife:
     """Return the life of a graph.
 
@@ -125,7 +124,7 @@ def graph_life(
     execs = recording.fetch_graph_execs(graph.graph_id)
     first = recording.fetch_first_launches(graph.graph_id)
     again = recording.fetch_launch_durations(graph.graph_id, "graph", "host", undisturbed=True)
-    by_exec: dict[int | None, list[life_rows.GraphUpdate]] = {}
+    by_exec: dict[int | None, list[rows.GraphUpdate]] = {}
     for update in updates:
         by_exec.setdefault(update.graph_exec_id, []).append(update)
     return GraphLife(

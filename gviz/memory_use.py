@@ -20,7 +20,7 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 
-from gviz.recording.columns import Blobs
+from gviz.recording import Blobs
 from gviz.stats import AddressArray, IntArray
 
 #: Blocks of the allocators of CUDA, PyTorch and CuPy start at multiples of 256 or 512 bytes.

@@ -17,9 +17,7 @@ from gviz.graph_frames import FRAMES
 from gviz.life_summary import is_failed
 from gviz.notebook import summary_html
 from gviz.recorded_graph import RecordedGraph
-from gviz.recording import rows
-from gviz.recording.reader import Recording
-from gviz.recording.table import all_tables
+from gviz.recording import Recording, all_tables, rows
 from gviz.showing import show
 
 if TYPE_CHECKING:

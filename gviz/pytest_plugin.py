@@ -142,7 +142,7 @@ class GraphTest:
     def _hold(self, baseline: Path | None, limits: Limits) -> None:
         from gviz.checks.check import check_recording
         from gviz.checks.words import describe, place
-        from gviz.recording.reader import Recording
+        from gviz.recording import Recording
 
         before = None if baseline is None else Recording(baseline)
         try:

@@ -5,10 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from gviz.launch_time import LaunchTimes, launch_times
-from gviz.recording import rows
-from gviz.recording.all_launches import LaunchArrays
-from gviz.recording.arrays import EdgeArrays, SpanArrays
-from gviz.recording.reader import Recording
+from gviz.recording import EdgeArrays, LaunchArrays, Recording, SpanArrays, rows
 
 
 class RecordedGraph:

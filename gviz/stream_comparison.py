@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gviz.errors import RecordingError
-from gviz.recording.reader import Recording
+from gviz.recording import Recording
 
 if TYPE_CHECKING:
     from gviz.recording import rows

@@ -20,9 +20,7 @@ from gviz.life_summary import (
     is_failed,
     reinstantiations,
 )
-from gviz.recording import life_rows, long_run_rows, nesting_rows, rows
-from gviz.recording.reader import Recording
-from gviz.recording.schema import SCHEMA_VERSION
+from gviz.recording import SCHEMA_VERSION, Recording, rows
 
 #: What is said of a run without graphs. Of imported traces by whole launches there may be launches.
 #: How many of a graph's slowest nodes are listed unless asked otherwise.
@@ -89,12 +87,12 @@ class GraphSummary:
     execs: tuple[ExecSummary, ...]
     life: GraphLife
     launches: tuple[LaunchSummary, ...]
-    launch_costs: tuple[long_run_rows.LaunchCost, ...]
+    launch_costs: tuple[rows.LaunchCost, ...]
     inflation: str | None
     node_time_ns: int | None
     slowest_nodes: tuple[SlowNode, ...]
-    parameters: tuple[nesting_rows.NodeParameter, ...] = ()
-    allocations: tuple[nesting_rows.Allocation, ...] = ()
+    parameters: tuple[rows.NodeParameter, ...] = ()
+    allocations: tuple[rows.Allocation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,14 +127,14 @@ class RunSummary:
     libraries: dict[str, str]
     graphs: tuple[GraphSummary, ...]
     capture_failures: tuple[FailedCapture, ...]
-    instantiate_failures: tuple[life_rows.InstantiateFailure, ...]
+    instantiate_failures: tuple[rows.InstantiateFailure, ...]
     reinstantiations: Reinstantiations | None
     stream_operations: StreamSummary | None
     windows: WindowSummary
     periods: tuple[rows.Period, ...]
     measurements: tuple[rows.Measurement, ...]
     notes: tuple[rows.Note, ...]
-    graph_memory: tuple[nesting_rows.GraphMemory, ...] = ()
+    graph_memory: tuple[rows.GraphMemory, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +259,7 @@ def _summarize_graph(
 
 
 def _with_memory(
-    summary: GraphSummary, levels: set[int], allocations: Iterable[nesting_rows.Allocation]
+    summary: GraphSummary, levels: set[int], allocations: Iterable[rows.Allocation]
 ) -> GraphSummary:
     mine = tuple(a for a in allocations if a.graph_id in levels)
     return replace(summary, allocations=mine) if mine else summary

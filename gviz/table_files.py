@@ -13,7 +13,7 @@ from gviz.errors import RecordingError
 from gviz.frame import Kind, import_polars, polars_types, table_kinds
 from gviz.graph_frames import KINDS
 from gviz.opened import Opened, OpenedGraph
-from gviz.recording.table import all_tables
+from gviz.recording import all_tables
 
 #: Formats, and the suffix of their files.
 TableFormat = Literal["csv", "parquet"]

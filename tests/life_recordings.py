@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gviz.recording import life_rows, rows
+from gviz.recording import rows
 from gviz.recording.writer import RecordingWriter
 
 LIBRARY_LINE = "torch._C._cuda_synchronize()"
@@ -61,19 +61,19 @@ def _insert_failures(writer: RecordingWriter) -> None:
             ),
         )
     writer.insert(
-        life_rows.CaptureFailure(
+        rows.CaptureFailure(
             capture_failure_id=1, run_id=1, graph_id=2, start_ns=1, end_ns=9, mode=0, thread_id=77,
             result=901, result_name="CUDA_ERROR_STREAM_CAPTURE_INVALIDATED",
             error_call="cuStreamSynchronize", error_api="cudaStreamSynchronize", error_result=900,
             error_result_name="CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", stack_id=1,
             rule="synchronising call", explanation="It waits.", fix="Move it out.",
         ),
-        life_rows.CaptureFailure(
+        rows.CaptureFailure(
             capture_failure_id=2, run_id=1, graph_id=None, start_ns=20, mode=2, thread_id=78,
             rule="never ended", explanation="It was never ended.", fix="End it.",
             stack_reason="the interpreter was shutting down",
         ),
-        life_rows.InstantiateFailure(
+        rows.InstantiateFailure(
             instantiate_failure_id=1, run_id=1, graph_id=None, call="cuGraphInstantiateWithFlags",
             start_ns=30, end_ns=31, thread_id=77, flags=0, result=2,
             explanation="Refused: out of device memory.",
@@ -83,12 +83,12 @@ def _insert_failures(writer: RecordingWriter) -> None:
 
 def _insert_updates(writer: RecordingWriter) -> None:
     writer.insert(
-        life_rows.GraphUpdate(
+        rows.GraphUpdate(
             graph_update_id=1, run_id=1, graph_exec_id=2, kind="node", node_id=0,
             call="cuGraphExecKernelNodeSetParams_v2", count=2954, first_ns=50, last_ns=60,
             total_ns=2954 * 500, result=0,
         ),
-        life_rows.GraphUpdate(
+        rows.GraphUpdate(
             graph_update_id=2, run_id=1, graph_exec_id=2, kind="graph", node_id=None,
             call="cuGraphExecUpdate_v2", count=1, first_ns=70, last_ns=70, total_ns=900,
             result=910, detail=2, detail_name="TOPOLOGY_CHANGED",

@@ -12,7 +12,7 @@ from pathlib import Path
 from recordings import FIRST_NODE_ID, STARTED_NS, Shape, Work, write_recording
 
 from gviz.cuda.node_type import CopyKind, NodeType
-from gviz.recording import nesting_rows, rows
+from gviz.recording import rows
 from gviz.recording.writer import RecordingWriter
 
 MIB = 1 << 20
@@ -122,7 +122,7 @@ def _write_allocations(writer: RecordingWriter) -> None:
         (2, 5, GIVEN_AWAY, 8 * MIB, IDS["free elsewhere"], elsewhere),
     ):
         writer.insert(
-            nesting_rows.Allocation(
+            rows.Allocation(
                 graph_id=graph_id,
                 node_id=node_id,
                 address=address,
@@ -142,7 +142,7 @@ def _write_samples(writer: RecordingWriter) -> None:
         (50, 3, 11, 32),
     ):
         writer.insert(
-            nesting_rows.GraphMemory(
+            rows.GraphMemory(
                 run_id=1,
                 device_id=0,
                 time_ns=STARTED_NS + at * 1_000_000,

@@ -10,7 +10,7 @@ from typing import Any
 from gviz.analysis.executed_graph import bodies_by_parent
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda.node_type import CopyKind, NodeType, not_timed_reason
-from gviz.recording import nesting_rows, rows
+from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.recording.writer import RecordingWriter
 
@@ -201,7 +201,7 @@ class Plan:
                     )
                 )  # fmt: skip
         for allocation in self.allocations:
-            writer.insert(nesting_rows.Allocation(graph_id=1, **allocation))
+            writer.insert(rows.Allocation(graph_id=1, **allocation))
 
     def _node(self, number: int, node: Planned) -> rows.Node:
         kernel = node.kind == NodeType.KERNEL

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gviz.recording.reader import Recording
-from gviz.recording.table import Column, Table, all_tables
+from gviz.recording.rows.tables import Column, Table, all_tables
 
 
 def normal_run(recording: Recording, run_id: int) -> dict[str, list[object]]:

@@ -18,12 +18,12 @@ from gviz.cli.main import COMMANDS, build_parser
 from gviz.comparison.diff_result import Diff
 from gviz.comparison.trend_result import Trend
 from gviz.ranks.result import Skew
-from gviz.recording.schema import to_markdown
+from gviz.recording.rows.schema import to_markdown
 from gviz.stats.figure_fields import fields_of, result_classes
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 #: What stands above this line in docs/recording.md is written by hand.
-MARK = "<!-- Below: generated from gviz/recording/rows.py by 'make docs'. -->"
+MARK = "<!-- Below: generated from gviz/recording/rows/recorded.py by 'make docs'. -->"
 #: The same for docs/comparing.md.
 COMPARING_MARK = "<!-- Below: generated from gviz/comparison by 'make docs'. -->"
 #: The same for docs/merging.md.

@@ -20,7 +20,7 @@ from gviz.app.side_arrays import SideArrays, pack_sides, read_arrays
 from gviz.app.timeline_window import Window
 from gviz.app.wire import Arrays
 from gviz.cuda import node_type_name
-from gviz.recording.reader import Recording
+from gviz.recording import Recording
 from gviz.stats import IntArray
 
 #: Sides of the view, by whose launch they show: A above B.

@@ -23,7 +23,7 @@ from gviz.app.wire import Arrays, Strings, pack
 from gviz.comparison.union_graph import BEFORE
 from gviz.cuda import node_type_name
 from gviz.dag import cover_graph
-from gviz.recording.reader import Recording
+from gviz.recording import Recording
 
 #: Layouts of the union: along time there are two launches.
 LAYOUTS = ("structure", "lanes")

@@ -18,8 +18,7 @@ from gviz.app.html_file.launches import Asked, Chosen, check_asked, choose
 from gviz.app.library import Library
 from gviz.app.parts import Parts
 from gviz.errors import RecordingError
-from gviz.recording import rows
-from gviz.recording.output import check_output
+from gviz.recording import check_output, rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,8 +29,7 @@ from gviz.app.picks import node_list
 from gviz.app.table import table_columns, table_payload
 from gviz.app.tree_comparison import TreeComparison
 from gviz.app.wire import unpack
-from gviz.recording import rows
-from gviz.recording.reader import Recording
+from gviz.recording import Recording, rows
 
 _T = TypeVar("_T")
 

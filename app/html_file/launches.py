@@ -11,7 +11,7 @@ from gviz.app.pages.graph import gpu_time
 from gviz.app.quantity import integer
 from gviz.app.side_arrays import SENT_WHOLE
 from gviz.errors import RecordingError, UsageError
-from gviz.recording.reader import Recording
+from gviz.recording import Recording
 
 #: Stretches of launches that an error names.
 _MOST_NAMED = 8

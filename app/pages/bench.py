@@ -15,8 +15,7 @@ from gviz.errors import RecordingError
 from gviz.launch_cost.fit import CostLine
 from gviz.launch_cost.lookup import Figures
 from gviz.launch_cost.recorded import bundled_costs, read_figures, read_lines
-from gviz.recording import cost_rows, rows
-from gviz.recording.reader import Recording
+from gviz.recording import Recording, rows
 
 #: Lines of the table: what the analysis uses, of straight lines.
 _MODELS = (
@@ -148,7 +147,7 @@ def _model_table(lines: list[CostLine]) -> Component | None:
     )
 
 
-def _gap_list(gaps: list[cost_rows.CostGap]) -> Component | None:
+def _gap_list(gaps: list[rows.CostGap]) -> Component | None:
     if not gaps:
         return None
     items = [html.Li([html.Strong(gap.experiment), f": {gap.reason}"]) for gap in gaps]

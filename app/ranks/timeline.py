@@ -21,7 +21,7 @@ from gviz.cuda import node_type_name
 from gviz.ranks.job import RankComparison
 from gviz.ranks.launch import collective_waits
 from gviz.ranks.rank_graph import RankGraph, RankLevel
-from gviz.recording.reader import Recording
+from gviz.recording import Recording
 from gviz.stats import FloatArray, IntArray
 
 

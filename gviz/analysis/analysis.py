@@ -27,7 +27,7 @@ from gviz.errors import RecordingError
 from gviz.stats import NotComputed, figure, to_document
 
 if TYPE_CHECKING:
-    from gviz.recording.reader import Recording
+    from gviz.recording import Recording
 
 #: Raised when a key of the JSON goes away or changes its meaning; new keys do not raise it.
 ANALYSIS_VERSION = 1

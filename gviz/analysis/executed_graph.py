@@ -13,7 +13,7 @@ from gviz.recording import rows
 from gviz.stats import IntArray
 
 if TYPE_CHECKING:
-    from gviz.recording.reader import Recording
+    from gviz.recording import Recording
 
 #: Kinds that run nothing: they order, allocate or signal.
 NOT_WORKING = frozenset(
@@ -32,7 +32,7 @@ UNKNOWN = -1
 
 
 class NodeRow(NamedTuple):
-    """What the analysis asks of a node: columns of :class:`gviz.recording.rows.Node`."""
+    """What the analysis asks of a node: columns of :class:`gviz.recording.rows.recorded.Node`."""
 
     node_id: int
     exec_node_id: int | None

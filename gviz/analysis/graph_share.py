@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 from gviz.analysis.run_subject import RunSubject
 from gviz.launch_time import event_durations
-from gviz.recording import rows
-from gviz.recording.all_launches import Measure
+from gviz.recording import Measure, rows
 from gviz.stats import NotComputed, figure
 
 

@@ -13,7 +13,7 @@ from gviz.analysis.executed_graph import UNKNOWN, ExecutedGraph
 from gviz.stats import IntArray, median_launch
 
 if TYPE_CHECKING:
-    from gviz.recording.arrays import SpanArrays
+    from gviz.recording import SpanArrays
 
 #: int64 ns, or float64 where times are medians.
 TimeArray = npt.NDArray[Any]

@@ -11,11 +11,10 @@ import numpy as np
 from gviz.analysis.executed_graph import NodeRow
 from gviz.cuda import NodeType
 from gviz.memory_use import Access, GivenArguments, MemoryOperations, find_uses
-from gviz.recording import rows
-from gviz.recording.columns import Blobs
+from gviz.recording import Blobs, rows
 
 if TYPE_CHECKING:
-    from gviz.recording.reader import Recording
+    from gviz.recording import Recording
 
 #: Of larger graphs the arguments are not read: they may be kilobytes a node.
 MOST_NODES = 20_000

@@ -10,10 +10,10 @@ from gviz.analysis.own_time import OwnTime, own_time
 from gviz.analysis.sound_times import sound_launch, span_ns
 from gviz.launch_cost.recorded import LaunchCosts, costs_for_run
 from gviz.life_summary import is_failed
-from gviz.recording import life_rows, rows
+from gviz.recording import rows
 
 if TYPE_CHECKING:
-    from gviz.recording.reader import Recording
+    from gviz.recording import Recording
 
 
 class RunSubject:
@@ -72,7 +72,7 @@ class RunSubject:
         return own_time(self.recording, self.run.run_id)
 
     @cached_property
-    def updates(self) -> list[life_rows.GraphUpdate]:
+    def updates(self) -> list[rows.GraphUpdate]:
         """Updates of executables."""
         return self.recording.fetch_graph_updates(self.run.run_id)
 

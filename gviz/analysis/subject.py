@@ -28,7 +28,7 @@ from gviz.recording import rows
 from gviz.stats import IntArray, figure
 
 if TYPE_CHECKING:
-    from gviz.recording.reader import Recording
+    from gviz.recording import Recording
 
 _R = TypeVar("_R")
 

@@ -13,7 +13,7 @@ from gviz.cli.analyze_config import read_ignored
 from gviz.cli.analyze_text import render_analysis
 from gviz.cli.config_file import DEFAULT_NAME
 from gviz.cli.recording_path import find_recording
-from gviz.recording.reader import Recording
+from gviz.recording import Recording
 
 if TYPE_CHECKING:
     from gviz.cli.main import Subparsers

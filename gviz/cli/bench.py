@@ -18,8 +18,7 @@ from gviz.cli.progress import ProgressLine
 from gviz.errors import CollectorError, UsageError
 from gviz.launch_cost.fit import fit_lines
 from gviz.launch_cost.recorded import kept_folder, write_results
-from gviz.recording import rows
-from gviz.recording.output import check_output
+from gviz.recording import check_output, rows
 
 if TYPE_CHECKING:
     from gviz.cli.main import Subparsers

@@ -26,7 +26,7 @@ from gviz.cli.recording_path import find_recording
 from gviz.cli.text_table import render_table
 from gviz.cli.wrapped import wrapped
 from gviz.errors import GvizError, UsageError
-from gviz.recording.reader import Recording
+from gviz.recording import Recording
 
 if TYPE_CHECKING:
     from gviz.cli.main import Subparsers

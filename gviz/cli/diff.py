@@ -13,7 +13,7 @@ from gviz.cli.diff_text import render_diff
 from gviz.cli.recording_path import find_recording
 from gviz.comparison.diff import Asked, compare_recordings, diff_to_json
 from gviz.errors import UsageError
-from gviz.recording.reader import Recording
+from gviz.recording import Recording
 
 if TYPE_CHECKING:
     from gviz.cli.main import Subparsers

@@ -12,9 +12,7 @@ from gviz.cli.progress import ProgressLine
 from gviz.cli.quantity import format_bytes, format_count
 from gviz.cli.recording_path import find_recording
 from gviz.errors import GvizError, RecordingError, UsageError
-from gviz.recording import rows
-from gviz.recording.output import check_output
-from gviz.recording.reader import Recording
+from gviz.recording import Recording, check_output, rows
 
 if TYPE_CHECKING:
     from gviz.cli.main import Subparsers

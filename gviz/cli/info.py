@@ -18,8 +18,7 @@ from gviz.cli.text_table import render_table
 from gviz.cli.wrapped import wrapped
 from gviz.cuda import WHOLE_ONLY
 from gviz.errors import NO_GRAPH
-from gviz.recording import nesting_rows
-from gviz.recording.reader import Recording
+from gviz.recording import Recording, rows
 from gviz.summary import (
     SLOWEST_COUNT,
     GraphSummary,
@@ -177,7 +176,7 @@ def _describe_parameters(graph: GraphSummary) -> Iterator[str]:
         yield f"and {len(by_node) - _PARAMETER_LINES:,} more nodes with parameters (--json)"
 
 
-def _describe_graph_memory(sample: nesting_rows.GraphMemory) -> str:
+def _describe_graph_memory(sample: rows.GraphMemory) -> str:
     return (
         f"graph memory of GPU {sample.device_id}: "
         f"used {format_bytes(sample.used_bytes)} (most {format_bytes(sample.used_high_bytes)}), "

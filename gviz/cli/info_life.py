@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gviz.cli.quantity import format_bytes, format_count, format_ns
 from gviz.life_summary import ExecLife, FailedCapture, GraphLife, flag_names
-from gviz.recording.life_rows import GraphUpdate, InstantiateFailure
+from gviz.recording import GraphUpdate, InstantiateFailure
 from gviz.summary import RunSummary
 
 #: Executables of a graph, and updates of an executable, that are listed one by one.

@@ -14,9 +14,7 @@ from gviz.cli.recording_path import find_recording
 from gviz.cli.text_table import render_table
 from gviz.cli.wrapped import wrapped
 from gviz.errors import RecordingError
-from gviz.recording import rows
-from gviz.recording.merge import merge_recordings
-from gviz.recording.reader import Recording
+from gviz.recording import Recording, merge_recordings, rows
 
 if TYPE_CHECKING:
     from gviz.cli.main import Subparsers

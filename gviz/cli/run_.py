@@ -19,7 +19,7 @@ from gviz.collectors.job import OWN_VARIABLES, Job
 from gviz.collectors.options import COLLECTORS, ProfileOptions, parse_signal
 from gviz.cuda import find_cupti
 from gviz.errors import CollectorError, UsageError
-from gviz.recording.output import check_output
+from gviz.recording import check_output
 from gviz.spool.attended import attend
 from gviz.spool.format import make_spool, spool_of
 from gviz.spool.processes import JobSpools

@@ -24,7 +24,7 @@ from gviz.ranks.result import (
     RankTime,
     Skew,
 )
-from gviz.recording.reader import Recording
+from gviz.recording import Recording
 
 if TYPE_CHECKING:
     from gviz.cli.main import Subparsers

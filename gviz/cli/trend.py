@@ -18,7 +18,7 @@ from gviz.cli.text_table import render_table
 from gviz.cli.wrapped import wrapped
 from gviz.comparison.trend import build_trend, remarks, trend_to_json
 from gviz.comparison.trend_result import Trend, TrendPoint, TrendRun, TrendSeries
-from gviz.recording.reader import Recording
+from gviz.recording import Recording
 
 if TYPE_CHECKING:
     from gviz.cli.main import Subparsers

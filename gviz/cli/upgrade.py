@@ -8,10 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gviz.errors import RecordingError, UsageError
-from gviz.recording.identity import read_version
-from gviz.recording.output import check_output
-from gviz.recording.schema import SCHEMA_VERSION
-from gviz.recording.upgrade import upgrade_recording
+from gviz.recording import SCHEMA_VERSION, check_output, read_version, upgrade_recording
 
 if TYPE_CHECKING:
     from gviz.cli.main import Subparsers

@@ -10,7 +10,7 @@ from gviz.comparison.diff_result import Circumstance, RunRef
 from gviz.recording import rows
 
 if TYPE_CHECKING:
-    from gviz.recording.reader import Recording
+    from gviz.recording import Recording
 
 
 def run_ref(recording: Recording, run: rows.Run) -> RunRef:

@@ -14,7 +14,7 @@ from gviz.recording import rows
 from gviz.stats import IntArray
 
 if TYPE_CHECKING:
-    from gviz.recording.reader import Recording
+    from gviz.recording import Recording
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,7 @@ from gviz.comparison.time_changes import TimeChanges, compare_durations
 from gviz.stats import BoolArray, IntArray
 
 if TYPE_CHECKING:
-    from gviz.recording import rows
-    from gviz.recording.reader import Recording
+    from gviz.recording import Recording, rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from gviz.span_owners import LevelNodes, Owner, span_owners
 from gviz.stats import FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from gviz.recording.reader import Recording
+    from gviz.recording import Recording
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from gviz.life_summary import is_failed
 from gviz.recording import rows
 
 if TYPE_CHECKING:
-    from gviz.recording.reader import Recording
+    from gviz.recording import Recording
 
 #: Graphs that share less of their work than this are not taken for one another.
 LEAST_LIKENESS = 0.5

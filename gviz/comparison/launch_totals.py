@@ -13,8 +13,7 @@ from gviz.comparison.durations import NodeDurations
 from gviz.launch_time import launch_times
 
 if TYPE_CHECKING:
-    from gviz.recording.all_launches import Measure
-    from gviz.recording.reader import Recording
+    from gviz.recording import Measure, Recording
 
 
 def launch_lengths(recording: Recording, graph_id: int) -> NodeDurations:

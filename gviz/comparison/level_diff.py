@@ -25,7 +25,7 @@ from gviz.comparison.timed_pairs import TimedPairs, pair_all, pair_up
 from gviz.stats import IntArray
 
 if TYPE_CHECKING:
-    from gviz.recording.reader import Recording
+    from gviz.recording import Recording
 
 #: A node by graph_id and node_id.
 NodeKey = tuple[int, int]

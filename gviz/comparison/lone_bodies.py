@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from gviz.analysis.subject import NodeRef
 from gviz.comparison.diff_result import LoneBody
-from gviz.recording import rows
-from gviz.recording.integrity import DamagedError
+from gviz.recording import DamagedError, rows
 
 if TYPE_CHECKING:
-    from gviz.recording.reader import Recording
+    from gviz.recording import Recording
 
 
 def lone_bodies(

@@ -15,10 +15,10 @@ from gviz.comparison.arguments import (
     compare_arguments,
 )
 from gviz.cuda import CopyKind, node_type_name
-from gviz.recording import nesting_rows, rows
+from gviz.recording import rows
 
 if TYPE_CHECKING:
-    from gviz.recording.reader import Recording
+    from gviz.recording import Recording
 
 
 class Difference(NamedTuple):
@@ -60,7 +60,7 @@ class LevelDetails:
     nodes: Sequence[rows.Node]
     functions: Mapping[int, rows.KernelFunction]
     arguments: Mapping[int, Sequence[Argument]]
-    parameters: Mapping[int, Sequence[nesting_rows.NodeParameter]]
+    parameters: Mapping[int, Sequence[rows.NodeParameter]]
 
     def function(self, node: rows.Node) -> rows.KernelFunction | None:
         """Return the kernel of a node."""
@@ -169,7 +169,7 @@ def _compare_kernels(
 
 
 def _compare_parameters(
-    one: Sequence[nesting_rows.NodeParameter], two: Sequence[nesting_rows.NodeParameter]
+    one: Sequence[rows.NodeParameter], two: Sequence[rows.NodeParameter]
 ) -> Iterator[Difference]:
     after = {p.name: p.value for p in two}
     for parameter in one:

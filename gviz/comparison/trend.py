@@ -19,7 +19,7 @@ from gviz.recording import rows
 from gviz.stats import to_document
 
 if TYPE_CHECKING:
-    from gviz.recording.reader import Recording
+    from gviz.recording import Recording
 
 #: Raised when a key of the JSON goes away or changes its meaning; new keys do not raise it.
 TREND_VERSION = 1

@@ -21,8 +21,7 @@ from gviz.dot.own import (
     graph_attributes,
     node_attributes,
 )
-from gviz.recording import rows
-from gviz.recording.reader import Recording
+from gviz.recording import Recording, rows
 from gviz.time_colours import TimeColours, format_ns
 
 if TYPE_CHECKING:

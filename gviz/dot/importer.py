@@ -14,11 +14,7 @@ from gviz.dag import describe_cycle, find_cycle
 from gviz.dot.model import UNKNOWN_TYPE, DotGraph, DotNode, Parent
 from gviz.dot.parse import read_dot
 from gviz.errors import DotError, UsageError
-from gviz.recording import rows
-from gviz.recording.kernel_functions import KernelFunctions
-from gviz.recording.numbers import Numbers
-from gviz.recording.value_range import number_range
-from gviz.recording.writer import RecordingWriter
+from gviz.recording import KernelFunctions, Numbers, RecordingWriter, number_range, rows
 
 _RUN_ID = 1
 _NOT_TIMED = "imported from DOT: no times"

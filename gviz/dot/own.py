@@ -27,8 +27,7 @@ from gviz.dot.model import (
     Parent,
 )
 from gviz.errors import DotError
-from gviz.recording import rows
-from gviz.recording.value_range import number_range
+from gviz.recording import number_range, rows
 
 FORMAT = 1
 _START = re.compile(r"\s*digraph graph_\d{1,18} \{\s*gviz_format=")

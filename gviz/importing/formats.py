@@ -8,7 +8,7 @@ from enum import Enum
 from pathlib import Path
 
 from gviz.errors import ImportingError
-from gviz.recording.identity import is_recording
+from gviz.recording import is_recording
 
 _SQLITE = b"SQLite format 3\0"
 #: What comes in a wrapper that gviz does not unwrap, and what to do about it.

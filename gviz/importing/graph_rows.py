@@ -11,8 +11,7 @@ from gviz.cuda import EdgeType, NodeType, short_name, topology_hash
 from gviz.importing.inferred_edges import infer_edges
 from gviz.importing.launches import FoldedTrace
 from gviz.importing.trace import UNKNOWN, Trace
-from gviz.recording import rows
-from gviz.recording.kernel_functions import KernelFunctions
+from gviz.recording import KernelFunctions, rows
 from gviz.spool.format import OWN_IDS
 from gviz.spool.graphs import operation_name
 from gviz.stats import IntArray

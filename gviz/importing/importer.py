@@ -14,8 +14,7 @@ from gviz.importing.nsys import read_nsys
 from gviz.importing.progress import Progress
 from gviz.importing.run_writer import RunWriter
 from gviz.importing.trace import Trace, storable
-from gviz.recording.numbers import Numbers
-from gviz.recording.writer import RecordingWriter
+from gviz.recording import Numbers, RecordingWriter
 
 
 def import_kineto(

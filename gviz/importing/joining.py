@@ -16,10 +16,7 @@ from gviz.eager_matching import GraphWork
 from gviz.importing.dot_join import Family, Join, families, join_nodes
 from gviz.importing.graph_rows import GraphRows, TraceGraph
 from gviz.importing.launches import FoldedTrace
-from gviz.recording import rows
-from gviz.recording.kernel_functions import KernelFunctions
-from gviz.recording.numbers import Numbers
-from gviz.recording.writer import RecordingWriter
+from gviz.recording import KernelFunctions, Numbers, RecordingWriter, rows
 
 _NOT_IN_TRACE = "the trace has no time of this node"
 #: What the trace knows as well, for a dump may be a plain one.

@@ -33,7 +33,7 @@ from gviz.importing.number import (
 from gviz.importing.progress import Progress
 from gviz.importing.source_file import SourceFile
 from gviz.importing.trace import COPY_KINDS, UNKNOWN, DeviceFacts, Trace, storable
-from gviz.recording.value_range import LATEST_NS
+from gviz.recording import LATEST_NS
 
 _GPU_WORK = {
     "kernel": int(NodeType.KERNEL),

@@ -28,8 +28,7 @@ from gviz.importing.number import (
 )
 from gviz.importing.progress import Progress
 from gviz.importing.trace import UNKNOWN, DeviceFacts, Trace, storable
-from gviz.recording.foreign import ForeignTables
-from gviz.recording.value_range import LATEST_NS
+from gviz.recording import LATEST_NS, ForeignTables
 
 _KERNEL = "CUPTI_ACTIVITY_KIND_KERNEL"
 _MEMCPY = "CUPTI_ACTIVITY_KIND_MEMCPY"

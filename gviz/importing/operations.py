@@ -11,7 +11,7 @@ from gviz.eager_matching import EagerMatch, EagerWork, GraphWork, match_eager
 from gviz.importing.launches import FoldedTrace
 from gviz.importing.trace import UNKNOWN, Trace
 from gviz.matching import Work
-from gviz.recording.kernel_functions import KernelFunctions
+from gviz.recording import KernelFunctions
 from gviz.spool.graphs import operation_name
 from gviz.stats import IntArray
 

@@ -27,10 +27,7 @@ from gviz.importing.launches import FoldedTrace, fold_trace
 from gviz.importing.operations import OutsideWork, told
 from gviz.importing.trace import UNKNOWN, Trace
 from gviz.open_ranges import OpenRanges
-from gviz.recording import rows
-from gviz.recording.kernel_functions import KernelFunctions
-from gviz.recording.numbers import Numbers
-from gviz.recording.writer import RecordingWriter
+from gviz.recording import KernelFunctions, Numbers, RecordingWriter, rows
 from gviz.stats import IntArray, node_statistics
 
 #: Rows that are Python objects at one time.

@@ -13,10 +13,7 @@ from typing import Any
 from gviz.errors import GvizError
 from gviz.launch_cost.figure import Figure
 from gviz.launch_cost.fit import CostLine, fit_lines
-from gviz.recording import cost_rows, rows
-from gviz.recording.reader import Recording
-from gviz.recording.schema import SUFFIX
-from gviz.recording.writer import RecordingWriter
+from gviz.recording import SUFFIX, Recording, RecordingWriter, rows
 
 _RUN_ID = 1
 _FITS = ("same", "same GPU, another driver", "another GPU")
@@ -111,19 +108,15 @@ def write_results(
     with RecordingWriter(path, overwrite=overwrite) as writer:
         writer.insert(run, device)
         for number, figure in enumerate(figures, 1):
-            writer.insert(
-                cost_rows.CostFigure(cost_figure_id=number, run_id=_RUN_ID, **_fields(figure))
-            )
+            writer.insert(rows.CostFigure(cost_figure_id=number, run_id=_RUN_ID, **_fields(figure)))
         for number, line in enumerate(fit_lines(figures), 1):
-            writer.insert(
-                cost_rows.CostModel(cost_model_id=number, run_id=_RUN_ID, **_fields(line))
-            )
+            writer.insert(rows.CostModel(cost_model_id=number, run_id=_RUN_ID, **_fields(line)))
         reasons: dict[str, list[str]] = {}
         for experiment, reason in gaps:
             reasons.setdefault(experiment, []).append(reason)
         for experiment, found in reasons.items():
             text = "; ".join(dict.fromkeys(found))
-            writer.insert(cost_rows.CostGap(run_id=_RUN_ID, experiment=experiment, reason=text))
+            writer.insert(rows.CostGap(run_id=_RUN_ID, experiment=experiment, reason=text))
         for number, text in enumerate(warnings, 1):
             writer.insert(rows.Note(note_id=number, run_id=_RUN_ID, kind="warning", text=text))
     return path

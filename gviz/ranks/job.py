@@ -15,8 +15,7 @@ from gviz.ranks.node_skew import body_skews, collective_skews, known, node_skews
 from gviz.ranks.rank_graph import RankGraph, read_rank_graphs
 from gviz.ranks.result import GraphSkew, RankRef, RankTime, Skew
 from gviz.ranks.skew import median, range_of, spread_of
-from gviz.recording import rows
-from gviz.recording.reader import Recording
+from gviz.recording import Recording, rows
 from gviz.stats import FALSE_DISCOVERIES, to_document
 
 

@@ -10,8 +10,7 @@ import numpy as np
 from gviz.comparison.compared_graph import ComparedGraph, read_graph
 from gviz.comparison.comparison import pair_held
 from gviz.comparison.node_pairs import pair_nodes
-from gviz.recording import rows
-from gviz.recording.reader import Recording
+from gviz.recording import Recording, rows
 from gviz.stats import IntArray
 
 

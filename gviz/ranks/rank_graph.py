@@ -14,8 +14,7 @@ from gviz.ranks.executions import Executions, NodeSpans, align_executions
 from gviz.ranks.level_pairs import LevelPairs, pair_levels
 from gviz.ranks.recorded import RecordedSide, read_node_spans, read_side
 from gviz.ranks.skew import is_collective
-from gviz.recording import rows
-from gviz.recording.reader import Recording
+from gviz.recording import Recording, rows
 from gviz.stats import FloatArray, IntArray
 
 

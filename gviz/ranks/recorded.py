@@ -10,8 +10,7 @@ import numpy as np
 from gviz.comparison.durations import DurationReader
 from gviz.ranks.executions import NodeSpans
 from gviz.ranks.level_pairs import LevelPairs
-from gviz.recording import rows
-from gviz.recording.reader import Recording
+from gviz.recording import Recording, rows
 from gviz.stats import FloatArray, IntArray
 
 

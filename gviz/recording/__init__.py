@@ -2,3 +2,7 @@
 
 This package is the only place in gviz that speaks SQL.
 """
+
+from gviz.face import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from gviz.recording import long_run_rows
+from gviz.recording import rows
 from gviz.recording.int_column import decode
 from gviz.recording.integrity import DamagedError
-from gviz.recording.value_range import LATEST_NS
+from gviz.recording.rows import LATEST_NS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -111,9 +111,7 @@ class WeightedDurations:
         return float(self.values_ns[at].mean())
 
 
-def merge_launches(
-    found: Sequence[Any], blocks: Sequence[long_run_rows.LaunchBlock]
-) -> LaunchArrays:
+def merge_launches(found: Sequence[Any], blocks: Sequence[rows.LaunchBlock]) -> LaunchArrays:
     """Return rows (of ROW_COLUMNS, by ordinal) and blocks as one, in time order."""
     import numpy as np
 
@@ -132,7 +130,7 @@ def merge_launches(
     return LaunchArrays(*(np.ascontiguousarray(column) for column in whole))
 
 
-def _columns(block: long_run_rows.LaunchBlock) -> npt.NDArray[np.int64]:
+def _columns(block: rows.LaunchBlock) -> npt.NDArray[np.int64]:
     import numpy as np
 
     stored = [
@@ -152,7 +150,7 @@ def _columns(block: long_run_rows.LaunchBlock) -> npt.NDArray[np.int64]:
     return np.stack((none, none, exec_id, *stored))
 
 
-def weigh(durations: IntArray, bins: Sequence[long_run_rows.LaunchBin]) -> WeightedDurations:
+def weigh(durations: IntArray, bins: Sequence[rows.LaunchBin]) -> WeightedDurations:
     """Return durations known one by one together with those of bins."""
     import numpy as np
 

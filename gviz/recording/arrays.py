@@ -10,7 +10,7 @@ from gviz.recording import rows
 from gviz.recording.column_reading import ROWS_AT_ONCE, in_halves, read_columns, read_page
 from gviz.recording.columns import Page, join_pages
 from gviz.recording.integrity import check_rows
-from gviz.recording.table import table_of
+from gviz.recording.rows import table_of
 
 if TYPE_CHECKING:
     from gviz.recording.database import Database, Execute

@@ -27,8 +27,8 @@ from gviz.recording.columns import (
     page_length,
 )
 from gviz.recording.integrity import DamagedError, check_extremes, check_rows, check_values
-from gviz.recording.table import Column as Described
-from gviz.recording.table import Table, table_of
+from gviz.recording.rows import Column as Described
+from gviz.recording.rows import Table, table_of
 from gviz.stats import is_ascending
 
 if TYPE_CHECKING:

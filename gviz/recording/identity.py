@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from gviz.errors import RecordingError
-from gviz.recording.schema import APPLICATION_ID, SCHEMA_VERSION
+from gviz.recording.rows import APPLICATION_ID, SCHEMA_VERSION
 
 _SQLITE_MAGIC = b"SQLite format 3\x00"
 

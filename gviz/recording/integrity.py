@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from gviz.errors import RecordingError
-from gviz.recording.table import Column, Table, all_tables
-from gviz.recording.value_range import value_range
+from gviz.recording.rows import Column, Table, all_tables, value_range
 
 _TYPES = {"INTEGER": (int,), "REAL": (float, int), "TEXT": (str,), "BLOB": (bytes,)}
 _WORDS = {"INTEGER": "whole number", "REAL": "number", "TEXT": "text", "BLOB": "bytes"}

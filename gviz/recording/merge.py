@@ -11,7 +11,7 @@ from gviz.errors import RecordingError
 from gviz.recording import rows
 from gviz.recording.output import check_output
 from gviz.recording.reader import Recording
-from gviz.recording.table import Column, Table, all_tables, table_of
+from gviz.recording.rows import Column, Table, all_tables, table_of
 from gviz.recording.writer import SOURCE, RecordingWriter
 
 _LARGEST_ID = 2**63 - 1

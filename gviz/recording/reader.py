@@ -9,7 +9,7 @@ from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gviz.errors import RecordingError
-from gviz.recording import cost_rows, life_rows, long_run_rows, nesting_rows, rows
+from gviz.recording import rows
 from gviz.recording.all_launches import (
     ROW_COLUMNS,
     LaunchArrays,
@@ -30,7 +30,7 @@ from gviz.recording.columns import Columns
 from gviz.recording.database import Database
 from gviz.recording.int_column import decode
 from gviz.recording.integrity import DamagedError, check_rows
-from gviz.recording.table import table_of
+from gviz.recording.rows import table_of
 
 if TYPE_CHECKING:
     from gviz.stats import IntArray
@@ -111,33 +111,33 @@ class Recording:
         """Return the notes of a run."""
         return self._fetch(rows.Note, "WHERE run_id=? ORDER BY note_id", run_id)
 
-    def fetch_cost_figures(self, run_id: int) -> list[cost_rows.CostFigure]:
+    def fetch_cost_figures(self, run_id: int) -> list[rows.CostFigure]:
         """Return what gviz bench measured, in the order it was measured."""
-        return self._fetch(cost_rows.CostFigure, "WHERE run_id=? ORDER BY cost_figure_id", run_id)
+        return self._fetch(rows.CostFigure, "WHERE run_id=? ORDER BY cost_figure_id", run_id)
 
-    def fetch_cost_models(self, run_id: int) -> list[cost_rows.CostModel]:
+    def fetch_cost_models(self, run_id: int) -> list[rows.CostModel]:
         """Return the lines fitted to those figures."""
-        return self._fetch(cost_rows.CostModel, "WHERE run_id=? ORDER BY cost_model_id", run_id)
+        return self._fetch(rows.CostModel, "WHERE run_id=? ORDER BY cost_model_id", run_id)
 
-    def fetch_cost_gaps(self, run_id: int) -> list[cost_rows.CostGap]:
+    def fetch_cost_gaps(self, run_id: int) -> list[rows.CostGap]:
         """Return what gviz bench did not measure, and why."""
-        return self._fetch(cost_rows.CostGap, "WHERE run_id=? ORDER BY experiment", run_id)
+        return self._fetch(rows.CostGap, "WHERE run_id=? ORDER BY experiment", run_id)
 
     def fetch_api_calls(self, run_id: int) -> list[rows.ApiCall]:
         """Return the driver calls of graphs' lives, in order of time."""
         return self._fetch(rows.ApiCall, "WHERE run_id=? ORDER BY start_ns", run_id)
 
-    def fetch_capture_failures(self, run_id: int) -> list[life_rows.CaptureFailure]:
+    def fetch_capture_failures(self, run_id: int) -> list[rows.CaptureFailure]:
         """Return the captures that gave no graph, in order of time."""
-        return self._fetch(life_rows.CaptureFailure, "WHERE run_id=? ORDER BY start_ns", run_id)
+        return self._fetch(rows.CaptureFailure, "WHERE run_id=? ORDER BY start_ns", run_id)
 
-    def fetch_instantiate_failures(self, run_id: int) -> list[life_rows.InstantiateFailure]:
+    def fetch_instantiate_failures(self, run_id: int) -> list[rows.InstantiateFailure]:
         """Return the instantiations that were refused, in order of time."""
-        return self._fetch(life_rows.InstantiateFailure, "WHERE run_id=? ORDER BY start_ns", run_id)
+        return self._fetch(rows.InstantiateFailure, "WHERE run_id=? ORDER BY start_ns", run_id)
 
-    def fetch_graph_updates(self, run_id: int) -> list[life_rows.GraphUpdate]:
+    def fetch_graph_updates(self, run_id: int) -> list[rows.GraphUpdate]:
         """Return the updates of executables, summed, in order of the first of each."""
-        return self._fetch(life_rows.GraphUpdate, "WHERE run_id=? ORDER BY first_ns", run_id)
+        return self._fetch(rows.GraphUpdate, "WHERE run_id=? ORDER BY first_ns", run_id)
 
     def fetch_nvtx_ranges(self, run_id: int) -> list[rows.NvtxRange]:
         """Return the host-side NVTX ranges of a run, in order of start."""
@@ -185,31 +185,27 @@ class Recording:
         tail = "WHERE graph_id=? AND node_id=? ORDER BY position"
         return self._fetch(rows.Argument, tail, graph_id, node_id)
 
-    def fetch_node_parameters(
-        self, graph_id: int, node_id: int
-    ) -> list[nesting_rows.NodeParameter]:
+    def fetch_node_parameters(self, graph_id: int, node_id: int) -> list[rows.NodeParameter]:
         """Return what a node without columns of its own is told to do, in order of showing."""
         tail = "WHERE graph_id=? AND node_id=? ORDER BY position"
-        return self._fetch(nesting_rows.NodeParameter, tail, graph_id, node_id)
+        return self._fetch(rows.NodeParameter, tail, graph_id, node_id)
 
-    def fetch_graph_parameters(self, graph_id: int) -> list[nesting_rows.NodeParameter]:
+    def fetch_graph_parameters(self, graph_id: int) -> list[rows.NodeParameter]:
         """Return those of every node of a graph, by node."""
         tail = "WHERE graph_id=? ORDER BY node_id, position"
-        return self._fetch(nesting_rows.NodeParameter, tail, graph_id)
+        return self._fetch(rows.NodeParameter, tail, graph_id)
 
-    def fetch_allocations(self, run_id: int) -> list[nesting_rows.Allocation]:
+    def fetch_allocations(self, run_id: int) -> list[rows.Allocation]:
         """Return the allocations of a run's graphs, by graph and node."""
         tail = (
             "WHERE graph_id IN (SELECT graph_id FROM graph WHERE run_id=?) "
             "ORDER BY graph_id, node_id"
         )
-        return self._fetch(nesting_rows.Allocation, tail, run_id)
+        return self._fetch(rows.Allocation, tail, run_id)
 
-    def fetch_graph_memory(self, run_id: int) -> list[nesting_rows.GraphMemory]:
+    def fetch_graph_memory(self, run_id: int) -> list[rows.GraphMemory]:
         """Return the samples of graph memory of a run, by device and time."""
-        return self._fetch(
-            nesting_rows.GraphMemory, "WHERE run_id=? ORDER BY device_id, time_ns", run_id
-        )
+        return self._fetch(rows.GraphMemory, "WHERE run_id=? ORDER BY device_id, time_ns", run_id)
 
     def fetch_functions(self, run_id: int) -> dict[int, rows.KernelFunction]:
         """Return the kernels of a run by function_id."""
@@ -257,14 +253,14 @@ class Recording:
                 with_node_times += bin_.count * bin_.node_level
         return int(count), int(with_node_times)
 
-    def fetch_launch_costs(self, graph_id: int) -> list[long_run_rows.LaunchCost]:
+    def fetch_launch_costs(self, graph_id: int) -> list[rows.LaunchCost]:
         """Return what launches of a graph's executables take with and without node times."""
         tail = f"WHERE {_OF_GRAPH} ORDER BY graph_exec_id, node_level"
-        return self._fetch(long_run_rows.LaunchCost, tail, graph_id)
+        return self._fetch(rows.LaunchCost, tail, graph_id)
 
-    def fetch_launch_blocks(self, graph_id: int) -> list[long_run_rows.LaunchBlock]:
+    def fetch_launch_blocks(self, graph_id: int) -> list[rows.LaunchBlock]:
         """Return the launches of a graph without a row, of long runs, in order of arrival."""
-        return self._fetch(long_run_rows.LaunchBlock, f"WHERE {_OF_GRAPH} ORDER BY block", graph_id)
+        return self._fetch(rows.LaunchBlock, f"WHERE {_OF_GRAPH} ORDER BY block", graph_id)
 
     def fetch_launch(self, launch_id: int) -> rows.Launch:
         """Return one launch; RecordingError if there is none of that id."""
@@ -441,9 +437,9 @@ class Recording:
 
     # -- inner -----------------------------------------------------------------------
 
-    def _fetch_bins(self, graph_id: int, measure: Measure) -> list[long_run_rows.LaunchBin]:
+    def _fetch_bins(self, graph_id: int, measure: Measure) -> list[rows.LaunchBin]:
         tail = f"WHERE {_OF_GRAPH} AND measure=? ORDER BY start_ns"
-        return self._fetch(long_run_rows.LaunchBin, tail, graph_id, measure)
+        return self._fetch(rows.LaunchBin, tail, graph_id, measure)
 
     def _fetch(self, row: type[_R], tail: str, *parameters: Any) -> list[_R]:
         names = _names(row)

@@ -10,8 +10,7 @@ from pathlib import Path
 from gviz.errors import RecordingError
 from gviz.recording import rows
 from gviz.recording.identity import read_version
-from gviz.recording.schema import SCHEMA_VERSION
-from gviz.recording.table import Column, Table, all_tables, table_of
+from gviz.recording.rows import SCHEMA_VERSION, Column, Table, all_tables, table_of
 from gviz.recording.writer import SOURCE, RecordingWriter
 
 

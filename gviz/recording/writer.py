@@ -14,8 +14,7 @@ from typing import Any
 from gviz.errors import RecordingError
 from gviz.recording.integrity import DamagedError, check_written
 from gviz.recording.output import check_output
-from gviz.recording.schema import APPLICATION_ID, SCHEMA_VERSION, create_sql
-from gviz.recording.table import Table, table_of
+from gviz.recording.rows import APPLICATION_ID, SCHEMA_VERSION, Table, create_sql, table_of
 
 #: Under this schema name, statements reach the recording opened with RecordingWriter.reading.
 SOURCE = "source"
@@ -60,7 +59,7 @@ class RecordingWriter:
             raise RecordingError(f"cannot write {self.path}: {error}") from error
 
     def insert(self, *rows: Any) -> None:
-        """Insert rows given as instances of the classes in :mod:`gviz.recording.rows`."""
+        """Insert rows given as instances of the classes in :mod:`gviz.recording.rows.recorded`."""
         for row in rows:
             table = table_of(type(row))
             values = [getattr(row, c.name) for c in table.columns]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gviz.cuda import NodeType
-from gviz.recording import nesting_rows
+from gviz.recording import rows
 from gviz.spool.contents import Contents
 from gviz.spool.graphs import FAILED_CAPTURE, FAILED_INSTANTIATION, Graphs
 
@@ -12,7 +12,7 @@ FREED_IN_OTHER = "in another graph"
 NOT_FREED = "not while gviz watched"
 
 
-def build_allocations(graphs: Graphs, contents: Contents) -> list[nesting_rows.Allocation]:
+def build_allocations(graphs: Graphs, contents: Contents) -> list[rows.Allocation]:
     """Return a row for each alloc node, with what frees its address.
 
     Graphs of which no executable could be made allocate nothing.
@@ -40,7 +40,7 @@ def build_allocations(graphs: Graphs, contents: Contents) -> list[nesting_rows.A
         own = [place for place in places if place[0] == top]
         freed = next(iter(own or places), None)
         found.append(
-            nesting_rows.Allocation(
+            rows.Allocation(
                 graph_id=graph_id,
                 node_id=node.node_id,
                 address=node.destination_address,
@@ -63,10 +63,10 @@ def _freed_by_call(contents: Contents, address: int) -> str:
     return NOT_FREED if call is None else f"by {contents.call_names.get(call, 'the program')}"
 
 
-def build_graph_memory(contents: Contents, run_id: int) -> list[nesting_rows.GraphMemory]:
+def build_graph_memory(contents: Contents, run_id: int) -> list[rows.GraphMemory]:
     """Return the samples of each device's graph memory."""
     return [
-        nesting_rows.GraphMemory(
+        rows.GraphMemory(
             run_id=run_id,
             device_id=sample.device_id,
             time_ns=sample.time_ns,

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from gviz.cuda import CaptureError, capture_result_name, explain_capture
-from gviz.recording.life_rows import CaptureFailure
+from gviz.recording import CaptureFailure
 from gviz.spool.contents import Contents
 from gviz.spool.format import (
     CAPTURE_LEGACY_STREAM,

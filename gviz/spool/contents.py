@@ -11,7 +11,7 @@ import numpy as np
 
 from gviz.cuda import not_timed_reason
 from gviz.errors import SpoolError
-from gviz.recording.value_range import LATEST_NS
+from gviz.recording import LATEST_NS
 from gviz.spool import format as f
 from gviz.spool.activity import decode_buffer
 from gviz.spool.activity_stream import ActivityStream, GraphTimes

@@ -13,9 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.cuda import NodeType, problems_in
-from gviz.recording import rows
-from gviz.recording.table import table_of
-from gviz.recording.writer import RecordingWriter
+from gviz.recording import RecordingWriter, rows, table_of
 from gviz.spool.agreement import give_up_contradicted
 from gviz.spool.allocations import build_allocations, build_graph_memory
 from gviz.spool.contents import Contents

@@ -18,7 +18,7 @@ from gviz.cuda import (
     topology_hash,
 )
 from gviz.errors import SpoolError
-from gviz.recording import nesting_rows, rows
+from gviz.recording import rows
 from gviz.spool.contents import Contents
 from gviz.spool.format import NO_STREAM, STACK_REASONS
 from gviz.spool.graph_records import GraphWalk, NodeRecord
@@ -58,7 +58,7 @@ class FoldedGraph:
     arguments: list[rows.Argument] = field(default_factory=list)
     topology: rows.Topology | None = None
     exec_ids: dict[int, int] = field(default_factory=dict)  # by node id, also of untimed nodes
-    parameters: list[nesting_rows.NodeParameter] = field(default_factory=list)
+    parameters: list[rows.NodeParameter] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -367,16 +367,14 @@ def _is_conditional(holder: GraphWalk, body: GraphWalk) -> bool:
     )
 
 
-def _parameters(walk: GraphWalk, graph_id: int) -> list[nesting_rows.NodeParameter]:
+def _parameters(walk: GraphWalk, graph_id: int) -> list[rows.NodeParameter]:
     found = {(n, name): value for n, name, value in walk.parameters}
     for n, conditional in walk.conditionals.items():
         found[n, "conditional"] = conditional_type_name(conditional.type)
         found[n, "branches"] = str(conditional.size)
         found[n, "handle"] = str(conditional.handle)
     return [
-        nesting_rows.NodeParameter(
-            graph_id=graph_id, node_id=n, position=position, name=name, value=value
-        )
+        rows.NodeParameter(graph_id=graph_id, node_id=n, position=position, name=name, value=value)
         for position, ((n, name), value) in enumerate(found.items())
     ]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gviz.cuda import explain_instantiate, instantiate_result_name, node_type_name
-from gviz.recording.life_rows import InstantiateFailure
+from gviz.recording import InstantiateFailure
 from gviz.spool.contents import Contents
 from gviz.spool.format import NO_NODE
 from gviz.spool.graph_records import GraphWalk

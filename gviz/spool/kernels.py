@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gviz.cuda import demangle, short_name
-from gviz.recording.rows import KernelFunction
+from gviz.recording import KernelFunction
 from gviz.spool.graph_records import FunctionRecord
 
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.recording import long_run_rows, rows
-from gviz.recording.int_column import decode
+from gviz.recording import decode, rows
 from gviz.spool.graphs import Graphs
 from gviz.spool.launch_stream import Block, LaunchStream
 from gviz.spool.launches import FoldedLaunches
@@ -23,7 +22,7 @@ _MEASURED = (
 
 def launch_costs(
     launches: FoldedLaunches, stream: LaunchStream, graphs: Graphs
-) -> Iterator[long_run_rows.LaunchCost]:
+) -> Iterator[rows.LaunchCost]:
     """Yield a row with and one without node level for each executable that has node times.
 
     Launches beyond the run's first million, which are only binned, do not count.
@@ -73,7 +72,7 @@ def _of_rows(launches: list[rows.Launch]) -> IntArray:
     return np.array(found, np.int64).reshape(len(found), 4).T
 
 
-def _cost(exec_id: int, level: int, launches: _Launches) -> long_run_rows.LaunchCost:
+def _cost(exec_id: int, level: int, launches: _Launches) -> rows.LaunchCost:
     mine = launches.node_level == level
     host = launches.host_ns[mine]
     event = launches.event_ns[mine & (launches.event_ns >= 0)]
@@ -83,7 +82,7 @@ def _cost(exec_id: int, level: int, launches: _Launches) -> long_run_rows.Launch
         method = f"not measured: after its first launch the executable has none {which}"
     elif not len(event):
         method = f"not measured: no launch {which} was timed by events"
-    return long_run_rows.LaunchCost(
+    return rows.LaunchCost(
         graph_exec_id=exec_id,
         node_level=level,
         count=len(event),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gviz.recording.int_column import decode
+from gviz.recording import decode
 from gviz.spool.graphs import Graphs
 from gviz.spool.launch_stream import LaunchRecord, LaunchStream
 

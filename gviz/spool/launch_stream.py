@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gviz.recording.int_column import decode, encode
+from gviz.recording import decode, encode
 from gviz.spool import format as f
 from gviz.spool.launch_bins import LaunchBins
 from gviz.spool.retention import Retention, RowChoice
@@ -55,7 +55,7 @@ class LaunchRecord(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Launches of one executable, as long_run_rows.LaunchBlock stores them."""
+    """Launches of one executable, as rows.LaunchBlock stores them."""
 
     exec_id: int
     count: int

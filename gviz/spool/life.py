@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from gviz import reinstantiation
-from gviz.recording import life_rows, rows
+from gviz.recording import rows
 from gviz.spool.capture_failures import fold_capture_failures
 from gviz.spool.contents import Contents
 from gviz.spool.graph_records import GraphWalk
@@ -18,11 +18,11 @@ from gviz.spool.updates import fold_updates
 
 @dataclass(slots=True)
 class FoldedLife:
-    """Rows of the tables of gviz.recording.life_rows."""
+    """Rows of the tables of gviz.recording.rows.life."""
 
-    captures: list[life_rows.CaptureFailure] = field(default_factory=list)
-    instantiates: list[life_rows.InstantiateFailure] = field(default_factory=list)
-    updates: list[life_rows.GraphUpdate] = field(default_factory=list)
+    captures: list[rows.CaptureFailure] = field(default_factory=list)
+    instantiates: list[rows.InstantiateFailure] = field(default_factory=list)
+    updates: list[rows.GraphUpdate] = field(default_factory=list)
 
     def rows(self) -> list[object]:
         """Return every row."""

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gviz.recording import long_run_rows
-from gviz.recording.int_column import encode
+from gviz.recording import encode, rows
 from gviz.spool.contents import Contents
 from gviz.spool.graphs import Graphs
 from gviz.spool.launch_bins import MEASURES
@@ -18,13 +17,13 @@ from gviz.spool.launches import Spans
 from gviz.stats import RELATIVE_ERROR, DurationSketch, NodeStatisticsArrays, node_statistics
 
 
-def block_rows(stream: LaunchStream, graphs: Graphs) -> Iterator[long_run_rows.LaunchBlock]:
+def block_rows(stream: LaunchStream, graphs: Graphs) -> Iterator[rows.LaunchBlock]:
     """Yield the launches that have no row, as blocks of columns."""
     numbers: dict[int, int] = {}
     for block in stream.blocks:
         exec_id = graphs.execs[block.exec_id].graph_exec_id
         number = numbers[exec_id] = numbers.get(exec_id, -1) + 1
-        yield long_run_rows.LaunchBlock(
+        yield rows.LaunchBlock(
             graph_exec_id=exec_id,
             block=number,
             count=block.count,
@@ -33,10 +32,10 @@ def block_rows(stream: LaunchStream, graphs: Graphs) -> Iterator[long_run_rows.L
         )
 
 
-def bin_rows(stream: LaunchStream, graphs: Graphs) -> Iterator[long_run_rows.LaunchBin]:
+def bin_rows(stream: LaunchStream, graphs: Graphs) -> Iterator[rows.LaunchBin]:
     """Yield the launches beyond those, counted in intervals of time."""
     for bin_ in stream.bins.bins():
-        yield long_run_rows.LaunchBin(
+        yield rows.LaunchBin(
             graph_exec_id=graphs.execs[bin_.key.exec_id].graph_exec_id,
             measure=MEASURES[bin_.key.measure],
             node_level=bin_.key.node_level,

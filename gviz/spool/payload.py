@@ -8,9 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from gviz.recording import rows
-from gviz.recording.table import table_of
-from gviz.recording.value_range import LATEST_NS, MOST_BYTES
+from gviz.recording import LATEST_NS, MOST_BYTES, rows, table_of
 
 _LARGEST_ID = 2**63 - 1
 _META_TYPES = {

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gviz.errors import SpoolError
-from gviz.recording.merge import merge_recordings
+from gviz.recording import merge_recordings
 from gviz.spool import format as f
 from gviz.spool.contents import Contents
 from gviz.spool.fold import discard, fold

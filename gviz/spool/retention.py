@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-#: Launches that a block of columns holds (long_run_rows.LaunchBlock); 32 make a million.
+#: Launches that a block of columns holds (rows.LaunchBlock); 32 make a million.
 BLOCK_LAUNCHES = 31_250
 
 

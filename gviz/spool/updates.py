@@ -13,7 +13,7 @@ from gviz.cuda import (
     explain_update,
     update_result_name,
 )
-from gviz.recording.life_rows import GraphUpdate
+from gviz.recording import GraphUpdate
 from gviz.spool.contents import Contents
 from gviz.spool.format import NO_NODE, UNKNOWN_NODE, WHOLE_GRAPH
 from gviz.spool.graph_records import GraphWalk, NodeRecord

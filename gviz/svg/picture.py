@@ -19,7 +19,7 @@ from gviz.svg.pen import INKS, Pen, Theme
 from gviz.time_colours import TimeColours, format_ns
 
 if TYPE_CHECKING:
-    from gviz.recording.reader import Recording
+    from gviz.recording import Recording
 
 _MARGIN = 20.0
 _HEAD = 64.0

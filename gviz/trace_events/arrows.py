@@ -16,7 +16,7 @@ from gviz.span_owners import Owner
 from gviz.stats import IntArray
 
 if TYPE_CHECKING:
-    from gviz.recording.reader import Recording
+    from gviz.recording import Recording
 
 _NONE = -1
 

@@ -27,7 +27,7 @@ from gviz.trace_events.tracks import Tracks
 from gviz.trace_events.writer import TraceWriter
 
 if TYPE_CHECKING:
-    from gviz.recording.reader import Recording
+    from gviz.recording import Recording
 
 #: As what is done may be told.
 Progress = Callable[[str], None]

@@ -29,7 +29,7 @@ from gviz.trace_events.event_text import (
 from gviz.trace_events.tracks import Banks, Tracks, nest
 
 if TYPE_CHECKING:
-    from gviz.recording.reader import Recording
+    from gviz.recording import Recording
 
 #: The category and name of an arrow between two nodes, and of one from a call to its work.
 DEPENDENCY = "graph_dependency"

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gviz.nvtx_paths import OPERATOR_DOMAIN
-from gviz.recording import rows
-from gviz.recording.int_column import decode
+from gviz.recording import decode, rows
 from gviz.stats import IntArray
 from gviz.trace_events.event_text import GRAPH_LAUNCH_CALL, call_of, known, slice_text
 from gviz.trace_events.tracks import Tracks, nest
 
 if TYPE_CHECKING:
-    from gviz.recording.reader import Recording
+    from gviz.recording import Recording
 
 
 @dataclass(frozen=True, slots=True)

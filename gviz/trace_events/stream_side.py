@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gviz.recording import rows
-from gviz.recording.table import table_of
+from gviz.recording import rows, table_of
 from gviz.trace_events.event_text import (
     category,
     flow_text,
@@ -20,7 +19,7 @@ from gviz.trace_events.graph_side import CALL_TO_WORK, File, HostCall
 from gviz.trace_events.tracks import nest
 
 if TYPE_CHECKING:
-    from gviz.recording.columns import Columns
+    from gviz.recording import Columns
 
 #: Operations that are Python objects at a time.
 _AT_ONCE = 10_000

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, BinaryIO, Protocol
 
 from gviz.errors import GvizError
-from gviz.recording.output import check_output
+from gviz.recording import check_output
 from gviz.trace_events.event_text import json_text
 
 #: Events that are joined before they go to the file.

@@ -9,8 +9,8 @@ import pytest
 from contract.backend import Backend
 from contract.recorded import RUN, Record, bodies, launch_ids, span_counts, top_graphs
 
-from gviz.recording.life_rows import CaptureFailure, GraphUpdate
 from gviz.recording.reader import Recording
+from gviz.recording.rows.life import CaptureFailure, GraphUpdate
 
 #: Which function of life_programs.py makes the call that breaks the capture, by case.
 CULPRITS = {

@@ -14,8 +14,8 @@ from recordings import transformer_shape, write_loop_recording, write_recording
 
 from gviz import summary
 from gviz.cli.main import COMMANDS
-from gviz.recording.schema import to_markdown
-from gviz.recording.table import all_tables
+from gviz.recording.rows.schema import to_markdown
+from gviz.recording.rows.tables import all_tables
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DOCS = ROOT / "docs"

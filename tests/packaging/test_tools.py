@@ -122,7 +122,7 @@ def test_link_tree_gives_the_import_names_without_installing(tmp_path: Path) -> 
         cwd=tmp_path,
     )
     program = (
-        "import gviz, gviz.app, gviz.assets, gviz.collectors, gviz.recording.rows; "
+        "import gviz, gviz.app, gviz.assets, gviz.collectors, gviz.recording.rows.recorded; "
         "print(gviz.__file__); print(gviz.app.__file__)"
     )
     done = subprocess.run(

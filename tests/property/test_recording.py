@@ -19,8 +19,8 @@ from recording_equality import normal_run
 from gviz.recording import column_reading, columns, database, rows
 from gviz.recording.merge import merge_recordings
 from gviz.recording.reader import Recording
-from gviz.recording.table import Column, Table, all_tables
-from gviz.recording.value_range import value_range
+from gviz.recording.rows.tables import Column, Table, all_tables
+from gviz.recording.rows.value_ranges import value_range
 from gviz.recording.writer import RecordingWriter
 
 _INTEGERS = st.integers(min_value=-(2**63), max_value=2**63 - 1)

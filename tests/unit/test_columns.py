@@ -15,7 +15,7 @@ from gviz.errors import RecordingError
 from gviz.recording import rows
 from gviz.recording.columns import Blobs, Columns, join_blobs, join_columns
 from gviz.recording.reader import Recording
-from gviz.recording.table import table_of
+from gviz.recording.rows.tables import table_of
 
 VALUES = [b"", b"\1\2\3", struct.pack("<QQ", 7, 2**63), b"", b"\xff" * 9]
 

@@ -14,7 +14,7 @@ from gviz.comparison.lane_changes import depends, moved_lanes
 from gviz.comparison.node_changes import Difference, LevelDetails, compare_details
 from gviz.comparison.node_pairs import pair_nodes
 from gviz.cuda.node_type import NodeType
-from gviz.recording import nesting_rows, rows
+from gviz.recording import rows
 
 KERNEL = rows.Node(
     graph_id=1, node_id=11, exec_node_id=11, type=0, name="scale", function_id=1,
@@ -35,7 +35,7 @@ def level(
     node: rows.Node,
     function: rows.KernelFunction = FUNCTION,
     arguments: tuple[bytes, ...] = (),
-    parameters: tuple[nesting_rows.NodeParameter, ...] = (),
+    parameters: tuple[rows.NodeParameter, ...] = (),
 ) -> LevelDetails:
     given = [Argument(node.node_id, i, value, None) for i, value in enumerate(arguments)]
     functions = {function.function_id: function}
@@ -122,7 +122,7 @@ def test_parameters_of_other_nodes() -> None:
         return level(
             replace(host, source_address=None, destination_address=None),
             parameters=tuple(
-                nesting_rows.NodeParameter(graph_id=1, node_id=12, position=i, name=n, value=v)
+                rows.NodeParameter(graph_id=1, node_id=12, position=i, name=n, value=v)
                 for i, (n, v) in enumerate(values.items())
             ),
         )

@@ -34,9 +34,9 @@ from gviz.app.wire import Arrays, unpack
 from gviz.cuda.node_type import NodeType
 from gviz.data_edges import Common
 from gviz.memory_use import Access
-from gviz.recording import nesting_rows, rows
+from gviz.recording import rows
 from gviz.recording.reader import Recording
-from gviz.recording.table import table_of
+from gviz.recording.rows.tables import table_of
 from gviz.recording.writer import RecordingWriter
 
 
@@ -154,9 +154,7 @@ def test_batch_memory_operations_say_what_they_write(tmp_path: Path) -> None:
         for position, value in enumerate((*told, "BARRIER")):
             name = f"operation {position}"
             writer.insert(
-                nesting_rows.NodeParameter(
-                    graph_id=1, node_id=4, position=position, name=name, value=value
-                )
+                rows.NodeParameter(graph_id=1, node_id=4, position=position, name=name, value=value)
             )
     with Recording(path) as recording:
         uses = read_memory(recording, read_graph_level(recording, 1)).uses

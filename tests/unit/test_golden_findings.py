@@ -13,7 +13,7 @@ from gviz.analysis.rules.rule import Finding
 from gviz.analysis.subject import GraphSubject
 from gviz.recording.identity import read_version
 from gviz.recording.reader import Recording
-from gviz.recording.schema import SCHEMA_VERSION
+from gviz.recording.rows.schema import SCHEMA_VERSION
 from gviz.recording.upgrade import upgrade_recording
 
 _FOLDER = Path(__file__).parents[1] / "golden" / "findings"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gviz.launch_time import Inflation, inflation
-from gviz.recording import long_run_rows, rows
+from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.recording.writer import RecordingWriter
 
@@ -16,14 +16,14 @@ NONE = "not measured: after its first launch the executable has none without nod
 
 def cost(
     exec_id: int, level: int, count: int, gpu: float | None, host: float | None
-) -> long_run_rows.LaunchCost:
-    return long_run_rows.LaunchCost(
+) -> rows.LaunchCost:
+    return rows.LaunchCost(
         graph_exec_id=exec_id, node_level=level, count=count, gpu_median_ns=gpu,
         host_count=count, host_median_ns=host, method="measured" if count else NONE,
     )  # fmt: skip
 
 
-def found(tmp_path: Path, *costs: long_run_rows.LaunchCost) -> Inflation | None:
+def found(tmp_path: Path, *costs: rows.LaunchCost) -> Inflation | None:
     path = tmp_path / "x.gviz"
     with RecordingWriter(path) as writer:
         writer.insert(rows.Run(run_id=1, name="test", state="completed", source="profile"))

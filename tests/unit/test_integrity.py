@@ -16,8 +16,8 @@ from gviz.app.payload import level_memory_payload
 from gviz.errors import RecordingError
 from gviz.recording import rows
 from gviz.recording.reader import Recording
-from gviz.recording.table import all_tables
-from gviz.recording.value_range import MOST_BYTES, number_range, value_range
+from gviz.recording.rows.tables import all_tables
+from gviz.recording.rows.value_ranges import MOST_BYTES, number_range, value_range
 from gviz.recording.writer import RecordingWriter
 from gviz.summary import summarize
 

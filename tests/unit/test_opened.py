@@ -16,7 +16,7 @@ import gviz
 from gviz.errors import GvizError, RecordingError
 from gviz.frame import Frame, from_rows
 from gviz.opened import Opened, OpenedGraph
-from gviz.recording.table import all_tables
+from gviz.recording.rows.tables import all_tables
 
 SHAPE = fork_join_shape()
 

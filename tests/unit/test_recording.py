@@ -12,7 +12,7 @@ import pytest
 from gviz.errors import RecordingError
 from gviz.recording import rows
 from gviz.recording.reader import Recording
-from gviz.recording.schema import SCHEMA_VERSION
+from gviz.recording.rows.schema import SCHEMA_VERSION
 from gviz.recording.writer import RecordingWriter
 
 

@@ -15,7 +15,7 @@ from gviz.errors import RecordingError
 from gviz.recording import rows
 from gviz.recording.merge import merge_recordings
 from gviz.recording.reader import Recording
-from gviz.recording.table import all_tables
+from gviz.recording.rows.tables import all_tables
 from gviz.recording.writer import RecordingWriter
 
 GOLDEN = Path(__file__).parent.parent / "golden"

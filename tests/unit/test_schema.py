@@ -7,8 +7,8 @@ import sqlite3
 
 import pytest
 
-from gviz.recording.schema import APPLICATION_ID, SUFFIX, create_sql
-from gviz.recording.table import Table, all_tables
+from gviz.recording.rows.schema import APPLICATION_ID, SUFFIX, create_sql
+from gviz.recording.rows.tables import Table, all_tables
 
 
 @pytest.fixture(scope="module")

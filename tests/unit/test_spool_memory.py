@@ -10,7 +10,7 @@ from spool_writing import FoldRecords, graph_records
 from gviz.cli.info import render
 from gviz.cli.quantity import format_bytes
 from gviz.cuda.node_type import NodeType
-from gviz.recording import nesting_rows
+from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.spool import format as f
 from gviz.spool.format import RecordType
@@ -77,7 +77,7 @@ def test_samples_of_graph_memory_are_kept_by_device_and_time(folded: Fold) -> No
     samples = [(10, 0, 1, 2, 3, 4), (20, 0, 0, 2, 3, 4), (15, 1, 5, 6, 7, 8)]
     recording = folded([(RecordType.GRAPH_MEMORY, f.GRAPH_MEMORY.pack(*s)) for s in samples])
     assert recording.fetch_graph_memory(1) == [
-        nesting_rows.GraphMemory(
+        rows.GraphMemory(
             run_id=1,
             device_id=device,
             time_ns=time,

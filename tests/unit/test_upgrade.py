@@ -18,8 +18,8 @@ from gviz.errors import RecordingError
 from gviz.recording import upgrade, writer
 from gviz.recording.identity import read_version
 from gviz.recording.reader import Recording
-from gviz.recording.schema import SCHEMA_VERSION
-from gviz.recording.table import all_tables
+from gviz.recording.rows.schema import SCHEMA_VERSION
+from gviz.recording.rows.tables import all_tables
 from gviz.recording.upgrade import default_of, upgrade_recording
 
 FROZEN = Path(__file__).parent.parent / "golden" / "recordings"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 # Their tables come first in the file.
-import gviz.recording.life_rows
-import gviz.recording.long_run_rows
-import gviz.recording.nesting_rows  # noqa: F401
-from gviz.recording.table import column, table
+import gviz.recording.rows.life
+import gviz.recording.rows.long_run
+import gviz.recording.rows.nesting  # noqa: F401
+from gviz.recording.rows.tables import column, table
 
 
 @table("cost_figure", primary_key=("cost_figure_id",), indexes=(("run_id", "experiment"),))

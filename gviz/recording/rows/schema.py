@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gviz.recording import cost_rows, life_rows, long_run_rows, nesting_rows, rows
-from gviz.recording.table import all_tables
+from gviz.recording.rows import launch_costs, life, long_run, nesting, recorded
+from gviz.recording.rows.tables import all_tables
 
 #: PRAGMA application_id: the letters "gviz" in ASCII, big endian.
 APPLICATION_ID = 0x6776697A
@@ -13,9 +13,9 @@ SCHEMA_VERSION = 3
 SUFFIX = ".gviz"
 
 # Importing the rows registers the tables.
-assert rows.Run is not None and life_rows.GraphUpdate is not None  # noqa: PT018
-assert nesting_rows.Allocation is not None and long_run_rows.LaunchBin is not None  # noqa: PT018
-assert cost_rows.CostFigure is not None
+assert recorded.Run is not None and life.GraphUpdate is not None  # noqa: PT018
+assert nesting.Allocation is not None and long_run.LaunchBin is not None  # noqa: PT018
+assert launch_costs.CostFigure is not None
 
 
 def create_sql() -> str:

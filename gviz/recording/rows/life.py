@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import gviz.recording.rows  # noqa: F401  # its tables come first in the file
-from gviz.recording.table import column, table
+import gviz.recording.rows.recorded  # noqa: F401  # its tables come first in the file
+from gviz.recording.rows.tables import column, table
 
 
 @table("capture_failure", primary_key=("capture_failure_id",), indexes=(("run_id",),))

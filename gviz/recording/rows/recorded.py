@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gviz.recording.table import column, table
+from gviz.recording.rows.tables import column, table
 
 
 @table("run", primary_key=("run_id",))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from gviz.recording.table import Column
+from gviz.recording.rows.tables import Column
 
 #: Times beyond this (ns, 73 years in both directions of 1970, where no GPU was) would overflow in
 #: sums and differences of 64-bit integers.
