@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gviz.app.address import Baseline
-from gviz.app.graph_tree import GraphTree, read_tree
 from gviz.app.graph_view import GraphView
 from gviz.app.library import Library
 from gviz.app.open_recording import ChangedError, OpenRecording, split_edition
 from gviz.app.tree_comparison import TreeComparison
 from gviz.comparison.graph_pairs import GraphPair, GraphWork, pair_graphs, read_graph_works
 from gviz.errors import RecordingError
+from gviz.model import GraphTree, read_tree
 from gviz.recording import rows
 
 #: Graphs offered as a baseline; more would make the page itself slow.

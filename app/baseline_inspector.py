@@ -29,7 +29,7 @@ from gviz.app.shell import facts
 from gviz.app.tree_comparison import TreeComparison
 from gviz.comparison.comparison import GraphComparison
 from gviz.comparison.node_changes import Difference
-from gviz.launch_time import LaunchTimes
+from gviz.model import LaunchTimes
 from gviz.stats import FALSE_DISCOVERIES, shift_interval
 
 #: Where a smaller share of the nodes is the same, graphs are hardly two versions of one.

@@ -7,11 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gviz.app.graph_tree import GraphTree
-from gviz.app.inner_times import InnerTimes
 from gviz.app.open_levels import OpenLevel
 from gviz.app.quantity import counted, integer
 from gviz.app.wire import Arrays, Strings
+from gviz.model import GraphTree, InnerTimes
 
 
 def holder_words(tree: GraphTree, node: int) -> str:

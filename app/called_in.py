@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from gviz.nvtx_paths import SEPARATOR, nested_ranges
-from gviz.open_ranges import OpenRanges
+from gviz.model import SEPARATOR, OpenRanges, nested_ranges
 from gviz.recording import rows
 from gviz.stats import IntArray
 

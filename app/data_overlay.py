@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gviz.app.graph_level import GraphLevel
 from gviz.app.level_memory import LevelMemory
 from gviz.app.wire import Arrays
-from gviz.data_edges import data_edges
 from gviz.folding.folded_graph import FoldedGraph
+from gviz.model import GraphLevel, data_edges
 
 #: Stands for "none" in arrays of places.
 _NONE = 0xFFFFFFFF
@@ -27,8 +26,8 @@ _OF_ALLOCATIONS = ("data_allocation", "place_allocation")
 def data_arrays(memory: LevelMemory, level: GraphLevel, folded: FoldedGraph | None) -> Arrays:
     """Return what nodes and edges have in common.
 
-    One value an edge that is drawn (:class:`gviz.data_edges.DataEdges`): data_common (u1),
-    data_count (u4), data_bytes (f8, NaN: not known), data_place (u4), data_allocation (i4),
+    One value an edge that is drawn (:class:`gviz.model.memory.edge_data.DataEdges`): data_common
+    (u1), data_count (u4), data_bytes (f8, NaN: not known), data_place (u4), data_allocation (i4),
     data_source, data_target (u1). One value a use, by place and then in the order of the graph:
     use_node (node id, u4), use_order, use_place, use_reach (u4), use_access (u1), use_bytes (f8).
     One a place:

@@ -11,10 +11,7 @@ import numpy.typing as npt
 
 from gviz.app.baseline_overlay import FoldVerdicts, fold_baseline
 from gviz.app.dag_places import Shape
-from gviz.app.graph_level import TimedLevel
-from gviz.app.graph_tree import GraphTree
 from gviz.app.launch_intervals import LaunchIntervals
-from gviz.app.tree_nodes import SHAPE, distinct
 from gviz.app.wire import Arrays, Strings
 from gviz.dag import cover_graph
 from gviz.folding.durations import RepeatDurations, compare_repeats
@@ -22,7 +19,7 @@ from gviz.folding.fold import Fold, FoldTree
 from gviz.folding.folded_graph import FoldedGraph, fold_graph
 from gviz.folding.ranges import RangePaths, find_ranges
 from gviz.folding.repeats import find_repeats
-from gviz.nvtx_paths import SEPARATOR
+from gviz.model import SEPARATOR, SHAPE, GraphTree, TimedLevel, distinct
 from gviz.stats import IntArray
 
 #: Stands for the type of a fold: no CUgraphNodeType, see :func:`gviz.app.wire.node_types`.

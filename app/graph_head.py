@@ -15,7 +15,7 @@ from gviz.app.pages.runs import NODE_TIME_METHOD
 from gviz.app.quantity import counted, duration, integer, sentence
 from gviz.app.run_badge import state_badge
 from gviz.app.shell import facts
-from gviz.life_summary import is_failed
+from gviz.model import is_failed
 from gviz.recording import rows
 
 

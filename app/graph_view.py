@@ -8,13 +8,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gviz.app.graph_tree import GraphTree, read_tree
-from gviz.app.inner_times import InnerTimes, read_inner_times
 from gviz.app.library import Library
 from gviz.app.open_recording import OpenRecording
 from gviz.app.row_table import RowTable
 from gviz.cuda import NodeType
-from gviz.launch_time import Inflation, LaunchTimes, inflation, launch_times
+from gviz.model import (
+    GraphTree,
+    Inflation,
+    InnerTimes,
+    LaunchTimes,
+    inflation,
+    launch_times,
+    read_inner_times,
+    read_tree,
+)
 from gviz.recording import Recording, rows
 
 

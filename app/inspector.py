@@ -15,7 +15,6 @@ from gviz.app.address import Addresses
 from gviz.app.baseline_inspector import Against
 from gviz.app.body_facts import turn_words
 from gviz.app.called_in import shared_ranges
-from gviz.app.graph_tree import GraphTree
 from gviz.app.graph_view import GraphView, inner_view
 from gviz.app.library import Library
 from gviz.app.life import edges_note, why_no_edges
@@ -37,7 +36,7 @@ from gviz.app.quantity import counted, duration, percent, sentence
 from gviz.app.shell import facts
 from gviz.app.tree_comparison import TreeComparison
 from gviz.cuda import node_type_name, not_timed_reason
-from gviz.life_summary import is_failed
+from gviz.model import GraphTree, is_failed
 from gviz.recording import rows
 
 _SLOWEST = 8
@@ -59,9 +58,10 @@ def render_inspector(
 ) -> Component:
     """Return what the inspector says about a selection.
 
-    ``selected`` are numbers of nodes on the page, see :class:`gviz.app.graph_tree.GraphTree`;
-    unknown ones are ignored. ``picks`` makes what other nodes, by these numbers, are chosen by;
-    None: :func:`gviz.app.picks.pick_buttons`. ``compared``: what became of a baseline.
+    ``selected`` are numbers of nodes on the page, see
+    :class:`gviz.model.tree.graph_tree.GraphTree`; unknown ones are ignored. ``picks`` makes what
+    other nodes, by these numbers, are chosen by; None: :func:`gviz.app.picks.pick_buttons`.
+    ``compared``: what became of a baseline.
     """
     picks = picks or partial(pick_buttons, view.tree)
     against = None if compared is None else Against(view, compared, addresses)

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from gviz.app.graph_tree import GraphTree
-from gviz.app.keep import Keep, build_anew
-from gviz.app.launch_spans import read_launch_spans
 from gviz.layout.timed import Bars
+from gviz.model import GraphTree, Keep, build_anew, read_launch_spans
 from gviz.stats import FloatArray, IntArray, is_ascending
 
 if TYPE_CHECKING:

@@ -9,12 +9,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gviz.app.graph_level import GraphLevel, read_level
 from gviz.app.graph_view import GraphView
 from gviz.app.library import Library
 from gviz.app.wire import Strings
 from gviz.cuda import NodeType
-from gviz.memory_use import Access, GivenArguments, MemoryOperations, MemoryUses, find_uses
+from gviz.model import (
+    Access,
+    GivenArguments,
+    GraphLevel,
+    MemoryOperations,
+    MemoryUses,
+    find_uses,
+    read_level,
+)
 from gviz.recording import Columns, join_blobs, rows
 from gviz.stats import IntArray
 

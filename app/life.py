@@ -10,7 +10,7 @@ from dash.development.base_component import Component
 from gviz.app.address import Addresses
 from gviz.app.quantity import MISSING, byte_size, counted, duration, integer
 from gviz.app.run_view import GraphLine, RunView
-from gviz.life_summary import ExecLife, FailedCapture, is_failed
+from gviz.model import ExecLife, FailedCapture, is_failed
 from gviz.recording import InstantiateFailure, rows
 
 #: Executables listed; programs that instantiate for every step have thousands.

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gviz.app.graph_level import GraphLevel
-from gviz.app.graph_tree import GraphTree
 from gviz.app.idle_time import idle_time
 from gviz.app.timeline_side import lane_arrays, timed_launches
 from gviz.app.wire import Arrays, Strings
+from gviz.model import GraphLevel, GraphTree
 from gviz.recording import rows
 from gviz.stats import MedianLaunch, join_medians, median_launch
 

@@ -12,13 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.app.data_overlay import halves, use_arrays
-from gviz.app.graph_level import GraphLevel
 from gviz.app.launch_intervals import LaunchIntervals, launch_intervals
 from gviz.app.level_memory import LevelMemory, why_no_lifetimes
 from gviz.app.timeline_side import NO_NODE, choose_launch, graph_zero
 from gviz.app.wire import Arrays, Strings, pack
 from gviz.dag import earliest_times, latest_times
-from gviz.memory_lifetimes import Lifetimes, address_bands, find_lifetimes, used_steps
+from gviz.model import GraphLevel, Lifetimes, address_bands, find_lifetimes, used_steps
 from gviz.recording import rows
 from gviz.stats import FloatArray, IntArray
 

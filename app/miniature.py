@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from gviz.app.graph_level import GraphLevel
 from gviz.dag import pack_lanes
+from gviz.model import GraphLevel
 from gviz.stats import IntArray, merge_spans
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from gviz.app.level_memory import kept_memory
 from gviz.app.library import Library
 from gviz.app.quantity import address, byte_size, counted
 from gviz.errors import CycleError
-from gviz.memory_use import Access, MemoryUses
+from gviz.model import Access, MemoryUses
 
 #: Allocations of one node that are listed, and ways to addresses in each.
 _MOST = 6

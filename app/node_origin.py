@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dash.development.base_component import Component
 
 from gviz.app import elements as html
-from gviz.own_frame import own_frame
+from gviz.model import own_frame
 from gviz.recording import rows
 
 

@@ -15,9 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.app.folding import Folded
-from gviz.app.graph_level import TimedLevel
-from gviz.app.graph_tree import GraphTree
 from gviz.app.wire import Arrays, Strings
+from gviz.model import GraphTree, TimedLevel
 from gviz.stats import IntArray
 
 #: The id of an open node, beside those of open folds: its number on the page.

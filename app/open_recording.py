@@ -147,7 +147,7 @@ class OpenRecording:
         return self._kept.value((self.key, version, *key), build_at)
 
     def keep(self, key: Key, build: Callable[[], _T]) -> _T:
-        """Return what was read for views of the file: a :class:`gviz.app.keep.Keep`."""
+        """Return what was read for views of the file: a :class:`gviz.model.tree.keep.Keep`."""
         return self.derive(("read", *key), build)
 
     # -- one version of several -----------------------------------------------------------

@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from gviz.app.baseline_overlay import is_significant
 from gviz.app.dag_options import OVERLAYS, Overlay
-from gviz.app.graph_level import TimedLevel
 from gviz.app.wire import Arrays, Strings
+from gviz.model import TimedLevel
 from gviz.stats import FloatArray
 
 #: From this ratio of greatest to least on, values are coloured on a logarithmic scale.

@@ -18,9 +18,6 @@ from gviz.app.body_facts import holder_arrays, visible_holders
 from gviz.app.dag_places import Shape, place_arrays
 from gviz.app.data_overlay import data_arrays, join_data
 from gviz.app.folding import FOLD_TYPE, Folded, fold_arrays, fold_level, folded, items_shape
-from gviz.app.graph_level import GraphLevel, TimedLevel, read_level, read_timed_level
-from gviz.app.graph_tree import GraphTree, read_tree
-from gviz.app.keep import Keep, build_anew
 from gviz.app.launch_intervals import LaunchIntervals, launch_intervals
 from gviz.app.level_memory import read_memory
 from gviz.app.median_side import median_side
@@ -34,6 +31,16 @@ from gviz.app.timeline_window import Window
 from gviz.app.tree_comparison import TreeComparison
 from gviz.app.wire import Arrays, Strings, node_types, pack
 from gviz.cuda import node_type_name
+from gviz.model import (
+    GraphLevel,
+    GraphTree,
+    Keep,
+    TimedLevel,
+    build_anew,
+    read_level,
+    read_timed_level,
+    read_tree,
+)
 from gviz.recording import rows
 from gviz.stats import FloatArray
 

@@ -9,9 +9,9 @@ import numpy as np
 from dash.development.base_component import Component
 
 from gviz.app import elements as html
-from gviz.app.graph_tree import GraphTree
 from gviz.app.quantity import counted, microseconds
 from gviz.cuda import node_type_name
+from gviz.model import GraphTree
 
 #: Nodes listed by name; a join of hundreds says its count and lists the first.
 LISTED = 12

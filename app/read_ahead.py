@@ -6,12 +6,11 @@ To import Dash keeps Python busy for a second; SQLite, which needs no Python, re
 from __future__ import annotations
 
 from gviz.app.ahead_thread import AheadThread
-from gviz.app.graph_level import read_level
 from gviz.app.graph_view import graph_view, typical_launch
-from gviz.app.launch_spans import read_launch_spans
 from gviz.app.library import Library
 from gviz.app.open_recording import OpenRecording
 from gviz.app.payload import read_stream_side
+from gviz.model import read_launch_spans, read_level
 
 
 class ReadAhead(AheadThread):

@@ -27,8 +27,6 @@ from gviz.app.address import (
 from gviz.app.ahead import prepare_click
 from gviz.app.baseline import compared_at
 from gviz.app.dag_options import FOLDINGS
-from gviz.app.graph_level import read_level
-from gviz.app.graph_tree import read_tree
 from gviz.app.graph_view import graph_view, launches_with_times, typical_launch
 from gviz.app.gzipped import gzipped
 from gviz.app.inspector import render_inspector
@@ -40,6 +38,7 @@ from gviz.app.table import table_payload
 from gviz.app.timeline_window import parse_window
 from gviz.app.tree_comparison import TreeComparison
 from gviz.errors import CycleError
+from gviz.model import read_level, read_tree
 
 _T = TypeVar("_T")
 

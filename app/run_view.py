@@ -9,8 +9,15 @@ from gviz.app.graph_view import TimedLaunch, launches_with_times, typical_launch
 from gviz.app.library import Library
 from gviz.app.open_recording import ChangedError, OpenRecording
 from gviz.app.sentences import sentence_of
-from gviz.launch_time import LaunchTimes, launch_times
-from gviz.life_summary import FailedCapture, GraphLife, failed_captures, graph_life, is_failed
+from gviz.model import (
+    FailedCapture,
+    GraphLife,
+    LaunchTimes,
+    failed_captures,
+    graph_life,
+    is_failed,
+    launch_times,
+)
 from gviz.recording import Recording, rows
 
 

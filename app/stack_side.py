@@ -11,13 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.app.address import Order
-from gviz.app.graph_level import GraphLevel
-from gviz.app.graph_tree import GraphTree
 from gviz.app.idle_time import idle_time
-from gviz.app.keep import Keep
 from gviz.app.timeline_side import timed_launches
 from gviz.app.wire import Arrays, Strings, node_types
 from gviz.dag import pack_lanes
+from gviz.model import GraphLevel, GraphTree, Keep
 from gviz.recording import narrow, rows
 from gviz.stats import FloatArray, IntArray
 

@@ -15,8 +15,8 @@ from gviz.app.graph_view import GraphView
 from gviz.app.node_grid import node_grid
 from gviz.app.quantity import dimensions
 from gviz.app.tree_comparison import TreeComparison
-from gviz.app.tree_nodes import TreeNodes, distinct
 from gviz.cuda import node_type_name
+from gviz.model import TreeNodes, distinct
 
 _NUMBER = {"type": "numericColumn", "filter": "agNumberColumnFilter"}
 

@@ -9,15 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.app.called_in import called_in
-from gviz.app.graph_level import GraphLevel
-from gviz.app.graph_tree import GraphTree
 from gviz.app.host_calls import call_arrays
 from gviz.app.idle_time import idle_time
-from gviz.app.keep import Keep, build_anew
-from gviz.app.launch_spans import read_launch_spans
 from gviz.app.wire import Arrays, Strings, node_types
 from gviz.dag import pack_lanes
-from gviz.launch_queue import waited_until
+from gviz.model import GraphLevel, GraphTree, Keep, build_anew, read_launch_spans, waited_until
 from gviz.recording import Columns, rows
 from gviz.stats import FloatArray
 

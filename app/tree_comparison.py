@@ -8,11 +8,10 @@ from collections.abc import Iterator
 
 from gviz.app.address import Baseline
 from gviz.app.baseline_overlay import FoldVerdicts, fold_verdicts
-from gviz.app.graph_tree import GraphTree
 from gviz.app.open_recording import OpenRecording
 from gviz.comparison.comparison import GraphComparison, compare_graphs, pair_bodies
 from gviz.folding.fold import FoldTree
-from gviz.launch_time import LaunchTimes, launch_times
+from gviz.model import GraphTree, LaunchTimes, launch_times
 from gviz.recording import Recording, rows
 
 #: Comparing a level reads all spans of both graphs, about 2.3 us each: bodies are compared while

@@ -35,14 +35,14 @@ os.environ.setdefault("HTA_DISABLE_NS_ROUNDING", "1")
 import numpy as np
 
 from gviz.analysis.analysis import analyze
-from gviz.analysis.executed_graph import ExecutedGraph, Level, NodeRow
 from gviz.analysis.gap_ledger import GapLedger, gap_ledger, path_steps
 from gviz.analysis.holds import HeldLaunch, hold_launch
-from gviz.analysis.launch_spans import LaunchSpans
 from gviz.analysis.observed_path import observed_path
 from gviz.analysis.passes import Pass, PassSpans, measure_pass
 from gviz.analysis.unrolled import Unroller
 from gviz.cuda.node_type import EdgeType, NodeType
+from gviz.model.executed_graph import ExecutedGraph, Level, NodeRow
+from gviz.model.graph_spans import LaunchSpans
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.stats.arrays import IntArray

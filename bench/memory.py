@@ -27,9 +27,9 @@ from playwright.sync_api import Browser
 from recordings import FIRST_NODE_ID, transformer_shape, write_recording
 
 from gviz.app.data_overlay import data_arrays
-from gviz.app.graph_level import read_graph_level
 from gviz.app.level_memory import read_memory
 from gviz.app.payload import DagAsked, dag_payload
+from gviz.model.tree.graph_level import read_graph_level
 from gviz.recording.reader import Recording
 
 #: Layers of the transformer: 300, 5,000 and 100,000 nodes.

@@ -24,8 +24,8 @@ from gviz.collectors.capturing import Capturing, choose
 from gviz.collectors.profiler import active_recording, profile
 from gviz.cuda import NameKind
 from gviz.errors import CollectorError, UsageError
+from gviz.model import SideTimes, StreamComparison, read_sides
 from gviz.recording import check_output
-from gviz.stream_comparison import SideTimes, StreamComparison, read_sides
 
 if TYPE_CHECKING:
     from os import PathLike

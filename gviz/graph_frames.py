@@ -7,7 +7,7 @@ from dataclasses import fields
 
 from gviz.cuda import node_type_name
 from gviz.frame import Frame, Kind, from_rows, table_kinds, without
-from gviz.nvtx_paths import nvtx_texts
+from gviz.model import nvtx_texts
 from gviz.recorded_graph import RecordedGraph
 from gviz.recording import EdgeArrays, LaunchArrays, SpanArrays, rows, table_of
 

@@ -14,7 +14,7 @@ from gviz.comparison.diff_result import Diff
 from gviz.errors import GvizError
 from gviz.frame import Frame, from_rows, table_kinds
 from gviz.graph_frames import FRAMES
-from gviz.life_summary import is_failed
+from gviz.model import is_failed
 from gviz.notebook import summary_html
 from gviz.recorded_graph import RecordedGraph
 from gviz.recording import Recording, all_tables, rows

@@ -19,7 +19,7 @@ import pytest
 
 if TYPE_CHECKING:
     from gviz.checks.limits import Limits
-    from gviz.launch_time import LaunchTimes
+    from gviz.model import LaunchTimes
     from gviz.opened import Opened
 
 FIXTURE = "gviz_profile"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from gviz.launch_time import LaunchTimes, launch_times
+from gviz.model import LaunchTimes, launch_times
 from gviz.recording import EdgeArrays, LaunchArrays, Recording, SpanArrays, rows
 
 

@@ -10,13 +10,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from gviz.cuda import node_type_name
-from gviz.launch_time import event_durations, inflation
-from gviz.life_summary import (
+from gviz.model import (
     FailedCapture,
     GraphLife,
     Reinstantiations,
+    event_durations,
     failed_captures,
     graph_life,
+    inflation,
     is_failed,
     reinstantiations,
 )

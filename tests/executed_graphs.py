@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from gviz.analysis.executed_graph import ExecutedGraph, Level, NodeRow
 from gviz.analysis.holds import HeldLaunch, hold_launch
-from gviz.analysis.launch_spans import LaunchSpans
 from gviz.analysis.unrolled import Unroller
 from gviz.cuda.node_type import EdgeType, NodeType, not_timed_reason
+from gviz.model.executed_graph import ExecutedGraph, Level, NodeRow
+from gviz.model.graph_spans import LaunchSpans
 from gviz.recording import rows
 
 

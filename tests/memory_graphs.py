@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.memory_use import Access, GivenArguments, MemoryOperations
+from gviz.model.memory.uses import Access, GivenArguments, MemoryOperations
 from gviz.recording.columns import Blobs
 
 BASE, SIZE = 0x7F00_8000_0000, 2 << 20

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gviz.analysis.executed_graph import bodies_by_parent
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda.node_type import CopyKind, NodeType, not_timed_reason
+from gviz.model.executed_graph import bodies_by_parent
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.recording.writer import RecordingWriter

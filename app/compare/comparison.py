@@ -8,13 +8,13 @@ from gviz.app.address import Sides
 from gviz.app.background import PATIENCE_S, Background
 from gviz.app.compare.page_levels import PageLevels
 from gviz.app.compare.union_keys import UnionKeys
-from gviz.app.graph_tree import GraphTree, read_tree
 from gviz.app.library import Library
 from gviz.app.open_recording import OpenRecording, split_edition
 from gviz.comparison.comparison import GraphComparison
 from gviz.comparison.diff import Asked, compare_graph
 from gviz.comparison.diff_result import GraphDiff, RunDiff
 from gviz.comparison.graph_diff import ComparedPair
+from gviz.model import GraphTree, read_tree
 
 
 @dataclass(frozen=True, slots=True)

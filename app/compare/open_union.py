@@ -10,11 +10,11 @@ import numpy as np
 from gviz.app.body_facts import HeldBody, Holder, turn_words
 from gviz.app.compare.comparison import Comparison
 from gviz.app.compare.page_levels import SIDES, PageLevel
-from gviz.app.graph_level import TimedLevel
 from gviz.app.open_levels import hidden_nodes, opened_keys
 from gviz.app.wire import Arrays
 from gviz.comparison.comparison import GraphComparison
 from gviz.comparison.union_graph import AFTER, BEFORE, UnionGraph, join_graphs
+from gviz.model import TimedLevel
 from gviz.stats import IntArray
 
 

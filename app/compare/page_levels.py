@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gviz.app.compare.union_keys import UnionKeys
-from gviz.app.graph_tree import GraphTree
 from gviz.comparison.level_diff import ComparedLevel
+from gviz.model import GraphTree
 
 #: What both sides are called on the page.
 SIDES = ("A", "B")

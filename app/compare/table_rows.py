@@ -14,10 +14,10 @@ from gviz.app.baseline_overlay import VERDICT_WORDS, difference_words, node_verd
 from gviz.app.compare.comparison import Comparison
 from gviz.app.compare.headline import verdict
 from gviz.app.compare.page_levels import SIDES
-from gviz.app.graph_tree import GraphTree
 from gviz.comparison.diff_result import GroupTime, NodeChange
 from gviz.comparison.level_diff import ComparedLevel
 from gviz.cuda import node_type_name
+from gviz.model import GraphTree
 
 Row = dict[str, Any]
 

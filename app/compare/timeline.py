@@ -10,9 +10,6 @@ import numpy.typing as npt
 
 from gviz.app.address import Sides
 from gviz.app.compare.comparison import Comparison
-from gviz.app.graph_level import read_level
-from gviz.app.graph_tree import GraphTree
-from gviz.app.keep import Keep
 from gviz.app.median_side import median_side
 from gviz.app.open_recording import split_edition
 from gviz.app.overlays import value_scale
@@ -20,6 +17,7 @@ from gviz.app.side_arrays import SideArrays, pack_sides, read_arrays
 from gviz.app.timeline_window import Window
 from gviz.app.wire import Arrays
 from gviz.cuda import node_type_name
+from gviz.model import GraphTree, Keep, read_level
 from gviz.recording import Recording
 from gviz.stats import IntArray
 

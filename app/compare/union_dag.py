@@ -14,8 +14,6 @@ from gviz.app.body_facts import holder_arrays
 from gviz.app.compare.comparison import Comparison
 from gviz.app.compare.open_union import UnionLevel, hidden_in_union, open_union, union_holders
 from gviz.app.dag_places import Shape, place_arrays
-from gviz.app.graph_level import TimedLevel, read_timed_level
-from gviz.app.keep import keeper
 from gviz.app.open_levels import apart, frame_arrays, painted
 from gviz.app.overlays import describe_overlays, overlay_arrays, value_scale
 from gviz.app.payload import node_arrays
@@ -23,6 +21,7 @@ from gviz.app.wire import Arrays, Strings, pack
 from gviz.comparison.union_graph import BEFORE
 from gviz.cuda import node_type_name
 from gviz.dag import cover_graph
+from gviz.model import TimedLevel, keeper, read_timed_level
 from gviz.recording import Recording
 
 #: Layouts of the union: along time there are two launches.

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.app.graph_tree import GraphTree
 from gviz.comparison.level_diff import ComparedLevel
+from gviz.model import GraphTree
 from gviz.stats import IntArray
 
 

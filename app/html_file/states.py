@@ -9,11 +9,10 @@ from typing import Any
 
 from gviz.app.dag_options import FOLDINGS, LAYOUTS
 from gviz.app.folding import fold_level
-from gviz.app.graph_level import TimedLevel
-from gviz.app.graph_tree import GraphTree
 from gviz.app.open_levels import open_id
 from gviz.app.payload import DagAsked
 from gviz.folding.fold import Fold
+from gviz.model import GraphTree, TimedLevel
 
 #: A file opens folds and bodies one at a time while all these states together have so many items:
 #: of a training step of 2,307 nodes 27,000, which take 0.1 MB and some seconds to lay out.

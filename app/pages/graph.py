@@ -29,7 +29,7 @@ from gviz.app.panes import pane, panel_pane, panes
 from gviz.app.quantity import duration, integer
 from gviz.app.side_arrays import SENT_WHOLE
 from gviz.app.table import render_table
-from gviz.life_summary import is_failed
+from gviz.model import is_failed
 
 #: Both canvases share hover and selection in the browser under this name.
 LINK_GROUP = "graph-page"

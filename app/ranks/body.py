@@ -11,12 +11,12 @@ from gviz.app.address import Addresses, Query
 from gviz.app.aria import aria
 from gviz.app.choices import select
 from gviz.app.components import Timeline
-from gviz.app.graph_tree import GraphTree, read_tree
 from gviz.app.open_recording import OpenRecording
 from gviz.app.panes import pane, split
 from gviz.app.quantity import counted, duration
 from gviz.app.ranks.names import rank_name
 from gviz.app.ranks.tables import RankLinks, graph_skew, launch_table
+from gviz.model import GraphTree, read_tree
 from gviz.ranks.job import RankComparison
 from gviz.ranks.launch import longest_wait, typical_launch
 from gviz.ranks.rank_graph import RankGraph

@@ -12,10 +12,9 @@ from dash import dcc, html
 from dash.development.base_component import Component
 
 from gviz.app.address import Addresses
-from gviz.app.graph_tree import GraphTree
 from gviz.app.quantity import MISSING, counted, duration, integer, percent
 from gviz.app.ranks.names import rank_name
-from gviz.nvtx_paths import telling_parts
+from gviz.model import GraphTree, telling_parts
 from gviz.ranks.launch import longest_wait
 from gviz.ranks.rank_graph import RankGraph
 from gviz.ranks.result import BodySkew, CollectiveSkew, GraphSkew, NodeSkew, RankRef

@@ -8,9 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from gviz.app.graph_level import GraphLevel, read_level
-from gviz.app.graph_tree import GraphTree, read_tree
-from gviz.app.keep import Keep
 from gviz.app.overlays import value_scale
 from gviz.app.ranks.names import rank_name
 from gviz.app.side_arrays import SideArrays, pack_sides, read_arrays
@@ -18,6 +15,7 @@ from gviz.app.timeline_side import graph_side, graph_zero
 from gviz.app.timeline_window import Window
 from gviz.app.wire import Arrays
 from gviz.cuda import node_type_name
+from gviz.model import GraphLevel, GraphTree, Keep, read_level, read_tree
 from gviz.ranks.job import RankComparison
 from gviz.ranks.launch import collective_waits
 from gviz.ranks.rank_graph import RankGraph, RankLevel

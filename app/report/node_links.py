@@ -11,12 +11,10 @@ from dash.development.base_component import Component
 from gviz.analysis.dominance import OUTSIDE
 from gviz.analysis.subject import NodeRef
 from gviz.app.address import Addresses
-from gviz.app.graph_tree import GraphTree
 from gviz.app.open_levels import open_id
 from gviz.app.quantity import counted, integer
-from gviz.app.tree_nodes import TreeNode
 from gviz.cuda import node_type_name
-from gviz.nvtx_paths import nested_ranges
+from gviz.model import GraphTree, TreeNode, nested_ranges
 from gviz.recording import rows
 
 #: What nodes may have in common: kernel name, node type, innermost NVTX range, range around them.

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from gviz.analysis.advice import Ignored
 from gviz.analysis.analysis import GraphAnalysis, RunAnalysis, analyze
 from gviz.app.background import PATIENCE_S, Background
-from gviz.app.graph_tree import GraphTree, read_tree
 from gviz.app.open_recording import OpenRecording
+from gviz.model import GraphTree, read_tree
 from gviz.recording import rows
 
 

@@ -5,7 +5,7 @@
 (function () {
   "use strict";
   const gviz = (window.gviz = window.gviz || {});
-  /** Values of gviz.data_edges.Common. */
+  /** Values of gviz.model.memory.edge_data.Common. */
   const COMMON = { NOTHING: 0, ALLOCATION: 1, LOOKS: 2, ADDRESS: 3 };
   /** From this zoom on edges are labelled, while no more than this many are on screen. */
   const LABEL_ZOOM = 0.7;
@@ -113,7 +113,7 @@
     return " Edges: thick where both ends have the same address, dashed the same allocation, dotted nothing known in common.";
   }
 
-  /** What a node does at an address: bits of gviz.memory_use.Access. */
+  /** What a node does at an address: bits of gviz.model.memory.uses.Access. */
   function wordsOf(bits) {
     const words = gviz.dataWords.ACCESS.filter((_, access) => bits & (1 << access));
     return Array.from(new Set(words)).map((word) => `${word} it`).join(", ");

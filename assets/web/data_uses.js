@@ -10,7 +10,7 @@
 (function () {
   "use strict";
   const gviz = (window.gviz = window.gviz || {});
-  /** Values of gviz.memory_use.Access. */
+  /** Values of gviz.model.memory.uses.Access. */
   const ACCESS = ["is given", "reads", "writes", "allocates", "frees", "is given"];
   const LOOKS = 5;
   const NONE = 0xffffffff;

@@ -11,7 +11,6 @@ from gviz.analysis.advice import Advice, Ignored, advise_graph, advise_run
 from gviz.analysis.break_even import BreakEven, break_even
 from gviz.analysis.device_launch import DeviceLaunch, device_launch
 from gviz.analysis.dominance import Dominance, dominance
-from gviz.analysis.executed_graph import bodies_by_parent
 from gviz.analysis.expected_cost import CostSource, ExpectedCost, cost_source, expected_cost
 from gviz.analysis.forecast_result import RunForecast, run_forecast
 from gviz.analysis.graph_share import GraphShare, gpu_total_ns, graph_share
@@ -24,6 +23,7 @@ from gviz.analysis.stream_result import StreamResult, stream_result
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import WHOLE_ONLY
 from gviz.errors import RecordingError
+from gviz.model import bodies_by_parent
 from gviz.stats import NotComputed, figure, to_document
 
 if TYPE_CHECKING:

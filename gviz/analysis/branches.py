@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gviz.analysis.executed_graph import ExecutedGraph
 from gviz.analysis.launch_model import LaunchModel
 from gviz.analysis.usual_gaps import UsualGaps
 from gviz.dag import Reachability
+from gviz.model import ExecutedGraph
 from gviz.stats import BoolArray, IntArray
 
 #: Branches of more work than this are worth a fork whatever it costs: forks cost a few us.

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from gviz.analysis.executed_graph import ExecutedGraph
 from gviz.cuda import CopyKind, NodeType, node_type_name
+from gviz.model import ExecutedGraph
 from gviz.stats import figure
 
 _ALLOWED = frozenset({NodeType.KERNEL, NodeType.MEMCPY, NodeType.MEMSET, NodeType.GRAPH})

@@ -16,14 +16,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.analysis.executed_graph import ExecutedGraph, NodeRow
-from gviz.analysis.launch_spans import TimeArray
 from gviz.analysis.subject import GraphSubject, NodeRef
 from gviz.cuda import NodeType, node_type_name
 from gviz.folding.durations import compare_repeats
 from gviz.folding.fold import Fold
 from gviz.folding.repeats import find_repeats
-from gviz.nvtx_paths import nested_ranges
+from gviz.model import ExecutedGraph, NodeRow, TimeArray, nested_ranges
 from gviz.stats import IntArray, NotComputed, figure
 
 #: Rows of a table, at most; the others are counted and summed.

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gviz.analysis.run_subject import RunSubject
-from gviz.launch_time import event_durations
+from gviz.model import event_durations
 from gviz.recording import Measure, rows
 from gviz.stats import NotComputed, figure
 

@@ -7,8 +7,8 @@ from enum import IntEnum
 
 import numpy as np
 
-from gviz.analysis.launch_spans import LaunchSpans, TimeArray
 from gviz.analysis.unrolled import Unrolled
+from gviz.model import LaunchSpans, TimeArray
 from gviz.stats import BoolArray, IntArray
 
 #: Clock readings of different queues differ: 160 ns as a rule, now and then 2 us (measured on an

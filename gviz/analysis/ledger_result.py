@@ -11,8 +11,7 @@ from gviz.analysis.gap_ledger import GapLedger, gap_ledger, path_steps
 from gviz.analysis.holds import NOTHING, HeldLaunch, Hold
 from gviz.analysis.observed_path import observed_path
 from gviz.analysis.subject import GraphSubject, NodeRef, TimedLaunch
-from gviz.launch_queue import may_have_waited, with_the_one_before
-from gviz.launch_time import event_durations
+from gviz.model import event_durations, may_have_waited, with_the_one_before
 from gviz.recording import rows
 from gviz.stats import NotComputed, figure
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gviz.analysis.executed_graph import NodeRow
 from gviz.cuda import NodeType
-from gviz.memory_use import Access, GivenArguments, MemoryOperations, find_uses
+from gviz.model import Access, GivenArguments, MemoryOperations, NodeRow, find_uses
 from gviz.recording import Blobs, rows
 
 if TYPE_CHECKING:

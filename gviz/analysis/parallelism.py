@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.analysis.executed_graph import NOT_WORKING, ExecutedGraph, Level
 from gviz.analysis.path_result import structural_length_of
 from gviz.analysis.subject import GraphSubject, NodeRef
 from gviz.analysis.waits import WaitGroup
 from gviz.cuda import EdgeType
 from gviz.dag import Reachability, cover_by_chains, graph_width, most_at_once, rank_rows
+from gviz.model import NOT_WORKING, ExecutedGraph, Level
 from gviz.stats import BoolArray, NotComputed, figure, union
 
 #: Nodes, edges and pairs that a result names, at most.

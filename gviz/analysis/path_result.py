@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gviz.analysis.holds import HeldLaunch, Hold
-from gviz.analysis.launch_spans import TimeArray
 from gviz.analysis.subject import GraphSubject, NodeRef
 from gviz.dag import CriticalPath, structural_length_ns, structural_path
+from gviz.model import TimeArray
 from gviz.stats import FloatArray, IntArray, NotComputed, figure
 
 #: Nodes of the path whose speeding up is computed, the longest.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from gviz.analysis.own_time import OwnTime, own_time
 from gviz.analysis.sound_times import sound_launch, span_ns
 from gviz.launch_cost.recorded import LaunchCosts, costs_for_run
-from gviz.life_summary import is_failed
+from gviz.model import is_failed
 from gviz.recording import rows
 
 if TYPE_CHECKING:

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.analysis.executed_graph import ExecutedGraph
 from gviz.analysis.passes import Pass, PassSpans, as_columns, measure_pass
 from gviz.analysis.subject import GraphSubject, NodeRef, TimedLaunch
-from gviz.launch_queue import waited_until, with_the_one_before
+from gviz.model import ExecutedGraph, waited_until, with_the_one_before
 from gviz.recording import rows
 from gviz.stats import (
     BoolArray,

@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from gviz.analysis.branches import Barriers, SmallBranches, barriers, small_branches
-from gviz.analysis.executed_graph import ExecutedGraph, read_executed_graph
 from gviz.analysis.gap_ledger import PathSteps, path_steps
 from gviz.analysis.holds import HeldLaunch, hold_launch
 from gviz.analysis.launch_model import LaunchModel, launch_model
-from gviz.analysis.launch_spans import LaunchSpans, launch_spans, median_spans
 from gviz.analysis.node_memory import MOST_NODES, NodeMemory, read_node_memory
 from gviz.analysis.observed_path import observed_path
 from gviz.analysis.sound_times import sound_launch
@@ -24,6 +22,7 @@ from gviz.analysis.waits import WaitGroup, find_waits, group_waits
 from gviz.cuda import WHOLE_ONLY
 from gviz.dag import CriticalPath, Reachability, rank_rows
 from gviz.errors import CycleError
+from gviz.model import ExecutedGraph, LaunchSpans, launch_spans, median_spans, read_executed_graph
 from gviz.recording import rows
 from gviz.stats import IntArray, figure
 

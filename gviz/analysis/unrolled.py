@@ -11,10 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.analysis.executed_graph import ExecutedGraph, Level
-from gviz.analysis.launch_spans import LaunchSpans, TimeArray
 from gviz.cuda import EdgeType
 from gviz.dag import rank_rows
+from gviz.model import ExecutedGraph, LaunchSpans, Level, TimeArray
 from gviz.stats import BoolArray, IntArray
 
 

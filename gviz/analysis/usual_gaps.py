@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.analysis.executed_graph import ExecutedGraph
 from gviz.analysis.holds import NOTHING, HeldLaunch, Hold
-from gviz.analysis.launch_spans import TimeArray
 from gviz.cuda import NodeType
+from gviz.model import ExecutedGraph, TimeArray
 from gviz.stats import BoolArray
 
 

@@ -14,13 +14,12 @@ from enum import StrEnum
 
 import numpy as np
 
-from gviz.analysis.executed_graph import ExecutedGraph
 from gviz.analysis.holds import CLOCK_SKEW_NS, HeldLaunch, Hold
 from gviz.analysis.launch_model import LaunchModel
-from gviz.analysis.launch_spans import LaunchSpans
 from gviz.analysis.usual_gaps import UsualGaps
 from gviz.cuda import NodeType
 from gviz.dag import Reachability
+from gviz.model import ExecutedGraph, LaunchSpans
 from gviz.stats import IntArray, union
 
 #: Waits are looked at from here on: half of the usual gap between dependent kernels, and above

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gviz.cli.quantity import format_bytes, format_count, format_ns
-from gviz.life_summary import ExecLife, FailedCapture, GraphLife, flag_names
+from gviz.model import ExecLife, FailedCapture, GraphLife, flag_names
 from gviz.recording import GraphUpdate, InstantiateFailure
 from gviz.summary import RunSummary
 

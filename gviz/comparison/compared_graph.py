@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gviz.edge_indices import edge_indices
 from gviz.matching import UNKNOWN
-from gviz.nvtx_paths import nvtx_texts
+from gviz.model import edge_indices, nvtx_texts
 from gviz.recording import rows
 from gviz.stats import IntArray
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gviz.analysis.launch_spans import TimeArray
 from gviz.analysis.subject import NodeRef
+from gviz.model import TimeArray
 from gviz.stats import BoolArray, IntArray, NotComputed, figure
 
 _RATE = (

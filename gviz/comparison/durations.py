@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gviz.model import LevelNodes, Owner, span_owners
 from gviz.recording import rows
-from gviz.span_owners import LevelNodes, Owner, span_owners
 from gviz.stats import FloatArray, IntArray
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from gviz.analysis.executed_graph import bodies_by_parent
 from gviz.analysis.subject import GraphSubject
 from gviz.comparison.comparison import pair_bodies
 from gviz.comparison.diff_result import GraphDiff, LoneBody, TimeChange, Waterfall
@@ -22,6 +21,7 @@ from gviz.comparison.level_diff import ComparedLevel, compare_level, level_diff
 from gviz.comparison.lone_bodies import lone_bodies
 from gviz.comparison.timed_pairs import TimedPairs, judge_together, pair_all
 from gviz.comparison.waterfall import NodeKey, Partners, build_waterfall
+from gviz.model import bodies_by_parent
 from gviz.recording import rows
 from gviz.stats import NotComputed
 

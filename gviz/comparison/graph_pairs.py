@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from gviz.life_summary import is_failed
+from gviz.model import is_failed
 from gviz.recording import rows
 
 if TYPE_CHECKING:

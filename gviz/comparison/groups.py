@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gviz.comparison.compared_graph import ComparedGraph
-from gviz.nvtx_paths import SEPARATOR
+from gviz.model import SEPARATOR
 from gviz.stats import IntArray
 
 

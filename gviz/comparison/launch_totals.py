@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gviz.analysis.path_result import structural_length_of
 from gviz.analysis.subject import GraphSubject
 from gviz.comparison.durations import NodeDurations
-from gviz.launch_time import launch_times
+from gviz.model import launch_times
 
 if TYPE_CHECKING:
     from gviz.recording import Measure, Recording
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def launch_lengths(recording: Recording, graph_id: int) -> NodeDurations:
     """Return how long the launches of a top-level graph took on the GPU.
 
-    From the least disturbing measurement there is (:func:`gviz.launch_time.launch_times`), which is
-    their method.
+    From the least disturbing measurement there is (:func:`gviz.model.launch_time.launch_times`),
+    which is their method.
     """
     times = launch_times(recording, graph_id)
     launches, _ = _least_disturbed(recording, graph_id, "event")

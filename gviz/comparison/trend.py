@@ -14,7 +14,7 @@ from gviz.comparison.graph_pairs import GraphWork, How, pair_graphs, read_graph_
 from gviz.comparison.launch_totals import host_times, launch_lengths
 from gviz.comparison.timed_pairs import TimedPairs, judge_together, pair_all
 from gviz.comparison.trend_result import Trend, TrendPoint, TrendRun, TrendSeries
-from gviz.launch_time import launch_times
+from gviz.model import launch_times
 from gviz.recording import rows
 from gviz.stats import to_document
 

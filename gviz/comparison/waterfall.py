@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from gviz.analysis.gap_ledger import gap_ledger
 from gviz.analysis.subject import GraphSubject
 from gviz.comparison.diff_result import RangeStep, Waterfall, WaterfallPart, WaterfallStep
-from gviz.nvtx_paths import SEPARATOR
+from gviz.model import SEPARATOR
 from gviz.stats import NotComputed
 
 #: A node by graph_id and node_id.

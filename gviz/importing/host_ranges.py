@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gviz.open_ranges import enclosing
+from gviz.model import enclosing
 from gviz.stats import IntArray
 
 

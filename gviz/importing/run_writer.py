@@ -26,7 +26,7 @@ from gviz.importing.joining import Dump, Joining
 from gviz.importing.launches import FoldedTrace, fold_trace
 from gviz.importing.operations import OutsideWork, told
 from gviz.importing.trace import UNKNOWN, Trace
-from gviz.open_ranges import OpenRanges
+from gviz.model import OpenRanges
 from gviz.recording import KernelFunctions, Numbers, RecordingWriter, rows
 from gviz.stats import IntArray, node_statistics
 

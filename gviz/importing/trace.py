@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from gviz.cuda import CopyKind
 from gviz.errors import ImportingError
-from gviz.nvtx_paths import OPERATOR_DOMAIN
+from gviz.model import OPERATOR_DOMAIN
 
 #: GPU work taken from one trace: 0.6 GB of columns, and as much again while it is sorted.
 MOST_ACTIVITIES = 3_000_000

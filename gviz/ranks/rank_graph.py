@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gviz.analysis.executed_graph import bodies_by_parent
 from gviz.comparison.graph_pairs import pair_graphs, read_graph_works
+from gviz.model import bodies_by_parent
 from gviz.ranks.executions import Executions, NodeSpans, align_executions
 from gviz.ranks.level_pairs import LevelPairs, pair_levels
 from gviz.ranks.recorded import RecordedSide, read_node_spans, read_side

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from gviz import reinstantiation
+from gviz.model import reinstantiation
 from gviz.recording import rows
 from gviz.spool.capture_failures import fold_capture_failures
 from gviz.spool.contents import Contents

@@ -9,12 +9,10 @@ import numpy as np
 
 from gviz.cuda import EdgeType, node_type_name
 from gviz.dag import Placement, cover_graph
-from gviz.edge_indices import edge_indices
 from gviz.errors import RecordingError
-from gviz.launch_lanes import launch_lanes
 from gviz.layout.choice import place_graph
+from gviz.model import LevelNodes, edge_indices, launch_lanes, span_owners
 from gviz.recording import rows
-from gviz.span_owners import LevelNodes, span_owners
 from gviz.svg.pen import INKS, Pen, Theme
 from gviz.time_colours import TimeColours, format_ns
 

@@ -10,9 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.dag import cover_graph
-from gviz.edge_indices import edge_indices
+from gviz.model import Owner, edge_indices
 from gviz.recording import rows
-from gviz.span_owners import Owner
 from gviz.stats import IntArray
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ class Dependencies:
     recording, graph
         A graph that is launched.
     owners
-        As of :func:`gviz.span_owners.span_owners`.
+        As of :func:`gviz.model.owners.span_owners`.
 
     Attributes
     ----------

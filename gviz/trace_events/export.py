@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from gviz import __version__
 from gviz.errors import RecordingError
-from gviz.life_summary import is_failed
+from gviz.model import is_failed
 from gviz.recording import rows
 from gviz.trace_events.event_text import known
 from gviz.trace_events.graph_side import File, GraphSide, HostCall

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gviz.cuda import node_type_name
-from gviz.launch_lanes import launch_lanes
-from gviz.nvtx_paths import nvtx_texts
+from gviz.model import LevelNodes, launch_lanes, nvtx_texts, span_owners
 from gviz.recording import rows
-from gviz.span_owners import LevelNodes, span_owners
 from gviz.stats import IntArray
 from gviz.trace_events.arrows import Dependencies, LaunchTimes
 from gviz.trace_events.event_text import (

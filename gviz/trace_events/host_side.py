@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gviz.nvtx_paths import OPERATOR_DOMAIN
+from gviz.model import OPERATOR_DOMAIN
 from gviz.recording import decode, rows
 from gviz.stats import IntArray
 from gviz.trace_events.event_text import GRAPH_LAUNCH_CALL, call_of, known, slice_text

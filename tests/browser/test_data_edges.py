@@ -12,7 +12,7 @@ from canvas_page import locate
 from memory_recordings import IDS, MIB, POOL, SEGMENT, with_buffers, write_memory_recording
 from recordings import transformer_shape, write_recording
 
-from gviz.data_edges import Common
+from gviz.model.memory.edge_data import Common
 
 if TYPE_CHECKING:
     from conftest import GraphPage, Serve, Site

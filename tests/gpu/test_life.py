@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gviz.life_summary import FailedCapture, failed_captures
+from gviz.model.life_summary import FailedCapture, failed_captures
 from gviz.recording.reader import Recording
 
 pytestmark = pytest.mark.gpu

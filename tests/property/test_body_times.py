@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gviz.body_times import LaunchSpans, Nesting, measure_bodies
+from gviz.model.body_times import LaunchSpans, Nesting, measure_bodies
 
 Span = tuple[int, int, int, int]
 

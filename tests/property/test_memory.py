@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from memory_graphs import BASE, arguments, operations, pointer
 
-from gviz.data_edges import Common, DataEdges, data_edges
-from gviz.memory_lifetimes import address_bands, find_lifetimes, used_steps
-from gviz.memory_use import Access, MemoryUses, find_uses
+from gviz.model.memory.edge_data import Common, DataEdges, data_edges
+from gviz.model.memory.lifetimes import address_bands, find_lifetimes, used_steps
+from gviz.model.memory.uses import Access, MemoryUses, find_uses
 
 NODES = 6
 ORDER = np.arange(NODES)

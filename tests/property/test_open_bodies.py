@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nested_recordings import Part, write_nested_recording
 
-from gviz.app.graph_tree import read_tree
 from gviz.app.payload import DagAsked, dag_payload
 from gviz.app.wire import Arrays, unpack
+from gviz.model.tree.graph_tree import read_tree
 from gviz.recording.reader import Recording
 
 _T = TypeVar("_T")

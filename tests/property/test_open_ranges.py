@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gviz.open_ranges import OpenRanges
+from gviz.model.open_ranges import OpenRanges
 
 #: Nested ranges as (start, end): each lies between neighbouring cuts of the one around it.
 TREES = st.recursive(

@@ -19,7 +19,7 @@ from recordings import (
 )
 from waiting import eventually
 
-from gviz.app import ahead, ahead_thread, compression, first_page, graph_level, payload
+from gviz.app import ahead, ahead_thread, compression, first_page, payload
 from gviz.app.address import Addresses
 from gviz.app.address_page import render_page
 from gviz.app.ahead import Ahead, canvas_sources, has_long_data
@@ -32,6 +32,7 @@ from gviz.app.read_ahead import ReadAhead
 from gviz.app.run_view import run_files
 from gviz.app.scripts import script_addresses
 from gviz.app.security import Access
+from gviz.model.tree import graph_level
 from gviz.recording.reader import Recording
 
 Open = Callable[..., Library]

@@ -12,9 +12,9 @@ from recordings import fork_join_shape, transformer_shape, write_recording
 
 from gviz.app.dag_options import FOLDINGS
 from gviz.app.folding import FOLD_TYPE, fold_level
-from gviz.app.graph_level import read_graph_level
 from gviz.app.payload import DagAsked, dag_payload
 from gviz.app.wire import Arrays, unpack
+from gviz.model.tree.graph_level import read_graph_level
 from gviz.recording.reader import Recording
 
 LAYERS = 12

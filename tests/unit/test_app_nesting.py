@@ -17,13 +17,13 @@ from spool_writing import (
 
 from gviz.app.address import Addresses
 from gviz.app.application import render_page
-from gviz.app.graph_level import GraphLevel, read_graph_level
 from gviz.app.graph_view import graph_view
 from gviz.app.inspector import render_inspector
 from gviz.app.library import Library
 from gviz.app.timeline_side import graph_side
 from gviz.app.wire import Strings
 from gviz.cuda.node_type import NodeType
+from gviz.model.tree.graph_level import GraphLevel, read_graph_level
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.spool import format as f

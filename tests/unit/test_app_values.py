@@ -10,7 +10,7 @@ from gviz.app.address import Addresses, parse_query
 from gviz.app.argument_value import guess, hexadecimal
 from gviz.app.pages.run import measurement_name, measurement_text
 from gviz.app.quantity import byte_size, dimensions, duration, microseconds, three_digits
-from gviz.own_frame import own_frame
+from gviz.model.user_frame import own_frame
 from gviz.recording import rows
 
 

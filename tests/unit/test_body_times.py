@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gviz.body_times import BodyTimes, LaunchSpans, Nesting, Turns, measure_bodies
+from gviz.model.body_times import BodyTimes, LaunchSpans, Nesting, Turns, measure_bodies
 
 #: Top level: 0 a loop, 1 a kernel. Body of 0 (level 1): 2 and 3 kernels, 4 a child graph, 5 an IF.
 #: Child graph of 4 (level 2): 6 and 7. Body of 5 (level 3): 8.

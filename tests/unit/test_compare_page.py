@@ -23,12 +23,12 @@ from gviz.app.compare.table_rows import TABLES, table_payload
 from gviz.app.compare.timeline import both_timelines
 from gviz.app.compare.union_dag import UnionAsked, union_dag
 from gviz.app.compare.views import body_ways
-from gviz.app.keep import build_anew
 from gviz.app.library import Library
 from gviz.app.pages.compare import show_comparison
 from gviz.app.wire import unpack
 from gviz.assets import recordings as bundled
 from gviz.comparison.diff import Asked, compare_recordings
+from gviz.model.tree.keep import build_anew
 from gviz.recording.reader import Recording
 
 ADDRESSES = Addresses("/")

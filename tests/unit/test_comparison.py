@@ -37,7 +37,7 @@ from gviz.comparison.launch_totals import (
 )
 from gviz.comparison.time_changes import compare_durations
 from gviz.errors import RecordingError
-from gviz.launch_time import launch_times
+from gviz.model.launch_time import launch_times
 from gviz.recording.reader import Recording
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from memory_graphs import BASE, SIZE, arguments, operations, pointer, structure
 
-from gviz.data_edges import Common, DataEdges, data_edges
-from gviz.memory_use import Access, MemoryUses, find_uses
+from gviz.model.memory.edge_data import Common, DataEdges, data_edges
+from gviz.model.memory.uses import Access, MemoryUses, find_uses
 
 ORDER = np.arange(10)
 

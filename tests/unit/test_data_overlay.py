@@ -23,7 +23,6 @@ from memory_recordings import (
 from recordings import FIRST_NODE_ID, transformer_shape, write_loop_recording, write_recording
 
 from gviz.app.address import Addresses, Query, parse_query
-from gviz.app.graph_level import read_graph_level
 from gviz.app.graph_view import graph_view
 from gviz.app.inspector import render_inspector
 from gviz.app.level_memory import read_memory
@@ -32,8 +31,9 @@ from gviz.app.node_memory import buffer_letters
 from gviz.app.payload import DagAsked, dag_payload
 from gviz.app.wire import Arrays, unpack
 from gviz.cuda.node_type import NodeType
-from gviz.data_edges import Common
-from gviz.memory_use import Access
+from gviz.model.memory.edge_data import Common
+from gviz.model.memory.uses import Access
+from gviz.model.tree.graph_level import read_graph_level
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.recording.rows.tables import table_of

@@ -35,8 +35,6 @@ from gviz.app.application import create_app
 from gviz.app.baseline import compare
 from gviz.app.dag_options import FOLDINGS
 from gviz.app.folding import fold_level
-from gviz.app.graph_level import read_level
-from gviz.app.graph_tree import read_tree
 from gviz.app.graph_view import graph_view
 from gviz.app.html_file.document import scripts
 from gviz.app.html_file.file import write_html
@@ -53,6 +51,8 @@ from gviz.app.security import Access
 from gviz.app.table import table_columns, table_payload
 from gviz.app.wire import unpack
 from gviz.errors import RecordingError, UsageError
+from gviz.model.tree.graph_level import read_level
+from gviz.model.tree.graph_tree import read_tree
 from gviz.recording.reader import Recording
 
 BUNDLED = sorted(Path(str(files("gviz.assets") / "recordings")).glob("*.gviz"))

@@ -9,7 +9,7 @@ import pytest
 
 from gviz.cuda.node_type import NodeType
 from gviz.importing.importer import import_files
-from gviz.nvtx_paths import nvtx_texts
+from gviz.model.nvtx_paths import nvtx_texts
 from gviz.recording import rows
 from gviz.recording.arrays import SpanArrays
 from gviz.recording.reader import Recording

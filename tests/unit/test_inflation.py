@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gviz.launch_time import Inflation, inflation
+from gviz.model.launch_time import Inflation, inflation
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.recording.writer import RecordingWriter

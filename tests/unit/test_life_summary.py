@@ -16,7 +16,7 @@ from gviz.app.application import render_page
 from gviz.app.library import Library
 from gviz.cli.info import render, to_json
 from gviz.errors import RecordingError
-from gviz.life_summary import flag_names, mode_name
+from gviz.model.life_summary import flag_names, mode_name
 from gviz.recording.reader import Recording
 from gviz.summary import RunSummary, summarize
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from memory_graphs import BASE, Operation, arguments, operations
 
-from gviz.memory_lifetimes import Lifetimes, address_bands, find_lifetimes, used_steps
-from gviz.memory_use import Access, find_uses
+from gviz.model.memory.lifetimes import Lifetimes, address_bands, find_lifetimes, used_steps
+from gviz.model.memory.uses import Access, find_uses
 
 ALLOCATED, FREED = Access.ALLOCATED, Access.FREED
 

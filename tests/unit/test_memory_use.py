@@ -14,7 +14,7 @@ from memory_graphs import (
     structure,
 )
 
-from gviz.memory_use import Access, MemoryUses, find_uses
+from gviz.model.memory.uses import Access, MemoryUses, find_uses
 
 GIVEN, READ, WRITTEN = Access.GIVEN, Access.READ, Access.WRITTEN
 ALLOCATED, FREED, LOOKS = Access.ALLOCATED, Access.FREED, Access.LOOKS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gviz.cuda.node_type import NodeType
-from gviz.reinstantiation import Instantiation, identity_of, updatable
+from gviz.model.reinstantiation import Instantiation, identity_of, updatable
 
 SAME = ("shape",)
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from gviz.model.stream_comparison import SideTimes, StreamComparison, busy_ns, read_sides
 from gviz.recording.reader import Recording
-from gviz.stream_comparison import SideTimes, StreamComparison, busy_ns, read_sides
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from recordings import write_loop_recording
 
-from gviz.app.graph_tree import ExecNodes, GraphTree, read_tree
 from gviz.app.neighbours import Grouped
 from gviz.app.row_table import RowTable
-from gviz.app.tree_nodes import TreeNode, distinct
 from gviz.app.wire import Strings
+from gviz.model.tree.graph_tree import ExecNodes, GraphTree, read_tree
+from gviz.model.tree.tree_nodes import TreeNode, distinct
 from gviz.recording.columns import Texts
 from gviz.recording.reader import Recording
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.analysis.executed_graph import NOT_WORKING
 from gviz.analysis.rules.rule import Evidence, Found, rule
 from gviz.analysis.rules.work_rules import is_elementwise
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import EdgeType, NodeType
 from gviz.dag import longest_path, rank_rows
+from gviz.model import NOT_WORKING
 from gviz.stats import IntArray
 
 #: CUgraphInstantiate_flags (cuda.h, CUDA 13.0).

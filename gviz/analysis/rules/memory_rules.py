@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.analysis.executed_graph import NodeRow
 from gviz.analysis.node_memory import NodeMemory
 from gviz.analysis.rules.rule import Evidence, Found, rule
 from gviz.analysis.rules.work_rules import without
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import CopyKind, NodeType
 from gviz.dag import Reachability, rank_rows
+from gviz.model import NodeRow
 from gviz.stats import IntArray
 
 #: Equal nodes that are compared with each other, of one kind.

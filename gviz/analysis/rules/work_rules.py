@@ -8,10 +8,10 @@ from functools import cache
 
 import numpy as np
 
-from gviz.analysis.executed_graph import NodeRow
 from gviz.analysis.rules.rule import Evidence, Found, rule
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import CopyKind, NodeType
+from gviz.model import NodeRow
 from gviz.stats import IntArray
 
 #: What a kernel takes that does nothing (0.83 us by CUPTI 13.0 on an H100, docs/limits.md).

@@ -6,7 +6,7 @@ import statistics
 from dataclasses import dataclass
 
 from gviz.cuda import CaptureMode
-from gviz.own_frame import own_frame
+from gviz.model.user_frame import own_frame
 from gviz.recording import Recording, rows
 
 

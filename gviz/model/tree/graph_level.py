@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gviz.app.graph_tree import GraphTree, read_tree
-from gviz.app.inner_times import InnerTimes, read_inner_times
-from gviz.app.keep import Keep, build_anew
-from gviz.app.tree_nodes import TreeNodes
 from gviz.dag import CriticalPath, cover_chains, describe_cycle, rank_rows, structural_path
-from gviz.edge_indices import edge_indices
 from gviz.errors import CycleError
+from gviz.model.indexed_edges import edge_indices
+from gviz.model.tree.graph_tree import GraphTree, read_tree
+from gviz.model.tree.inner_times import InnerTimes, read_inner_times
+from gviz.model.tree.keep import Keep, build_anew
+from gviz.model.tree.tree_nodes import TreeNodes
 from gviz.recording import rows
 from gviz.stats import FloatArray, IntArray
 
@@ -90,7 +90,7 @@ class TimedLevel(GraphLevel):
         float64: what a node counts on the structural critical path: its median; of a node that
         holds bodies the time in which anything inside ran, in one turn of this level.
     share
-        float64, 0..1: see :class:`gviz.app.graph_tree.TreeTimes`.
+        float64, 0..1: see :class:`gviz.model.tree.graph_tree.TreeTimes`.
     """
 
     inner: InnerTimes

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gviz.app.keep import Keep, build_anew
-from gviz.app.launch_spans import read_launch_spans
-from gviz.body_times import BodyTimes, LaunchSpans, Nesting, Turns, measure_bodies
 from gviz.cuda import NodeType
+from gviz.model.body_times import BodyTimes, LaunchSpans, Nesting, Turns, measure_bodies
+from gviz.model.tree.keep import Keep, build_anew
+from gviz.model.tree.spans import read_launch_spans
 from gviz.stats import FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from gviz.app.graph_tree import GraphTree
+    from gviz.model.tree.graph_tree import GraphTree
     from gviz.recording import Recording
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from gviz.dag import pack_lanes
-from gviz.span_owners import Owner
+from gviz.model.owners import Owner
 from gviz.stats import IntArray
 
 
@@ -23,7 +23,7 @@ def launch_lanes(
     Parameters
     ----------
     owners
-        As of :func:`gviz.span_owners.span_owners`.
+        As of :func:`gviz.model.owners.span_owners`.
     chain
         The chain of each node of the outermost level.
     exec_id, start_ns, end_ns

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from gviz.analysis.executed_graph import UNKNOWN, ExecutedGraph
+from gviz.model.executed_graph import UNKNOWN, ExecutedGraph
 from gviz.stats import IntArray, median_launch
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gviz.app.keep import Keep, build_anew
+from gviz.model.tree.keep import Keep, build_anew
 
 if TYPE_CHECKING:
     from gviz.recording import Recording, SpanArrays

@@ -12,7 +12,7 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 
-from gviz.memory_use import Access, MemoryUses
+from gviz.model.memory.uses import Access, MemoryUses
 from gviz.stats import FloatArray, IntArray
 
 

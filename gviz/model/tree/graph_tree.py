@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gviz.app.keep import Keep, build_anew
-from gviz.app.tree_nodes import TreeNode, TreeNodes, join_tree_nodes, read_tree_nodes
 from gviz.cuda import NodeType
-from gviz.nvtx_paths import nvtx_texts
+from gviz.model.nvtx_paths import nvtx_texts
+from gviz.model.tree.keep import Keep, build_anew
+from gviz.model.tree.tree_nodes import TreeNode, TreeNodes, join_tree_nodes, read_tree_nodes
 from gviz.recording import rows
 from gviz.stats import FloatArray, IntArray
 
@@ -211,7 +211,7 @@ class GraphTree:
 def read_tree(recording: Recording, graph_id: int, keep: Keep = build_anew) -> GraphTree:
     """Return a graph level with what is nested in it; RecordingError if there is no such graph.
 
-    No span is read: what these tell of bodies is in :mod:`gviz.app.inner_times`. ``keep``
+    No span is read: what these tell of bodies is in :mod:`gviz.model.tree.inner_times`. ``keep``
     remembers it.
     """
     return keep(("tree", graph_id), lambda: _read(recording, graph_id))

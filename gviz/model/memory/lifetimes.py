@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.memory_use import Access, MemoryUses
+from gviz.model.memory.uses import Access, MemoryUses
 from gviz.stats import AddressArray, FloatArray, IntArray
 
 
@@ -22,7 +22,7 @@ class Lifetimes:
     Attributes
     ----------
     allocation
-        int64: index among those of the :class:`gviz.memory_use.MemoryUses`.
+        int64: index among those of the :class:`gviz.model.memory.uses.MemoryUses`.
     alloc, free
         int64: node indices. -1: another graph allocates it; no node of this graph frees it.
     start, end

@@ -1,0 +1,5 @@
+"""The graph in memory: levels, launches, names, memory, and what the host did around them."""
+
+from gviz.face import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

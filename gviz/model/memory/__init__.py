@@ -1,0 +1,5 @@
+"""Memory that nodes are given: who uses it, which edges carry it, how long it lives."""
+
+from gviz.face import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)
