@@ -16,7 +16,7 @@ import time
 
 import numpy as np
 
-from gviz.matching import Occurrence, Work, match_occurrences
+from gviz.matching.occurrences import Occurrence, Work, match_occurrences
 
 LAYER = list(range(100, 115))
 GRAPHS = 50

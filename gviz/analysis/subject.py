@@ -22,7 +22,13 @@ from gviz.analysis.waits import WaitGroup, find_waits, group_waits
 from gviz.cuda import WHOLE_ONLY
 from gviz.dag import CriticalPath, Reachability, rank_rows
 from gviz.errors import CycleError
-from gviz.model import ExecutedGraph, LaunchSpans, launch_spans, median_spans, read_executed_graph
+from gviz.model import (
+    ExecutedGraph,
+    LaunchSpans,
+    launch_spans,
+    median_spans,
+    read_executed_graph,
+)
 from gviz.recording import rows
 from gviz.stats import IntArray, figure
 

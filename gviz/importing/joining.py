@@ -12,10 +12,10 @@ import numpy as np
 from gviz.cuda import TIMED_TYPES, not_timed_reason
 from gviz.dot.importer import DotWriter, find_parents, read_graphs
 from gviz.dot.model import DotGraph, DotNode
-from gviz.eager_matching import GraphWork
 from gviz.importing.dot_join import Family, Join, families, join_nodes
 from gviz.importing.graph_rows import GraphRows, TraceGraph
 from gviz.importing.launches import FoldedTrace
+from gviz.matching import GraphWork
 from gviz.recording import KernelFunctions, Numbers, RecordingWriter, rows
 
 _NOT_IN_TRACE = "the trace has no time of this node"

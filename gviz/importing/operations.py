@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from gviz.cuda import NodeType, short_name
-from gviz.eager_matching import EagerMatch, EagerWork, GraphWork, match_eager
 from gviz.importing.launches import FoldedTrace
 from gviz.importing.trace import UNKNOWN, Trace
-from gviz.matching import Work
+from gviz.matching import EagerMatch, EagerWork, GraphWork, Work, match_eager
 from gviz.recording import KernelFunctions
 from gviz.spool.graphs import operation_name
 from gviz.stats import IntArray

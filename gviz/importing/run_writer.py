@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 import gviz
-from gviz.eager_matching import GraphWork
 from gviz.importing.graph_rows import (
     INFERRED_NOTE,
     NO_DEVICE_NOTE,
@@ -26,6 +25,7 @@ from gviz.importing.joining import Dump, Joining
 from gviz.importing.launches import FoldedTrace, fold_trace
 from gviz.importing.operations import OutsideWork, told
 from gviz.importing.trace import UNKNOWN, Trace
+from gviz.matching import GraphWork
 from gviz.model import OpenRanges
 from gviz.recording import KernelFunctions, Numbers, RecordingWriter, rows
 from gviz.stats import IntArray, node_statistics

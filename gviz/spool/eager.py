@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.cuda import NodeType
-from gviz.eager_matching import EagerWork, GraphWork, match_eager
-from gviz.matching import UNKNOWN
+from gviz.matching import UNKNOWN, EagerWork, GraphWork, match_eager
 from gviz.recording import rows
 from gviz.spool.contents import Contents
 from gviz.spool.graphs import Graphs, operation_name

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from gviz.matching import Occurrence, Work, match_occurrences
+from gviz.matching.occurrences import Occurrence, Work, match_occurrences
 
 #: Function ids from here on belong to no graph.
 _FOREIGN = 1000

@@ -14,7 +14,7 @@ from gviz.folding.fold import Fold, FoldTree
 from gviz.folding.folded_graph import fold_graph
 from gviz.folding.ranges import RangePaths, find_ranges
 from gviz.folding.repeats import find_repeats
-from gviz.matching import Work
+from gviz.matching.occurrences import Work
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from gviz.matching import Occurrence, Work, match_occurrences
+from gviz.matching.occurrences import Occurrence, Work, match_occurrences
 from gviz.recording import rows
 
 LAYER = ["norm", "qkv", "attn", "proj", "norm", "up", "act", "down"]

@@ -19,7 +19,7 @@ Method
    by simulation: an operation takes the first node of its token none of whose dependents
    has begun. This finds passes whose independent branches were issued in another order.
 
-Time is that of :mod:`gviz.token_search`, O(n m / 30) machine words for n nodes and m
+Time is that of :mod:`gviz.matching.token_search`, O(n m / 30) machine words for n nodes and m
 operations; nothing in it depends on how often a token repeats. Among equally good
 stretches the first wins, so that repetitions of a graph of identical layers are tiled
 from the first operation on.
@@ -37,9 +37,9 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from gviz.cuda import NodeType
+from gviz.matching.token_search import TokenSearch, window_overlaps
 from gviz.recording import rows
 from gviz.stats import IntArray
-from gviz.token_search import TokenSearch, window_overlaps
 
 #: Least fraction of the nodes that an occurrence must hold.
 MINIMUM_COVERAGE = 0.8

@@ -9,7 +9,7 @@ import numpy as np
 
 from gviz.cuda import TIMED_TYPES
 from gviz.dag import find_cycle
-from gviz.matching import Work, match_occurrences
+from gviz.matching.occurrences import Work, match_occurrences
 from gviz.recording import rows
 from gviz.stats import IntArray
 
