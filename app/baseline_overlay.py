@@ -12,8 +12,7 @@ from gviz.app.wire import Arrays, Strings
 from gviz.comparison.comparison import GraphComparison, compare_groups
 from gviz.comparison.node_changes import Difference
 from gviz.comparison.time_changes import TimeChanges
-from gviz.folding.fold import FoldTree
-from gviz.folding.folded_graph import FoldedGraph
+from gviz.layout import FoldedGraph, FoldTree
 from gviz.stats import FALSE_DISCOVERIES, FloatArray
 
 Bytes = npt.NDArray[np.uint8]

@@ -12,10 +12,17 @@ import numpy.typing as npt
 from gviz.app.launch_intervals import LaunchIntervals
 from gviz.app.wire import Arrays
 from gviz.dag import NODE_HEIGHT, Cover, Placement
-from gviz.layout.choice import LAYERS_ASKED_MOST, layers_fit, place_graph
-from gviz.layout.nested import Level, nest_levels
-from gviz.layout.nested_time import TimeLevel, stack_levels
-from gviz.layout.timed import TimePlacement, place_time
+from gviz.layout import (
+    LAYERS_ASKED_MOST,
+    Level,
+    TimeLevel,
+    TimePlacement,
+    layers_fit,
+    nest_levels,
+    place_graph,
+    place_time,
+    stack_levels,
+)
 from gviz.stats import FloatArray, IntArray
 
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from gviz.app.level_memory import LevelMemory
 from gviz.app.wire import Arrays
-from gviz.folding.folded_graph import FoldedGraph
+from gviz.layout import FoldedGraph
 from gviz.model import GraphLevel, data_edges
 
 #: Stands for "none" in arrays of places.

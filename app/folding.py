@@ -14,11 +14,17 @@ from gviz.app.dag_places import Shape
 from gviz.app.launch_intervals import LaunchIntervals
 from gviz.app.wire import Arrays, Strings
 from gviz.dag import cover_graph
-from gviz.folding.durations import RepeatDurations, compare_repeats
-from gviz.folding.fold import Fold, FoldTree
-from gviz.folding.folded_graph import FoldedGraph, fold_graph
-from gviz.folding.ranges import RangePaths, find_ranges
-from gviz.folding.repeats import find_repeats
+from gviz.layout import (
+    Fold,
+    FoldedGraph,
+    FoldTree,
+    RangePaths,
+    RepeatDurations,
+    compare_repeats,
+    find_ranges,
+    find_repeats,
+    fold_graph,
+)
 from gviz.model import SEPARATOR, SHAPE, GraphTree, TimedLevel, distinct
 from gviz.stats import IntArray
 

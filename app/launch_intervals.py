@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from gviz.layout.timed import Bars
+from gviz.layout import Bars
 from gviz.model import GraphTree, Keep, build_anew, read_launch_spans
 from gviz.stats import FloatArray, IntArray, is_ascending
 

@@ -10,7 +10,7 @@ from gviz.app.address import Baseline
 from gviz.app.baseline_overlay import FoldVerdicts, fold_verdicts
 from gviz.app.open_recording import OpenRecording
 from gviz.comparison.comparison import GraphComparison, compare_graphs, pair_bodies
-from gviz.folding.fold import FoldTree
+from gviz.layout import FoldTree
 from gviz.model import GraphTree, LaunchTimes, launch_times
 from gviz.recording import Recording, rows
 

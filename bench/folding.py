@@ -21,10 +21,10 @@ import numpy as np
 from recordings import Shape, transformer_shape, wide_shape
 
 from gviz.dag.ranks import rank_rows
-from gviz.folding.durations import sum_items
-from gviz.folding.folded_graph import fold_graph
-from gviz.folding.ranges import RangePaths, find_ranges
-from gviz.folding.repeats import find_repeats
+from gviz.layout.folds.durations import sum_items
+from gviz.layout.folds.folded_graph import fold_graph
+from gviz.layout.folds.ranges import RangePaths, find_ranges
+from gviz.layout.folds.repeats import find_repeats
 
 T = TypeVar("T")
 #: Labels, source and target of a graph, and the NVTX path of each node.

@@ -10,9 +10,9 @@ import networkx as nx
 import numpy as np
 from hypothesis import strategies as st
 
-from gviz.folding.cover import least_repeats
-from gviz.folding.fold import Fold, FoldTree
-from gviz.folding.folded_graph import FoldedGraph
+from gviz.layout.folds.cover import least_repeats
+from gviz.layout.folds.fold import Fold, FoldTree
+from gviz.layout.folds.folded_graph import FoldedGraph
 
 Edge = tuple[int, int]
 

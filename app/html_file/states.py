@@ -11,7 +11,7 @@ from gviz.app.dag_options import FOLDINGS, LAYOUTS
 from gviz.app.folding import fold_level
 from gviz.app.open_levels import open_id
 from gviz.app.payload import DagAsked
-from gviz.folding.fold import Fold
+from gviz.layout import Fold
 from gviz.model import GraphTree, TimedLevel
 
 #: A file opens folds and bodies one at a time while all these states together have so many items:

@@ -18,9 +18,7 @@ import numpy as np
 
 from gviz.analysis.subject import GraphSubject, NodeRef
 from gviz.cuda import NodeType, node_type_name
-from gviz.folding.durations import compare_repeats
-from gviz.folding.fold import Fold
-from gviz.folding.repeats import find_repeats
+from gviz.layout import Fold, compare_repeats, find_repeats
 from gviz.model import ExecutedGraph, NodeRow, TimeArray, nested_ranges
 from gviz.stats import IntArray, NotComputed, figure
 

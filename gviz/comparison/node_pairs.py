@@ -28,8 +28,7 @@ from gviz.comparison.compared_graph import ComparedGraph
 from gviz.comparison.likeness import Likeness
 from gviz.comparison.order import Lines, line_up
 from gviz.comparison.repair import Repair
-from gviz.folding.fold import invert
-from gviz.folding.line import Line
+from gviz.layout import Line, invert
 from gviz.stats import IntArray
 
 #: To open a gap, for each place in it, and for each node whose result crosses its ends.

@@ -10,7 +10,7 @@ import numpy as np
 from gviz.comparison.compared_graph import ComparedGraph
 from gviz.comparison.likeness import Likeness
 from gviz.dag import rank_rows
-from gviz.folding.line import follow_chains
+from gviz.layout import follow_chains
 from gviz.stats import IntArray
 
 #: Neighbouring places compared at once to tell how well two lines agree.

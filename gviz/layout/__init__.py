@@ -1,1 +1,5 @@
-"""Where the nodes of a graph stand: numpy in, numpy out, no drawing."""
+"""Places of nodes in a drawing: layers, along time, nested. Arrays in, arrays out."""
+
+from gviz.face import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -10,7 +10,7 @@ import numpy as np
 from gviz.cuda import EdgeType, node_type_name
 from gviz.dag import Placement, cover_graph
 from gviz.errors import RecordingError
-from gviz.layout.choice import place_graph
+from gviz.layout import place_graph
 from gviz.model import LevelNodes, edge_indices, launch_lanes, span_owners
 from gviz.recording import rows
 from gviz.svg.pen import INKS, Pen, Theme

@@ -9,11 +9,11 @@ from folding_graphs import LabelledGraph, items_of, random_graphs, repeating_gra
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gviz.folding.durations import compare_repeats, sum_items
-from gviz.folding.fold import FoldTree
-from gviz.folding.folded_graph import fold_graph, unfold_to
-from gviz.folding.ranges import RangePaths, find_ranges
-from gviz.folding.repeats import find_repeats
+from gviz.layout.folds.durations import compare_repeats, sum_items
+from gviz.layout.folds.fold import FoldTree
+from gviz.layout.folds.folded_graph import fold_graph, unfold_to
+from gviz.layout.folds.ranges import RangePaths, find_ranges
+from gviz.layout.folds.repeats import find_repeats
 
 
 @st.composite

@@ -10,7 +10,7 @@ from folding_graphs import LabelledGraph, check_tree, random_graphs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gviz.folding.ranges import RangePaths, find_ranges
+from gviz.layout.folds.ranges import RangePaths, find_ranges
 
 Path = tuple[str, ...]
 Occurrence = tuple[Path, frozenset[int]]

@@ -16,11 +16,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from gviz.dag.ranks import rank_rows
-from gviz.folding.fold import FoldTree
-from gviz.folding.folded_graph import fold_graph
-from gviz.folding.line import follow_chains
-from gviz.folding.repeats import find_repeats
-from gviz.folding.runs import find_runs
+from gviz.layout.folds.fold import FoldTree
+from gviz.layout.folds.folded_graph import fold_graph
+from gviz.layout.folds.line import follow_chains
+from gviz.layout.folds.repeats import find_repeats
+from gviz.layout.folds.runs import find_runs
 
 graphs = st.one_of(random_graphs(), repeating_graphs())
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gviz.folding.durations import compare_repeats, durations_across, position_of, sum_items
-from gviz.folding.fold import Fold, FoldTree
-from gviz.folding.folded_graph import fold_graph
-from gviz.folding.repeats import find_repeats
+from gviz.layout.folds.durations import compare_repeats, durations_across, position_of, sum_items
+from gviz.layout.folds.fold import Fold, FoldTree
+from gviz.layout.folds.folded_graph import fold_graph
+from gviz.layout.folds.repeats import find_repeats
 
 NAN = float("nan")
 #: A first node, then four blocks of two.

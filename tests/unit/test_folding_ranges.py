@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from gviz.errors import RecordingError
-from gviz.folding.fold import FoldTree
-from gviz.folding.folded_graph import fold_graph
-from gviz.folding.ranges import RangePaths, find_ranges
+from gviz.layout.folds.fold import FoldTree
+from gviz.layout.folds.folded_graph import fold_graph
+from gviz.layout.folds.ranges import RangePaths, find_ranges
 
 
 def find(paths: list[str], edges: list[tuple[int, int]] | None = None) -> FoldTree:

@@ -10,10 +10,10 @@ import pytest
 
 import gviz.assets
 from gviz.dag.ranks import rank_rows
-from gviz.folding.fold import Fold, FoldTree
-from gviz.folding.folded_graph import fold_graph
-from gviz.folding.ranges import RangePaths, find_ranges
-from gviz.folding.repeats import find_repeats
+from gviz.layout.folds.fold import Fold, FoldTree
+from gviz.layout.folds.folded_graph import fold_graph
+from gviz.layout.folds.ranges import RangePaths, find_ranges
+from gviz.layout.folds.repeats import find_repeats
 from gviz.matching.occurrences import Work
 from gviz.recording import rows
 from gviz.recording.reader import Recording

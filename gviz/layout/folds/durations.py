@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.folding.fold import Fold
-from gviz.folding.folded_graph import FoldedGraph
+from gviz.layout.folds.fold import Fold
+from gviz.layout.folds.folded_graph import FoldedGraph
 from gviz.stats import FloatArray, IntArray
 
 

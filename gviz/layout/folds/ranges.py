@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.dag import rank_rows
-from gviz.folding.arrangement import Arrangement, Group, Piece, arrange
-from gviz.folding.fold import BrokenRange, Fold, FoldTree, build_fold
+from gviz.layout.folds.arrangement import Arrangement, Group, Piece, arrange
+from gviz.layout.folds.fold import BrokenRange, Fold, FoldTree, build_fold
 from gviz.stats import IntArray
 
 #: Between the texts of ranges that hold the same nodes and so are one fold.

@@ -7,7 +7,7 @@ import heapq
 import numpy as np
 
 from gviz.dag import dependents_of
-from gviz.folding.fold import invert
+from gviz.layout.folds.fold import invert
 from gviz.stats import IntArray
 
 

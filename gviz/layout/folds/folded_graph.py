@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.folding.fold import Fold, FoldTree
+from gviz.layout.folds.fold import Fold, FoldTree
 from gviz.stats import IntArray
 
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from gviz.folding.cover import Stretch, cover_line
-from gviz.folding.fold import Fold, FoldTree, build_fold
-from gviz.folding.line import Line, follow_chains
+from gviz.layout.folds.cover import Stretch, cover_line
+from gviz.layout.folds.fold import Fold, FoldTree, build_fold
+from gviz.layout.folds.line import Line, follow_chains
 from gviz.stats import IntArray
 
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gviz.folding.line import Line
-from gviz.folding.runs import find_runs
+from gviz.layout.folds.line import Line
+from gviz.layout.folds.runs import find_runs
 from gviz.stats import IntArray
 
 #: Least number of blocks; of a single node it takes more, since pairs of equal kernels are common.
