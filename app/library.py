@@ -13,7 +13,7 @@ from gviz.app.open_recording import OpenRecording
 from gviz.app.scratch import Scratch
 from gviz.errors import RecordingError
 from gviz.recording import Recording
-from gviz.spool.format import SPOOL_SUFFIX
+from gviz.spool import SPOOL_SUFFIX
 
 #: What a key cannot hold: separators of addresses, and '@' before a version.
 _NOT_IN_KEYS = re.compile(r"[^\w.,+=()~ -]")

@@ -14,7 +14,7 @@ from typing import Any
 from gviz.app.kept import Kept
 from gviz.app.open_recording import GoneError, OpenRecording
 from gviz.app.scratch import Scratch
-from gviz.spool.format import SPOOL_SUFFIX
+from gviz.spool import SPOOL_SUFFIX
 
 #: Between two snapshots at least; and so many times as long as the last one took, so that
 #: looking at a long run does not keep a core busy beside it.
@@ -36,7 +36,7 @@ class LiveRecording(OpenRecording):
 
     State: WAITING (no snapshot yet) -> GROWING -> OVER (nothing more will come) -> FINISHED (the
     recording is in its place and is shown instead of the last snapshot). A process beside this
-    one makes the snapshots (:mod:`gviz.spool.snapshot`), and only while somebody looks:
+    one makes the snapshots (:mod:`gviz.spool.processes.snapshot`), and only while somebody looks:
     :meth:`poll`.
 
     Parameters
@@ -173,7 +173,14 @@ class LiveRecording(OpenRecording):
 
 
 def _start(spool: Path, snapshot: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-P", "-m", "gviz.spool.snapshot", str(spool), str(snapshot)]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "gviz.spool.processes.snapshot",
+        str(spool),
+        str(snapshot),
+    ]
     return subprocess.Popen(
         command,
         stdin=subprocess.PIPE,

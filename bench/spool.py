@@ -23,13 +23,13 @@ from gviz.cuda.node_type import NodeType
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.recording.writer import RecordingWriter
-from gviz.spool import format as f
-from gviz.spool.activity import decode_buffer
-from gviz.spool.contents import Contents
-from gviz.spool.fold import fold
-from gviz.spool.format import RecordType
-from gviz.spool.reader import SpoolReader
-from gviz.spool.retention import Retention
+from gviz.spool.folding.recording_fold import fold
+from gviz.spool.records import format as f
+from gviz.spool.records.activity import decode_buffer
+from gviz.spool.records.format import RecordType
+from gviz.spool.records.reader import SpoolReader
+from gviz.spool.streams.contents import Contents
+from gviz.spool.streams.retention import Retention
 
 STARTED_NS = 1_790_000_000_000_000_000
 EXEC_ID = 2

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gviz.collectors import native
-from gviz.spool.format import PROBE_TEXT
+from gviz.spool import PROBE_TEXT
 
 _VARIABLE = "NVTX_INJECTION64_PATH"
 

@@ -20,7 +20,7 @@ from gviz.collectors.record_function import RecordFunctionHook
 from gviz.collectors.stacks import StackTaker
 from gviz.collectors.watching import Watching
 from gviz.errors import CollectorError
-from gviz.spool.format import RecordType, make_spool, spool_of
+from gviz.spool import RecordType, make_spool, spool_of
 
 # Every Python child of a program under gviz run imports this module: what it does not need there
 # is imported where it is used.

@@ -15,7 +15,7 @@ import sys
 from types import CodeType, FrameType
 
 from gviz.collectors import native
-from gviz.spool.format import RecordType
+from gviz.spool import RecordType
 
 #: Frames kept of a stack, innermost first.
 MAX_DEPTH = 64

@@ -16,8 +16,8 @@ from typing import Any, Protocol
 
 from gviz.collectors import native, watch_native
 from gviz.collectors.import_hook import on_import
+from gviz.spool import RecordType
 from gviz.spool import format as f
-from gviz.spool.format import RecordType
 
 #: Ids of driver calls that a framework made for us to see from outside: above CUPTI's.
 _FIRST_CALL = 1 << 16

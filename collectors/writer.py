@@ -19,7 +19,7 @@ class WriterProcess:
 
     def __init__(self, spool: Path, output: Path, *, overwrite: bool) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "gviz.spool.follow", str(spool), str(output)]
+            [sys.executable, "-P", "-m", "gviz.spool.processes.follow", str(spool), str(output)]
             + ["--watched", str(os.getpid())]
             + (["--overwrite"] if overwrite else []),
             stdin=subprocess.PIPE,

@@ -16,7 +16,7 @@ from recordings import fork_join_shape, write_recording
 from spool_writing import FoldRecords, write_spool
 
 from gviz.recording.reader import Recording
-from gviz.spool.fold import fold, read_contents
+from gviz.spool.folding.recording_fold import fold, read_contents
 
 #: With "1", a GPU test that cannot run fails instead of being deselected or skipped.
 REQUIRE_GPU = os.environ.get("GVIZ_REQUIRE_GPU") == "1"

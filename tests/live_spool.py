@@ -16,8 +16,8 @@ from spool_writing import (
     work,
 )
 
-from gviz.spool import format as f
-from gviz.spool.format import RecordType
+from gviz.spool.records import format as f
+from gviz.spool.records.format import RecordType
 
 #: Nodes of the program's graph: a chain of kernels.
 NODES = 6

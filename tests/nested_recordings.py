@@ -3,7 +3,7 @@
     path = write_nested_recording(tmp_path / "nested.gviz", NESTED)
 
 Node ids count from 0 in every level, as the driver has them, so the same id stands for nodes of
-several levels; ids in the executable follow the driver's rule (:mod:`gviz.spool.nesting`).
+several levels; ids in the executable follow the driver's rule (:mod:`gviz.spool.streams.node_ids`).
 """
 
 from __future__ import annotations

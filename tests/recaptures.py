@@ -5,7 +5,7 @@ from __future__ import annotations
 import tarfile
 from pathlib import Path
 
-from gviz.spool.fold import fold, read_contents
+from gviz.spool.folding.recording_fold import fold, read_contents
 
 _SPOOLS = Path(__file__).resolve().parent / "golden" / "recaptures"
 NAMES = ("decode_step_again", "decode_step_fused")

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from gviz.recording.reader import Recording
-from gviz.spool import format as f
-from gviz.spool.format import RecordType
+from gviz.spool.records import format as f
+from gviz.spool.records.format import RecordType
 
 #: Sizes of the records in CUPTI 13.0 (bytes): kernel, copy, copy between GPUs, memset.
 KERNEL, COPY, PEER_COPY, MEMSET = 216, 96, 96, 88

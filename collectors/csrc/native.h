@@ -27,7 +27,7 @@
 
 /* ---- spool.c: the only way out -------------------------------------------------- */
 
-/* Record types. The payloads are described in gviz/spool/format.py. */
+/* Record types. The payloads are described in gviz/spool/records/format.py. */
 enum record_type {
     RECORD_META = 1,        /* JSON from Python: name, command, versions */
     RECORD_END = 2,         /* recording closed in order */

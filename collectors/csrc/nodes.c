@@ -3,7 +3,7 @@
 
 #include <dlfcn.h>
 
-/* Why a node has no Python stack; the sentences are in gviz/spool/format.py. */
+/* Why a node has no Python stack; the sentences are in gviz/spool/records/format.py. */
 enum { STACK_NOT_ASKED = 0, STACK_NO_PYTHON_THREAD = -1 };
 
 struct created_record {

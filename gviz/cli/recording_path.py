@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gviz.spool.format import SPOOL_SUFFIX, spool_of
+from gviz.spool import SPOOL_SUFFIX, spool_of
 
 
 def find_source(path: Path) -> Path:
@@ -17,7 +17,7 @@ def find_source(path: Path) -> Path:
     RecordingError
         If a left-over spool cannot be made a recording.
     """
-    from gviz.spool.left_over import StillRunningError
+    from gviz.spool import StillRunningError
 
     try:
         return find_recording(path)
@@ -43,11 +43,11 @@ def find_recording(path: Path) -> Path:
     spool = spool_of(path)
     names_spool = path.is_dir() and path.name.endswith(SPOOL_SUFFIX)
     if names_spool or (not path.exists() and spool.is_dir()):
-        from gviz.spool.left_over import fold_left_over
+        from gviz.spool import fold_left_over
 
         return fold_left_over(path)
     if spool.is_dir():
-        from gviz.spool.left_over import add_left_over
+        from gviz.spool import add_left_over
 
         add_left_over(path)
     return path

@@ -20,9 +20,7 @@ from gviz.collectors.options import COLLECTORS, ProfileOptions, parse_signal
 from gviz.cuda import find_cupti
 from gviz.errors import CollectorError, UsageError
 from gviz.recording import check_output
-from gviz.spool.attended import attend
-from gviz.spool.format import make_spool, spool_of
-from gviz.spool.processes import JobSpools
+from gviz.spool import JobSpools, attend, make_spool, spool_of
 
 #: How long processes that outlive the program may take to end: ranks, after their launcher.
 _SETTLE_SECONDS = 2.0

@@ -12,8 +12,7 @@ from gviz.importing.inferred_edges import infer_edges
 from gviz.importing.launches import FoldedTrace
 from gviz.importing.trace import UNKNOWN, Trace
 from gviz.recording import KernelFunctions, rows
-from gviz.spool.format import OWN_IDS
-from gviz.spool.graphs import operation_name
+from gviz.spool import OWN_IDS, operation_name
 from gviz.stats import IntArray
 
 #: Finds, by threads and moments, the ids of the innermost paths that were open; -1: none was.

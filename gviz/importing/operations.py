@@ -11,7 +11,7 @@ from gviz.importing.launches import FoldedTrace
 from gviz.importing.trace import UNKNOWN, Trace
 from gviz.matching import EagerMatch, EagerWork, GraphWork, Work, match_eager
 from gviz.recording import KernelFunctions
-from gviz.spool.graphs import operation_name
+from gviz.spool import operation_name
 from gviz.stats import IntArray
 
 #: Nodes of all graphs times operations that are looked at: 3 to 20 s (bench/matching.py).

@@ -20,7 +20,7 @@ from recordings import (
     write_recording,
 )
 
-from gviz.spool.processes import JobSpools
+from gviz.spool.processes.all_processes import JobSpools
 
 if TYPE_CHECKING:
     from conftest import GraphPage, Serve, Site

@@ -27,7 +27,7 @@ from contract.recorded import (
 
 from gviz.dot.model import UNKNOWN_TYPE
 from gviz.dot.parse import parse_dot
-from gviz.spool.consistency import TOLERANCE_NS
+from gviz.spool.streams.consistency import TOLERANCE_NS
 
 
 class TestGraphs:

@@ -14,8 +14,8 @@ from contract.backend import Backend
 
 from gviz.cli.recording_path import find_source
 from gviz.recording.reader import Recording
-from gviz.spool.format import spool_of
-from gviz.spool.snapshot import Snapshots
+from gviz.spool.processes.snapshot import Snapshots
+from gviz.spool.records.format import spool_of
 
 _TESTS = Path(__file__).parent.parent
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from random import Random
 
 from fuzzing.mutations import BINARY, TEXT, WORDS, mutate
-from gviz.spool import format as f
-from gviz.spool.format import RecordType
-from gviz.spool.reader import SpoolReader
+from gviz.spool.records import format as f
+from gviz.spool.records.format import RecordType
+from gviz.spool.records.reader import SpoolReader
 
 Records = list[tuple[int, bytes]]
 

@@ -28,8 +28,8 @@ from gviz.dot.importer import import_dot
 from gviz.errors import GvizError
 from gviz.importing.importer import import_kineto, import_nsys
 from gviz.recording.reader import Recording
-from gviz.spool.format import SPOOL_SUFFIX
-from gviz.spool.left_over import fold_left_over
+from gviz.spool.processes.left_over import fold_left_over
+from gviz.spool.records.format import SPOOL_SUFFIX
 from gviz.summary import summarize
 
 _GOLDEN = Path(__file__).resolve().parent.parent / "golden"

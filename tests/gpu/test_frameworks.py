@@ -17,7 +17,7 @@ import pytest
 from gviz.cuda.node_type import NodeType
 from gviz.recording import rows
 from gviz.recording.reader import Recording
-from gviz.spool.consistency import TOLERANCE_NS
+from gviz.spool.streams.consistency import TOLERANCE_NS
 
 pytestmark = pytest.mark.gpu
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from spool_writing import SpoolWriter, buffer, copy, kernel, memset, peer_copy
 
-from gviz.spool.activity import decode_buffer
-from gviz.spool.reader import Record, SpoolReader
+from gviz.spool.records.activity import decode_buffer
+from gviz.spool.records.reader import Record, SpoolReader
 
 _RECORDS = st.lists(
     st.tuples(st.integers(0, 2**32 - 1), st.binary(max_size=120), st.booleans()), max_size=30

@@ -20,7 +20,7 @@ from gviz.app.live_recording import LiveRecording
 from gviz.app.open_recording import ChangedError
 from gviz.app.state import file_state
 from gviz.errors import RecordingError
-from gviz.spool.processes import JobSpools
+from gviz.spool.processes.all_processes import JobSpools
 
 _PATIENCE_S = 60.0
 

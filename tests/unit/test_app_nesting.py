@@ -26,9 +26,9 @@ from gviz.cuda.node_type import NodeType
 from gviz.model.tree.graph_level import GraphLevel, read_graph_level
 from gviz.recording import rows
 from gviz.recording.reader import Recording
-from gviz.spool import format as f
-from gviz.spool.fold import fold, read_contents
-from gviz.spool.format import RecordType
+from gviz.spool.folding.recording_fold import fold, read_contents
+from gviz.spool.records import format as f
+from gviz.spool.records.format import RecordType
 
 KERNEL, CONDITIONAL, HOST = NodeType.KERNEL, NodeType.CONDITIONAL, NodeType.HOST
 EXEC, TURNS = 2, 3

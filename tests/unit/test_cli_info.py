@@ -13,7 +13,7 @@ import pytest
 from gviz.cli.quantity import format_bytes, format_count, format_ns
 from gviz.cli.recording_path import find_recording
 from gviz.cli.text_table import render_table, shorten
-from gviz.spool import format as f
+from gviz.spool.records import format as f
 
 Gviz = Callable[..., "subprocess.CompletedProcess[str]"]
 

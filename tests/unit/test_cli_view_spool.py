@@ -8,7 +8,7 @@ import tarfile
 from pathlib import Path
 
 from gviz.recording.reader import Recording
-from gviz.spool.format import SPOOL_SUFFIX
+from gviz.spool.records.format import SPOOL_SUFFIX
 
 SPOOL = Path(__file__).parent.parent / "golden" / "spools" / "cupy_pipeline.spool.tar.xz"
 

@@ -218,7 +218,7 @@ def test_end_without_closing_is_folded_by_the_writer(run: Run, tmp_path: Path) -
 gviz.profile("x.gviz").__enter__()
 work()
 import pathlib, time
-from gviz.spool.fold import read_contents
+from gviz.spool.folding.recording_fold import read_contents
 def spans():
     contents = read_contents(pathlib.Path("x.gviz-spool"))
     contents.finish()

@@ -14,7 +14,7 @@ import pytest
 
 from gviz.collectors import native, stacks
 from gviz.collectors.stacks import MAX_DEPTH, StackTaker
-from gviz.spool.format import STACK_REASONS, RecordType
+from gviz.spool.records.format import STACK_REASONS, RecordType
 
 NO_FRAMES, SHUTDOWN, FAILED = -1, -2, -3
 NOT_PYTHON, UNPREPARED = -4, -5

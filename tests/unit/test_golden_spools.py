@@ -22,12 +22,12 @@ from gviz.dot.parse import parse_dot
 from gviz.recording import rows
 from gviz.recording.arrays import EdgeArrays
 from gviz.recording.reader import Recording
-from gviz.spool.activity import decode_buffer, join
-from gviz.spool.consistency import TOLERANCE_NS
-from gviz.spool.contents import Contents
-from gviz.spool.fold import fold, read_contents
-from gviz.spool.format import SPOOL_SUFFIX, RecordType
-from gviz.spool.reader import SpoolReader
+from gviz.spool.folding.recording_fold import fold, read_contents
+from gviz.spool.records.activity import decode_buffer, join
+from gviz.spool.records.format import SPOOL_SUFFIX, RecordType
+from gviz.spool.records.reader import SpoolReader
+from gviz.spool.streams.consistency import TOLERANCE_NS
+from gviz.spool.streams.contents import Contents
 
 #: Nodes shown of each end of a graph.
 SHOWN_NODES = 20

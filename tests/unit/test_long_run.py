@@ -27,13 +27,13 @@ from spool_writing import (
 from gviz.cuda.node_type import NodeType
 from gviz.recording.all_launches import LaunchArrays
 from gviz.recording.reader import Recording
-from gviz.spool import format as f
-from gviz.spool.contents import Contents
-from gviz.spool.fold import fold
-from gviz.spool.format import RecordType
-from gviz.spool.launch_bins import FIRST_INTERVAL_NS, MOST_BINS, LaunchBins
-from gviz.spool.reader import Record, SpoolReader
-from gviz.spool.retention import Retention
+from gviz.spool.folding.recording_fold import fold
+from gviz.spool.records import format as f
+from gviz.spool.records.format import RecordType
+from gviz.spool.records.reader import Record, SpoolReader
+from gviz.spool.streams.contents import Contents
+from gviz.spool.streams.launch_bins import FIRST_INTERVAL_NS, MOST_BINS, LaunchBins
+from gviz.spool.streams.retention import Retention
 from gviz.stats.sketch import RELATIVE_ERROR
 
 KERNEL, CONDITIONAL = NodeType.KERNEL, NodeType.CONDITIONAL

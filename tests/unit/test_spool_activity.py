@@ -19,7 +19,7 @@ from spool_writing import (
 )
 
 from gviz.cuda.node_type import CopyKind, NodeType
-from gviz.spool.activity import ACTIVITY, decode_buffer
+from gviz.spool.records.activity import ACTIVITY, decode_buffer
 
 #: Above 32 bits, as graph node ids and times are.
 NODE = 41 << 32 | 7

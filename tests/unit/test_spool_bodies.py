@@ -19,9 +19,9 @@ from spool_writing import (
 
 from gviz.cuda.node_type import NodeType
 from gviz.recording.reader import Recording
-from gviz.spool import format as f
-from gviz.spool.agreement import CONTRADICTED
-from gviz.spool.format import RecordType
+from gviz.spool.folding.agreement import CONTRADICTED
+from gviz.spool.records import format as f
+from gviz.spool.records.format import RecordType
 
 KERNEL, CONDITIONAL, EMPTY, EXEC = NodeType.KERNEL, NodeType.CONDITIONAL, NodeType.EMPTY, 2
 IF, WHILE = 0, 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gviz.spool.consistency import TOLERANCE_NS, impossible_launches
+from gviz.spool.streams.consistency import TOLERANCE_NS, impossible_launches
 
 #: launch, node, iteration, start, duration
 Span = tuple[int, int, int, int, int]

@@ -9,11 +9,11 @@ import pytest
 from spool_writing import buffer, kernel
 
 from gviz.errors import SpoolError
-from gviz.spool import format as f
-from gviz.spool.contents import Contents
-from gviz.spool.format import RecordType
-from gviz.spool.graph_records import CreatedRecord
-from gviz.spool.reader import Record
+from gviz.spool.records import format as f
+from gviz.spool.records.format import RecordType
+from gviz.spool.records.graph_records import CreatedRecord
+from gviz.spool.records.reader import Record
+from gviz.spool.streams.contents import Contents
 
 
 def contents(*records: tuple[int, bytes]) -> Contents:

@@ -9,11 +9,11 @@ import pytest
 from spool_writing import buffer, graph_records, launch_record, work, write_spool
 
 from gviz.recording.reader import Recording
-from gviz.spool import format as f
-from gviz.spool.fold import read_contents
-from gviz.spool.format import RecordType
-from gviz.spool.left_over import fold_left_over
-from gviz.spool.reader import Record, SpoolReader
+from gviz.spool.folding.recording_fold import read_contents
+from gviz.spool.processes.left_over import fold_left_over
+from gviz.spool.records import format as f
+from gviz.spool.records.format import RecordType
+from gviz.spool.records.reader import Record, SpoolReader
 
 EXEC = 5
 RECORDS = [

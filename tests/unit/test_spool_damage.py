@@ -9,9 +9,9 @@ import pytest
 from spool_writing import FoldRecords, buffer, graph_records, launch_record, work, write_spool
 
 from gviz.errors import RecordingError, SpoolError
-from gviz.spool import format as f
-from gviz.spool.fold import fold, read_contents
-from gviz.spool.format import RecordType
+from gviz.spool.folding.recording_fold import fold, read_contents
+from gviz.spool.records import format as f
+from gviz.spool.records.format import RecordType
 
 KERNEL = 0
 FRAME = ["x.py", 1, "f", None]

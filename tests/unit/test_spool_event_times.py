@@ -9,8 +9,8 @@ from spool_writing import FoldRecords, graph_records, launch_record
 
 from gviz.cuda.node_type import NodeType
 from gviz.recording.reader import Recording
-from gviz.spool import format as f
-from gviz.spool.format import OWN_IDS, RecordType
+from gviz.spool.records import format as f
+from gviz.spool.records.format import OWN_IDS, RecordType
 
 GRAPH, EXEC, BODY = OWN_IDS + 1, OWN_IDS + 2, OWN_IDS + 3
 FIRST = 1 << 31

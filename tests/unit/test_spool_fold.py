@@ -14,10 +14,10 @@ from spool_writing import SpoolWriter, graph_records, write_spool
 
 from gviz.errors import RecordingError, SpoolError
 from gviz.recording.reader import Recording
-from gviz.spool import format as f
-from gviz.spool.fold import fold, read_contents
-from gviz.spool.format import RecordType
-from gviz.spool.left_over import fold_left_over
+from gviz.spool.folding.recording_fold import fold, read_contents
+from gviz.spool.processes.left_over import fold_left_over
+from gviz.spool.records import format as f
+from gviz.spool.records.format import RecordType
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from spool_writing import SpoolWriter, graph_records, name_records
 
 from gviz.errors import RecordingError
 from gviz.recording.reader import Recording
-from gviz.spool.follow import follow
-from gviz.spool.format import RecordType
+from gviz.spool.processes.follow import follow
+from gviz.spool.records.format import RecordType
 
 _TIMEOUT_S = 60
 
@@ -95,7 +95,7 @@ def test_existing_recording_is_kept_and_so_is_the_spool(
 
 
 def start(spool: Path, output: Path, watched: int) -> subprocess.Popen[str]:
-    command = [sys.executable, "-P", "-m", "gviz.spool.follow", str(spool), str(output)]
+    command = [sys.executable, "-P", "-m", "gviz.spool.processes.follow", str(spool), str(output)]
     return subprocess.Popen(
         [*command, "--watched", str(watched)],
         stdin=subprocess.PIPE,
@@ -149,7 +149,7 @@ def test_full_disk_is_one_sentence_and_keeps_the_spool(
     output = tmp_path / "run.gviz"
     # A limit on the size of files stands for a full disk.
     small = f"import resource as r; r.setrlimit(r.RLIMIT_FSIZE, ({limit}, {limit}))"
-    text = f"{small}; from gviz.spool.follow import main; raise SystemExit(main())"
+    text = f"{small}; from gviz.spool.processes.follow import main; raise SystemExit(main())"
     watched = ("--watched", str(os.getpid()))
     done = subprocess.run(
         [sys.executable, "-P", "-c", text, str(writer.directory), str(output), *watched],

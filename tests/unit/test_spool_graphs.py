@@ -10,8 +10,8 @@ from spool_writing import FoldRecords, graph_records
 from gviz.cuda.node_type import NodeType
 from gviz.recording import rows
 from gviz.recording.reader import Recording
-from gviz.spool import format as f
-from gviz.spool.format import RecordType
+from gviz.spool.records import format as f
+from gviz.spool.records.format import RecordType
 
 KERNEL, CHILD, CONDITIONAL, EMPTY = (
     NodeType.KERNEL,

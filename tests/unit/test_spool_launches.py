@@ -18,7 +18,7 @@ from spool_writing import (
 
 from gviz.cuda.node_type import NodeType
 from gviz.recording.reader import Recording
-from gviz.spool.format import RecordType
+from gviz.spool.records.format import RecordType
 
 KERNEL, CONDITIONAL, EXEC = NodeType.KERNEL, NodeType.CONDITIONAL, 2
 Fold = Callable[..., Recording]

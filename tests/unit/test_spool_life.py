@@ -9,8 +9,8 @@ from spool_writing import FoldRecords, graph_records, launch_record
 
 from gviz.cuda.node_type import NodeType
 from gviz.recording.reader import Recording
-from gviz.spool import format as f
-from gviz.spool.format import NO_NODE, NO_STREAM, WALK_FAILED, WHOLE_GRAPH, RecordType
+from gviz.spool.records import format as f
+from gviz.spool.records.format import NO_NODE, NO_STREAM, WALK_FAILED, WHOLE_GRAPH, RecordType
 
 KERNEL, MEMSET = NodeType.KERNEL, NodeType.MEMSET
 BEGIN, END, DESTROY, ALLOCATE, UPDATE, SET_PARAMS, INSTANTIATE = 539, 497, 517, 243, 696, 692, 656

@@ -12,8 +12,8 @@ from gviz.cli.quantity import format_bytes
 from gviz.cuda.node_type import NodeType
 from gviz.recording import rows
 from gviz.recording.reader import Recording
-from gviz.spool import format as f
-from gviz.spool.format import RecordType
+from gviz.spool.records import format as f
+from gviz.spool.records.format import RecordType
 from gviz.summary import summarize
 
 ALLOC, FREE, HOST = NodeType.MEM_ALLOC, NodeType.MEM_FREE, NodeType.HOST

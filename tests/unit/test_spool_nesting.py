@@ -9,8 +9,8 @@ import pytest
 from gviz.cuda.node_type import ConditionalType, NodeType
 from gviz.dot.importer import find_parents
 from gviz.dot.parse import read_dot
-from gviz.spool.graph_records import ConditionalRecord, GraphWalk, NodeRecord
-from gviz.spool.nesting import Numbering, body_name
+from gviz.spool.records.graph_records import ConditionalRecord, GraphWalk, NodeRecord
+from gviz.spool.streams.node_ids import Numbering, body_name
 
 KERNEL, CHILD, CONDITIONAL, EMPTY = (
     NodeType.KERNEL,

@@ -9,11 +9,11 @@ from spool_writing import buffer, work
 
 from gviz.cuda.graph_name import NameKind
 from gviz.recording import rows
-from gviz.spool import format as f
-from gviz.spool.contents import Contents
-from gviz.spool.format import RecordType
-from gviz.spool.origins import Origins, name_graphs
-from gviz.spool.reader import Record
+from gviz.spool.folding.origins import Origins, name_graphs
+from gviz.spool.records import format as f
+from gviz.spool.records.format import RecordType
+from gviz.spool.records.reader import Record
+from gviz.spool.streams.contents import Contents
 
 _STACK = [["/v/site-packages/torch/cuda/graphs.py", 9, "begin", None], ["/me/a.py", 3, "f", None]]
 

@@ -15,10 +15,10 @@ from spool_writing import SpoolWriter, graph_records, name_records
 
 from gviz.errors import SpoolError
 from gviz.recording.reader import Recording
-from gviz.spool import format as f
-from gviz.spool.format import RecordType
-from gviz.spool.left_over import add_left_over, fold_left_over
-from gviz.spool.processes import JobSpools, Owner
+from gviz.spool.processes.all_processes import JobSpools, Owner
+from gviz.spool.processes.left_over import add_left_over, fold_left_over
+from gviz.spool.records import format as f
+from gviz.spool.records.format import RecordType
 
 #: Above what Linux gives out (PID_MAX_LIMIT, 2^22): no process of this machine.
 A, B, C = 5_000_010, 5_000_020, 5_000_030

@@ -8,8 +8,8 @@ import pytest
 from spool_writing import SpoolWriter
 
 from gviz.errors import SpoolError
-from gviz.spool import format as f
-from gviz.spool.reader import Record, SpoolReader
+from gviz.spool.records import format as f
+from gviz.spool.records.reader import Record, SpoolReader
 
 UNKNOWN_TYPE = 999
 

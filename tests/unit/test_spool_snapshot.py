@@ -14,10 +14,10 @@ from live_spool import NODES, LiveProgram
 from gviz.cli.recording_path import find_recording, find_source
 from gviz.errors import SpoolError
 from gviz.recording.reader import Recording
-from gviz.spool.attended import attend, is_attended
-from gviz.spool.left_over import StillRunningError
-from gviz.spool.processes import JobSpools
-from gviz.spool.snapshot import Snapshots
+from gviz.spool.processes.all_processes import JobSpools
+from gviz.spool.processes.attended import attend, is_attended
+from gviz.spool.processes.left_over import StillRunningError
+from gviz.spool.processes.snapshot import Snapshots
 
 _TIMEOUT_S = 60
 
@@ -137,7 +137,14 @@ def test_damaged_spool_is_a_sentence(program: LiveProgram, output: Path) -> None
 
 @pytest.fixture
 def process(program: LiveProgram, output: Path) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-P", "-m", "gviz.spool.snapshot", str(program.spool), str(output)]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "gviz.spool.processes.snapshot",
+        str(program.spool),
+        str(output),
+    ]
     with subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
@@ -190,7 +197,7 @@ class Attending:
 
     def __init__(self, spool: Path) -> None:
         text = (
-            "import sys, pathlib; from gviz.spool.attended import attend\n"
+            "import sys, pathlib; from gviz.spool.processes.attended import attend\n"
             "with attend(pathlib.Path(sys.argv[1])): print('here', flush=True); sys.stdin.read()"
         )
         self._process = subprocess.Popen(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gviz.spool.source import SourceLines
+from gviz.spool.folding.source import SourceLines
 
 RAN_UNTIL_NS = 1_790_000_000_000_000_000
 

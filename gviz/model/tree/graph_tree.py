@@ -261,7 +261,7 @@ def _tops(holder: IntArray) -> IntArray:
 
 
 class _Builder:
-    """Collects the levels in the driver's order (:mod:`gviz.spool.nesting`). Single use."""
+    """Collects the levels in the order of the driver's numbers. Single use."""
 
     def __init__(self, recording: Recording, graph: rows.Graph) -> None:
         self._recording = recording

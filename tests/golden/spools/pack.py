@@ -21,10 +21,10 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-from gviz.spool import format as f
-from gviz.spool.fold import fold, read_contents
-from gviz.spool.format import RecordType
-from gviz.spool.reader import SpoolReader
+from gviz.spool.folding.recording_fold import fold, read_contents
+from gviz.spool.records import format as f
+from gviz.spool.records.format import RecordType
+from gviz.spool.records.reader import SpoolReader
 
 FOLDER = Path(__file__).resolve().parent
 SUFFIX = ".spool.tar.xz"

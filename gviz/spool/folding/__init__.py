@@ -1,0 +1,5 @@
+"""A spool's contents as the rows of a recording."""
+
+from gviz.face import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

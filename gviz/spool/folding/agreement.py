@@ -1,0 +1,113 @@
+"""Whether the records of nested nodes agree with the nodes they are given to.
+
+The numbers of nested nodes follow a rule that is measured, not documented. A driver that
+numbers otherwise shows here: its records would be of other kernels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from gviz.cuda import NodeType
+from gviz.recording import rows
+from gviz.spool.folding.graphs import FoldedGraph, Graphs
+from gviz.spool.folding.kernels import KernelTable
+from gviz.spool.streams import Contents
+
+#: node.not_timed_reason of nested nodes whose records contradict them.
+CONTRADICTED = "its recorded times could not be told from those of other nodes"
+
+
+def give_up_contradicted(
+    graphs: Graphs, contents: Contents, kernels: KernelTable
+) -> dict[int, int]:
+    """Take the executable ids from nested nodes that recorded work contradicts.
+
+    Their records then stand as nodes of bodies, unattributed.
+
+    Returns
+    -------
+    dict
+        How many nodes were contradicted, by graph_id of the top-level graph.
+    """
+    nested = {
+        exec_id: graphs.family(row.graph_id)[1:]
+        for exec_id, row in graphs.execs.items()
+        if len(graphs.family(row.graph_id)) > 1
+    }
+    if not nested:
+        return {}
+    seen = contents.activity_stream.samples
+    updated = _updated(contents)
+    found: dict[int, int] = {}
+    for exec_id, levels in nested.items():
+        check = _Check(levels, contents, kernels, updated=exec_id in updated)
+        count = sum(
+            not check.agrees(node, seen[exec_id << 32 | number])
+            for level in levels
+            for number, node in _numbered(level)
+            if exec_id << 32 | number in seen
+        )
+        if count:
+            top = graphs.execs[exec_id].graph_id
+            found[top] = max(found.get(top, 0), count)
+    for top in found:
+        for level in graphs.family(top)[1:]:
+            _forget(level)
+    return found
+
+
+def _updated(contents: Contents) -> set[int]:
+    """Return the executables whose nodes may have been given other work than the template's."""
+    lives = {
+        life.exec_id
+        for life in contents.lives
+        if life.result == 0 and "Update" in contents.call_names.get(life.call, "")
+    }
+    return lives | {update.exec_id for update in contents.life.updates if update.result == 0}
+
+
+def _numbered(level: FoldedGraph) -> list[tuple[int, rows.Node]]:
+    return [(level.exec_ids[n], node) for n, node in level.nodes.items() if n in level.exec_ids]
+
+
+class _Check:
+    """Compares records with the nodes of their number, for one executable."""
+
+    def __init__(
+        self, levels: list[FoldedGraph], contents: Contents, kernels: KernelTable, *, updated: bool
+    ) -> None:
+        self._contents = contents
+        self._kernels = kernels
+        self._updated = updated
+        self._grids = {_grid(node) for level in levels for node in level.nodes.values()}
+
+    def agrees(self, node: rows.Node, record: np.void) -> bool:
+        kind = int(record["type"])
+        if node.exec_node_id is None:
+            return False  # a node of this kind gets no record
+        if kind != node.type:
+            # The driver may run copies and memsets as kernels.
+            return kind == NodeType.KERNEL and node.type in (NodeType.MEMCPY, NodeType.MEMSET)
+        if kind != NodeType.KERNEL or self._updated:
+            return True
+        name = self._contents.strings.get(int(record["name"]))
+        known = self._kernels.mangled(node.function_id)
+        if name is not None and known not in (None, "?", name):
+            return False
+        # Another grid may come from an update that was not seen; one of another nested node's
+        # comes from that node.
+        grid = tuple(record["grid"].tolist())
+        return grid == _grid(node) or grid not in self._grids
+
+
+def _grid(node: rows.Node) -> tuple[int | None, ...]:
+    return node.grid_x, node.grid_y, node.grid_z
+
+
+def _forget(level: FoldedGraph) -> None:
+    for node_id, node in level.nodes.items():
+        if node.exec_node_id is not None:
+            level.nodes[node_id] = replace(node, exec_node_id=None, not_timed_reason=CONTRADICTED)

@@ -1,0 +1,420 @@
+"""Graphs, their nodes and executables, from what the spool says about them."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from gviz.cuda import (
+    CopyKind,
+    NodeType,
+    conditional_type_name,
+    node_type_name,
+    not_timed_reason,
+    topology_hash,
+)
+from gviz.errors import SpoolError
+from gviz.recording import rows
+from gviz.spool.folding.kernels import KernelTable
+from gviz.spool.folding.origins import Origins
+from gviz.spool.records import NO_STREAM, STACK_REASONS, GraphWalk, LifeRecord, NodeRecord
+from gviz.spool.streams import Contents, Numbering, body_name
+
+#: CUmemorytype: host, device, array, unified. Unified addresses leave the direction open.
+_HOST, _DEVICE, _ARRAY = 1, 2, 3
+_COPY_KINDS = {
+    (_HOST, _DEVICE): CopyKind.HTOD,
+    (_DEVICE, _HOST): CopyKind.DTOH,
+    (_DEVICE, _DEVICE): CopyKind.DTOD,
+    (_HOST, _HOST): CopyKind.HTOH,
+    (_HOST, _ARRAY): CopyKind.HTOA,
+    (_ARRAY, _HOST): CopyKind.ATOH,
+    (_DEVICE, _ARRAY): CopyKind.DTOA,
+    (_ARRAY, _DEVICE): CopyKind.ATOD,
+    (_ARRAY, _ARRAY): CopyKind.ATOA,
+}
+
+
+#: Levels of graphs inside graphs; the collector follows 16 child graphs into each other.
+_MOST_NESTED = 64
+#: Origins of graphs of which there is no executable.
+FAILED_CAPTURE, FAILED_INSTANTIATION = "failed capture", "failed instantiation"
+
+
+@dataclass(slots=True)
+class FoldedGraph:
+    """One graph level: its rows, and the executables that were made of it."""
+
+    row: rows.Graph
+    nodes: dict[int, rows.Node]
+    edges: npt.NDArray[np.int64]
+    arguments: list[rows.Argument] = field(default_factory=list)
+    topology: rows.Topology | None = None
+    exec_ids: dict[int, int] = field(default_factory=dict)  # by node id, also of untimed nodes
+    parameters: list[rows.NodeParameter] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Graphs:
+    """All graphs of a run and where the nodes of their executables are.
+
+    Attributes
+    ----------
+    levels
+        By graph_id of the recording, bodies included.
+    execs
+        By CUDA's executable id.
+    """
+
+    run_id: int
+    levels: dict[int, FoldedGraph] = field(default_factory=dict)
+    execs: dict[int, rows.GraphExec] = field(default_factory=dict)
+    topologies: dict[str, int] = field(default_factory=dict)
+    unknown_bodies: list[tuple[int, int]] = field(default_factory=list)  # (graph_id, node_id)
+    _bodies: dict[int, list[FoldedGraph]] = field(default_factory=dict)  # by their parent
+
+    def add(self, level: FoldedGraph) -> None:
+        """Take a level in."""
+        self.levels[level.row.graph_id] = level
+        if level.row.parent_graph_id is not None:
+            self._bodies.setdefault(level.row.parent_graph_id, []).append(level)
+
+    def top_id(self, graph_id: int) -> int:
+        """Return the top-level graph that a level is nested in, or itself."""
+        parent = self.levels[graph_id].row.parent_graph_id
+        return graph_id if parent is None else self.top_id(parent)
+
+    def top_of(self, exec_id: int) -> FoldedGraph:
+        """Return the top level of an executable's graph."""
+        return self.levels[self.execs[exec_id].graph_id]
+
+    def family(self, graph_id: int) -> list[FoldedGraph]:
+        """Return a top-level graph with the bodies nested in it."""
+        found = [self.levels[graph_id]]
+        for level in found:  # which grows meanwhile
+            found += self._bodies.get(level.row.graph_id, ())
+        return found
+
+
+class GraphFolder:
+    """Builds :class:`Graphs` out of a spool's contents."""
+
+    def __init__(self, contents: Contents, kernels: KernelTable, run_id: int, spool: Path) -> None:
+        self._contents = contents
+        self._kernels = kernels
+        self._spool = spool
+        self._captures = _captures(contents)
+        self._cupti_version = contents.cupti_version
+        self.origins = Origins(contents)
+        self._lives: dict[int, list[LifeRecord]] = {}  # by executable
+        for life in contents.lives:
+            if life.result == 0:
+                self._lives.setdefault(life.exec_id, []).append(life)
+        self._unknown: dict[int, list[tuple[int, int]]] = {}  # holders, by top graph_id
+        self.graphs = Graphs(run_id)
+
+    def fold(self) -> Graphs:
+        """Return the graphs of every walk, in order of instantiation."""
+        by_exec: dict[int, dict[int, GraphWalk]] = {}
+        for walk in self._contents.walks:
+            # A level that is told twice of one executable is one level.
+            by_exec.setdefault(walk.exec_id, {}).setdefault(walk.graph_id, walk)
+        known: dict[tuple[int, str], int] = {}
+        for exec_id, found in by_exec.items():
+            walks = list(found.values())
+            levels = self._levels(walks)
+            key = (walks[0].graph_id, "/".join(str(t.topology) for t in levels))
+            if key not in known:  # else the same template, instantiated again
+                known[key] = levels[0].row.graph_id
+                for level in levels:
+                    self.graphs.add(level)
+                self.graphs.unknown_bodies += self._unknown[levels[0].row.graph_id]
+            self.graphs.execs[exec_id] = self._exec(exec_id, known[key])
+        return self.graphs
+
+    def _levels(self, walks: list[GraphWalk]) -> list[FoldedGraph]:
+        _check_nesting(walks)
+        first = max(self.graphs.levels, default=0) + 1
+        ids = {walk.graph_id: first + i for i, walk in enumerate(walks)}
+        numbering = Numbering(walks)
+        exec_ids = numbering.exec_ids
+        holders = {walk.graph_id: walk for walk in walks}
+        levels = []
+        for walk in walks:
+            graph_id = ids[walk.graph_id]
+            nodes = {
+                n.node_id: self._node(n, graph_id, walk, exec_ids.get((walk.graph_id, n.node_id)))
+                for n in sorted(walk.nodes)
+            }
+            holder = holders.get(walk.parent_graph_id)
+            level = FoldedGraph(self._graph(walk, graph_id, ids, holder), nodes, walk.edges)
+            level.exec_ids = {
+                n: exec_ids[walk.graph_id, n] for n in nodes if (walk.graph_id, n) in exec_ids
+            }
+            level.parameters = _parameters(walk, graph_id)
+            level.topology = self._topology(walk)
+            level.row = replace(level.row, topology_id=level.topology.topology_id)
+            level.arguments = _arguments(walk, graph_id)
+            levels.append(level)
+        self._unknown[first] = [(ids[graph], node) for graph, node in numbering.unknown]
+        return levels
+
+    def _graph(
+        self, walk: GraphWalk, graph_id: int, ids: dict[int, int], holder: GraphWalk | None
+    ) -> rows.Graph:
+        begin, end = self._captures.get(walk.graph_id, (None, None))
+        nested = walk.parent_graph_id != 0
+        origin = "body" if nested else "capture" if end else "explicit"
+        row = rows.Graph(
+            graph_id=graph_id,
+            run_id=self.graphs.run_id,
+            name=body_name(
+                walk.parent_node_id,
+                walk.branch,
+                holder.conditionals.get(walk.parent_node_id) if holder else None,
+            ),
+            origin=origin,
+            cuda_graph_id=walk.graph_id,
+            parent_graph_id=ids.get(walk.parent_graph_id) if nested else None,
+            parent_node_id=walk.parent_node_id if nested else None,
+            branch=walk.branch if holder and _is_conditional(holder, walk) else None,
+            capture_start_ns=begin.start_ns if begin else None,
+            capture_end_ns=end.end_ns if end else None,
+            capture_mode=begin.mode if begin else None,
+            capture_thread_id=begin.thread_id if begin else None,
+            capture_stream_id=begin.stream_id if begin and begin.stream_id != NO_STREAM else None,
+            dot=self._dot(walk.graph_id),
+        )
+        return row if nested else self.origins.applied(row)
+
+    def _dot(self, cuda_graph_id: int) -> bytes | None:
+        if cuda_graph_id not in self._contents.dots:
+            return None
+        try:
+            return zlib.compress((self._spool / f"graph_{cuda_graph_id}.dot").read_bytes(), 6)
+        except FileNotFoundError:
+            return None  # a spool kept without its DOT files
+
+    def _topology(self, walk: GraphWalk) -> rows.Topology:
+        nodes = sorted(walk.nodes)
+        found = [self._contents.functions.get(n.function) for n in nodes]
+        names = [function.name if function else "" for function in found]
+        edges = [tuple(e) for e in walk.edges.tolist()]
+        digest = topology_hash([n.type for n in nodes], names, edges)
+        known = self.graphs.topologies
+        return rows.Topology(
+            topology_id=known.setdefault(digest, len(known) + 1),
+            hash=digest,
+            node_count=len(nodes),
+            edge_count=len(edges),
+        )
+
+    def _node(
+        self, node: NodeRecord, graph_id: int, walk: GraphWalk, exec_node_id: int | None
+    ) -> rows.Node:
+        kernel = node.type == NodeType.KERNEL
+        function = self._contents.functions.get(node.function)
+        copy_kind = _COPY_KINDS.get((node.source_type, node.destination_type))
+        moves = node.type in (NodeType.MEMCPY, NodeType.MEMSET, NodeType.MEM_ALLOC)
+        reason = not_timed_reason(node.type, self._cupti_version)
+        conditional = walk.conditionals.get(node.node_id)
+        row = rows.Node(
+            graph_id=graph_id,
+            node_id=node.node_id,
+            exec_node_id=exec_node_id if reason is None else None,
+            type=node.type,
+            name=self._kernels.short(function.name)
+            if function
+            else operation_name(node.type, copy_kind)
+            + (f" {conditional_type_name(conditional.type).upper()}" if conditional else ""),
+            function_id=self._kernels.from_walk(function) if function else None,
+            device_id=None if node.device_id < 0 else node.device_id,
+            priority=node.priority if kernel and node.priority != -(2**31) else None,
+            cooperative=node.cooperative if kernel and node.cooperative >= 0 else None,
+            copy_kind=copy_kind if node.type == NodeType.MEMCPY else None,
+            bytes=node.bytes if moves else None,
+            source_address=node.source or None,
+            destination_address=node.destination or None,
+            memset_value=node.value if node.type == NodeType.MEMSET else None,
+            memset_element_bytes=node.element_bytes if node.type == NodeType.MEMSET else None,
+            not_timed_reason=reason,
+            conditional_type=conditional_type_name(conditional.type) if conditional else None,
+        )
+        row = self._with_launch_shape(row, node) if kernel else row
+        return self._with_creation(row, walk.graph_id)
+
+    def _with_launch_shape(self, row: rows.Node, node: NodeRecord) -> rows.Node:
+        blocks = node.max_blocks if node.max_blocks >= 0 else None
+        threads = node.block[0] * node.block[1] * node.block[2]
+        device = next((d for d in self._contents.devices if d.ordinal == node.device_id), None)
+        occupancy = None
+        if blocks is not None and device and device.max_threads > 0:
+            occupancy = blocks * threads / device.max_threads
+        return replace(
+            row,
+            grid_x=node.grid[0], grid_y=node.grid[1], grid_z=node.grid[2],
+            block_x=node.block[0], block_y=node.block[1], block_z=node.block[2],
+            shared_mem_bytes=node.shared_mem_bytes,
+            max_blocks_per_multiprocessor=blocks,
+            occupancy_fraction=occupancy,
+        )  # fmt: skip
+
+    def _with_creation(self, row: rows.Node, cuda_graph_id: int) -> rows.Node:
+        created = self._contents.created.get(cuda_graph_id << 32 | row.node_id)
+        if created is None:
+            return replace(row, stack_reason="created before gviz attached, or by cloning")
+        has_stack = created.stack in self._contents.stacks
+        return replace(
+            row,
+            created_ns=created.time_ns,
+            created_thread_id=created.thread_id,
+            capture_stream_id=None if created.stream_id == NO_STREAM else created.stream_id,
+            nvtx_path_id=created.nvtx_path or None,
+            stack_id=created.stack if has_stack else None,
+            stack_reason=None if has_stack else STACK_REASONS.get(created.stack, "unknown"),
+        )
+
+    def _exec(self, exec_id: int, graph_id: int) -> rows.GraphExec:
+        row = rows.GraphExec(
+            graph_exec_id=len(self.graphs.execs) + 1,
+            run_id=self.graphs.run_id,
+            graph_id=graph_id,
+            cuda_exec_id=exec_id,
+        )
+        for life in self._lives.get(exec_id, ()):
+            row = _with_life(row, life, self._contents.call_names.get(life.call, ""))
+        return row
+
+    def add_failed(self, walks: list[GraphWalk], origin: str, *, edges_known: bool) -> int:
+        """Add a graph of which no executable could be made; return its graph_id."""
+        levels = self._levels(walks)
+        levels[0].row = replace(levels[0].row, origin=origin)
+        for level in levels:
+            level.nodes = {i: replace(n, exec_node_id=None) for i, n in level.nodes.items()}
+            if not edges_known:
+                level.topology = None
+                level.row = replace(level.row, topology_id=None)
+            self.graphs.add(level)
+        return levels[0].row.graph_id
+
+    def add_late(self, exec_id: int, nodes: dict[int, rows.Node]) -> None:
+        """Add a graph that was instantiated before gviz attached; ``nodes`` come from its times."""
+        graph_id = max(self.graphs.levels, default=0) + 1
+        row = rows.Graph(
+            graph_id=graph_id,
+            run_id=self.graphs.run_id,
+            name="",
+            origin="late",
+        )
+        self._add_known_by_records(row, nodes)
+        self.graphs.execs[exec_id] = self._exec(exec_id, graph_id)
+
+    def add_unknown_body(self, parent: FoldedGraph, nodes: dict[int, rows.Node]) -> None:
+        """Add nodes that ran inside ``parent``'s executables but stand in no known level."""
+        graph_id = max(self.graphs.levels) + 1
+        conditional = [n for n in parent.nodes.values() if n.type == NodeType.CONDITIONAL]
+        row = rows.Graph(
+            graph_id=graph_id,
+            run_id=self.graphs.run_id,
+            name="nodes of bodies",
+            origin="body",
+            parent_graph_id=parent.row.graph_id,
+            parent_node_id=conditional[0].node_id if len(conditional) == 1 else None,
+        )
+        self._add_known_by_records(row, nodes)
+
+    def _add_known_by_records(self, row: rows.Graph, nodes: dict[int, rows.Node]) -> None:
+        mine = {k: replace(n, graph_id=row.graph_id) for k, n in nodes.items()}
+        self.graphs.add(FoldedGraph(row, mine, np.zeros((0, 5), np.int64)))
+
+
+def operation_name(kind: int, copy_kind: int | None) -> str:
+    """Return the name shown for work that is no kernel, such as ``MEMCPY DtoH``."""
+    name = node_type_name(kind)
+    if kind == NodeType.MEMCPY and copy_kind:
+        direction = CopyKind(copy_kind).name if copy_kind in list(CopyKind) else ""
+        return f"{name} {direction.replace('TO', 'to')}"
+    return name
+
+
+def _check_nesting(walks: list[GraphWalk]) -> None:
+    """Raise SpoolError if a level lies in itself, or in more levels than there can be."""
+    parents = {walk.graph_id: walk.parent_graph_id for walk in walks if walk.parent_graph_id}
+    for graph_id in parents:
+        at = graph_id
+        for _ in range(_MOST_NESTED):
+            if at not in parents:
+                break
+            at = parents[at]
+        else:
+            raise SpoolError(
+                f"the spool is damaged: graph {graph_id} contains itself, or lies in more than "
+                f"{_MOST_NESTED} others; record again"
+            )
+
+
+def _is_conditional(holder: GraphWalk, body: GraphWalk) -> bool:
+    """Whether the node that holds a body is a conditional one, not a child graph."""
+    return any(
+        n.node_id == body.parent_node_id and n.type == NodeType.CONDITIONAL for n in holder.nodes
+    )
+
+
+def _parameters(walk: GraphWalk, graph_id: int) -> list[rows.NodeParameter]:
+    found = {(n, name): value for n, name, value in walk.parameters}
+    for n, conditional in walk.conditionals.items():
+        found[n, "conditional"] = conditional_type_name(conditional.type)
+        found[n, "branches"] = str(conditional.size)
+        found[n, "handle"] = str(conditional.handle)
+    return [
+        rows.NodeParameter(graph_id=graph_id, node_id=n, position=position, name=name, value=value)
+        for position, ((n, name), value) in enumerate(found.items())
+    ]
+
+
+def _arguments(walk: GraphWalk, graph_id: int) -> list[rows.Argument]:
+    return [
+        rows.Argument(
+            graph_id=graph_id,
+            node_id=node.node_id,
+            position=position,
+            size_bytes=argument.size,
+            value=argument.value,
+            allocation_address=argument.allocation or None,
+            allocation_bytes=argument.allocation_bytes if argument.allocation else None,
+        )
+        for node in walk.nodes
+        for position, argument in enumerate(node.arguments)
+    ]
+
+
+def _captures(contents: Contents) -> dict[int, tuple[LifeRecord | None, LifeRecord]]:
+    """Return the begin and end call of each captured graph, by CUDA graph id."""
+    open_by_stream: dict[int, LifeRecord] = {}
+    found = {}
+    for life in sorted(contents.lives, key=lambda life: life.start_ns):
+        name = contents.call_names.get(life.call, "")
+        if name.startswith("cuStreamBeginCapture") and life.result == 0:
+            open_by_stream[life.stream_id] = life
+        elif name.startswith("cuStreamEndCapture"):
+            begin = open_by_stream.pop(life.stream_id, None)
+            if life.graph_id:
+                found[life.graph_id] = (begin, life)
+    return found
+
+
+def _with_life(row: rows.GraphExec, life: LifeRecord, name: str) -> rows.GraphExec:
+    if name.startswith("cuGraphInstantiate"):
+        return replace(
+            row, instantiate_start_ns=life.start_ns, instantiate_end_ns=life.end_ns,
+            flags=life.flags, instantiate_thread_id=life.thread_id,
+        )  # fmt: skip
+    if name.startswith("cuGraphUpload") and row.upload_start_ns is None:
+        return replace(row, upload_start_ns=life.start_ns, upload_end_ns=life.end_ns)
+    if name.startswith("cuGraphExecDestroy"):
+        return replace(row, destroyed_ns=life.end_ns)
+    return row

@@ -1,0 +1,338 @@
+"""Graph launches and their spans, from activity records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
+
+import numpy as np
+import numpy.typing as npt
+
+from gviz.cuda import NodeType
+from gviz.recording import rows
+from gviz.spool.folding.bodies import BodyOwners
+from gviz.spool.folding.graphs import GraphFolder, Graphs, operation_name
+from gviz.spool.folding.kernels import KernelTable
+from gviz.spool.folding.launch_order import count_launches, launch_ordinals
+from gviz.spool.records import LAUNCH_NODE_LEVEL, NO_STREAM, WHOLE_GRAPH
+from gviz.spool.streams import Contents, LaunchRecord, cut_launches, impossible_launches
+from gviz.stats import IntArray
+
+#: Spans that are Python integers at one time: those take several times the arrays' room.
+_PIECE = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Spans:
+    """Columns of table span, ordered by its primary key (int64, one length)."""
+
+    launch_id: IntArray
+    node_id: IntArray
+    iteration: IntArray
+    start_ns: IntArray
+    duration_ns: IntArray
+    stream_id: IntArray
+
+    def without(self, launch_ids: IntArray) -> Spans:
+        """Return the spans of all other launches."""
+        return self._chosen(np.flatnonzero(~np.isin(self.launch_id, launch_ids)))
+
+    def by_graph(self, graph_of: IntArray) -> Iterator[tuple[int, Spans]]:
+        """Yield each graph's id and its spans, given the graph_id of every launch_id."""
+        owner = graph_of[self.launch_id]
+        # One sort, not a pass over all spans a graph: there may be thousands of graphs.
+        order = np.argsort(owner, kind="stable")
+        graphs, first = np.unique(owner[order], return_index=True)
+        for graph_id, mine in zip(graphs.tolist(), np.split(order, first[1:]), strict=False):
+            yield graph_id, self._chosen(mine)
+
+    def _chosen(self, at: npt.NDArray[np.intp]) -> Spans:
+        return Spans(
+            self.launch_id[at],
+            self.node_id[at],
+            self.iteration[at],
+            self.start_ns[at],
+            self.duration_ns[at],
+            self.stream_id[at],
+        )
+
+    def to_tuples(self) -> Iterator[tuple[int, ...]]:
+        """Return the values of rows.Span, for RecordingWriter.insert_tuples."""
+        columns = (self.launch_id, self.node_id, self.iteration, self.start_ns, self.duration_ns,
+                   self.stream_id)  # fmt: skip
+        return chain.from_iterable(
+            zip(*(column[first : first + _PIECE].tolist() for column in columns), strict=True)
+            for first in range(0, len(self.launch_id), _PIECE)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FoldedLaunches:
+    """Launches with their spans, and how many records belonged to no launch."""
+
+    launches: list[rows.Launch]
+    spans: Spans
+    homeless_records: int
+    impossible: int
+
+
+def fold_launches(
+    contents: Contents, activities: npt.NDArray[np.void], folder: GraphFolder, kernels: KernelTable
+) -> FoldedLaunches:
+    """Give every graph activity to its launch.
+
+    Records carry the correlation id of their launch; those of conditional bodies carry 0, see
+    :mod:`gviz.spool.folding.bodies`.
+
+    Parameters
+    ----------
+    activities
+        Valid records of graph nodes (dtype SPAN_ACTIVITY), ordered by start.
+    """
+    records = sorted(contents.launch_stream.rows, key=lambda r: r.start_ns)
+    exec_of = (activities["graph_node_id"] >> np.uint64(32)).astype(np.int64)
+    owner = _owners(records, activities, exec_of)
+    times = contents.launch_stream.row_times
+    durations = [times.get(r.token, 0) if r.token else 0 for r in records]
+    ambiguous = BodyOwners(
+        records, np.array(durations, np.int64), activities, exec_of, contents.fences_of
+    ).fill(owner)
+    _add_unknown(contents, contents.activity_stream.samples.values(), folder, kernels)
+    graphs = folder.graphs
+    seen = {r.exec_id for r in records} | set(contents.launch_stream.counts)
+    for exec_id in sorted(seen - set(graphs.execs)):
+        folder.add_late(exec_id, {})  # launches of a late graph without any record
+    spans, first, last, counts = _spans(activities, owner)
+    impossible = _impossible(spans, records, graphs)
+    if len(impossible):
+        spans = spans.without(impossible)
+    cut = cut_launches(_exec_of(contents, records, graphs), spans.launch_id, spans.node_id)
+    if len(cut):
+        spans = spans.without(cut)
+    if len(impossible) or len(cut):
+        left_out = {*impossible.tolist(), *cut.tolist()}
+        counts = {i: n for i, n in counts.items() if i + 1 not in left_out}
+    launches = _launch_rows(contents, records, graphs, first, last, counts)
+    doubts = np.bincount(owner[ambiguous], minlength=len(records))
+    for i in np.flatnonzero(doubts).tolist():
+        if launches[i].span_count:
+            launches[i] = replace(launches[i], ambiguous_count=int(doubts[i]))
+    return FoldedLaunches(launches, spans, int((owner < 0).sum()), len(impossible))
+
+
+def _impossible(spans: Spans, records: list[LaunchRecord], graphs: Graphs) -> IntArray:
+    """Return the launch ids whose times contradict the graph's dependencies."""
+    graph_of = np.zeros(len(records) + 1, np.int64)
+    for i, record in enumerate(records):
+        graph_of[i + 1] = graphs.execs[record.exec_id].graph_id
+    found = [np.zeros(0, np.int64)]
+    for graph_id, mine in spans.by_graph(graph_of):
+        found.append(
+            impossible_launches(
+                graphs.levels[graph_id].edges,
+                mine.launch_id,
+                mine.node_id,
+                mine.iteration,
+                mine.start_ns,
+                mine.duration_ns,
+            )
+        )
+    return np.concatenate(found)
+
+
+def _exec_of(contents: Contents, records: list[LaunchRecord], graphs: Graphs) -> IntArray:
+    """Return the executable of each launch id; -1 where launches may rightly lack nodes."""
+    switched = {record.exec_id for record in contents.life.updates if record.node_id != WHOLE_GRAPH}
+    branching = {
+        graphs.top_id(graph_id)
+        for graph_id, level in graphs.levels.items()
+        if any(node.type == NodeType.CONDITIONAL for node in level.nodes.values())
+    }
+    exec_of = np.full(len(records) + 1, -1, np.int64)
+    for i, record in enumerate(records):
+        graph_id = graphs.execs[record.exec_id].graph_id
+        if record.exec_id not in switched and graph_id not in branching:
+            exec_of[i + 1] = record.exec_id
+    return exec_of
+
+
+def _owners(
+    records: list[LaunchRecord], activities: npt.NDArray[np.void], exec_of: IntArray
+) -> IntArray:
+    """Return the index of each activity's launch in ``records``, -1 for none."""
+    owner = np.full(len(activities), -1, np.int64)
+    if not records:
+        return owner
+    correlation = np.array([r.correlation for r in records], np.int64)
+    order = np.argsort(correlation, kind="stable")
+    at = np.searchsorted(correlation[order], activities["correlation_id"])
+    candidate = order[np.minimum(at, len(order) - 1)]
+    launch_exec = np.array([r.exec_id for r in records], np.int64)
+    hit = (correlation[candidate] == activities["correlation_id"]) & (
+        launch_exec[candidate] == exec_of
+    )
+    owner[hit] = candidate[hit]
+    _share_out(correlation, launch_exec, activities, owner)
+    return owner
+
+
+def _share_out(
+    correlation: IntArray, exec_ids: IntArray, activities: npt.NDArray[np.void], owner: IntArray
+) -> None:
+    """Tell launches apart that carry one correlation id, in place.
+
+    CUPTI 13.0 gives it to launches of a graph of 50,000 nodes (H100, driver 580). Launches of one
+    executable run one after another: a node's first record is of the first of them, and so on.
+    """
+    both = exec_ids << 32 | correlation  # of 32 bits each
+    _, group_of, sizes = np.unique(both, return_inverse=True, return_counts=True)
+    shared = (sizes > 1)[group_of]
+    mine = np.flatnonzero((owner >= 0) & shared[owner])
+    if not len(mine):
+        return
+    group, node = group_of[owner[mine]], activities["graph_node_id"][mine]
+    order = np.lexsort((activities["start_ns"][mine], node, group))
+    mine, group, node = mine[order], group[order], node[order]
+    launches = np.argsort(group_of, kind="stable")  # group by group, in their order in each
+    first = np.cumsum(sizes) - sizes
+    rank = np.minimum(_rank_in_runs(group, node), sizes[group] - 1)
+    owner[mine] = launches[first[group] + rank]
+
+
+def _rank_in_runs(*keys: npt.NDArray[np.generic]) -> IntArray:
+    """Return each row's place among those before it with the same keys, from 0; sorted keys."""
+    place = np.arange(len(keys[0]))
+    new = np.ones(len(place), bool)
+    new[1:] = np.any([key[1:] != key[:-1] for key in keys], axis=0)
+    return place - np.maximum.accumulate(np.where(new, place, 0))
+
+
+def _spans(
+    activities: npt.NDArray[np.void], owner: IntArray
+) -> tuple[Spans, dict[int, int], dict[int, int], dict[int, int]]:
+    mine = np.flatnonzero(owner >= 0)
+    node = (activities["graph_node_id"][mine] & np.uint64(0xFFFFFFFF)).astype(np.int64)
+    start = activities["start_ns"][mine].astype(np.int64)
+    end = activities["end_ns"][mine].astype(np.int64)
+    order = np.lexsort((start, node, owner[mine]))
+    launch, node, start, end = owner[mine][order], node[order], start[order], end[order]
+    launch_ids, first_at = np.unique(launch, return_index=True)
+    origin = np.minimum.reduceat(start, first_at) if len(start) else start
+    latest = np.maximum.reduceat(end, first_at) if len(start) else end
+    sizes = np.diff(np.append(first_at, len(launch)))
+    spans = Spans(
+        launch_id=launch + 1,
+        node_id=node,
+        iteration=_rank_in_runs(launch, node),
+        start_ns=start - np.repeat(origin, sizes),
+        duration_ns=end - start,
+        stream_id=activities["stream_id"][mine][order].astype(np.int64),
+    )
+    keys = launch_ids.tolist()
+    return (
+        spans,
+        dict(zip(keys, origin.tolist(), strict=True)),
+        dict(zip(keys, latest.tolist(), strict=True)),
+        dict(zip(keys, sizes.tolist(), strict=True)),
+    )
+
+
+def _launch_rows(
+    contents: Contents,
+    records: list[LaunchRecord],
+    graphs: Graphs,
+    first: dict[int, int],
+    last: dict[int, int],
+    counts: dict[int, int],
+) -> list[rows.Launch]:
+    ordinals = launch_ordinals(contents.launch_stream, records, graphs)
+    times = contents.launch_stream.row_times
+    for exec_id, count in count_launches(contents.launch_stream).items():
+        graphs.execs[exec_id] = replace(graphs.execs[exec_id], launch_count=count)
+    launches = []
+    for i, record in enumerate(records):
+        execution = graphs.execs[record.exec_id]
+        launches.append(
+            rows.Launch(
+                launch_id=i + 1,
+                run_id=graphs.run_id,
+                graph_id=execution.graph_id,
+                graph_exec_id=execution.graph_exec_id,
+                side="graph",
+                ordinal=ordinals[i],
+                host_start_ns=record.start_ns,
+                host_end_ns=record.end_ns,
+                thread_id=record.thread_id,
+                stream_id=None if record.stream_id == NO_STREAM else record.stream_id,
+                correlation_id=record.correlation,
+                node_level=int(bool(record.flags & LAUNCH_NODE_LEVEL) or i in counts),
+                gpu_start_ns=first.get(i) if i in counts else None,
+                gpu_end_ns=last.get(i) if i in counts else None,
+                event_duration_ns=times.get(record.token) if record.token else None,
+                span_count=counts.get(i, 0),
+                node_method="cupti" if i in counts else None,
+            )
+        )
+    return launches
+
+
+# -- nodes that are known from their records only ---------------------------------------------
+
+
+def _add_unknown(
+    contents: Contents, samples: Iterable[np.void], folder: GraphFolder, kernels: KernelTable
+) -> None:
+    """Add the nodes of these records (dtype ACTIVITY, one a node) that no walk told."""
+    unknown: dict[int, dict[int, rows.Node]] = {}
+    known = {
+        exec_id: {
+            n.exec_node_id
+            for level in folder.graphs.family(row.graph_id)
+            for n in level.nodes.values()
+        }
+        for exec_id, row in folder.graphs.execs.items()
+    }
+    for record in sorted(samples, key=lambda record: int(record["graph_node_id"])):
+        exec_id, node_id = divmod(int(record["graph_node_id"]), 1 << 32)
+        if node_id not in known.get(exec_id, ()):
+            node = node_from_activity(contents, record, node_id, kernels)
+            unknown.setdefault(exec_id, {})[node_id] = node
+    for exec_id, nodes in unknown.items():
+        if exec_id in folder.graphs.execs:
+            folder.add_unknown_body(folder.graphs.top_of(exec_id), nodes)
+        else:
+            folder.add_late(exec_id, nodes)
+
+
+def node_from_activity(
+    contents: Contents, record: np.void, node_id: int, kernels: KernelTable
+) -> rows.Node:
+    """Return what an activity record tells about its node."""
+    kind = int(record["type"])
+    kernel = kind == NodeType.KERNEL
+    mangled = contents.strings.get(int(record["name"]), "?") if kernel else ""
+    grid, block = record["grid"].tolist(), record["block"].tolist()
+    return rows.Node(
+        graph_id=0,
+        node_id=node_id,
+        exec_node_id=node_id,
+        type=kind,
+        name=kernels.short(mangled) if kernel else operation_name(kind, int(record["copy_kind"])),
+        function_id=kernels.from_activity(
+            mangled, int(record["registers"]), int(record["static_shared_mem_bytes"])
+        )
+        if kernel
+        else None,
+        device_id=int(record["device_id"]),
+        grid_x=grid[0] if kernel else None,
+        grid_y=grid[1] if kernel else None,
+        grid_z=grid[2] if kernel else None,
+        block_x=block[0] if kernel else None,
+        block_y=block[1] if kernel else None,
+        block_z=block[2] if kernel else None,
+        shared_mem_bytes=int(record["shared_mem_bytes"]) if kernel else None,
+        copy_kind=int(record["copy_kind"]) or None,
+        bytes=None if kernel else int(record["bytes"]),
+        stack_reason="the node was created before gviz attached",
+    )

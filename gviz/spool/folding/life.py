@@ -1,0 +1,114 @@
+"""A graph's life: what became of it, what was updated, and what failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from gviz.model import reinstantiation
+from gviz.recording import rows
+from gviz.spool.folding.capture_failures import fold_capture_failures
+from gviz.spool.folding.graphs import GraphFolder, Graphs
+from gviz.spool.folding.instantiate_failures import fold_instantiate_failures
+from gviz.spool.folding.kernels import KernelTable
+from gviz.spool.folding.updates import fold_updates
+from gviz.spool.records import GraphWalk
+from gviz.spool.streams import Contents
+
+
+@dataclass(slots=True)
+class FoldedLife:
+    """Rows of the tables of gviz.recording.rows.life."""
+
+    captures: list[rows.CaptureFailure] = field(default_factory=list)
+    instantiates: list[rows.InstantiateFailure] = field(default_factory=list)
+    updates: list[rows.GraphUpdate] = field(default_factory=list)
+
+    def rows(self) -> list[object]:
+        """Return every row."""
+        return [*self.captures, *self.instantiates, *self.updates]
+
+
+def fold_life(contents: Contents, folder: GraphFolder, kernels: KernelTable) -> FoldedLife:
+    """Return the life's rows; graphs and executables get theirs filled in, failed ones are added.
+
+    To be called once the launches are known, and before the graphs are written.
+    """
+    graphs = folder.graphs
+    _fill_destroyed(contents, graphs)
+    _fill_memory(contents, graphs)
+    walks = walks_by_exec(contents.walks)
+    _fill_updatable(contents, graphs, walks)
+    return FoldedLife(
+        captures=fold_capture_failures(contents, folder),
+        instantiates=fold_instantiate_failures(contents, folder),
+        updates=fold_updates(contents, graphs, walks, kernels),
+    )
+
+
+def walks_by_exec(walks: Iterable[GraphWalk]) -> dict[int, list[GraphWalk]]:
+    """Return the levels that were read at each instantiation, by executable."""
+    found: dict[int, list[GraphWalk]] = {}
+    for walk in walks:
+        found.setdefault(walk.exec_id, []).append(walk)
+    return found
+
+
+def _fill_destroyed(contents: Contents, graphs: Graphs) -> None:
+    destroyed = {
+        life.graph_id: life.end_ns
+        for life in contents.lives
+        if life.result == 0 and contents.call_names.get(life.call, "").startswith("cuGraphDestroy")
+    }
+    for level in graphs.levels.values():
+        when = destroyed.get(level.row.cuda_graph_id or 0)
+        if when is not None:
+            level.row = replace(level.row, destroyed_ns=when)
+
+
+def _fill_memory(contents: Contents, graphs: Graphs) -> None:
+    taken: dict[int, int] = {}
+    for record in contents.life.device_memory:
+        change = record.free_before - record.free_after
+        taken[record.exec_id] = taken.get(record.exec_id, 0) + change
+    for exec_id, amount in taken.items():
+        # Below zero, something else gave memory back meanwhile: nothing is known.
+        if exec_id in graphs.execs and amount >= 0:
+            graphs.execs[exec_id] = replace(graphs.execs[exec_id], device_memory_bytes=amount)
+
+
+# -- instantiated again ---------------------------------------------------------------------------
+
+
+def _fill_updatable(contents: Contents, graphs: Graphs, walks: dict[int, list[GraphWalk]]) -> None:
+    launched = contents.launch_stream.bounds
+    found = reinstantiation.updatable(
+        reinstantiation.Instantiation(
+            exec_id,
+            _identity(graphs, row, walks.get(exec_id, [])),
+            row.instantiate_start_ns,
+            *launched.get(exec_id, (None, None)),
+        )
+        for exec_id, row in graphs.execs.items()
+    )
+    for exec_id, earlier in found.items():
+        graphs.execs[exec_id] = replace(
+            graphs.execs[exec_id], could_update_graph_exec_id=graphs.execs[earlier].graph_exec_id
+        )
+
+
+def _identity(graphs: Graphs, row: rows.GraphExec, walks: list[GraphWalk]) -> object | None:
+    levels = graphs.family(row.graph_id)
+    if not walks or any(level.topology is None for level in levels):
+        return None
+    fixed = tuple(
+        (
+            n.type, n.device_id, n.cooperative, n.priority, n.source_type, n.destination_type,
+            n.bytes, n.element_bytes,
+        )
+        for walk in walks
+        for n in walk.nodes
+    )  # fmt: skip
+    hashes = [level.topology.hash for level in levels if level.topology is not None]
+    types = [node.type for walk in walks for node in walk.nodes]
+    return reinstantiation.identity_of(hashes, types, fixed, row.flags)

@@ -1,0 +1,482 @@
+"""Folding: a spool's contents into a recording."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gviz.cuda import NodeType, problems_in
+from gviz.recording import RecordingWriter, rows, table_of
+from gviz.spool.folding.agreement import give_up_contradicted
+from gviz.spool.folding.allocations import build_allocations, build_graph_memory
+from gviz.spool.folding.eager import fold_operations, match_passes
+from gviz.spool.folding.event_times import (
+    add_event_times,
+    bias_measurements,
+    collector_of,
+    fit_to_events,
+    refusal_notes,
+)
+from gviz.spool.folding.graphs import GraphFolder, Graphs, operation_name
+from gviz.spool.folding.kernels import KernelTable
+from gviz.spool.folding.launch_cost import launch_costs
+from gviz.spool.folding.launches import FoldedLaunches, Spans, fold_launches
+from gviz.spool.folding.life import fold_life
+from gviz.spool.folding.long_run import bin_rows, block_rows, remarks, statistics_rows
+from gviz.spool.folding.origins import Origins, name_graphs
+from gviz.spool.folding.periods import fold_periods
+from gviz.spool.folding.placement import take_recorded_devices
+from gviz.spool.folding.source import SourceLines
+from gviz.spool.records import SPOOL_SUFFIX, WINDOW_REASONS, SpoolReader
+from gviz.spool.streams import Contents
+
+RUN_ID = 1
+#: Counters that stand in the run's row, not among its measurements.
+_OF_THE_RUN = ("attached_ns", "ended_ns", "driver_version", "cupti_version")
+
+
+def read_contents(spool: Path) -> Contents:
+    """Read a whole spool; SpoolError if it is none."""
+    contents = Contents()
+    for record in SpoolReader(spool).records():
+        contents.add(record)
+    return contents
+
+
+def discard(spool: Path) -> None:
+    """Remove a folded spool, unless GVIZ_KEEP_SPOOL is set (to reproduce a fault in folding)."""
+    if not os.environ.get("GVIZ_KEEP_SPOOL"):
+        shutil.rmtree(spool)
+
+
+def fold(
+    contents: Contents,
+    spool: Path,
+    output: Path,
+    *,
+    overwrite: bool = False,
+    exit_code: int | None = None,
+    is_growing: bool = False,
+) -> Path:
+    """Write the recording of a spool's contents; return its path.
+
+    ``is_growing``: its process still runs, and this is not all.
+
+    Raises
+    ------
+    RecordingError
+        If ``output`` exists (and not ``overwrite``) or cannot be written.
+    """
+    contents.finish()
+    with RecordingWriter(output, overwrite=overwrite) as writer:
+        _Fold(contents, spool, writer, exit_code, is_growing).run()
+    return output
+
+
+class _Fold:
+    """One folding: from contents to rows, table by table."""
+
+    def __init__(
+        self,
+        contents: Contents,
+        spool: Path,
+        writer: RecordingWriter,
+        exit_code: int | None,
+        is_growing: bool,
+    ) -> None:
+        self.contents = contents
+        self.spool = spool
+        self.writer = writer
+        self.exit_code = exit_code
+        self.is_growing = is_growing
+        self.kernels = KernelTable(RUN_ID)
+        self.notes = list(contents.notes)
+        self.contradicted: dict[int, int] = {}
+        self.counters = {name: value for name, value, _, _ in contents.counters}
+        self.measurements: dict[str, tuple[float | None, str, str]] = {
+            name: (value, unit, method)
+            for name, value, unit, method in contents.counters
+            if name not in _OF_THE_RUN
+        }
+
+    def run(self) -> None:
+        """Write every table."""
+        inside, outside = self._activities()
+        stream = self.contents.launch_stream
+        folder = GraphFolder(self.contents, self.kernels, RUN_ID, self.spool)
+        graphs = folder.fold()
+        samples = self.contents.activity_stream.samples
+        _fill_copy_kinds(graphs, samples)
+        if len(self.contents.devices) > 1:
+            take_recorded_devices(graphs, samples)
+        self.contradicted = give_up_contradicted(graphs, self.contents, self.kernels)
+        launches = fold_launches(self.contents, inside, folder, self.kernels)
+        fit_to_events(self.contents, graphs)
+        launches = add_event_times(self.contents, graphs, launches)
+        operations = fold_operations(self.contents, outside, self.kernels, RUN_ID)
+        first_stream = len(launches.launches) + 1
+        operations, stream_launches = match_passes(operations, graphs, first_stream)
+        self._name_graphs(graphs, folder.origins)
+        life = fold_life(self.contents, folder, self.kernels)
+        self._measure(graphs, launches, folder.origins)
+        self._write_run()
+        self._write_graphs(graphs)
+        self.writer.insert(*launches.launches, *stream_launches, *operations)
+        self.writer.insert(*block_rows(stream, graphs), *bin_rows(stream, graphs))
+        self.writer.insert(*launch_costs(launches, stream, graphs))
+        self._write_spans(launches, graphs)
+        self._write_host(graphs)
+        self.writer.insert(*life.rows(), *self.kernels.rows())
+
+    def _activities(self) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void]]:
+        activities = self.contents.activity_stream
+        # start == end == 0 means "no time available" (cupti_activity.h).
+        self.measurements["activity_records_invalid"] = (
+            float(activities.invalid), "records",
+            "measured: records without a usable time, left out",
+        )  # fmt: skip
+        for remark in remarks(self.contents):
+            self.measurements[remark.name] = (remark.value, remark.unit, remark.method)
+        return activities.spans(), activities.operations()
+
+    # -- the run -------------------------------------------------------------------------
+
+    def _write_run(self) -> None:
+        meta = self.contents.metadata
+        counters = self.counters
+        driver = int(counters.get("driver_version") or 0)
+        attached = counters.get("attached_ns") is not None
+        collector, reason = collector_of(self.contents, attached)
+        known = {c.name for c in table_of(rows.Run).columns}
+        given: dict[str, Any] = {k: v for k, v in meta.items() if k in known}
+        given |= {
+            "run_id": RUN_ID,
+            "name": str(meta.get("name", self.spool.name.removesuffix(SPOOL_SUFFIX))),
+            "state": "recording" if self.is_growing else _state(self.contents),
+            "source": str(meta.get("source", "profile")),
+            "ended_ns": _integer(counters.get("ended_ns")),
+            "exit_code": self.exit_code,
+            "driver_version": f"{driver // 1000}.{driver % 1000 // 10}" if driver else None,
+            "cupti_version": _text(counters.get("cupti_version")),
+            "collector": collector,
+            "collector_reason": reason,
+        }
+        self.writer.insert(rows.Run(**given))
+        self.writer.insert(*(self._device(i) for i in range(len(self.contents.devices))))
+        for name, version in (meta.get("libraries") or {}).items():
+            self.writer.insert(rows.Library(run_id=RUN_ID, name=name, version=version))
+        self._write_windows()
+        periods = fold_periods(self.contents, RUN_ID)
+        self.writer.insert(*periods.rows)
+        self.notes += periods.notes
+        for number, (kind, text) in enumerate(self.notes, start=1):
+            self.writer.insert(rows.Note(note_id=number, run_id=RUN_ID, kind=kind, text=text))
+        for name, (value, unit, method) in sorted(self.measurements.items()):
+            self.writer.insert(
+                rows.Measurement(run_id=RUN_ID, name=name, value=value, unit=unit, method=method)
+            )
+
+    def _device(self, index: int) -> rows.Device:
+        device = self.contents.devices[index]
+        return rows.Device(
+            run_id=RUN_ID,
+            device_id=device.ordinal,
+            name=device.name,
+            compute_capability=f"{device.major}.{device.minor}",
+            multiprocessor_count=device.multiprocessors,
+            memory_bytes=device.memory_bytes,
+            max_threads_per_multiprocessor=device.max_threads,
+            pci_bus_id=device.bus_id or None,
+        )
+
+    def _write_windows(self) -> None:
+        open_at: tuple[int, int] | None = None
+        number = 0
+        for time_ns, opened, reason in [*self.contents.windows, (0, 0, 0)]:
+            if opened:
+                open_at = (time_ns, reason)
+            elif open_at is not None:
+                self.writer.insert(
+                    rows.Window(
+                        run_id=RUN_ID,
+                        window_id=number,
+                        start_ns=open_at[0],
+                        end_ns=time_ns or None,
+                        reason=WINDOW_REASONS.get(open_at[1], "?"),
+                    )
+                )
+                number += 1
+                open_at = None
+
+    def _measure(self, graphs: Graphs, launches: FoldedLaunches, origins: Origins) -> None:
+        late = [g for g in graphs.levels.values() if g.row.origin == "late"]
+        if late:
+            self.notes.append(
+                ("limit", f"{len(late)} graph(s) were instantiated before gviz attached: their "
+                          "nodes are known from recorded launches only, their edges are unknown; "
+                          "attach before the graph is made to see them")
+            )  # fmt: skip
+        homeless = launches.homeless_records + self.contents.activity_stream.homeless
+        self.measurements |= bias_measurements(self.contents.calibrations)
+        self.notes += refusal_notes(self.contents, graphs)
+        if homeless:
+            self.measurements["records_without_launch"] = (
+                float(homeless), "records",
+                "measured: graph records whose launch was not seen, left out",
+            )  # fmt: skip
+        self.measurements["launches_with_impossible_times"] = (
+            float(launches.impossible + self.contents.activity_stream.impossible), "number",
+            "derived: launches whose node times contradict the graph's dependencies, left out",
+        )  # fmt: skip
+        if self.contents.unknown_records:
+            self.notes.append(
+                (
+                    "warning",
+                    f"{self.contents.unknown_records} records of kinds unknown to this gviz "
+                    "were left out; fold the spool with the gviz that wrote it",
+                )
+            )
+        if not self.contents.metadata:
+            self.notes.append(("warning", "nothing was recorded: the spool could not be written"))
+        if "attached_ns" not in self.counters and not self.notes:
+            self.notes.append(("information", "the program did not initialise CUDA"))
+        for problem in problems_in(
+            _integer(self.counters.get("cupti_version")),
+            recording_number=int(self.counters.get("recording_number") or 1),
+            records=self.counters.get("activity_records") or 0,
+            invalid=self.contents.activity_stream.invalid,
+        ):
+            self.notes.append(("limit", f"{problem.text} ({problem.source})"))
+        unwanted = {
+            graphs.execs[i].graph_exec_id for i in self.contents.unwanted_execs if i in graphs.execs
+        }
+        self._measure_losses(graphs, launches, unwanted)
+        self._measure_nesting(graphs, launches)
+        if self.contents.stopped:
+            self.notes.append(
+                ("warning", f"collecting stopped: {self.contents.stopped}; the program went on, "
+                            "what it did after that is missing")
+            )  # fmt: skip
+        elif self.is_growing:
+            self.notes.append(
+                ("information", "the process is still being recorded: this is what there was at "
+                                "the last look; launches that run just now have no node times yet")
+            )  # fmt: skip
+        elif not self.contents.ended:
+            self.notes.append(
+                ("warning", "the process ended without closing the recording: it holds all up to "
+                            "the last flush, at most half a second and the records of launches "
+                            "then unfinished are missing")
+            )  # fmt: skip
+
+    def _measure_nesting(self, graphs: Graphs, launches: FoldedLaunches) -> None:
+        """Say what is not known about nodes inside nodes, and in doubt."""
+        names = {i: level.row.name for i, level in graphs.levels.items()}
+        for top, count in self.contradicted.items():
+            self.notes.append(
+                ("warning", f"{names[top]}: {count} nested nodes ran other work than the node of "
+                            "their number; this driver numbers nested nodes in an unknown way, "
+                            "so the times of bodies are shown without their nodes")
+            )  # fmt: skip
+        if self.contradicted:
+            self.measurements["nodes_mismatched"] = (
+                float(sum(self.contradicted.values())), "number",
+                "derived: nested nodes whose records are of other work, left without times",
+            )  # fmt: skip
+        for graph_id, node_id in graphs.unknown_bodies:
+            self.notes.append(
+                ("limit", f"{names[graph_id]}, node {node_id}: its bodies are not known, because "
+                          "the node was added before gviz attached; their nodes, and those of "
+                          "the bodies numbered after them, are known from their times only")
+            )  # fmt: skip
+        doubtful = sum(launch.ambiguous_count for launch in launches.launches)
+        doubtful += self.contents.activity_stream.bodies_doubtful
+        if doubtful:
+            self.measurements["body_spans_ambiguous"] = (
+                float(doubtful), "number",
+                "derived: spans of conditional bodies that may be a neighbouring launch's",
+            )  # fmt: skip
+            self.notes.append(
+                ("limit", f"{doubtful} spans of conditional bodies may belong to a neighbouring "
+                          "launch: they carry no launch's id, and nothing else in their graph "
+                          "has a time; wait between launches to tell them apart")
+            )  # fmt: skip
+
+    def _measure_losses(self, graphs: Graphs, launches: FoldedLaunches, unwanted: set[int]) -> None:
+        """Count launches made in windows whose node times did not arrive."""
+        timed = {
+            graph_id
+            for graph_id in {row.graph_id for row in graphs.execs.values()}
+            for level in graphs.family(graph_id)
+            if any(node.not_timed_reason is None for node in level.nodes.values())
+        }
+        bare = [
+            launch
+            for launch in launches.launches
+            if launch.node_level
+            and not launch.span_count
+            and launch.graph_id in timed
+            and launch.graph_exec_id not in unwanted
+        ]
+        stream, activities = self.contents.launch_stream, self.contents.activity_stream
+        bare_count = len(bare) + sum(
+            count
+            for exec_id, count in stream.without_nodes.items()
+            if graphs.execs[exec_id].graph_id in timed
+        )
+        missing = max(0, bare_count - launches.impossible - activities.impossible)
+        self.measurements["launches_without_node_times"] = (
+            float(missing),
+            "number",
+            "derived: launches made inside windows of which no node record arrived",
+        )
+        times = [launch.gpu_end_ns for launch in launches.launches if launch.gpu_end_ns]
+        last_gpu = max([*times, stream.last_gpu_ns])
+        is_cut = not (self.contents.ended or self.is_growing)
+        if is_cut and last_gpu and stream.last_call_ns:
+            self.measurements["lost_tail_ns"] = (
+                float(max(0, stream.last_call_ns - last_gpu)),
+                "ns",
+                "derived: from the end of the last recorded node to the last launch call seen",
+            )
+
+    # -- graphs --------------------------------------------------------------------------
+
+    def _name_graphs(self, graphs: Graphs, origins: Origins) -> None:
+        tops = [g for g in graphs.levels.values() if g.row.origin != "body"]
+        complaint = origins.complaint([g.row.name or "(no name)" for g in tops])
+        if complaint is not None:
+            self.notes.append(("warning", complaint))
+        for level, row in zip(tops, name_graphs([g.row for g in tops]), strict=True):
+            level.row = row
+
+    def _write_graphs(self, graphs: Graphs) -> None:
+        written: set[int] = set()
+        for level in graphs.levels.values():
+            self.writer.insert(level.row, *level.nodes.values(), *level.arguments)
+            self.writer.insert(*level.parameters)
+            topology = level.topology
+            if topology is None or topology.topology_id in written:
+                continue
+            written.add(topology.topology_id)
+            self.writer.insert(topology)
+            edges = level.edges.tolist()
+            self.writer.insert_tuples(rows.Edge, ([topology.topology_id, *e] for e in edges))
+        self.writer.insert(*graphs.execs.values(), *build_allocations(graphs, self.contents))
+        self.writer.insert(*build_graph_memory(self.contents, RUN_ID))
+
+    def _write_spans(self, launches: FoldedLaunches, graphs: Graphs) -> None:
+        spans = launches.spans
+        self.writer.insert_tuples(rows.Span, spans.to_tuples())
+        graph_of = np.zeros(len(launches.launches) + 1, np.int64)
+        for launch in launches.launches:
+            graph_of[launch.launch_id] = launch.graph_id
+        streamed = self.contents.activity_stream.nodes
+        by_graph: dict[int, Spans | None] = dict(spans.by_graph(graph_of))
+        execs = {group >> 32 for group in streamed.groups.tolist()}
+        for graph_id in {graphs.execs[e].graph_id for e in execs if e in graphs.execs}:
+            by_graph.setdefault(graph_id, None)
+        # One method a graph: without CUPTI a graph has an id, and so a row, of its own.
+        for graph_id, mine in sorted(by_graph.items()):
+            found = statistics_rows(graph_id, mine, streamed, graphs)
+            self.writer.insert_tuples(rows.NodeStatistics, found)
+
+    # -- the host ------------------------------------------------------------------------
+
+    def _write_host(self, graphs: Graphs) -> None:
+        contents = self.contents
+        for path_id, (parent, domain, text) in contents.nvtx_paths.items():
+            self.writer.insert(
+                rows.NvtxPath(
+                    nvtx_path_id=path_id, run_id=RUN_ID, parent_id=parent or None,
+                    domain=domain or None, text=text,
+                )
+            )  # fmt: skip
+        for number, (path, thread, start, end) in enumerate(contents.nvtx_ranges, start=1):
+            self.writer.insert(
+                rows.NvtxRange(
+                    nvtx_range_id=number, run_id=RUN_ID, nvtx_path_id=path, thread_id=thread,
+                    start_ns=start, end_ns=end,
+                )
+            )  # fmt: skip
+        self._write_stacks(contents.stacks)
+        self._write_calls(graphs)
+
+    def _write_stacks(self, stacks: dict[int, list[list[Any]]]) -> None:
+        locations: dict[tuple[Any, ...], int] = {}
+        for stack_id, frames in stacks.items():
+            for depth, frame in enumerate(frames):
+                number = locations.setdefault(tuple(frame), len(locations) + 1)
+                self.writer.insert(
+                    rows.StackFrame(stack_id=stack_id, depth=depth, location_id=number)
+                )
+        sources = SourceLines(_last_moment(self.contents))
+        for (file, line, function, source), number in locations.items():
+            self.writer.insert(
+                rows.Location(
+                    location_id=number,
+                    file=file,
+                    line=line,
+                    function=function,
+                    source=source or sources.line(file, line),
+                )
+            )
+
+    def _write_calls(self, graphs: Graphs) -> None:
+        by_cuda_id = {g.row.cuda_graph_id: g.row.graph_id for g in graphs.levels.values()}
+        lives = sorted(self.contents.lives, key=lambda life: life.start_ns)
+        for number, life in enumerate(lives, start=1):
+            execution = graphs.execs.get(life.exec_id)
+            graph_id = by_cuda_id.get(life.graph_id) if life.graph_id else None
+            self.writer.insert(
+                rows.ApiCall(
+                    api_call_id=number,
+                    run_id=RUN_ID,
+                    name=self.contents.call_names.get(life.call, f"driver call {life.call}"),
+                    start_ns=life.start_ns,
+                    end_ns=life.end_ns,
+                    thread_id=life.thread_id,
+                    result=life.result,
+                    graph_id=graph_id or (execution.graph_id if execution else None),
+                    graph_exec_id=execution.graph_exec_id if execution else None,
+                )
+            )
+
+
+def _fill_copy_kinds(graphs: Graphs, samples: Mapping[int, np.void]) -> None:
+    """Take the direction of copies between unified addresses from records of them."""
+    kinds = {node: int(record["copy_kind"]) for node, record in samples.items()}
+    for exec_id, execution in graphs.execs.items():
+        for level in graphs.family(execution.graph_id):
+            for node_id, node in level.nodes.items():
+                kind = kinds.get(exec_id << 32 | (node.exec_node_id or 0))
+                if node.type == NodeType.MEMCPY and node.copy_kind is None and kind:
+                    level.nodes[node_id] = replace(
+                        node, copy_kind=kind, name=operation_name(node.type, kind)
+                    )
+
+
+def _last_moment(contents: Contents) -> int:
+    """Return the latest host time that the spool tells, in nanoseconds."""
+    ended = [int(value) for name, value, _, _ in contents.counters if name == "ended_ns"]
+    times = [c.time_ns for c in contents.created.values()]
+    return max([*ended, *times, contents.launch_stream.last_call_ns], default=0)
+
+
+def _integer(value: float | None) -> int | None:
+    return None if value is None else int(value)
+
+
+def _text(value: float | None) -> str | None:
+    return None if value is None else str(int(value))
+
+
+def _state(contents: Contents) -> str:
+    return "completed" if contents.ended and not contents.stopped else "aborted"

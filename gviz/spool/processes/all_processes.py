@@ -1,0 +1,384 @@
+"""The spools of one ``gviz run``: every process of the program that used CUDA wrote one.
+
+The first process writes at the top of the job's directory, each other into a folder there. They
+are read together and become the runs of one recording.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gviz.errors import SpoolError
+from gviz.recording import merge_recordings
+from gviz.spool.folding import discard, fold
+from gviz.spool.records import SpoolReader
+from gviz.spool.records import format as f
+from gviz.spool.streams import Contents
+
+_POLL_SECONDS = 0.05
+#: Says that a job's recording is written, and that what is left here was still running then.
+_RECORDED = "recorded"
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The process that appends to a spool.
+
+    Attributes
+    ----------
+    process_id
+        Operating system's process id.
+    start_ticks
+        Its start in clock ticks since boot, for ids are used again; 0: not known.
+    """
+
+    process_id: int
+    start_ticks: int = 0
+
+    def is_running(self) -> bool:
+        """Whether it still runs: a zombie waits only to be asked how it ended."""
+        try:
+            status = Path(f"/proc/{self.process_id}/stat").read_text(errors="replace")
+        except OSError:
+            return False
+        state, *fields = status.rpartition(")")[2].split()  # from field 3 on (man 5 proc)
+        another = self.start_ticks and int(fields[18]) != self.start_ticks
+        return state not in ("Z", "X") and not another
+
+
+@dataclass(slots=True)
+class ProcessSpool:
+    """One process's spool, read as far as it goes."""
+
+    directory: Path
+    is_top: bool
+    contents: Contents = field(default_factory=Contents)
+    #: Why it could not be read to its end.
+    failure: SpoolError | None = None
+    _reader: SpoolReader | None = None
+
+    def read(self) -> None:
+        """Take in what was appended since the last call."""
+        if self.failure is not None or self.contents.ended:
+            return
+        try:
+            self._reader = self._reader or SpoolReader(self.directory)
+            for record in self._reader.records():
+                self.contents.add(record)
+        except SpoolError as error:
+            self.failure = error
+
+    @property
+    def owner(self) -> Owner:
+        """The process, as the first segment's header and the metadata name it."""
+        with (self.directory / f"{0:06d}{f.SEGMENT_SUFFIX}").open("rb") as file:
+            header = file.read(f.SEGMENT_HEADER.size).ljust(f.SEGMENT_HEADER.size, b"\0")
+        written, start = f.SEGMENT_OWNER.unpack_from(header, f.SEGMENT_OWNER_OFFSET)
+        if not written and not self.is_top:  # just made: named <process id>-<start>
+            named = self.directory.name.partition("-")[0]
+            return Owner(int(named) if named.isdecimal() else 0)
+        told = int(self.contents.metadata.get("process_id") or written)
+        return Owner(told, start if told == written else 0)
+
+    @property
+    def bytes_read(self) -> int:
+        """Of its records, so far."""
+        return self._reader.bytes_read if self._reader is not None else 0
+
+    def may_grow(self) -> bool:
+        """Whether its process may still append."""
+        host = self.contents.metadata.get("host", socket.gethostname())
+        return not self.contents.ended and host == socket.gethostname() and self.owner.is_running()
+
+    def is_of_use(self) -> bool:
+        """Whether it tells more than that a launcher ran, which used no GPU itself."""
+        used = self.contents.devices or self.contents.walks or self.contents.launch_stream.bounds
+        return bool(used or self.contents.notes) or self.failure is not None
+
+    def remove(self) -> None:
+        """Remove it, but no other process's."""
+        if not self.is_top:
+            discard(self.directory)
+        elif not os.environ.get("GVIZ_KEEP_SPOOL"):
+            for entry in self.directory.iterdir():
+                if not entry.is_dir():
+                    entry.unlink()
+
+
+class JobSpools:
+    """All spools of a job, followed while processes come and go.
+
+    Parameters
+    ----------
+    directory
+        The job's directory, ``<recording>-spool``.
+
+    Raises
+    ------
+    SpoolError
+        If there is none.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        if not directory.is_dir():
+            raise SpoolError(f"there is no spool {directory}")
+        self.directory = directory
+        self._known: dict[Path, ProcessSpool] = {}
+
+    @property
+    def processes(self) -> list[ProcessSpool]:
+        """The spools found so far: the first process, then by rank, then in order of start."""
+
+        def order(process: ProcessSpool) -> tuple[bool, float, int]:
+            told = process.contents.metadata
+            rank = told.get("rank")
+            return (
+                not process.is_top,
+                float("inf") if rank is None else rank,
+                int(told.get("started_ns") or 0),
+            )
+
+        return sorted(self._known.values(), key=order)
+
+    def read(self) -> None:
+        """Look for new spools, and read all of them on."""
+        folders = (entry for entry in self.directory.iterdir() if entry.is_dir())
+        for folder in (self.directory, *folders):
+            if folder not in self._known and (folder / f"{0:06d}{f.SEGMENT_SUFFIX}").exists():
+                self._known[folder] = ProcessSpool(folder, folder == self.directory)
+        for process in self._known.values():
+            process.read()
+
+    def follow(self, over: Callable[[], bool]) -> None:
+        """Read until ``over`` says that the program has ended."""
+        last = False
+        while not last:
+            # Asked before reading: what a process that is gone now wrote is there to be read.
+            last = over()
+            self.read()
+            if not last:
+                time.sleep(_POLL_SECONDS)
+
+    def settle(self, seconds: float) -> None:
+        """Wait a while for processes that are about to end, as ranks do after their launcher."""
+        until = time.monotonic() + seconds
+        while self.growing() and time.monotonic() < until:
+            time.sleep(_POLL_SECONDS)
+            self.read()
+        self.read()
+
+    def growing(self) -> list[ProcessSpool]:
+        """Return the spools that may still be appended to."""
+        return [p for p in self.processes if not self._is_replaced(p) and p.may_grow()]
+
+    def _is_replaced(self, process: ProcessSpool) -> bool:
+        """Whether its program has made way for another in the same process (exec)."""
+        later = [
+            other
+            for other in self._known.values()
+            if other.owner == process.owner and _started(other) > _started(process)
+        ]
+        return bool(later)
+
+    # -- the recording ---------------------------------------------------------------------
+
+    def write(
+        self, output: Path, *, overwrite: bool = False, main: int = 0, exit_code: int | None = None
+    ) -> bool:
+        """Fold every process that has ended into one recording; remove what was folded.
+
+        Parameters
+        ----------
+        output
+            The recording.
+        overwrite
+            Replace an existing file.
+        main, exit_code
+            Process id of the program and how it ended, where that is known.
+
+        Returns
+        -------
+        bool
+            False when no process has ended that is worth recording: nothing is written.
+
+        Raises
+        ------
+        SpoolError
+            If the only spool is damaged; of several the others are folded, with a note.
+        RecordingError
+            If ``output`` cannot be written.
+        """
+        growing = self.growing()
+        ended = [p for p in self.processes if p not in growing]
+        readable = [p for p in ended if p.failure is None]
+        if ended and not readable:
+            raise ended[0].failure or SpoolError(f"{self.directory} cannot be read")
+        useful = [p for p in readable if p.is_of_use()]
+        folded = useful or readable[: 0 if growing else 1]
+        if not folded:
+            return False
+        name_runs(folded, several=len(folded) > 1)
+        self._note_missing(folded[0].contents, growing, [p for p in ended if p.failure], output)
+        codes = [exit_code if p is self._last_of(main) else None for p in folded]
+        if len(folded) == 1:
+            only = folded[0]
+            fold(only.contents, only.directory, output, overwrite=overwrite, exit_code=codes[0])
+        else:
+            self._merge(folded, codes, (), output, overwrite=overwrite)
+        self._remove(readable)
+        return True
+
+    def snapshot(self, output: Path) -> bool:
+        """Write what was read so far as a recording, and leave the spools as they are.
+
+        Processes that still run are runs in state ``recording``. They stand in the order in
+        which they were found, so that one that joins moves no other. What was read is settled
+        by it (:meth:`Contents.finish`): nothing can be read on afterwards.
+
+        Returns
+        -------
+        bool
+            False when there is no process yet that told its name: nothing is written.
+        """
+        growing = self.growing()
+        told = [p for p in self._known.values() if p.failure is None and p.contents.metadata]
+        folded = [p for p in told if p.is_of_use()] or told[:1]
+        if not folded:
+            return False
+        name_runs(folded, several=len(folded) > 1)
+        parts = [output.with_name(f"{output.name}.{i}") for i in range(len(folded))]
+        try:
+            for process, part in zip(folded, parts, strict=True):
+                fold(
+                    process.contents,
+                    process.directory,
+                    part,
+                    overwrite=True,
+                    is_growing=process in growing,
+                )
+            if len(parts) == 1:
+                parts[0].replace(output)
+            else:
+                merge_recordings(parts, output, overwrite=True)
+        finally:
+            for part in parts:
+                part.unlink(missing_ok=True)
+        return True
+
+    def add_to(self, recording: Path) -> bool:
+        """Add the processes that have ended since to the recording that the others became.
+
+        Returns
+        -------
+        bool
+            Whether there was one.
+        """
+        growing = self.growing()
+        ended = [p for p in self.processes if p not in growing and p.failure is None]
+        if ended:
+            name_runs(ended, several=True)
+            codes = [None] * len(ended)
+            self._merge(ended, codes, (recording,), recording, overwrite=True)
+            self._remove(ended)
+        return bool(ended)
+
+    @property
+    def bytes_read(self) -> int:
+        """Of all spools, so far."""
+        return sum(process.bytes_read for process in self._known.values())
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether the recording is written already, and these are processes that outlived it."""
+        return (self.directory / _RECORDED).exists()
+
+    def _last_of(self, process_id: int) -> ProcessSpool | None:
+        mine = [p for p in self.processes if p.owner.process_id == process_id]
+        return max(mine, key=_started, default=None)
+
+    def _note_missing(
+        self,
+        contents: Contents,
+        growing: Sequence[ProcessSpool],
+        damaged: Sequence[ProcessSpool],
+        output: Path,
+    ) -> None:
+        contents.notes += [
+            (
+                "limit",
+                f"process {p.owner.process_id} was still running when the program ended and is "
+                f"not in this recording; 'gviz info {output.name}' adds it once it has ended",
+            )
+            for p in growing
+        ]
+        contents.notes += [
+            ("warning", f"process {p.owner.process_id} is not in this recording: {p.failure}")
+            for p in damaged
+        ]
+
+    def _merge(
+        self,
+        processes: Sequence[ProcessSpool],
+        codes: Sequence[int | None],
+        before: Sequence[Path],
+        output: Path,
+        *,
+        overwrite: bool,
+    ) -> None:
+        parts = [self.directory / f"run-{i}.gviz" for i in range(len(processes))]
+        try:
+            for process, code, part in zip(processes, codes, parts, strict=True):
+                fold(process.contents, process.directory, part, overwrite=True, exit_code=code)
+            merge_recordings([*before, *parts], output, overwrite=overwrite)
+        finally:
+            for part in parts:
+                part.unlink(missing_ok=True)
+
+    def _remove(self, folded: Sequence[ProcessSpool]) -> None:
+        for process in folded:
+            process.remove()
+            self._known.pop(process.directory)
+        if os.environ.get("GVIZ_KEEP_SPOOL"):
+            return
+        (self.directory / _RECORDED).unlink(missing_ok=True)
+        try:
+            self.directory.rmdir()
+        except OSError:  # a process still runs, or has just begun
+            (self.directory / _RECORDED).touch()
+
+    def discard(self) -> None:
+        """Remove the directory of a job in which no process used CUDA."""
+        with contextlib.suppress(OSError):  # somebody put something there
+            self.directory.rmdir()
+
+
+def _started(process: ProcessSpool) -> int:
+    return int(process.contents.metadata.get("started_ns") or 0)
+
+
+def name_runs(processes: Sequence[ProcessSpool], *, several: bool) -> None:
+    """Tell runs of one recording apart: "train rank 3", "serve pid 4711"."""
+    if not several:
+        return
+    names = []
+    for process in processes:
+        told = process.contents.metadata
+        name = str(told.get("name", "run"))
+        if told.get("rank") is not None:
+            name += f" rank {told['rank']}"
+        elif not process.is_top:
+            name += f" pid {process.owner.process_id}"
+        names.append(name)
+    count = Counter(names)
+    for process, name in zip(processes, names, strict=True):
+        # A rank's own children inherit its RANK.
+        again = count[name] > 1 and " pid " not in name
+        pid = f" pid {process.owner.process_id}" if again else ""
+        process.contents.metadata["name"] = name + pid

@@ -1,0 +1,93 @@
+"""The writer process: follow a spool until it ends, then fold it.
+
+Run as ``python -m gviz.spool.processes.follow SPOOL OUTPUT --watched PROCESS_ID [--overwrite]``.
+It touches no CUDA. It reads records as they are appended, so that little is left to do at the end.
+A line on standard input, or its end, says that nothing more will be appended.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import select
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from gviz.errors import GvizError
+from gviz.spool.folding import discard, fold
+from gviz.spool.processes.attended import attend
+from gviz.spool.records import SpoolReader
+from gviz.spool.streams import Contents
+
+_POLL_SECONDS = 0.05
+
+
+def gather(reader: SpoolReader, over: Callable[[Contents], bool]) -> Contents:
+    """Read a spool while it grows, until ``over`` says of what was read that no more will come."""
+    contents = Contents()
+    last = False
+    while not last:
+        # Asked before reading: what a process that is gone now wrote is there to be read.
+        last = over(contents)
+        for record in reader.records():
+            contents.add(record)
+        if not (last or over(contents)):
+            time.sleep(_POLL_SECONDS)
+    return contents
+
+
+def follow(
+    spool: Path, output: Path, *, overwrite: bool, watched: int, told: Callable[[], bool]
+) -> Path:
+    """Read the spool until it is closed or its process is gone, fold it, and remove it.
+
+    Parameters
+    ----------
+    watched
+        Process id of the parent that appends; when it is no longer our parent it has ended.
+    told
+        Whether the parent has said that it appends no more. A spool that could not grow, on a
+        full disk, never says so itself.
+    """
+    reader = SpoolReader(spool)
+    with attend(spool):
+        contents = gather(
+            reader,
+            lambda contents: contents.ended or os.getppid() != watched or told(),
+        )
+        fold(contents, spool, output, overwrite=overwrite)
+        discard(spool)
+    return output
+
+
+def _told() -> bool:
+    return bool(select.select([sys.stdin], [], [], 0)[0])
+
+
+def main() -> int:
+    """Run the writer; exit 1 with a sentence on stderr if the recording cannot be written."""
+    parser = argparse.ArgumentParser(prog="python -m gviz.spool.processes.follow")
+    parser.add_argument("spool", type=Path)
+    parser.add_argument("output", type=Path)
+    # Given, not asked for here: the parent may be gone before this process could ask.
+    parser.add_argument("--watched", type=int, required=True)
+    parser.add_argument("--overwrite", action="store_true")
+    arguments = parser.parse_args()
+    try:
+        follow(
+            arguments.spool,
+            arguments.output,
+            overwrite=arguments.overwrite,
+            watched=arguments.watched,
+            told=_told,
+        )
+    except GvizError as error:
+        print(f"gviz: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

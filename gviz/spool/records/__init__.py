@@ -1,0 +1,5 @@
+"""The binary format of a spool, and its records decoded."""
+
+from gviz.face import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

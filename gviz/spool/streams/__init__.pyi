@@ -1,0 +1,12 @@
+from gviz.spool.streams.consistency import cut_launches as cut_launches
+from gviz.spool.streams.consistency import impossible_launches as impossible_launches
+from gviz.spool.streams.contents import Contents as Contents
+from gviz.spool.streams.fences import Extent as Extent
+from gviz.spool.streams.fences import Fences as Fences
+from gviz.spool.streams.fences import place_between as place_between
+from gviz.spool.streams.launch_bins import MEASURES as MEASURES
+from gviz.spool.streams.launch_stream import Block as Block
+from gviz.spool.streams.launch_stream import LaunchRecord as LaunchRecord
+from gviz.spool.streams.launch_stream import LaunchStream as LaunchStream
+from gviz.spool.streams.node_ids import Numbering as Numbering
+from gviz.spool.streams.node_ids import body_name as body_name

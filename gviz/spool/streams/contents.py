@@ -1,0 +1,389 @@
+"""What a spool holds, decoded: the middle between raw records and a recording's rows."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gviz.cuda import not_timed_reason
+from gviz.errors import SpoolError
+from gviz.recording import LATEST_NS
+from gviz.spool.records import (
+    EVENT_TAKERS,
+    LIFE_TAKERS,
+    NESTING_TAKERS,
+    ArgumentRecord,
+    CalibrationRecord,
+    CallRecord,
+    CreatedRecord,
+    DeviceRecord,
+    FunctionRecord,
+    GraphMemoryRecord,
+    GraphWalk,
+    LifeContents,
+    LifeRecord,
+    NodeRecord,
+    NodeTimesRecord,
+    OriginRecord,
+    PeriodRecord,
+    Record,
+    RecordType,
+    check_sizes,
+    check_time,
+    decode_buffer,
+    read_metadata,
+    read_stack,
+    read_text,
+)
+from gviz.spool.records import format as f
+from gviz.spool.streams.activity_stream import ActivityStream, GraphTimes
+from gviz.spool.streams.fences import Fences, fences_of
+from gviz.spool.streams.launch_stream import LaunchStream
+from gviz.spool.streams.retention import Retention
+
+#: NVTX ranges kept; those beyond are counted.
+MOST_NVTX_RANGES = 100_000
+
+
+@dataclass(slots=True)
+class Contents:
+    """Everything a spool told, in order of arrival; of long runs what ``limits`` keep.
+
+    Call :meth:`finish` after the last record.
+    """
+
+    limits: Retention = field(default_factory=Retention)
+
+    metadata: dict[str, Any] = field(default_factory=dict)
+    ended: bool = False
+    #: Why collecting stopped before its end; "" when it did not.
+    stopped: str = ""
+    notes: list[tuple[str, str]] = field(default_factory=list)
+    counters: list[tuple[str, float, str, str]] = field(default_factory=list)
+    devices: list[DeviceRecord] = field(default_factory=list)
+    windows: list[tuple[int, int, int]] = field(default_factory=list)
+    periods: list[PeriodRecord] = field(default_factory=list)
+    strings: dict[int, str] = field(default_factory=dict)
+    functions: dict[int, FunctionRecord] = field(default_factory=dict)
+    call_names: dict[int, str] = field(default_factory=dict)
+    calls: list[CallRecord] = field(default_factory=list)
+    lives: list[LifeRecord] = field(default_factory=list)
+    walks: list[GraphWalk] = field(default_factory=list)
+    created: dict[int, CreatedRecord] = field(default_factory=dict)
+    clones: dict[int, int] = field(default_factory=dict)
+    stacks: dict[int, list[list[Any]]] = field(default_factory=dict)
+    nvtx_paths: dict[int, tuple[int, str, str]] = field(default_factory=dict)
+    nvtx_ranges: list[tuple[int, int, int, int]] = field(default_factory=list)
+    dots: list[int] = field(default_factory=list)
+    graph_memory: list[GraphMemoryRecord] = field(default_factory=list)
+    freed: dict[int, int] = field(default_factory=dict)  # address to the call that freed it
+    origins: list[OriginRecord] = field(default_factory=list)
+    node_times: list[NodeTimesRecord] = field(default_factory=list)
+    calibrations: list[CalibrationRecord] = field(default_factory=list)
+    collectors: list[tuple[str, str]] = field(default_factory=list)
+    #: why nodes of a graph are not timed, by the graph's id
+    refusals: dict[int, str] = field(default_factory=dict)
+    life: LifeContents = field(default_factory=LifeContents)
+    unknown_records: int = 0
+    nvtx_ranges_left_out: int = 0
+    launch_stream: LaunchStream = field(init=False)
+    activity_stream: ActivityStream = field(init=False)
+    #: CUDA's ids of the executables whose nodes were not to be timed.
+    unwanted_execs: set[int] = field(default_factory=set)
+    #: The latest walk of each graph, by CUDA graph id.
+    walk_of: dict[int, GraphWalk] = field(default_factory=dict)
+    _by_exec: dict[int, list[GraphWalk]] = field(default_factory=dict)
+    _graph_times: dict[int, GraphTimes] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.launch_stream = LaunchStream(self.limits, self._timed_nodes)
+        self.activity_stream = ActivityStream(self.launch_stream, self._times_of)
+
+    def finish(self) -> None:
+        """Say that no record follows: what waited for more is settled."""
+        self._forget_unknown_paths()
+        self.activity_stream.settle(last=True)
+        self.launch_stream.finish()
+
+    def _forget_unknown_paths(self) -> None:
+        """Leave out references to NVTX ranges of which no record came, and gviz's own range."""
+        own = [path for path, (*_, text) in self.nvtx_paths.items() if text == f.PROBE_TEXT]
+        for path in (0, *own):
+            self.nvtx_paths.pop(path, None)
+        paths = self.nvtx_paths
+        for path, (parent, domain, text) in paths.items():
+            # A range is told after those around it.
+            if parent and (parent not in paths or parent >= path):
+                paths[path] = (0, domain, text)
+        self.nvtx_ranges = [found for found in self.nvtx_ranges if found[0] in paths]
+        for node, created in self.created.items():
+            if created.nvtx_path not in paths:
+                self.created[node] = created._replace(nvtx_path=0)
+        self.origins = [
+            o if o.nvtx_path in paths else o._replace(nvtx_path=0) for o in self.origins
+        ]
+        self.life.forget_unknown_paths(paths)
+
+    def fences_of(self, exec_id: int) -> Fences | None:
+        """Return what surrounds the bodies in an executable; None: it has no conditional node."""
+        graph = self._times_of(exec_id)
+        return Fences() if graph is None else graph.fences
+
+    def _times_of(self, exec_id: int) -> GraphTimes | None:
+        """Return what is known of an executable's graph; None: instantiated before gviz."""
+        if exec_id not in self._graph_times and exec_id in self._by_exec:
+            walks = self._by_exec[exec_id]
+            fences = fences_of(walks)
+            # An untaken body gives no record, a loop many.
+            timed = self._timed_nodes(exec_id) if fences is None else None
+            self._graph_times[exec_id] = GraphTimes(walks[0].edges, timed, fences)
+        return self._graph_times.get(exec_id)
+
+    def _timed_nodes(self, exec_id: int) -> int:
+        """Return how many nodes of an executable get a time, bodies included, once each."""
+        walks = self._by_exec.get(exec_id, ())
+        cupti = self.cupti_version
+        return sum(
+            not_timed_reason(node.type, cupti) is None for walk in walks for node in walk.nodes
+        )
+
+    @property
+    def cupti_version(self) -> int | None:
+        """CUPTI_API_VERSION of the recording, such as 130001; None: CUPTI was not used."""
+        versions = [int(value) for name, value, *_ in self.counters if name == "cupti_version"]
+        return versions[-1] if versions else None
+
+    def add(self, record: Record) -> None:
+        """Take one record in. A record of an unknown type is counted, not refused.
+
+        Raises
+        ------
+        SpoolError
+            If the payload is not what its type says.
+        """
+        take = _TAKERS.get(record.type)
+        if take is None:
+            self.unknown_records += 1
+            return
+        try:
+            take(self, record.payload)
+        except (ValueError, TypeError, IndexError, struct.error) as error:
+            raise SpoolError(
+                f"the spool is damaged: a {RecordType(record.type).name} record of "
+                f"{len(record.payload)} bytes cannot be read ({error}); record again"
+            ) from error
+
+
+def _meta(c: Contents, p: bytes) -> None:
+    c.metadata |= read_metadata(p)
+
+
+def _end(c: Contents, p: bytes) -> None:
+    c.ended = True
+
+
+def _stopped(c: Contents, p: bytes) -> None:
+    c.stopped = c.stopped or read_text(p)
+
+
+def _note(c: Contents, p: bytes) -> None:
+    kind, _, text = read_text(p).partition("\n")
+    c.notes.append((kind, text))
+
+
+def _counter(c: Contents, p: bytes) -> None:
+    name, value, unit, method = read_text(p).split("\n", 3)
+    number = float(value)
+    if not abs(number) <= LATEST_NS:
+        raise ValueError(f"{name} is {value:.40}")
+    c.counters.append((name, number, unit, method))
+
+
+def _device(c: Contents, p: bytes) -> None:
+    v = f.DEVICE.unpack_from(p)
+    check_sizes(*v[3:6])
+    bus_id, name = read_text(v[6].rstrip(b"\0")), read_text(p[f.DEVICE.size :])
+    c.devices.append(DeviceRecord(v[0], v[1], v[2], v[3], v[4], v[5], bus_id, name))
+
+
+def _window(c: Contents, p: bytes) -> None:
+    window = f.WINDOW.unpack(p)
+    check_time(window[0])
+    c.windows.append(window)
+
+
+def _period(c: Contents, p: bytes) -> None:
+    time_ns, begins, reason = f.PERIOD.unpack_from(p)
+    check_time(time_ns)
+    c.periods.append(PeriodRecord(time_ns, begins, reason, read_text(p[f.PERIOD.size :])))
+
+
+def _buffer(c: Contents, p: bytes) -> None:
+    records = decode_buffer(p)
+    if len(records):
+        check_time(int(records["start_ns"].min()), int(records["start_ns"].max()))
+        check_time(int(records["end_ns"].min()), int(records["end_ns"].max()))
+        check_sizes(int(records["bytes"].min()), int(records["bytes"].max()))
+    if c.unwanted_execs:
+        exec_ids = (records["graph_node_id"] >> np.uint64(32)).astype(np.int64)
+        records = records[~np.isin(exec_ids, sorted(c.unwanted_execs))]
+    c.activity_stream.add(records)
+
+
+def _string(c: Contents, p: bytes) -> None:
+    c.strings[int.from_bytes(p[:8], "little")] = read_text(p[8:])
+
+
+def _call(c: Contents, p: bytes) -> None:
+    call = CallRecord(*f.CALL.unpack(p))
+    check_time(call.start_ns, call.end_ns)
+    c.calls.append(call)
+
+
+def _life(c: Contents, p: bytes) -> None:
+    life = LifeRecord(*f.LIFE.unpack(p))
+    check_time(life.start_ns, life.end_ns)
+    c.lives.append(life)
+
+
+def _call_name(c: Contents, p: bytes) -> None:
+    c.call_names[int.from_bytes(p[:4], "little")] = read_text(p[4:])
+
+
+def _launch(c: Contents, p: bytes) -> None:
+    check_time(*f.LAUNCH.unpack(p)[2:4])
+    c.launch_stream.add(p)
+    if c.launch_stream.overfull:
+        c.activity_stream.settle()
+
+
+def _launch_time(c: Contents, p: bytes) -> None:
+    token, duration_ns = f.LAUNCH_TIME.unpack(p)
+    check_time(duration_ns)
+    c.launch_stream.add_time(token, duration_ns)
+
+
+def _graph(c: Contents, p: bytes) -> None:
+    graph_id, exec_id, parent_graph, parent_node, branch, *_ = f.GRAPH.unpack(p)
+    walk = GraphWalk(graph_id, exec_id, parent_graph, parent_node, branch)
+    (c.life.failed_walks if exec_id == f.WALK_FAILED else c.walks).append(walk)
+    c.walk_of[graph_id] = walk
+    c._by_exec.setdefault(exec_id, []).append(walk)
+
+
+def _node(c: Contents, p: bytes) -> None:
+    v = f.NODE.unpack_from(p)
+    arguments, at = [], f.NODE.size
+    for _ in range(v[23]):
+        size, padded, allocation, allocation_bytes = f.ARGUMENT.unpack_from(p, at)
+        at += f.ARGUMENT.size
+        arguments.append(ArgumentRecord(size, allocation, allocation_bytes, p[at : at + size]))
+        at += padded
+    shape = (tuple(v[5:8]), tuple(v[8:11]))
+    node = NodeRecord._make((*v[1:5], *shape, *v[11:23], tuple(arguments)))
+    check_sizes(node.bytes, *(argument.allocation_bytes for argument in arguments))
+    if v[0] in c.walk_of:
+        c.walk_of[v[0]].nodes.append(node)
+
+
+def _edges(c: Contents, p: bytes) -> None:
+    graph_id, count = f.EDGES.unpack_from(p)
+    dtype = np.dtype([("from", "<u4"), ("to", "<u4"), ("ports", "u1", 4)])
+    raw = np.frombuffer(p, dtype, count, f.EDGES.size)
+    edges = np.empty((count, 5), np.int64)
+    edges[:, 0], edges[:, 1] = raw["from"], raw["to"]
+    edges[:, 2] = raw["ports"][:, 2]
+    edges[:, 3:] = raw["ports"][:, :2]
+    if graph_id in c.walk_of:
+        c.walk_of[graph_id].edges = edges
+
+
+def _function(c: Contents, p: bytes) -> None:
+    v = f.FUNCTION.unpack_from(p)
+    c.functions[v[0]] = FunctionRecord(v[1], v[2], v[3], v[4], read_text(p[f.FUNCTION.size :]))
+
+
+def _created(c: Contents, p: bytes) -> None:
+    node_id, *rest = f.CREATED.unpack(p)
+    created = CreatedRecord(*rest)
+    check_time(created.time_ns)
+    c.created[node_id] = created
+
+
+def _cloned(c: Contents, p: bytes) -> None:
+    clone, original = f.CLONED.unpack(p)
+    c.clones[clone] = original
+
+
+def _stack(c: Contents, p: bytes) -> None:
+    stack_id, frames = read_stack(p)
+    c.stacks[stack_id] = frames
+
+
+def _nvtx_path(c: Contents, p: bytes) -> None:
+    path_id, parent = f.NVTX_PATH.unpack_from(p)
+    domain, _, text = read_text(p[f.NVTX_PATH.size :]).partition("\n")
+    c.nvtx_paths[path_id] = (parent, domain, text)
+
+
+def _nvtx_range(c: Contents, p: bytes) -> None:
+    if len(c.nvtx_ranges) < MOST_NVTX_RANGES:
+        found = f.NVTX_RANGE.unpack(p)
+        check_time(*found[2:])
+        c.nvtx_ranges.append(found)
+    else:
+        c.nvtx_ranges_left_out += 1
+
+
+def _dot(c: Contents, p: bytes) -> None:
+    c.dots.append(int.from_bytes(p[:4], "little"))
+
+
+def _graph_origin(c: Contents, p: bytes) -> None:
+    fixed, name = f.GRAPH_ORIGIN.unpack_from(p), read_text(p[f.GRAPH_ORIGIN.size :])
+    origin = OriginRecord._make((*fixed, name))
+    check_time(origin.time_ns)
+    c.origins.append(origin)
+    if origin.exec_id and origin.flags & f.ORIGIN_UNWANTED:
+        c.unwanted_execs.add(origin.exec_id)
+
+
+def _of_life(take: Callable[[LifeContents, bytes], None]) -> Callable[[Contents, bytes], None]:
+    return lambda c, p: take(c.life, p)
+
+
+_TAKERS: dict[int, Callable[[Contents, bytes], None]] = {
+    RecordType.META: _meta,
+    RecordType.END: _end,
+    RecordType.NOTE: _note,
+    RecordType.COUNTER: _counter,
+    RecordType.DEVICE: _device,
+    RecordType.WINDOW: _window,
+    RecordType.BUFFER: _buffer,
+    RecordType.STRING: _string,
+    RecordType.CALL: _call,
+    RecordType.LIFE: _life,
+    RecordType.CALL_NAME: _call_name,
+    RecordType.LAUNCH: _launch,
+    RecordType.LAUNCH_TIME: _launch_time,
+    RecordType.GRAPH: _graph,
+    RecordType.NODE: _node,
+    RecordType.EDGES: _edges,
+    RecordType.FUNCTION: _function,
+    RecordType.CREATED: _created,
+    RecordType.CLONED: _cloned,
+    RecordType.STACK: _stack,
+    RecordType.NVTX_PATH: _nvtx_path,
+    RecordType.NVTX_RANGE: _nvtx_range,
+    RecordType.DOT: _dot,
+    RecordType.STOPPED: _stopped,
+    RecordType.GRAPH_ORIGIN: _graph_origin,
+    RecordType.PERIOD: _period,
+    **EVENT_TAKERS,
+    **{kind: _of_life(take) for kind, take in LIFE_TAKERS.items()},
+    **NESTING_TAKERS,
+}
