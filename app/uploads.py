@@ -23,7 +23,7 @@ from gviz.app.library import Library
 from gviz.app.open_recording import OpenRecording
 from gviz.app.quantity import byte_size
 from gviz.errors import GvizError, ImportingError
-from gviz.importing.importer import bare_name
+from gviz.formats import bare_name
 from gviz.recording import SCHEMA_VERSION, read_version, upgrade_recording
 
 #: A recording of 2,000,000 node times is about 50 MB; larger files are named on the command line.

@@ -15,7 +15,7 @@ import time
 import warnings
 from collections.abc import Callable
 
-from gviz.dot.parse import parse_dot
+from gviz.formats.dot.parse import parse_dot
 
 KERNEL = (
     "_ZN2at6native29vectorized_elementwise_kernelILi8ENS0_15CUDAFunctor_addIN3c104HalfEEE"

@@ -31,7 +31,7 @@ BASE = 1_790_857_026_000_000_000
 IMPORT = """
 import resource, sys
 from pathlib import Path
-from gviz.importing.importer import import_files
+from gviz.formats.importer import import_files
 import_files([Path(sys.argv[1])], Path(sys.argv[2]), overwrite=True)
 used = resource.getrusage(resource.RUSAGE_SELF)
 print(used.ru_maxrss / 1024, used.ru_utime + used.ru_stime)

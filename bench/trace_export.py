@@ -31,8 +31,8 @@ def peak_kib() -> int:
 
 def write_one(recording: Path, output: Path) -> None:
     """Write one file and print what it took as JSON."""
+    from gviz.formats.perfetto.export import write_trace
     from gviz.recording.reader import Recording
-    from gviz.trace_events.export import write_trace
 
     before = peak_kib()
     start = time.perf_counter()

@@ -16,7 +16,7 @@ from gviz.app.payload import dag_payload, timeline_payload
 from gviz.app.table import table_payload
 from gviz.app.wire import unpack
 from gviz.cli.main import main
-from gviz.dot.export import to_dot
+from gviz.formats.dot.export import to_dot
 from gviz.recording.reader import Recording
 
 _ADDRESSES = Addresses("/")

@@ -137,7 +137,7 @@ def _find_graph(graphs: Sequence[rows.Graph], wanted: str) -> int:
 
 
 def _write_dot(path: Path, arguments: argparse.Namespace) -> None:
-    from gviz.dot.export import to_dot
+    from gviz.formats import to_dot
 
     graph_ids = _graph_ids(path, arguments)
     output: Path | None = arguments.output
@@ -182,7 +182,7 @@ def _write_html(path: Path, arguments: argparse.Namespace) -> None:
 
 
 def _write_perfetto(path: Path, arguments: argparse.Namespace) -> None:
-    from gviz.trace_events.export import write_trace
+    from gviz.formats import write_trace
 
     output: Path = arguments.output or path.with_suffix(".json.gz")
     if not output.name.endswith((".json", ".json.gz")):
@@ -210,7 +210,7 @@ def _write_perfetto(path: Path, arguments: argparse.Namespace) -> None:
 
 
 def _write_svg(path: Path, arguments: argparse.Namespace) -> None:
-    from gviz.svg.picture import draw_graphs, draw_launch
+    from gviz.formats import draw_graphs, draw_launch
 
     if arguments.launch and not arguments.timeline:
         raise UsageError("--launch chooses the launch of --timeline; give both or none")

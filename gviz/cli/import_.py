@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gviz.cli.progress import ProgressLine
-from gviz.importing.importer import bare_name, import_files
+from gviz.formats import bare_name, import_files
 
 if TYPE_CHECKING:
     from gviz.cli.main import Subparsers

@@ -15,7 +15,7 @@ from recordings import (
     write_recording,
 )
 
-from gviz.importing.importer import import_files
+from gviz.formats.importer import import_files
 
 if TYPE_CHECKING:
     from conftest import GraphPage, Serve, Site

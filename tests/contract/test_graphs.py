@@ -25,8 +25,8 @@ from contract.recorded import (
     top_graphs,
 )
 
-from gviz.dot.model import UNKNOWN_TYPE
-from gviz.dot.parse import parse_dot
+from gviz.formats.dot.model import UNKNOWN_TYPE
+from gviz.formats.dot.parse import parse_dot
 from gviz.spool.streams.consistency import TOLERANCE_NS
 
 

@@ -23,8 +23,8 @@ from contract.recorded import (
 )
 
 from gviz.cuda.node_type import NodeType
-from gviz.dot.importer import find_parents
-from gviz.dot.parse import parse_dot
+from gviz.formats.dot.importer import find_parents
+from gviz.formats.dot.parse import parse_dot
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 

@@ -23,10 +23,10 @@ from fuzzing.databases import mutate_database
 from fuzzing.mutations import BINARY, TEXT, mutate, splice
 from fuzzing.reading import look_at_everything
 from fuzzing.spools import read_records, write_mutated_spool, write_reduced_spool
-from gviz.dot.export import to_dot
-from gviz.dot.importer import import_dot
 from gviz.errors import GvizError
-from gviz.importing.importer import import_kineto, import_nsys
+from gviz.formats.dot.export import to_dot
+from gviz.formats.dot.importer import import_dot
+from gviz.formats.importer import import_kineto, import_nsys
 from gviz.recording.reader import Recording
 from gviz.spool.processes.left_over import fold_left_over
 from gviz.spool.records.format import SPOOL_SUFFIX

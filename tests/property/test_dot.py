@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gviz.cuda.node_type import NodeType
-from gviz.dot.model import (
+from gviz.errors import DotError
+from gviz.formats.dot.model import (
     DotConditional,
     DotEdge,
     DotGraph,
@@ -22,8 +23,7 @@ from gviz.dot.model import (
     DotMemset,
     DotNode,
 )
-from gviz.dot.parse import parse_dot, read_dot
-from gviz.errors import DotError
+from gviz.formats.dot.parse import parse_dot, read_dot
 
 _POINTER = st.integers(1, 2**47)
 _DIM = st.tuples(st.integers(1, 2**31 - 1), st.integers(1, 65535), st.integers(1, 65535))

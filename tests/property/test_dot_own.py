@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gviz.cuda.node_type import NodeType
-from gviz.dot.export import to_dot
-from gviz.dot.importer import import_dot
+from gviz.formats.dot.export import to_dot
+from gviz.formats.dot.importer import import_dot
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.recording.writer import RecordingWriter

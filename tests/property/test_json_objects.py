@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gviz.errors import ImportingError
-from gviz.importing import json_objects
-from gviz.importing.json_objects import ObjectReader
+from gviz.formats.kineto import json_objects
+from gviz.formats.kineto.json_objects import ObjectReader
 
 #: What could be taken for a place between objects.
 TEXTS = st.text(st.sampled_from('{}[],:" \\\nae'), max_size=12)

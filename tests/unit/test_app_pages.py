@@ -23,7 +23,7 @@ from gviz.app.payload import DagAsked, dag_payload, level_memory_payload
 from gviz.app.quantity import duration
 from gviz.app.table import table_payload
 from gviz.app.wire import unpack
-from gviz.importing.importer import import_files
+from gviz.formats.importer import import_files
 from gviz.recording.reader import Recording
 
 ADDRESSES = Addresses("/")

@@ -11,9 +11,9 @@ import pytest
 from recordings import fork_join_shape, write_recording
 
 from gviz.cli.main import main
-from gviz.dot.export import to_dot
-from gviz.dot.importer import import_dot
 from gviz.errors import RecordingError
+from gviz.formats.dot.export import to_dot
+from gviz.formats.dot.importer import import_dot
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.recording.writer import RecordingWriter

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gviz.dot.importer import import_dot
+from gviz.formats.dot.importer import import_dot
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 

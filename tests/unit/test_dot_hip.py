@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from gviz.cuda.node_type import NodeType
-from gviz.dot.importer import import_dot
-from gviz.dot.model import DotGraph, DotNode
-from gviz.dot.parse import parse_dot
+from gviz.formats.dot.importer import import_dot
+from gviz.formats.dot.model import DotGraph, DotNode
+from gviz.formats.dot.parse import parse_dot
 from gviz.recording.reader import Recording
 
 #: Written by hand as hip_graph_internal.hpp of ROCm's clr prints it; no real dump was at hand.

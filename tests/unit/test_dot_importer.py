@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from gviz.cli.main import main
-from gviz.dot.importer import find_parents, import_dot
-from gviz.dot.parse import parse_dot
 from gviz.errors import DotError, RecordingError, UsageError
+from gviz.formats.dot.importer import find_parents, import_dot
+from gviz.formats.dot.parse import parse_dot
 from gviz.recording.reader import Recording
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "dot"

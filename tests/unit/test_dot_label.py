@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gviz.dot.label import parse_label, topo_id, unescape
+from gviz.formats.dot.label import parse_label, topo_id, unescape
 
 #: (row of a record, its fields)
 ROWS = [

@@ -13,11 +13,11 @@ from nested_recordings import layered, write_nested_recording
 from recordings import write_loop_recording
 
 from gviz.cli.main import main
-from gviz.dot.export import to_dot
-from gviz.dot.importer import import_dot
-from gviz.dot.parse import parse_dot
 from gviz.errors import DotError
-from gviz.importing.importer import import_files
+from gviz.formats.dot.export import to_dot
+from gviz.formats.dot.importer import import_dot
+from gviz.formats.dot.parse import parse_dot
+from gviz.formats.importer import import_files
 from gviz.recording.reader import Recording
 
 ROOT = Path(__file__).parents[2]

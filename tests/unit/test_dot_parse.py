@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from gviz.cuda.node_type import NodeType
-from gviz.dot.model import (
+from gviz.errors import DotError
+from gviz.formats.dot.model import (
     UNKNOWN_TYPE,
     DotConditional,
     DotEdge,
@@ -18,8 +19,7 @@ from gviz.dot.model import (
     DotMemset,
     DotNode,
 )
-from gviz.dot.parse import parse_dot, read_dot
-from gviz.errors import DotError
+from gviz.formats.dot.parse import parse_dot, read_dot
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "dot"
 

@@ -17,8 +17,8 @@ import pytest
 from golden_spools import FOLDER, NAMES, SUFFIX, dump
 
 from gviz.cuda.node_type import TIMED_TYPES, node_type_name
-from gviz.dot.export import to_dot
-from gviz.dot.parse import parse_dot
+from gviz.formats.dot.export import to_dot
+from gviz.formats.dot.parse import parse_dot
 from gviz.recording import rows
 from gviz.recording.arrays import EdgeArrays
 from gviz.recording.reader import Recording

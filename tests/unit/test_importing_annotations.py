@@ -14,8 +14,8 @@ from gviz.app.graph_view import graph_view
 from gviz.app.inspector import render_inspector
 from gviz.app.library import Library
 from gviz.cuda.node_type import CopyKind
-from gviz.importing import trace as trace_columns
-from gviz.importing.importer import import_files
+from gviz.formats.importer import import_files
+from gviz.formats.traces import trace as trace_columns
 from gviz.recording.reader import Recording
 from gviz.stats.figure_fields import NotComputed
 

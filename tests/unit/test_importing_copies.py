@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from gviz.cuda.node_type import CopyKind, NodeType
-from gviz.importing.importer import import_files
+from gviz.formats.importer import import_files
 from gviz.recording.reader import Recording
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "traces"

@@ -24,12 +24,12 @@ from gviz.app.inspector import render_inspector
 from gviz.app.library import Library
 from gviz.app.payload import timeline_payload
 from gviz.app.wire import unpack
-from gviz.dot.importer import read_graphs
-from gviz.importing import operations
-from gviz.importing.importer import import_files
+from gviz.formats.dot.importer import read_graphs
+from gviz.formats.importer import import_files
+from gviz.formats.perfetto.export import write_trace
+from gviz.formats.traces import operations
 from gviz.recording.reader import Recording
 from gviz.stats.figure_fields import NotComputed
-from gviz.trace_events.export import write_trace
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "traces"
 TRACE = GOLDEN / "encoder_torch_2.11.json.gz"

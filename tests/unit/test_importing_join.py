@@ -9,11 +9,11 @@ from kineto_traces import write_trace
 from gviz.cli.main import main
 from gviz.cuda.kernel_name import demangle
 from gviz.cuda.node_type import NodeType
-from gviz.dot.importer import find_parents, read_graphs
-from gviz.dot.model import DotNode
 from gviz.errors import UsageError
-from gviz.importing.dot_join import families
-from gviz.importing.importer import import_files
+from gviz.formats.dot.importer import find_parents, read_graphs
+from gviz.formats.dot.model import DotNode
+from gviz.formats.importer import import_files
+from gviz.formats.traces.dot_join import families
 from gviz.recording.reader import Recording
 
 DUMPS = Path(__file__).parents[1] / "golden" / "dot"

@@ -12,10 +12,10 @@ from kineto_traces import trace_of, write_trace
 
 from gviz.analysis.subject import GraphSubject
 from gviz.errors import GvizError, ImportingError, UsageError
-from gviz.importing import json_objects
-from gviz.importing import trace as trace_columns
-from gviz.importing.importer import import_files, import_kineto
-from gviz.importing.kineto import read_kineto
+from gviz.formats.importer import import_files, import_kineto
+from gviz.formats.kineto import json_objects
+from gviz.formats.kineto.reading import read_kineto
+from gviz.formats.traces import trace as trace_columns
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.summary import summarize

@@ -22,7 +22,7 @@ from nsys_exports import (
 from gviz.analysis.analysis import analyze
 from gviz.cli.info import render
 from gviz.errors import GvizError, ImportingError
-from gviz.importing.importer import import_files, import_kineto, import_nsys
+from gviz.formats.importer import import_files, import_kineto, import_nsys
 from gviz.recording.reader import Recording
 from gviz.stats.figure_fields import NotComputed
 from gviz.summary import summarize

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gviz.cuda.node_type import NodeType
-from gviz.importing.importer import import_files
+from gviz.formats.importer import import_files
 from gviz.model.nvtx_paths import nvtx_texts
 from gviz.recording import rows
 from gviz.recording.arrays import SpanArrays

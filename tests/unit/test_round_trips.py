@@ -9,9 +9,9 @@ import pytest
 from recordings import fork_join_shape, write_recording
 
 from gviz.assets import recordings as bundled
-from gviz.importing.importer import import_kineto
+from gviz.formats.importer import import_kineto
+from gviz.formats.perfetto.export import write_trace
 from gviz.recording.reader import Recording
-from gviz.trace_events.export import write_trace
 
 BUNDLED = sorted(Path(next(iter(bundled.__path__))).glob("*.gviz"))
 Launch = list[tuple[Any, ...]]

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from gviz.errors import ImportingError
-from gviz.importing import source_file
-from gviz.importing.source_file import SourceFile
+from gviz.formats.kineto import source_file
+from gviz.formats.kineto.source_file import SourceFile
 
 CONTENT = random.Random(1).randbytes(300_001) + bytes(200_000)
 

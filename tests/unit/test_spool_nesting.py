@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from gviz.cuda.node_type import ConditionalType, NodeType
-from gviz.dot.importer import find_parents
-from gviz.dot.parse import read_dot
+from gviz.formats.dot.importer import find_parents
+from gviz.formats.dot.parse import read_dot
 from gviz.spool.records.graph_records import ConditionalRecord, GraphWalk, NodeRecord
 from gviz.spool.streams.node_ids import Numbering, body_name
 

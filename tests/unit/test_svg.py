@@ -12,12 +12,12 @@ from nested_recordings import NESTED, write_nested_recording
 from recordings import fork_join_shape, write_recording
 
 from gviz.cli.main import main
-from gviz.dot.export import to_dot
 from gviz.errors import RecordingError
+from gviz.formats.dot.export import to_dot
+from gviz.formats.svg.pen import INKS, fit
+from gviz.formats.svg.picture import draw_graphs, draw_launch
+from gviz.formats.svg.time_colours import _luminance
 from gviz.recording.reader import Recording
-from gviz.svg.pen import INKS, fit
-from gviz.svg.picture import draw_graphs, draw_launch
-from gviz.time_colours import _luminance
 
 BUNDLED = Path(__file__).resolve().parent.parent.parent / "assets" / "recordings"
 SVG = "{http://www.w3.org/2000/svg}"

@@ -16,11 +16,11 @@ from recordings import fork_join_shape, transformer_shape, write_loop_recording,
 from trace_checker import Slice, Trace, read_trace
 
 from gviz.errors import RecordingError
+from gviz.formats.perfetto.event_text import slice_text
+from gviz.formats.perfetto.export import Written, write_trace
+from gviz.formats.perfetto.tracks import Banks, nest
+from gviz.formats.perfetto.writer import TraceWriter
 from gviz.recording.reader import Recording
-from gviz.trace_events.event_text import slice_text
-from gviz.trace_events.export import Written, write_trace
-from gviz.trace_events.tracks import Banks, nest
-from gviz.trace_events.writer import TraceWriter
 
 BUNDLED = Path(__file__).resolve().parent.parent.parent / "assets" / "recordings"
 WORK = ("kernel", "gpu_memcpy", "gpu_memset", "gpu_node")

@@ -1,0 +1,222 @@
+"""Graphs of a recording as DOT text that Graphviz draws.
+
+Nodes are coloured by their median duration; child graphs and conditional bodies are
+clusters inside the level that runs them. Attributes beside the picture have what
+:mod:`gviz.formats.dot.own` reads again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gviz.cuda import EdgeType, NodeType, node_type_name
+from gviz.formats.dot.own import (
+    FORMAT,
+    body_attributes,
+    edge_attributes,
+    graph_attributes,
+    node_attributes,
+)
+from gviz.formats.svg import TimeColours, format_ns
+from gviz.recording import Recording, rows
+
+if TYPE_CHECKING:
+    import pydot
+
+#: Longest name in a node; a longer one is cut in the middle.
+_NAME_LENGTH = 60
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]")
+_FONT = "Helvetica"
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What drawing needs of a recording, fetched once."""
+
+    recording: Recording
+    bodies: dict[tuple[int, int], list[rows.Graph]]
+    median_ns: dict[int, float]
+    scale: TimeColours | None
+    symbols: dict[int, str]
+
+
+def to_dot(recording: Recording, graph_id: int) -> str:
+    """Return one graph, with the graphs inside it, as DOT text for Graphviz.
+
+    Parameters
+    ----------
+    recording
+        The recording.
+    graph_id
+        A top-level graph, or a body to draw by itself.
+
+    Raises
+    ------
+    RecordingError
+        If the recording has no such graph.
+    """
+    import pydot
+
+    graph = recording.fetch_graph(graph_id)
+    source = _fetch_source(recording, graph)
+    drawing = pydot.Dot(f"graph_{graph_id}", graph_type="digraph")
+    _set(drawing, {"gviz_format": str(FORMAT), **graph_attributes(graph)})  # before all others
+    picture = {"compound": "true", "label": _quoted(_title(graph, source)), "labelloc": "t"}
+    _set(drawing, {**picture, "fontname": _FONT})
+    drawing.set_node_defaults(
+        shape="box", style=_quoted("filled,rounded"), fillcolor="white", fontname=_FONT
+    )
+    drawing.set_edge_defaults(color=_quoted("#666666"), fontname=_FONT)
+    _draw_level(drawing, drawing, graph, source)
+    return str(drawing.to_string())
+
+
+def _fetch_source(recording: Recording, graph: rows.Graph) -> _Source:
+    bodies: dict[tuple[int, int], list[rows.Graph]] = defaultdict(list)
+    for body in recording.fetch_graphs(graph.run_id):
+        if body.parent_graph_id is not None and body.parent_node_id is not None:
+            bodies[body.parent_graph_id, body.parent_node_id].append(body)
+    top = recording.fetch_outermost(graph)
+    median_ns = {s.node_id: s.median_ns for s in recording.fetch_statistics(top.graph_id)}
+    values = [max(v, 1.0) for v in median_ns.values()]
+    scale = TimeColours(min(values), max(values)) if values else None
+    functions = recording.fetch_functions(graph.run_id)
+    symbols = {number: function.mangled_name for number, function in functions.items()}
+    return _Source(recording, bodies, median_ns, scale, symbols)
+
+
+def _title(graph: rows.Graph, source: _Source) -> str:
+    if source.scale is None:
+        return f"{graph.name}\nno node times"
+    low, high = format_ns(source.scale.low_ns), format_ns(source.scale.high_ns)
+    return f"{graph.name}\nmedian duration of a node: {low} (dark) to {high} (bright), log scale"
+
+
+def _draw_level(drawing: pydot.Dot, place: pydot.Graph, graph: rows.Graph, source: _Source) -> None:
+    import pydot
+
+    nodes = source.recording.fetch_nodes(graph.graph_id)
+    if not nodes:
+        # A cluster without a node would not be drawn.
+        place.add_node(pydot.Node(_anchor(graph.graph_id, None), shape="point", style="invis"))
+    for node in nodes:
+        place.add_node(_build_node(node, source))
+        for body in source.bodies.get((graph.graph_id, node.node_id), ()):
+            cluster = pydot.Subgraph(_cluster(body))
+            _set(cluster, graph_attributes(body) | body_attributes(body))
+            picture = {"label": _quoted(_body_title(node, body)), "style": "dashed"}
+            _set(cluster, {**picture, "fontname": _FONT})
+            _draw_level(drawing, cluster, body, source)
+            place.add_subgraph(cluster)
+            drawing.add_edge(_build_body_edge(node, body, source))
+    if graph.topology_id is not None:
+        edges = source.recording.fetch_edges(graph.topology_id)
+        columns = (edges.from_node, edges.to_node, edges.type, edges.from_port, edges.to_port)
+        for edge in zip(*(c.tolist() for c in columns), strict=True):
+            place.add_edge(_build_edge(graph.graph_id, *edge))
+
+
+def _build_node(node: rows.Node, source: _Source) -> pydot.Node:
+    import pydot
+
+    median_ns = None if node.exec_node_id is None else source.median_ns.get(node.exec_node_id)
+    lines = _node_lines(node)
+    drawn = pydot.Node(_anchor(node.graph_id, node.node_id), tooltip=_quoted(node.name))
+    if median_ns is not None and source.scale is not None:
+        lines.append(format_ns(median_ns))
+        drawn.set("fillcolor", _quoted(source.scale.fill(median_ns)))
+        drawn.set("fontcolor", source.scale.text(median_ns))
+    drawn.set("label", _quoted("\n".join(lines)))
+    _set(drawn, node_attributes(node, source.symbols.get(node.function_id or 0)))
+    return drawn
+
+
+def _node_lines(node: rows.Node) -> list[str]:
+    """Return the lines of a node: kind where the name does not tell it, name, launch shape."""
+    kind = node_type_name(node.type)
+    lines = [f"{node.node_id}: {kind}"]
+    if node.name != kind:
+        lines.append(_cut(node.name.removeprefix(f"{kind} ")))
+    if node.type == NodeType.KERNEL and node.grid_x is not None:
+        grid = _dimensions(node.grid_x, node.grid_y, node.grid_z)
+        block = _dimensions(node.block_x, node.block_y, node.block_z)
+        lines.append(f"<<<{grid}, {block}, {node.shared_mem_bytes or 0}>>>")
+    elif node.bytes is not None:
+        lines.append(f"{node.bytes} bytes")
+    return lines
+
+
+def _build_edge(
+    graph_id: int, first: int, second: int, kind: int, port: int, to_port: int
+) -> pydot.Edge:
+    import pydot
+
+    drawn = pydot.Edge(_anchor(graph_id, first), _anchor(graph_id, second))
+    _set(drawn, edge_attributes(kind, port, to_port))
+    if kind == EdgeType.PROGRAMMATIC:
+        drawn.set("style", "dashed")
+        drawn.set("tooltip", "programmatic")
+    elif kind == EdgeType.INFERRED:
+        drawn.set("style", "dotted")
+        drawn.set("tooltip", _quoted("inferred from stream order"))
+    elif port != 0:
+        drawn.set("style", "dotted")
+        drawn.set("tooltip", _quoted(f"port {port}"))
+    return drawn
+
+
+def _build_body_edge(node: rows.Node, body: rows.Graph, source: _Source) -> pydot.Edge:
+    """Return the line from a node to the frame of its body."""
+    import pydot
+
+    inner = source.recording.fetch_nodes(body.graph_id)
+    return pydot.Edge(
+        _anchor(node.graph_id, node.node_id),
+        _anchor(body.graph_id, inner[0].node_id if inner else None),
+        lhead=_cluster(body),
+        style="dashed",
+        arrowhead="none",
+    )
+
+
+def _set(drawn: pydot.Common, attributes: Mapping[str, str]) -> None:
+    for name, value in attributes.items():
+        drawn.set(name, value)
+
+
+def _body_title(node: rows.Node, body: rows.Graph) -> str:
+    if body.branch is None:
+        return body.name
+    return f"{body.name}\n{_cut(node.name)}, branch {body.branch}"
+
+
+def _cluster(body: rows.Graph) -> str:
+    return f"cluster_graph_{body.graph_id}"
+
+
+def _anchor(graph_id: int, node_id: int | None) -> str:
+    return f"graph_{graph_id}_node_{'none' if node_id is None else node_id}"
+
+
+def _dimensions(x: int | None, y: int | None, z: int | None) -> str:
+    if y in (None, 1) and z in (None, 1):
+        return str(x)
+    return f"({x}, {y})" if z in (None, 1) else f"({x}, {y}, {z})"
+
+
+def _cut(text: str) -> str:
+    if len(text) <= _NAME_LENGTH:
+        return text
+    half = (_NAME_LENGTH - 1) // 2
+    return f"{text[:half]}…{text[-half:]}"
+
+
+def _quoted(text: str) -> str:
+    """Return a quoted DOT string that Graphviz shows as ``text``, line breaks included."""
+    clean = _CONTROL.sub(" ", text).replace("&", "&amp;")
+    escaped = clean.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'

@@ -1,0 +1,5 @@
+"""Chrome traces of Kineto, PyTorch's profiler."""
+
+from gviz.face import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

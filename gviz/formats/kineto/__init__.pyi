@@ -1,0 +1,1 @@
+from gviz.formats.kineto.reading import read_kineto as read_kineto

@@ -1,0 +1,5 @@
+"""A recording as trace events, for Perfetto."""
+
+from gviz.face import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -1,0 +1,296 @@
+"""What graphs did on the GPU: launches, NVTX ranges of their nodes, spans in lanes, arrows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import count
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gviz.cuda import node_type_name
+from gviz.formats.perfetto.arrows import Dependencies, LaunchTimes
+from gviz.formats.perfetto.event_text import (
+    category,
+    flow_text,
+    known,
+    slice_head,
+    slice_tail,
+    slice_text,
+    work_arguments,
+    work_name,
+)
+from gviz.formats.perfetto.tracks import Banks, Tracks, nest
+from gviz.model import LevelNodes, launch_lanes, nvtx_texts, span_owners
+from gviz.recording import rows
+from gviz.stats import IntArray
+
+if TYPE_CHECKING:
+    from gviz.recording import Recording
+
+#: The category and name of an arrow between two nodes, and of one from a call to its work.
+DEPENDENCY = "graph_dependency"
+CALL_TO_WORK = "ac2g"
+
+
+class HostCall(NamedTuple):
+    """Where a call stands: process, thread and start (ns, from the file's base)."""
+
+    pid: int
+    tid: int
+    start_ns: int
+
+
+class _Launch(NamedTuple):
+    launch_id: int
+    ordinal: int
+    gpu_start_ns: int | None
+    gpu_end_ns: int | None
+    correlation_id: int | None
+    graph_exec_id: int | None
+    event_duration_ns: int | None
+    node_method: str | None
+    side: str
+    stream_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """What all parts of a file share."""
+
+    recording: Recording
+    run: rows.Run
+    tracks: Tracks
+    base_ns: int
+    arrows: count[int]
+
+
+class GraphSide:
+    """The launches of one graph as trace events.
+
+    Parameters
+    ----------
+    file
+        What it shares with other parts.
+    graph
+        A graph that is launched.
+    """
+
+    def __init__(self, file: File, graph: rows.Graph) -> None:
+        self._file = file
+        self._graph = graph
+        recording = file.recording
+        self._nodes = list(_read_nodes(recording, graph))
+        self._by_exec = {n.exec_node_id: n for n in self._nodes if n.exec_node_id is not None}
+        self._owners = span_owners(LevelNodes(recording, graph.run_id), graph.graph_id)
+        self._dependencies = Dependencies(recording, graph, self._owners)
+        self._functions = recording.fetch_functions(graph.run_id)
+        self._paths = recording.fetch_nvtx_paths(graph.run_id)
+        self._texts = nvtx_texts(self._paths)
+        self._execs = {
+            e.graph_exec_id: e.cuda_exec_id for e in recording.fetch_graph_execs(graph.graph_id)
+        }
+        self._device = next((n.device_id for n in self._nodes if n.device_id is not None), 0)
+        name = f"GPU {self._device}: graph {graph.name}"
+        key = ("graph", graph.graph_id)
+        self._pid = file.tracks.process(key, name, label=f"GPU {self._device}")
+        self._banks = Banks()
+        self._tails: dict[tuple[int, int], str] = {}
+
+    def launches(self, wanted: frozenset[int] | None) -> list[_Launch]:
+        """Return the graph's launches that ran on the GPU at a known time; None: all."""
+        found = self._file.recording.fetch_columns(
+            rows.Launch, _Launch._fields, {"graph_id": self._graph.graph_id}, "ordinal"
+        )
+        every = map(_Launch._make, found)
+        return [
+            launch
+            for launch in every
+            if launch.gpu_start_ns is not None
+            and (wanted is None or launch.ordinal in wanted)
+            and launch.side == "graph"
+        ]
+
+    def write(self, launch: _Launch, call: HostCall | None) -> Iterator[str]:
+        """Yield the events of a launch; ``call`` is the host's, if it is known."""
+        spans = self._file.recording.fetch_spans(launch.launch_id)
+        zero = (launch.gpu_start_ns or 0) - self._file.base_ns
+        start = spans.start_ns + zero
+        times = LaunchTimes(spans.node_id, start, start + spans.duration_ns)
+        begin = int(start.min(initial=zero))
+        end = int(times.end_ns.max(initial=zero))
+        if launch.gpu_end_ns is not None:
+            end = max(end, launch.gpu_end_ns - self._file.base_ns)
+        bank = self._banks.take(begin, end)
+        tid = self._thread(bank, "launches", "launches")
+        words = f"{self._graph.name} #{launch.ordinal}"
+        arguments = self._launch_arguments(launch)
+        place = (self._pid, tid)
+        yield slice_text(words, "graph_launch", place, (begin, end - begin), arguments)
+        if call is not None and call.start_ns <= begin < end:
+            yield from flow_text(CALL_TO_WORK, next(self._file.arrows), call, (*place, begin))
+        yield from self._write_ranges(bank, times)
+        lanes = self._lanes(bank, times)
+        yield from self._write_spans(launch, times, spans.stream_id, spans.iteration, lanes)
+        yield from self._write_arrows(times, lanes)
+
+    def _launch_arguments(self, launch: _Launch) -> dict[str, Any]:
+        return known(
+            graph=self._graph.name,
+            launch=launch.ordinal,
+            correlation=launch.correlation_id,
+            graph_id=self._execs.get(launch.graph_exec_id or 0),
+            stream=launch.stream_id,
+            event_duration_ns=launch.event_duration_ns,
+            node_times_by=launch.node_method,
+        )
+
+    def _thread(self, bank: int, key: str, name: str) -> int:
+        full = name if not bank else f"{name} (overlapping launches {bank + 1})"
+        thread = ("graph", self._graph.graph_id, bank, key)
+        return self._file.tracks.thread(thread, self._pid, full)
+
+    def write_passes(self, keep: Callable[[int, int], bool]) -> Iterator[str]:
+        """Yield the passes of the same work by stream calls, each as one slice.
+
+        ``keep`` says from start and end (ns) whether one is wanted.
+        """
+        found = [
+            (launch.ordinal, launch.gpu_start_ns, launch.gpu_end_ns)
+            for launch in self._file.recording.fetch_launches(self._graph.graph_id, "stream")
+            if launch.gpu_start_ns is not None and launch.gpu_end_ns is not None
+        ]
+        table = np.array(found, np.int64).reshape(len(found), 3)
+        order, track = nest(table[:, 1], table[:, 2])
+        for i in order.tolist():
+            ordinal, first, last = (int(value) for value in table[i])
+            if not keep(first, last):
+                continue
+            name = "passes by stream calls" + (f" ({track[i] + 1})" if track[i] else "")
+            place = (self._pid, self._thread(0, f"passes {track[i]}", name))
+            words = f"{self._graph.name}, pass {ordinal} by stream calls"
+            when = (first - self._file.base_ns, last - first)
+            arguments = known(graph=self._graph.name, launch=ordinal)
+            yield slice_text(words, "stream_pass", place, when, arguments)
+
+    # -- NVTX ranges of nodes -----------------------------------------------------------
+
+    def _write_ranges(self, bank: int, times: LaunchTimes) -> Iterator[str]:
+        """Yield from the first start to the last end of the nodes made in each NVTX range."""
+        reach: dict[int, tuple[int, int]] = {}
+        ids, which = np.unique(times.exec_id, return_inverse=True)
+        first = np.full(len(ids), np.iinfo(np.int64).max)
+        last = np.full(len(ids), np.iinfo(np.int64).min)
+        np.minimum.at(first, which, times.start_ns)
+        np.maximum.at(last, which, times.end_ns)
+        for exec_id, start, end in zip(ids.tolist(), first.tolist(), last.tolist(), strict=True):
+            node = self._by_exec.get(exec_id)
+            path = None if node is None else node.nvtx_path_id
+            while path is not None and path in self._paths:
+                was = reach.get(path, (start, end))
+                reach[path] = (min(was[0], start), max(was[1], end))
+                path = self._paths[path].parent_id
+        # Outer ranges have the lower ids and come first, where times are equal.
+        paths = sorted(reach)
+        begins = np.array([reach[p][0] for p in paths], np.int64)
+        ends = np.array([reach[p][1] for p in paths], np.int64)
+        order, track = nest(begins, ends)
+        for i in order.tolist():
+            beside = int(track[i])
+            name = "NVTX ranges of nodes" + (f" ({beside + 1})" if beside else "")
+            place = (self._pid, self._thread(bank, f"ranges {beside}", name))
+            when = (int(begins[i]), int(ends[i] - begins[i]))
+            text = self._paths[paths[i]].text
+            arguments = {"path": self._texts[paths[i]]}
+            yield slice_text(text, "gpu_user_annotation", place, when, arguments)
+
+    # -- spans and arrows ---------------------------------------------------------------
+
+    def _lanes(self, bank: int, times: LaunchTimes) -> IntArray:
+        """Return the thread of each span: as few as run at once."""
+        owners, chain = self._owners, self._dependencies.chain
+        lane = launch_lanes(owners, chain, times.exec_id, times.start_ns, times.end_ns)
+        threads = [
+            self._thread(bank, f"lane {i}", f"lane {i}")
+            for i in range(int(lane.max(initial=-1)) + 1)
+        ]
+        return np.array(threads, np.int64)[lane]
+
+    def _write_spans(
+        self,
+        launch: _Launch,
+        times: LaunchTimes,
+        stream: IntArray,
+        iteration: IntArray,
+        lanes: IntArray,
+    ) -> Iterator[str]:
+        cuda_exec_id = self._execs.get(launch.graph_exec_id or 0, 0)
+        fixed = f', "launch": {launch.ordinal}'
+        if launch.correlation_id is not None:
+            fixed += f', "correlation": {launch.correlation_id}'
+        columns = (times.exec_id, times.start_ns, times.end_ns, stream, iteration, lanes)
+        for exec_id, start, end, on, turn, tid in zip(*(c.tolist() for c in columns), strict=True):
+            tail = self._tails.get((cuda_exec_id, exec_id))
+            if tail is None:
+                tail = self._tails[cuda_exec_id, exec_id] = self._tail(cuda_exec_id, exec_id)
+            arguments = f'"stream": {on}{fixed}'
+            if turn:
+                arguments += f', "iteration": {turn}'
+            yield slice_head(tid, start, end - start, arguments) + tail
+
+    def _tail(self, cuda_exec_id: int, exec_id: int) -> str:
+        """Return what all executions of a node share."""
+        node = self._by_exec.get(exec_id)
+        arguments: dict[str, Any] = {
+            "graph": self._graph.name,
+            "graph id": cuda_exec_id,
+            # As CUPTI's records have it: the executable's id above that of the node.
+            "graph node id": cuda_exec_id << 32 | exec_id,
+        }
+        if node is None:
+            arguments["device"] = self._device
+            return slice_tail(f"node {exec_id}", "gpu_node", self._pid, arguments)
+        function = self._functions.get(node.function_id or 0)
+        device = self._device if node.device_id is None else node.device_id
+        arguments |= {"device": device} | work_arguments(node, function)
+        if node.graph_id != self._graph.graph_id:
+            arguments["in graph"] = node.graph_id
+        arguments |= {"node": node.node_id}
+        if node.nvtx_path_id in self._texts:
+            arguments["nvtx"] = self._texts[node.nvtx_path_id]
+        name = work_name(
+            node.type, node.name, None if function is None else function.name, node.copy_kind
+        )
+        if category(node.type) == "gpu_node":
+            arguments["kind"] = node_type_name(node.type)
+        return slice_tail(name, category(node.type), self._pid, arguments)
+
+    def _write_arrows(self, times: LaunchTimes, lanes: IntArray) -> Iterator[str]:
+        """Yield an arrow for each dependency whose ends lie in order.
+
+        It begins in the last nanosecond of what was waited for, or where the other starts while
+        that still runs, as behind a programmatic dependency.
+        """
+        tail, head = self._dependencies.pairs(times)
+        start, end = times.start_ns, times.end_ns
+        leave = np.minimum(end[tail] - 1, start[head])
+        good = (leave >= start[tail]) & (end[head] > start[head])
+        columns = (leave, lanes[tail], start[head], lanes[head])
+        for begin, out, reach, into in zip(*(c[good].tolist() for c in columns), strict=True):
+            yield from flow_text(
+                DEPENDENCY,
+                next(self._file.arrows),
+                (self._pid, out, begin),
+                (self._pid, into, reach),
+            )
+
+
+def _read_nodes(recording: Recording, graph: rows.Graph) -> Iterator[rows.Node]:
+    """Yield the nodes of a graph and of all that is nested in it."""
+    inside = {graph.graph_id}
+    yield from recording.fetch_nodes(graph.graph_id)
+    for body in recording.fetch_graphs(graph.run_id):
+        if body.parent_graph_id in inside:
+            inside.add(body.graph_id)
+            yield from recording.fetch_nodes(body.graph_id)

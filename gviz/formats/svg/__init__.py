@@ -1,0 +1,5 @@
+"""Graphs and launches of a recording as SVG."""
+
+from gviz.face import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

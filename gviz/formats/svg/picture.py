@@ -1,0 +1,209 @@
+"""Graphs and launches of a recording as one SVG picture, coloured by time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gviz.cuda import EdgeType, node_type_name
+from gviz.dag import Placement, cover_graph
+from gviz.errors import RecordingError
+from gviz.formats.svg.pen import INKS, Pen, Theme
+from gviz.formats.svg.time_colours import TimeColours, format_ns
+from gviz.layout import place_graph
+from gviz.model import LevelNodes, edge_indices, launch_lanes, span_owners
+from gviz.recording import rows
+
+if TYPE_CHECKING:
+    from gviz.recording import Recording
+
+_MARGIN = 20.0
+_HEAD = 64.0
+_LANE = 24.0
+#: Width of a timeline: that of a page on a screen of 1280.
+_TIMELINE = 1_200.0
+_TICKS = 8
+
+
+def draw_graphs(recording: Recording, graph_ids: Sequence[int], theme: Theme = "light") -> str:
+    """Return graphs, each followed by the bodies in it, as an SVG picture.
+
+    Nodes are coloured by their median duration, as in the DOT that gviz writes.
+
+    Parameters
+    ----------
+    recording
+        Where they are.
+    graph_ids
+        Graphs, in the order in which they are drawn below each other.
+    theme
+        Colours of page, texts and edges; those of nodes are the same in both.
+
+    Raises
+    ------
+    RecordingError
+        If there is no such graph, or its edges form a cycle.
+    """
+    pen = Pen(INKS[theme])
+    top, width = _MARGIN, 0.0
+    names = []
+    for graph_id in graph_ids:
+        graph = recording.fetch_graph(graph_id)
+        names.append(graph.name)
+        outermost = recording.fetch_outermost(graph)
+        statistics = recording.fetch_statistics(outermost.graph_id)
+        median_ns = {s.node_id: s.median_ns for s in statistics}
+        colours = _colours(list(median_ns.values()))
+        for level in _levels(recording, graph):
+            title = level.name if level is graph else f"{level.name} (in {graph.name})"
+            _draw_head(pen, top, title, "median duration of a node", colours)
+            box = _draw_level(pen, top + _HEAD, recording, level, median_ns, colours)
+            width = max(width, box[0])
+            top += _HEAD + box[1] + _MARGIN
+    return pen.document(max(width, 420) + 2 * _MARGIN, top, ", ".join(names))
+
+
+def draw_launch(
+    recording: Recording, graph_id: int, ordinal: int | None = None, theme: Theme = "light"
+) -> str:
+    """Return one launch of a graph as an SVG picture: its nodes in lanes along time.
+
+    Parameters
+    ----------
+    recording, graph_id
+        The graph.
+    ordinal
+        The launch, by its number; None: of those with node times one of median length.
+    theme
+        Colours of page and texts.
+
+    Raises
+    ------
+    RecordingError
+        If it has no such launch with node times.
+    """
+    graph = recording.fetch_graph(graph_id)
+    launch = _choose(recording, graph, ordinal)
+    spans = recording.fetch_spans(launch.launch_id)
+    levels = LevelNodes(recording, graph.run_id)
+    nodes = levels.of(graph.graph_id)
+    owners = span_owners(levels, graph.graph_id)
+    edges = edge_indices(recording, graph, np.array([n.node_id for n in nodes], np.int64))
+    chain = cover_graph(len(nodes), edges.source, edges.target).chain
+    end = spans.start_ns + spans.duration_ns
+    lane = launch_lanes(owners, chain, spans.node_id, spans.start_ns, end)
+    colours = _colours(spans.duration_ns.tolist())
+    pen = Pen(INKS[theme])
+    title = f"{graph.name}, launch #{launch.ordinal}"
+    _draw_head(pen, _MARGIN, title, "duration", colours)
+    top = _MARGIN + _HEAD
+    whole = max(1, int(end.max(initial=1)))
+    scale = _TIMELINE / whole
+    height = _LANE * (int(lane.max(initial=0)) + 1)
+    columns = (spans.node_id, spans.start_ns, spans.duration_ns, spans.iteration, lane)
+    for exec_id, start, took, turn, at in zip(*(c.tolist() for c in columns), strict=True):
+        owner = owners.get(exec_id)
+        name = f"node {exec_id}" if owner is None else owner.name
+        box = (_MARGIN + start * scale, top + at * _LANE, max(took * scale, 0.2), _LANE - 4)
+        words = f"{name}, {format_ns(took)} from {format_ns(start)} on"
+        pen.rect(box, colours.fill(took), words + (f", turn {turn + 1}" if turn else ""))
+        place = (box[0] + 3, box[1] + 14)
+        pen.text(place, name, colours.text(took), size=10, room=box[2] - 6)
+    for tick in range(_TICKS + 1):
+        x = _MARGIN + _TIMELINE * tick / _TICKS
+        pen.line([(x, top + height), (x, top + height + 5)])
+        pen.text((x, top + height + 18), format_ns(whole * tick / _TICKS), pen.ink.text, size=10)
+    return pen.document(_TIMELINE + 2 * _MARGIN + 50, top + height + _MARGIN + 14, title)
+
+
+def _choose(recording: Recording, graph: rows.Graph, ordinal: int | None) -> rows.Launch:
+    timed = [
+        launch
+        for launch in recording.fetch_launches(graph.graph_id)
+        if launch.span_count and (ordinal is None or launch.ordinal == ordinal)
+    ]
+    if not timed:
+        which = "no launch" if ordinal is None else f"no launch #{ordinal}"
+        raise RecordingError(
+            f"graph {graph.graph_id} {graph.name} has {which} with node times; 'gviz view' "
+            "numbers those that have"
+        )
+    timed.sort(key=lambda x: (x.gpu_end_ns or 0) - (x.gpu_start_ns or 0))
+    return timed[(len(timed) - 1) // 2]
+
+
+def _levels(recording: Recording, graph: rows.Graph) -> list[rows.Graph]:
+    found, inside = [graph], {graph.graph_id}
+    for body in recording.fetch_graphs(graph.run_id):
+        if body.parent_graph_id in inside:
+            inside.add(body.graph_id)
+            found.append(body)
+    return found
+
+
+def _colours(durations: Sequence[float]) -> TimeColours:
+    known = [max(float(ns), 1.0) for ns in durations]
+    return TimeColours(min(known, default=0.0), max(known, default=0.0))
+
+
+def _draw_head(pen: Pen, top: float, title: str, what: str, colours: TimeColours) -> None:
+    pen.text((_MARGIN, top + 14), title, pen.ink.text, size=15)
+    if not colours.high_ns:
+        pen.text((_MARGIN, top + 36), "no node times", pen.ink.text)
+        return
+    low, high = format_ns(colours.low_ns), format_ns(colours.high_ns)
+    for i, step in enumerate(colours.steps()):
+        pen.rect((_MARGIN + 16 * i, top + 26, 16, 12), step, what)
+    words = f"{what}: {low} (dark) to {high} (bright), log scale"
+    pen.text((_MARGIN + 16 * 9 + 8, top + 36), words, pen.ink.text)
+
+
+def _draw_level(
+    pen: Pen,
+    top: float,
+    recording: Recording,
+    graph: rows.Graph,
+    median_ns: dict[int, float],
+    colours: TimeColours,
+) -> tuple[float, float]:
+    """Draw one level; return its width and height."""
+    nodes = recording.fetch_nodes(graph.graph_id)
+    if not nodes:
+        pen.text((_MARGIN, top + 12), "no nodes", pen.ink.text)
+        return 0.0, 20.0
+    edges = edge_indices(recording, graph, np.array([n.node_id for n in nodes], np.int64))
+    place = place_graph(len(nodes), edges.source, edges.target)
+    for number in range(len(edges.source)):
+        tail, head = int(edges.source[number]), int(edges.target[number])
+        programmatic = int(edges.type[number]) == EdgeType.PROGRAMMATIC
+        points = _route(place, number, tail, head, top)
+        pen.line(points, dash="5 3" if programmatic else "", arrow=True)
+    width, height = place.node_width, place.node_height
+    for node, x, y in zip(nodes, place.x.tolist(), place.y.tolist(), strict=True):
+        took = None if node.exec_node_id is None else median_ns.get(node.exec_node_id)
+        box = (_MARGIN + x - width / 2, top + y - height / 2, width, height)
+        time = node_type_name(node.type) if took is None else format_ns(took)
+        fill = pen.ink.plain if took is None else colours.fill(took)
+        pen.rect(box, fill, f"{node.node_id}: {node.name}, {time}", round=4)
+        ink = pen.ink.text if took is None else colours.text(took)
+        pen.text((box[0] + 6, box[1] + 16), node.name, ink, room=width - 12)
+        pen.text((box[0] + 6, box[1] + 32), time, ink, room=width - 12)
+    return place.width, place.height
+
+
+def _route(
+    place: Placement, edge: int, tail: int, head: int, top: float
+) -> list[tuple[float, float]]:
+    half = place.node_height / 2
+    first, last = int(place.route_offset[edge]), int(place.route_offset[edge + 1])
+    between = zip(
+        place.route_x[first:last].tolist(), place.route_y[first:last].tolist(), strict=True
+    )
+    points = [
+        (float(place.x[tail]), float(place.y[tail]) + half),
+        *between,
+        (float(place.x[head]), float(place.y[head]) - half),
+    ]
+    return [(_MARGIN + x, top + y) for x, y in points]

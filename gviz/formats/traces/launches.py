@@ -1,0 +1,264 @@
+"""Which launch of which executable each piece of GPU work of a trace belongs to."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gviz.formats.traces.trace import Trace
+from gviz.stats import IntArray
+
+#: What makes two pieces of work in a launch the same node, where a trace tells no node ids.
+_SHAPE = ("type", "name", "grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z", "bytes")
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A graph launch; None: not told.
+
+    Attributes
+    ----------
+    exec_id
+        The executable; negative ids are counted here, in traces that tell none.
+    call
+        Index of its call in the calls.
+    """
+
+    exec_id: int
+    correlation_id: int | None
+    call: int | None
+    gpu_start_ns: int | None
+    gpu_end_ns: int | None
+    span_count: int
+    ambiguous_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FoldedTrace:
+    """A trace's work, sorted into launches and what ran outside of them.
+
+    Attributes
+    ----------
+    work
+        All of it, by start (dtype ACTIVITY).
+    calls
+        The calls, one a correlation id at most (dtype CALL).
+    launches
+        In order of time.
+    span, span_launch, span_iteration
+        Indices into ``work`` and ``launches`` of each node's execution, ordered by launch,
+        node and start, and which execution of the node in the launch it is.
+    operations
+        Indices into ``work`` of what ran outside of graphs, by start.
+    operation_call
+        Index of the call of each of them; -1: none.
+    duplicates, homeless
+        Records left out: told twice, and of graph nodes without a launch.
+    numbered
+        Executables that gviz told apart by what they ran.
+    calls_without_work
+        Launch calls of which nothing is known on the GPU.
+    """
+
+    work: npt.NDArray[np.void]
+    calls: npt.NDArray[np.void]
+    launches: list[Launch]
+    span: IntArray
+    span_launch: IntArray
+    span_iteration: IntArray
+    operations: IntArray
+    operation_call: IntArray
+    duplicates: int
+    homeless: int
+    numbered: frozenset[int]
+    calls_without_work: int
+
+
+def fold_trace(trace: Trace) -> FoldedTrace:
+    """Sort the work of a trace into launches of graphs, and what ran outside of them."""
+    work, duplicates = _sorted_work(trace)
+    calls = _one_call_each(trace)
+    call = _call_of(calls, work["correlation_id"])
+    launched = (call >= 0) & (calls["is_graph_launch"][call] > 0) if len(calls) else call >= 0
+    told = work["node_id"] >= 0
+    numbered = _number_nodes(work, np.flatnonzero(launched & ~told))
+    inside = np.flatnonzero(told | launched)
+    group, ambiguous = _group(work, inside)
+    homeless = int((group < 0).sum())
+    inside, ambiguous, group = inside[group >= 0], ambiguous[group >= 0], group[group >= 0]
+    launches, rank = _launches(trace, work, calls, inside, group, ambiguous)
+    launch = rank[group]
+    order = np.lexsort((work["start_ns"][inside], work["node_id"][inside], launch))
+    span, launch = inside[order], launch[order]
+    operations = np.flatnonzero(~(told | launched))
+    seen = {entry.call for entry in launches}
+    return FoldedTrace(
+        work=work,
+        calls=calls,
+        launches=launches,
+        span=span,
+        span_launch=launch,
+        span_iteration=_place_in_runs(launch, work["node_id"][span]),
+        operations=operations,
+        operation_call=call[operations],
+        duplicates=duplicates,
+        homeless=homeless,
+        numbered=frozenset(numbered),
+        calls_without_work=sum(
+            i not in seen for i in np.flatnonzero(calls["is_graph_launch"]).tolist()
+        ),
+    )
+
+
+def _sorted_work(trace: Trace) -> tuple[npt.NDArray[np.void], int]:
+    """Return the work by start, without what is told twice, and how much that was."""
+    work = trace.activities.to_array()
+    keys = ("name", "stream_id", "node_id", "exec_id", "correlation_id", "end_ns", "start_ns")
+    work = work[np.lexsort([work[key] for key in keys])]
+    same = np.ones(max(0, len(work) - 1), bool)
+    for key in keys:
+        same &= work[key][1:] == work[key][:-1]
+    kept = np.ones(len(work), bool)
+    kept[1:] = ~same
+    found = work[kept].copy()
+    found["start_ns"] += trace.base_ns
+    found["end_ns"] += trace.base_ns
+    return found, int(same.sum())
+
+
+def _one_call_each(trace: Trace) -> npt.NDArray[np.void]:
+    """Return the calls by correlation id: the graph launch where there are several, else the first.
+
+    A call of the runtime and the driver's inside it may share their id.
+    """
+    calls = trace.calls.to_array()
+    order = np.lexsort((calls["start_ns"], -calls["is_graph_launch"], calls["correlation_id"]))
+    calls = calls[order]
+    calls = calls[calls["correlation_id"] > 0]
+    first = np.ones(len(calls), bool)
+    first[1:] = calls["correlation_id"][1:] != calls["correlation_id"][:-1]
+    found = calls[first]
+    found["start_ns"] += trace.base_ns
+    found["end_ns"] += trace.base_ns
+    return found
+
+
+def _call_of(calls: npt.NDArray[np.void], correlation: IntArray) -> IntArray:
+    """Return the index of each correlation id's call; -1 for none."""
+    if not len(calls):
+        return np.full(len(correlation), -1, np.int64)
+    known = calls["correlation_id"]
+    at = np.minimum(np.searchsorted(known, correlation), len(known) - 1)
+    return np.where((known[at] == correlation) & (correlation > 0), at, -1)
+
+
+def _number_nodes(work: npt.NDArray[np.void], mine: IntArray) -> list[int]:
+    """Give launched work without node ids an executable and a node, in place.
+
+    Launches that ran the same work, stream by stream in the same order, are taken as of one
+    executable; nodes are numbered stream by stream. Returns the executables' ids.
+    """
+    numbers: dict[bytes, int] = {}
+    order = mine[np.argsort(work["correlation_id"][mine], kind="stable")]
+    cuts = np.flatnonzero(np.diff(work["correlation_id"][order])) + 1
+    for launch in np.split(order, cuts) if len(order) else ():
+        streams = []
+        for stream in np.unique(work["stream_id"][launch]):
+            at = launch[work["stream_id"][launch] == stream]
+            shape = np.stack([work[key][at] for key in _SHAPE])
+            streams.append((shape.tobytes(), at))
+        # Which number a stream gets differs from launch to launch; what it does, does not.
+        streams.sort(key=lambda s: s[0])
+        digest = hashlib.sha256(b"|".join(shape for shape, _ in streams)).digest()
+        exec_id = -numbers.setdefault(digest, len(numbers) + 1)
+        placed = np.concatenate([at for _, at in streams])
+        work["exec_id"][placed] = exec_id
+        work["node_id"][placed] = np.arange(len(placed))
+    return [-number for number in numbers.values()]
+
+
+def _group(work: npt.NDArray[np.void], inside: IntArray) -> tuple[IntArray, npt.NDArray[np.bool_]]:
+    """Return a number for each launch's work, -1 where none is known, and which of it is doubtful.
+
+    Work in bodies of conditional nodes carries the correlation id 0: it is given to the latest
+    launch of its executable that had begun.
+    """
+    correlation, executable = work["correlation_id"][inside], work["exec_id"][inside]
+    group = np.full(len(inside), -1, np.int64)
+    plain = np.flatnonzero(correlation > 0)
+    keys = np.stack([executable[plain], correlation[plain]], axis=1)
+    if len(plain):
+        _, group[plain] = np.unique(keys, axis=0, return_inverse=True)
+    loose = np.flatnonzero(correlation <= 0)
+    start = work["start_ns"][inside]
+    for exec_id in np.unique(executable[loose]).tolist():
+        mine = loose[executable[loose] == exec_id]
+        known = plain[executable[plain] == exec_id]  # by start, as all work is
+        if len(known):
+            at = np.searchsorted(start[known], start[mine], side="right") - 1
+            group[mine] = np.where(at >= 0, group[known[np.maximum(at, 0)]], -1)
+    return group, correlation <= 0
+
+
+def _launches(
+    trace: Trace,
+    work: npt.NDArray[np.void],
+    calls: npt.NDArray[np.void],
+    inside: IntArray,
+    group: IntArray,
+    ambiguous: npt.NDArray[np.bool_],
+) -> tuple[list[Launch], IntArray]:
+    """Return the launches in order of time, and the place of each group among them."""
+    count = int(group.max()) + 1 if len(group) else 0
+    size = np.bincount(group, minlength=count)
+    doubts = np.bincount(group[ambiguous], minlength=count)
+    first = np.full(count, np.iinfo(np.int64).max)
+    last = np.zeros(count, np.int64)
+    np.minimum.at(first, group, work["start_ns"][inside])
+    np.maximum.at(last, group, work["end_ns"][inside])
+    sample = np.zeros(count, np.int64)
+    plain = work["correlation_id"][inside] > 0
+    sample[group[plain]] = inside[plain]
+    correlation = work["correlation_id"][sample] if count else np.zeros(0, np.int64)
+    call = _call_of(calls, correlation)
+    found = [
+        Launch(
+            exec_id=int(work["exec_id"][sample[i]]),
+            correlation_id=int(correlation[i]),
+            call=None if call[i] < 0 else int(call[i]),
+            gpu_start_ns=int(first[i]),
+            gpu_end_ns=int(last[i]),
+            span_count=int(size[i]),
+            ambiguous_count=int(doubts[i]),
+        )
+        for i in range(count)
+    ]
+    whole = trace.whole_launches.to_array()
+    whole_call = _call_of(calls, whole["correlation_id"])
+    for row, at in zip(whole, whole_call.tolist(), strict=True):
+        found.append(
+            Launch(
+                exec_id=int(row["exec_id"]),
+                correlation_id=int(row["correlation_id"]) if row["correlation_id"] > 0 else None,
+                call=None if at < 0 else at,
+                gpu_start_ns=int(row["start_ns"]) + trace.base_ns,
+                gpu_end_ns=int(row["end_ns"]) + trace.base_ns,
+                span_count=0,
+            )
+        )
+    times = np.array([entry.gpu_start_ns or 0 for entry in found], np.int64)
+    order = np.argsort(times, kind="stable")
+    rank = np.empty(len(found), np.int64)
+    rank[order] = np.arange(len(found))
+    return [found[i] for i in order.tolist()], rank
+
+
+def _place_in_runs(*keys: IntArray) -> IntArray:
+    """Return each row's place among those before it with the same keys, from 0; sorted keys."""
+    place = np.arange(len(keys[0]))
+    new = np.ones(len(place), bool)
+    new[1:] = np.any([key[1:] != key[:-1] for key in keys], axis=0)
+    return place - np.maximum.accumulate(np.where(new, place, 0))

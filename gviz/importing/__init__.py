@@ -1,1 +1,0 @@
-"""What other profilers wrote, read into recordings."""

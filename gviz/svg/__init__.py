@@ -1,1 +1,0 @@
-"""Pictures of a recording as SVG, drawn without a browser."""
