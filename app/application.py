@@ -15,7 +15,7 @@ from dash.development.base_component import Component
 from dash.exceptions import PreventUpdate
 from flask import Flask
 
-from gviz.analysis.advice import Ignored
+from gviz.analysis import Ignored
 from gviz.app.address import GRAPH, Addresses
 from gviz.app.address_page import Page, render_page
 from gviz.app.compare.comparison import Comparisons

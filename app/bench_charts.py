@@ -7,10 +7,8 @@ from dataclasses import dataclass
 
 from dash.development.base_component import Component
 
+from gviz.analysis import STRAIGHT_LINE, Figure, Figures
 from gviz.app.chart import Axis, Series, chart
-from gviz.launch_cost.figure import Figure
-from gviz.launch_cost.lookup import Figures
-from gviz.launch_cost.shape import STRAIGHT_LINE
 
 _NODES = Axis("kernels in a straight line", log=True)
 _LAUNCHES = (

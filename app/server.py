@@ -30,7 +30,7 @@ from gviz.app.uploads import MOST_BYTES
 from gviz.errors import UsageError
 
 if TYPE_CHECKING:
-    from gviz.analysis.advice import Ignored
+    from gviz.analysis import Ignored
 
 DEFAULT_PORT = 8765
 #: Ports tried upwards from the default before the system picks one.

@@ -23,11 +23,11 @@ from typing import Any
 
 import numpy as np
 
+from gviz.analysis.launch_costs.shape import straight_line
 from gviz.collectors.laboratory import gate
 from gviz.collectors.laboratory.launches import queue_limit_ns
 from gviz.collectors.laboratory.opening import opened
 from gviz.collectors.laboratory.plan import quick_plan
-from gviz.launch_cost.shape import straight_line
 
 LENGTHS = (20, 100, 500, 2000)
 ROUNDS = 12

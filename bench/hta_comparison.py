@@ -35,11 +35,11 @@ os.environ.setdefault("HTA_DISABLE_NS_ROUNDING", "1")
 import numpy as np
 
 from gviz.analysis.analysis import analyze
-from gviz.analysis.gap_ledger import GapLedger, gap_ledger, path_steps
-from gviz.analysis.holds import HeldLaunch, hold_launch
-from gviz.analysis.observed_path import observed_path
-from gviz.analysis.passes import Pass, PassSpans, measure_pass
-from gviz.analysis.unrolled import Unroller
+from gviz.analysis.launch.holds import HeldLaunch, hold_launch
+from gviz.analysis.launch.ledger import GapLedger, gap_ledger, path_steps
+from gviz.analysis.launch.observed import observed_path
+from gviz.analysis.launch.passes import Pass, PassSpans, measure_pass
+from gviz.analysis.launch.unrolled import Unroller
 from gviz.cuda.node_type import EdgeType, NodeType
 from gviz.model.executed_graph import ExecutedGraph, Level, NodeRow
 from gviz.model.graph_spans import LaunchSpans

@@ -8,7 +8,7 @@ from os import PathLike
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from gviz.analysis.analysis import GraphAnalysis, analyze
+from gviz.analysis import GraphAnalysis, analyze
 from gviz.comparison.diff import compare_recordings
 from gviz.comparison.diff_result import Diff
 from gviz.errors import GvizError

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gviz.launch_cost.figure import Figure, Subject, make_figure
-from gviz.launch_cost.recorded import write_results
-from gviz.launch_cost.shape import Shape, straight_line
+from gviz.analysis.launch_costs.figure import Figure, Subject, make_figure
+from gviz.analysis.launch_costs.recorded import write_results
+from gviz.analysis.launch_costs.shape import Shape, straight_line
 from gviz.recording import rows
 
 

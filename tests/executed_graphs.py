@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from gviz.analysis.holds import HeldLaunch, hold_launch
-from gviz.analysis.unrolled import Unroller
+from gviz.analysis.launch.holds import HeldLaunch, hold_launch
+from gviz.analysis.launch.unrolled import Unroller
 from gviz.cuda.node_type import EdgeType, NodeType, not_timed_reason
 from gviz.model.executed_graph import ExecutedGraph, Level, NodeRow
 from gviz.model.graph_spans import LaunchSpans

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gviz.analysis.subject import NodeRef
+from gviz.analysis import NodeRef
 from gviz.app.baseline_overlay import VERDICT_WORDS, difference_words, node_verdicts
 from gviz.app.compare.comparison import Comparison
 from gviz.app.compare.headline import verdict

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dash import html
 from dash.development.base_component import Component
 
+from gviz.analysis import CostLine, Figures, bundled_costs, read_figures, read_lines
 from gviz.app.bench_charts import Section, sections
 from gviz.app.library import Library
 from gviz.app.open_recording import OpenRecording
@@ -12,9 +13,6 @@ from gviz.app.quantity import moment, three_digits
 from gviz.app.run_badge import note_list, state_badge
 from gviz.app.shell import facts, message
 from gviz.errors import RecordingError
-from gviz.launch_cost.fit import CostLine
-from gviz.launch_cost.lookup import Figures
-from gviz.launch_cost.recorded import bundled_costs, read_figures, read_lines
 from gviz.recording import Recording, rows
 
 #: Lines of the table: what the analysis uses, of straight lines.

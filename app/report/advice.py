@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dash import html
 from dash.development.base_component import Component
 
-from gviz.analysis.advice import Advice
-from gviz.analysis.rules.rule import RULES, Evidence, Finding
+from gviz.analysis import RULES, Advice, Evidence, Finding
 from gviz.app.quantity import (
     byte_size,
     counted,

@@ -8,7 +8,7 @@ from typing import TypeVar
 from dash import html
 from dash.development.base_component import Component
 
-from gviz.analysis.device_launch import DeviceLaunch
+from gviz.analysis import DeviceLaunch
 from gviz.app.address import Addresses
 from gviz.app.aria import aria
 from gviz.app.quantity import MISSING, duration, integer, sentence

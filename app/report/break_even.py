@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dash.development.base_component import Component
 
-from gviz.analysis.break_even import BreakEven, PayBack, SetupCost
-from gviz.analysis.expected_cost import ExpectedCall, ExpectedCost, LengthTable
+from gviz.analysis import BreakEven, ExpectedCall, ExpectedCost, LengthTable, PayBack, SetupCost
 from gviz.app.chart import COLOURS, Axis, Series, chart
 from gviz.app.quantity import MISSING, counted, duration, integer, three_digits
 from gviz.app.report.parts import (

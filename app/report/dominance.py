@@ -8,7 +8,7 @@ from functools import partial
 from dash import html
 from dash.development.base_component import Component
 
-from gviz.analysis.dominance import Dominance, Fullness, LayerTime, TimeShares
+from gviz.analysis import Dominance, Fullness, LayerTime, TimeShares
 from gviz.app.pareto_chart import pareto
 from gviz.app.quantity import counted, duration, integer, percent, three_digits
 from gviz.app.report.node_links import NodeLinks

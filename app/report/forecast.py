@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dash.development.base_component import Component
 
-from gviz.analysis.forecast_result import PassForecast, RunForecast
-from gviz.analysis.graph_share import GraphShare
+from gviz.analysis import GraphShare, PassForecast, RunForecast
 from gviz.app.quantity import MISSING, counted, duration, integer, percent, three_digits
 from gviz.app.report.parts import Column, Content, how, number, said, table, why_not
 from gviz.stats import NotComputed

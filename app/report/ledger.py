@@ -5,9 +5,7 @@ from __future__ import annotations
 from dash import html
 from dash.development.base_component import Component
 
-from gviz.analysis.gap_ledger import GapLedger
-from gviz.analysis.ledger_result import LedgerResult, PathGap
-from gviz.analysis.path_result import PathNode
+from gviz.analysis import GapLedger, LedgerResult, PathGap, PathNode
 from gviz.app.quantity import counted, duration, integer, percent
 from gviz.app.report.node_links import NodeLinks
 from gviz.app.report.parts import Column, heading, how, joined, number, said, signed, table

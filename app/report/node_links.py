@@ -8,8 +8,7 @@ from typing import Literal
 from dash import dcc, html
 from dash.development.base_component import Component
 
-from gviz.analysis.dominance import OUTSIDE
-from gviz.analysis.subject import NodeRef
+from gviz.analysis import OUTSIDE, NodeRef
 from gviz.app.address import Addresses
 from gviz.app.open_levels import open_id
 from gviz.app.quantity import counted, integer
@@ -88,7 +87,7 @@ class NodeLinks:
         return found
 
     def _values(self, node: TreeNode, by: Grouping) -> Sequence[str]:
-        """Return what a node is counted under, as gviz.analysis.dominance has it."""
+        """Return what a node is counted under, as gviz.analysis.results.dominant_nodes has it."""
         if by == "name":
             return [node.name]
         if by == "kind":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dash.development.base_component import Component
 
-from gviz.analysis.parallelism import (
+from gviz.analysis import (
     BarrierResult,
     LevelShape,
     Overlap,

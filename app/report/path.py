@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dash.development.base_component import Component
 
-from gviz.analysis.path_result import CriticalPathResult, FasterNode, PathNode
+from gviz.analysis import CriticalPathResult, FasterNode, PathNode
 from gviz.app.quantity import counted, duration, integer, percent
 from gviz.app.report.node_links import NodeLinks
 from gviz.app.report.parts import Column, heading, how, number, said, table

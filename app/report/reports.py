@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gviz.analysis.advice import Ignored
-from gviz.analysis.analysis import GraphAnalysis, RunAnalysis, analyze
+from gviz.analysis import GraphAnalysis, Ignored, RunAnalysis, analyze
 from gviz.app.background import PATIENCE_S, Background
 from gviz.app.open_recording import OpenRecording
 from gviz.model import GraphTree, read_tree

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dash import html
 from dash.development.base_component import Component
 
-from gviz.analysis.stream_result import Gain, OneSided, Side, StreamResult
+from gviz.analysis import Gain, OneSided, Side, StreamResult
 from gviz.app.chart import Axis, Series, chart
 from gviz.app.quantity import MISSING, counted, duration, integer, percent
 from gviz.app.report.node_links import NodeLinks

@@ -6,7 +6,7 @@ import dataclasses
 import sys
 from pathlib import Path
 
-from gviz.launch_cost.recorded import read_figures, write_results
+from gviz.analysis.launch_costs.recorded import read_figures, write_results
 from gviz.recording.reader import Recording
 
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from gviz.analysis import Figure, describe_slowed
 from gviz.collectors.laboratory import gate
 from gviz.collectors.laboratory.contention import (
     JITTER,
@@ -39,8 +40,6 @@ from gviz.collectors.laboratory.traffic import measure_traffic
 from gviz.collectors.laboratory.transformer import EXPERIMENT as BATCH
 from gviz.collectors.laboratory.transformer import measure_batches
 from gviz.errors import CollectorError
-from gviz.launch_cost.figure import Figure
-from gviz.launch_cost.slowed import describe_slowed
 
 #: A GPU that others use this much of the time is called busy.
 _BUSY_PERCENT = 10

@@ -6,12 +6,11 @@ import os
 from collections.abc import Iterator
 from contextlib import nullcontext
 
+from gviz.analysis import Figure, Subject, make_figure, straight_line
 from gviz.collectors.laboratory import gate
 from gviz.collectors.laboratory.gate import FINISH, HOST
 from gviz.collectors.laboratory.opening import opened
 from gviz.collectors.laboratory.plan import Plan
-from gviz.launch_cost.figure import Figure, Subject, make_figure
-from gviz.launch_cost.shape import straight_line
 
 THREADS, JITTER = "threads", "jitter"
 _KERNELS = 20

@@ -9,13 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
+from gviz.analysis import Figure, Shape, Subject, make_figure, parallel_lines, straight_line
 from gviz.collectors.laboratory import gate
 from gviz.collectors.laboratory.gate import DEVICE, FIRE_AND_FORGET, TAIL
 from gviz.collectors.laboratory.opening import opened
 from gviz.collectors.laboratory.plan import Gap, Plan
 from gviz.errors import CollectorError
-from gviz.launch_cost.figure import Figure, Subject, make_figure
-from gviz.launch_cost.shape import Shape, parallel_lines, straight_line
 from gviz.stats import IntArray
 
 EXPERIMENT = "device_launch"

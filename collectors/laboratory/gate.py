@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from gviz.analysis import Shape
 from gviz.collectors import native
 from gviz.errors import CollectorError
-from gviz.launch_cost.shape import Shape
 from gviz.stats import IntArray
 
 #: Of one reading: struct lab_reading. The columns are HOST, FINISH and DEVICE.

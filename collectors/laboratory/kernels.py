@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from gviz.analysis import Call, Figure, Subject, make_figure, straight_line
 from gviz.collectors.laboratory import gate
 from gviz.collectors.laboratory.gate import DEVICE, FINISH, Program
 from gviz.collectors.laboratory.launches import queue_limit_ns
 from gviz.collectors.laboratory.opening import opened
 from gviz.collectors.laboratory.plan import Gap, Plan
 from gviz.errors import CollectorError
-from gviz.launch_cost.figure import Figure, Subject, make_figure
-from gviz.launch_cost.shape import Call, straight_line
 from gviz.stats import IntArray
 
 GAIN, IDLE, KINDS = "kernel_time", "idle", "node_kinds"

@@ -6,12 +6,19 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from gviz.analysis import (
+    Figure,
+    Shape,
+    Subject,
+    fork_join,
+    make_figure,
+    parallel_lines,
+    straight_line,
+)
 from gviz.collectors.laboratory import gate
 from gviz.collectors.laboratory.gate import DEVICE, FINISH, HOST, Program
 from gviz.collectors.laboratory.opening import opened, use_second_stream
 from gviz.collectors.laboratory.plan import Gap, Plan
-from gviz.launch_cost.figure import Figure, Subject, make_figure
-from gviz.launch_cost.shape import Shape, fork_join, parallel_lines, straight_line
 from gviz.stats import IntArray
 
 EXPERIMENT, SECOND_STREAM = "launch", "second_stream"

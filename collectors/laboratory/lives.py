@@ -6,12 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from gviz.analysis import Call, Figure, Shape, Subject, make_figure, straight_line
 from gviz.collectors.laboratory import gate
 from gviz.collectors.laboratory.gate import Loop, Program
 from gviz.collectors.laboratory.opening import opened
 from gviz.collectors.laboratory.plan import Plan
-from gviz.launch_cost.figure import Figure, Subject, make_figure
-from gviz.launch_cost.shape import Call, Shape, straight_line
 from gviz.stats import IntArray
 
 LIFE, LOOP = "life", "loop"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from gviz.analysis import parallel_lines, straight_line
 from gviz.collectors.laboratory import gate
 from gviz.collectors.laboratory.plan import Plan
-from gviz.launch_cost.shape import parallel_lines, straight_line
 
 
 @contextmanager

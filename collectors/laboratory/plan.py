@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from gviz.launch_cost.figure import Figure
+from gviz.analysis import Figure
 
 
 @dataclass(frozen=True, slots=True)

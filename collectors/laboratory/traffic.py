@@ -8,13 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from gviz.analysis import Figure, Subject, make_figure, straight_line
 from gviz.collectors.laboratory import gate
 from gviz.collectors.laboratory.gate import Program
 from gviz.collectors.laboratory.nvml import Nvml, open_nvml
 from gviz.collectors.laboratory.opening import opened
 from gviz.collectors.laboratory.plan import Gap, Plan
-from gviz.launch_cost.figure import Figure, Subject, make_figure
-from gviz.launch_cost.shape import straight_line
 
 EXPERIMENT = "traffic"
 _LENGTHS = (20, 100)

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from gviz.analysis import Figure, Subject, make_figure
 from gviz.collectors.laboratory.plan import Gap, Plan
-from gviz.launch_cost.figure import Figure, Subject, make_figure
 
 EXPERIMENT = "batch"
 #: An encoder of the size used in small language models' layers; half precision.

@@ -6,8 +6,18 @@ import fnmatch
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from gviz.analysis.rules import branch_rules, gap_rules, life_rules, memory_rules, work_rules
-from gviz.analysis.rules.rule import NAMED, RULES, Finding, Found, Rule
+from gviz.analysis.rules import (
+    NAMED,
+    RULES,
+    Finding,
+    Found,
+    Rule,
+    branch_rules,
+    gap_rules,
+    life_rules,
+    memory_rules,
+    work_rules,
+)
 from gviz.analysis.run_subject import RunSubject
 from gviz.analysis.subject import GraphSubject
 from gviz.stats import figure

@@ -8,18 +8,33 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gviz.analysis.advice import Advice, Ignored, advise_graph, advise_run
-from gviz.analysis.break_even import BreakEven, break_even
-from gviz.analysis.device_launch import DeviceLaunch, device_launch
-from gviz.analysis.dominance import Dominance, dominance
-from gviz.analysis.expected_cost import CostSource, ExpectedCost, cost_source, expected_cost
-from gviz.analysis.forecast_result import RunForecast, run_forecast
-from gviz.analysis.graph_share import GraphShare, gpu_total_ns, graph_share
-from gviz.analysis.ledger_result import LedgerResult, ledger_result
-from gviz.analysis.parallelism import Parallelism, parallelism
-from gviz.analysis.path_result import CriticalPathResult, critical_path_result
+from gviz.analysis.results import (
+    BreakEven,
+    CostSource,
+    CriticalPathResult,
+    DeviceLaunch,
+    Dominance,
+    ExpectedCost,
+    GraphShare,
+    LedgerResult,
+    Parallelism,
+    RunForecast,
+    StreamResult,
+    break_even,
+    cost_source,
+    critical_path_result,
+    device_launch,
+    dominance,
+    expected_cost,
+    gpu_total_ns,
+    graph_share,
+    ledger_result,
+    parallelism,
+    run_forecast,
+    stream_result,
+)
 from gviz.analysis.run_subject import RunSubject
 from gviz.analysis.soundness import doubts_of
-from gviz.analysis.stream_result import StreamResult, stream_result
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import WHOLE_ONLY
 from gviz.errors import RecordingError

@@ -6,9 +6,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gviz.analysis.launch_costs import LaunchCosts, costs_for_run
 from gviz.analysis.own_time import OwnTime, own_time
 from gviz.analysis.sound_times import sound_launch, span_ns
-from gviz.launch_cost.recorded import LaunchCosts, costs_for_run
 from gviz.model import is_failed
 from gviz.recording import rows
 

@@ -9,16 +9,30 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from gviz.analysis.branches import Barriers, SmallBranches, barriers, small_branches
-from gviz.analysis.gap_ledger import PathSteps, path_steps
-from gviz.analysis.holds import HeldLaunch, hold_launch
-from gviz.analysis.launch_model import LaunchModel, launch_model
-from gviz.analysis.node_memory import MOST_NODES, NodeMemory, read_node_memory
-from gviz.analysis.observed_path import observed_path
+from gviz.analysis.launch import (
+    MOST_NODES,
+    Barriers,
+    HeldLaunch,
+    LaunchModel,
+    NodeMemory,
+    PathSteps,
+    SmallBranches,
+    Unrolled,
+    Unroller,
+    UsualGaps,
+    WaitGroup,
+    barriers,
+    find_waits,
+    group_waits,
+    hold_launch,
+    launch_model,
+    observed_path,
+    path_steps,
+    read_node_memory,
+    small_branches,
+    usual_gaps,
+)
 from gviz.analysis.sound_times import sound_launch
-from gviz.analysis.unrolled import Unrolled, Unroller
-from gviz.analysis.usual_gaps import UsualGaps, usual_gaps
-from gviz.analysis.waits import WaitGroup, find_waits, group_waits
 from gviz.cuda import WHOLE_ONLY
 from gviz.dag import CriticalPath, Reachability, rank_rows
 from gviz.errors import CycleError

@@ -6,10 +6,7 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
-from gviz.analysis.advice import Ignored, advise_run
-from gviz.analysis.rules.rule import RULES
-from gviz.analysis.run_subject import RunSubject
-from gviz.analysis.subject import GraphSubject
+from gviz.analysis import RULES, GraphSubject, Ignored, RunSubject, advise_run
 from gviz.checks.check_result import FAILED, PASSED, SKIPPED, UNJUDGED, Check, CheckReport
 from gviz.checks.graph_checks import Known, about, check_graph, count_findings
 from gviz.checks.limits import Limits

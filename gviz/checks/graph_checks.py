@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import median
 
-from gviz.analysis.advice import Advice, Ignored, advise_graph
-from gviz.analysis.parallelism import lane_count
-from gviz.analysis.rules.rule import RULES
-from gviz.analysis.subject import GraphSubject
+from gviz.analysis import RULES, Advice, GraphSubject, Ignored, advise_graph, lane_count
 from gviz.checks.check_result import FAILED, PASSED, UNJUDGED, Check
 from gviz.checks.limits import ANY_RULE, GraphLimits, Values
 from gviz.comparison.launch_totals import critical_paths, host_times, launch_lengths

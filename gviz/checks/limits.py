@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 import gviz.analysis.advice  # noqa: F401  # its modules fill RULES
-from gviz.analysis.rules.rule import RULES
+from gviz.analysis import RULES
 from gviz.errors import UsageError
 
 Values = Mapping[str, float]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.analysis.subject import GraphSubject
+from gviz.analysis import GraphSubject
 from gviz.checks.check_result import FAILED, PASSED, UNJUDGED, Check
 from gviz.checks.graph_checks import about, judge, why_untimed
 from gviz.checks.limits import GraphLimits

@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gviz.analysis.analysis import analysis_to_json, analyze
+from gviz.analysis import analysis_to_json, analyze
 from gviz.cli.analyze_config import read_ignored
 from gviz.cli.analyze_text import render_analysis
 from gviz.cli.config_file import DEFAULT_NAME

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gviz.analysis.break_even import BreakEven, PayBack, SetupCost
-from gviz.analysis.graph_share import GraphShare
-from gviz.analysis.stream_result import StreamResult
+from gviz.analysis import BreakEven, GraphShare, PayBack, SetupCost, StreamResult
 from gviz.cli.quantity import format_count, format_ns
 from gviz.cli.text_table import render_table
 from gviz.cli.wrapped import wrapped

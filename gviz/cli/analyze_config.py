@@ -11,8 +11,7 @@ from __future__ import annotations
 import difflib
 from pathlib import Path
 
-from gviz.analysis.advice import ANY_RULE, Ignored
-from gviz.analysis.rules.rule import RULES
+from gviz.analysis import ANY_RULE, RULES, Ignored
 from gviz.cli.config_file import read_config
 from gviz.errors import GvizError
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gviz.analysis.expected_cost import ExpectedCost, LengthTable
-from gviz.analysis.forecast_result import PassForecast, RunForecast
+from gviz.analysis import ExpectedCost, LengthTable, PassForecast, RunForecast
 from gviz.cli.quantity import format_count, format_ns
 from gviz.cli.text_table import render_table
 from gviz.cli.wrapped import wrapped

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from gviz.analysis.dominance import Dominance, Fullness, LayerTime, TimeShares
+from gviz.analysis import Dominance, Fullness, LayerTime, TimeShares
 from gviz.cli.quantity import format_count, format_ns
 from gviz.cli.text_table import render_table, shorten
 from gviz.cli.wrapped import wrapped

@@ -5,14 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
-from gviz.analysis.advice import Advice
-from gviz.analysis.analysis import Analysis, GraphAnalysis, RunAnalysis
-from gviz.analysis.device_launch import DeviceLaunch
-from gviz.analysis.ledger_result import LedgerResult, PathGap
-from gviz.analysis.parallelism import LevelShape, Overlap, Parallelism, TurnTaking
-from gviz.analysis.path_result import CriticalPathResult
-from gviz.analysis.rules.rule import Finding
-from gviz.analysis.subject import NodeRef
+from gviz.analysis import (
+    Advice,
+    Analysis,
+    CriticalPathResult,
+    DeviceLaunch,
+    Finding,
+    GraphAnalysis,
+    LedgerResult,
+    LevelShape,
+    NodeRef,
+    Overlap,
+    Parallelism,
+    PathGap,
+    RunAnalysis,
+    TurnTaking,
+)
 from gviz.cli.analyze_compared import describe_share, render_break_even, render_comparison
 from gviz.cli.analyze_costs import render_expected_cost, render_forecast
 from gviz.cli.analyze_dominance import render_dominance

@@ -13,11 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gviz.analysis import fit_lines, kept_folder, write_results
 from gviz.cli.bench_summary import summarize
 from gviz.cli.progress import ProgressLine
 from gviz.errors import CollectorError, UsageError
-from gviz.launch_cost.fit import fit_lines
-from gviz.launch_cost.recorded import kept_folder, write_results
 from gviz.recording import check_output, rows
 
 if TYPE_CHECKING:

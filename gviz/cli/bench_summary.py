@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from gviz.analysis import Figure, Figures
 from gviz.cli.quantity import format_ns
 from gviz.cli.text_table import render_table
-from gviz.launch_cost.figure import Figure
-from gviz.launch_cost.lookup import Figures
 
 _WIDTH = 100
 _LAUNCHES = (

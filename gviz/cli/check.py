@@ -12,7 +12,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gviz.analysis.advice import Ignored
+from gviz.analysis import Ignored
 from gviz.checks.check import check_recording, report_to_json
 from gviz.checks.check_result import PASSED, CheckReport
 from gviz.checks.junit import to_junit

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from gviz.analysis.subject import NodeRef
+from gviz.analysis import NodeRef
 from gviz.cli.change import format_change, format_shift
 from gviz.cli.quantity import format_count, format_ns
 from gviz.cli.text_table import render_table, shorten

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gviz.analysis.subject import NodeRef
+from gviz.analysis import NodeRef
 from gviz.model import TimeArray
 from gviz.stats import BoolArray, IntArray, NotComputed, figure
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from gviz.analysis.subject import GraphSubject
+from gviz.analysis import GraphSubject
 from gviz.comparison.comparison import pair_bodies
 from gviz.comparison.diff_result import GraphDiff, LoneBody, TimeChange, Waterfall
 from gviz.comparison.durations import DurationReader

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from gviz.analysis.path_result import structural_length_of
-from gviz.analysis.subject import GraphSubject
+from gviz.analysis import GraphSubject, structural_length_of
 from gviz.comparison.durations import NodeDurations
 from gviz.model import launch_times
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gviz.analysis.subject import NodeRef
+from gviz.analysis import NodeRef
 from gviz.comparison.compared_graph import ComparedGraph
 from gviz.comparison.comparison import GraphComparison, compare_graphs
 from gviz.comparison.diff_result import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from gviz.analysis.subject import NodeRef
+from gviz.analysis import NodeRef
 from gviz.comparison.diff_result import LoneBody
 from gviz.recording import DamagedError, rows
 

@@ -13,8 +13,7 @@ from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from gviz.analysis.gap_ledger import gap_ledger
-from gviz.analysis.subject import GraphSubject
+from gviz.analysis import GraphSubject, gap_ledger
 from gviz.comparison.diff_result import RangeStep, Waterfall, WaterfallPart, WaterfallStep
 from gviz.model import SEPARATOR
 from gviz.stats import NotComputed

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from contract.backend import Backend
 
-from gviz.launch_cost.lookup import Figures
-from gviz.launch_cost.recorded import read_figures, read_lines
+from gviz.analysis.launch_costs.lookup import Figures
+from gviz.analysis.launch_costs.recorded import read_figures, read_lines
 from gviz.recording.reader import Recording
 
 _TIMEOUT_S = 120

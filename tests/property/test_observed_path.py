@@ -8,10 +8,10 @@ import numpy as np
 from executed_graphs import Played, played_launches
 from hypothesis import given, settings
 
-from gviz.analysis.gap_ledger import gap_ledger, path_steps
-from gviz.analysis.holds import CLOCK_SKEW_NS, HeldLaunch, Hold
-from gviz.analysis.launch_model import launch_model
-from gviz.analysis.observed_path import observed_path
+from gviz.analysis.launch.constraints import launch_model
+from gviz.analysis.launch.holds import CLOCK_SKEW_NS, HeldLaunch, Hold
+from gviz.analysis.launch.ledger import gap_ledger, path_steps
+from gviz.analysis.launch.observed import observed_path
 from gviz.dag.critical_path import structural_path
 from gviz.stats.idle import union
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gviz.analysis.passes import Pass, PassSpans, as_columns, measure_pass
+from gviz.analysis.launch.passes import Pass, PassSpans, as_columns, measure_pass
 from gviz.stats.bootstrap import MOST_RESAMPLED, interval_of, mean_interval, spread
 from gviz.stats.idle import union
 

@@ -16,8 +16,8 @@ from gviz.analysis.analysis import (
     analysis_to_json,
     analyze,
 )
-from gviz.analysis.ledger_result import LedgerResult, ledger_result
-from gviz.analysis.path_result import CriticalPathResult, critical_path_result
+from gviz.analysis.results.ledgers import LedgerResult, ledger_result
+from gviz.analysis.results.paths import CriticalPathResult, critical_path_result
 from gviz.assets import recordings as bundled
 from gviz.cuda.node_type import NodeType
 from gviz.dag.critical_path import structural_path

@@ -8,12 +8,17 @@ import pytest
 from app_tree import links, texts
 from cost_recordings import write
 
+from gviz.analysis.launch_costs.lookup import Figures
+from gviz.analysis.launch_costs.recorded import (
+    bundled_costs,
+    find_costs,
+    read_figures,
+    read_lines,
+)
 from gviz.app.address import Addresses
 from gviz.app.application import render_page
 from gviz.app.bench_charts import sections
 from gviz.app.library import Library
-from gviz.launch_cost.lookup import Figures
-from gviz.launch_cost.recorded import bundled_costs, find_costs, read_figures, read_lines
 from gviz.recording.reader import Recording
 
 ADDRESSES = Addresses("/")

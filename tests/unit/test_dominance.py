@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from planned_recordings import MULTIPROCESSORS, Plan, Planned, chain_edges, in_a_row, subject_of
 
-from gviz.analysis.dominance import Dominance, Fullness, TimeShares, dominance
+from gviz.analysis.results.dominant_nodes import Dominance, Fullness, TimeShares, dominance
 from gviz.assets import recordings as bundled
 from gviz.cuda.node_type import NodeType
 from gviz.recording import rows

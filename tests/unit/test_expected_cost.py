@@ -10,12 +10,17 @@ from cost_recordings import write
 from planned_recordings import Plan, Planned, chain_edges, in_a_row, subject_of
 
 from gviz.analysis.analysis import analyze
-from gviz.analysis.expected_cost import CostSource, ExpectedCost, LengthTable, expected_cost
+from gviz.analysis.launch_costs import recorded
+from gviz.analysis.launch_costs.fit import CostLine
+from gviz.analysis.launch_costs.recorded import LaunchCosts
+from gviz.analysis.results.expected_costs import (
+    CostSource,
+    ExpectedCost,
+    LengthTable,
+    expected_cost,
+)
 from gviz.assets import recordings as bundled
 from gviz.errors import GvizError
-from gviz.launch_cost import recorded
-from gviz.launch_cost.fit import CostLine
-from gviz.launch_cost.recorded import LaunchCosts
 from gviz.recording.merge import merge_recordings
 from gviz.recording.reader import Recording
 from gviz.stats.figure_fields import NotComputed

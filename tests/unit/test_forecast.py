@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gviz.launch_cost.fit import CostLine
-from gviz.launch_cost.forecast import forecast_pass
-from gviz.launch_cost.passes import Passes, find_passes
-from gviz.launch_cost.recorded import LaunchCosts
+from gviz.analysis.launch_costs.fit import CostLine
+from gviz.analysis.launch_costs.forecast import forecast_pass
+from gviz.analysis.launch_costs.passes import Passes, find_passes
+from gviz.analysis.launch_costs.recorded import LaunchCosts
 
 
 def tokens(*names: object) -> np.ndarray:

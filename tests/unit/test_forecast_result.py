@@ -12,11 +12,11 @@ from planned_recordings import STARTED_NS, Plan, Planned, chain_edges, in_a_row
 from recordings import write_loop_recording
 
 from gviz.analysis.analysis import analyze
-from gviz.analysis.forecast_result import RunForecast, run_forecast
+from gviz.analysis.launch_costs.recorded import bundled_costs
+from gviz.analysis.results.forecasts import RunForecast, run_forecast
 from gviz.analysis.run_subject import RunSubject
 from gviz.assets import recordings as bundled
 from gviz.cli.analyze_text import render_analysis
-from gviz.launch_cost.recorded import bundled_costs
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.recording.writer import RecordingWriter

@@ -7,7 +7,7 @@ import pytest
 from app_tree import texts
 from kineto_traces import write_trace
 
-from gviz.analysis.dominance import dominance
+from gviz.analysis.results.dominant_nodes import dominance
 from gviz.analysis.subject import GraphSubject
 from gviz.app.address import Addresses
 from gviz.app.graph_view import graph_view

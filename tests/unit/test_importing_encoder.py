@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from app_tree import texts
 
-from gviz.analysis.stream_result import stream_result
+from gviz.analysis.results.stream_gain import stream_result
 from gviz.analysis.subject import GraphSubject
 from gviz.app.address import Addresses
 from gviz.app.called_in import called_in

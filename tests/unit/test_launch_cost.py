@@ -12,15 +12,26 @@ from cost_recordings import figure, write
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gviz.analysis.launch_costs import recorded
+from gviz.analysis.launch_costs.figure import Subject, make_figure
+from gviz.analysis.launch_costs.fit import fit_lines
+from gviz.analysis.launch_costs.lookup import Figures
+from gviz.analysis.launch_costs.recorded import (
+    bundled_costs,
+    find_costs,
+    read_figures,
+    read_lines,
+)
+from gviz.analysis.launch_costs.repayment import break_even
+from gviz.analysis.launch_costs.shape import (
+    Call,
+    Shape,
+    fork_join,
+    parallel_lines,
+    straight_line,
+)
+from gviz.analysis.launch_costs.slowed import describe_slowed, slowed_figures
 from gviz.errors import RecordingError
-from gviz.launch_cost import recorded
-from gviz.launch_cost.break_even import break_even
-from gviz.launch_cost.figure import Subject, make_figure
-from gviz.launch_cost.fit import fit_lines
-from gviz.launch_cost.lookup import Figures
-from gviz.launch_cost.recorded import bundled_costs, find_costs, read_figures, read_lines
-from gviz.launch_cost.shape import Call, Shape, fork_join, parallel_lines, straight_line
-from gviz.launch_cost.slowed import describe_slowed, slowed_figures
 from gviz.recording.reader import Recording
 
 # -- shapes ----------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from planned_recordings import (
 )
 from recordings import fork_join_shape, transformer_shape, write_loop_recording, write_recording
 
-from gviz.analysis.parallelism import Parallelism, TurnTaking, parallelism
+from gviz.analysis.results.parallel_work import Parallelism, TurnTaking, parallelism
 from gviz.cuda.node_type import NodeType
 from gviz.stats.figure_fields import NotComputed
 

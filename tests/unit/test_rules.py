@@ -21,7 +21,7 @@ from planned_recordings import (
 )
 
 from gviz.analysis.advice import RUN_NOISE_NS, Ignored, advise_graph, advise_run
-from gviz.analysis.device_launch import device_launch
+from gviz.analysis.results.device_launches import device_launch
 from gviz.analysis.rules.rule import RULES, Finding
 from gviz.analysis.rules.work_rules import is_elementwise
 from gviz.analysis.run_subject import RunSubject

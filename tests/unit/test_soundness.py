@@ -11,7 +11,7 @@ from planned_recordings import Plan, Planned, chain_edges, in_a_row
 from recordings import write_loop_recording
 
 from gviz.analysis.analysis import GraphAnalysis, RunAnalysis, analysis_to_json, analyze
-from gviz.analysis.ledger_result import LedgerResult
+from gviz.analysis.results.ledgers import LedgerResult
 from gviz.cli.analyze_text import render_analysis
 from gviz.recording.reader import Recording
 from gviz.stats.figure_fields import NotComputed

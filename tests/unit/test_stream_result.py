@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from planned_recordings import STARTED_NS, Plan, Planned, chain_edges, in_a_row, subject_of
 
-from gviz.analysis.break_even import BreakEven, break_even
-from gviz.analysis.graph_share import GraphShare, graph_share
+from gviz.analysis.results.graph_shares import GraphShare, graph_share
+from gviz.analysis.results.repayments import BreakEven, break_even
+from gviz.analysis.results.stream_gain import StreamResult, stream_result
 from gviz.analysis.run_subject import RunSubject
-from gviz.analysis.stream_result import StreamResult, stream_result
 from gviz.assets import recordings as bundled
 from gviz.recording import rows
 from gviz.recording.reader import Recording

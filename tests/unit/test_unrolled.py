@@ -7,10 +7,10 @@ from pathlib import Path
 from executed_graphs import Body, build_graph, held_launch, node_row, spans_of
 from recordings import write_loop_recording
 
-from gviz.analysis.gap_ledger import gap_ledger, path_steps
-from gviz.analysis.holds import HeldLaunch, Hold
-from gviz.analysis.observed_path import observed_path
-from gviz.analysis.unrolled import Unroller
+from gviz.analysis.launch.holds import HeldLaunch, Hold
+from gviz.analysis.launch.ledger import gap_ledger, path_steps
+from gviz.analysis.launch.observed import observed_path
+from gviz.analysis.launch.unrolled import Unroller
 from gviz.cuda.node_type import NodeType
 from gviz.model.executed_graph import ExecutedGraph, bodies_by_parent, read_executed_graph
 from gviz.model.graph_spans import LaunchSpans, launch_spans, median_spans

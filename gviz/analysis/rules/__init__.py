@@ -1,1 +1,5 @@
-"""Advice: rules that look for one thing each, with what mending it would give back."""
+"""Advice: one function a rule, in a registry."""
+
+from gviz.face import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

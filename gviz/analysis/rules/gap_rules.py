@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gviz.analysis.holds import Hold
+from gviz.analysis.launch import Hold
 from gviz.analysis.rules.rule import Evidence, Found, rule
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import CopyKind, NodeType

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from statistics import median
 
-from gviz.analysis.break_even import break_even
-from gviz.analysis.first_launch import call_ns, first_launches
-from gviz.analysis.rebuild_cost import RebuildCost, rebuild_cost
+from gviz.analysis.results import RebuildCost, break_even, call_ns, first_launches, rebuild_cost
 from gviz.analysis.rules.rule import Evidence, Found, rule, run_rule
 from gviz.analysis.run_subject import RunSubject
 from gviz.analysis.subject import GraphSubject

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.analysis.node_memory import NodeMemory
+from gviz.analysis.launch import NodeMemory
 from gviz.analysis.rules.rule import Evidence, Found, rule
 from gviz.analysis.rules.work_rules import without
 from gviz.analysis.subject import GraphSubject

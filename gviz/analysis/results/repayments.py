@@ -2,7 +2,7 @@
 
 The smallest n with n x (stream cost - graph cost) > capture + instantiation + upload + what the
 first launch takes longer. Costs of one launch and of one pass by stream calls are those of
-:mod:`gviz.analysis.stream_result`, both with node times on.
+:mod:`gviz.analysis.results.stream_gain`, both with node times on.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from statistics import median
 
 import numpy as np
 
-from gviz.analysis.first_launch import first_launches
 from gviz.analysis.own_time import own_time
+from gviz.analysis.results.first_calls import first_launches
+from gviz.analysis.results.stream_gain import Gain, stream_result
 from gviz.analysis.sound_times import span_ns
-from gviz.analysis.stream_result import Gain, stream_result
 from gviz.analysis.subject import GraphSubject
 from gviz.stats import NotComputed, figure
 

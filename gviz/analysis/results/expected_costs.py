@@ -11,14 +11,17 @@ import math
 from dataclasses import dataclass
 from statistics import median
 
-from gviz.analysis.break_even import NO_SETUP, SetupCost, launches_to_pay_back, setup_cost
-from gviz.analysis.first_launch import call_ns, first_launches
-from gviz.analysis.stream_result import StreamResult, stream_result
+from gviz.analysis.launch_costs import FORK_JOIN, STRAIGHT_LINE, CostLine, LaunchCosts
+from gviz.analysis.results.first_calls import call_ns, first_launches
+from gviz.analysis.results.repayments import (
+    NO_SETUP,
+    SetupCost,
+    launches_to_pay_back,
+    setup_cost,
+)
+from gviz.analysis.results.stream_gain import StreamResult, stream_result
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import WHOLE_ONLY
-from gviz.launch_cost.fit import CostLine
-from gviz.launch_cost.recorded import LaunchCosts
-from gviz.launch_cost.shape import FORK_JOIN, STRAIGHT_LINE
 from gviz.stats import NotComputed, figure
 
 #: Lengths of the table, as shares of the graph's own.

@@ -14,9 +14,9 @@ from enum import StrEnum
 
 import numpy as np
 
-from gviz.analysis.holds import CLOCK_SKEW_NS, HeldLaunch, Hold
-from gviz.analysis.launch_model import LaunchModel
-from gviz.analysis.usual_gaps import UsualGaps
+from gviz.analysis.launch.constraints import LaunchModel
+from gviz.analysis.launch.gaps import UsualGaps
+from gviz.analysis.launch.holds import CLOCK_SKEW_NS, HeldLaunch, Hold
 from gviz.cuda import NodeType
 from gviz.dag import Reachability
 from gviz.model import ExecutedGraph, LaunchSpans

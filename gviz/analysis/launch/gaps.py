@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.analysis.holds import NOTHING, HeldLaunch, Hold
+from gviz.analysis.launch.holds import NOTHING, HeldLaunch, Hold
 from gviz.cuda import NodeType
 from gviz.model import ExecutedGraph, TimeArray
 from gviz.stats import BoolArray

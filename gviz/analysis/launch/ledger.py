@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.analysis.holds import NOTHING, HeldLaunch, Hold
+from gviz.analysis.launch.holds import NOTHING, HeldLaunch, Hold
 from gviz.model import TimeArray
 from gviz.stats import BoolArray, IntArray, Intervals, figure, union
 

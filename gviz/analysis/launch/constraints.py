@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.analysis.holds import HeldLaunch, effective_ends
+from gviz.analysis.launch.holds import HeldLaunch, effective_ends
 from gviz.dag import CriticalPath, earliest_starts, longest_path, rank_rows
 from gviz.errors import RecordingError
 from gviz.stats import BoolArray, FloatArray, IntArray

@@ -10,9 +10,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from gviz.analysis.launch_costs.figure import Figure
+from gviz.analysis.launch_costs.fit import CostLine, fit_lines
 from gviz.errors import GvizError
-from gviz.launch_cost.figure import Figure
-from gviz.launch_cost.fit import CostLine, fit_lines
 from gviz.recording import SUFFIX, Recording, RecordingWriter, rows
 
 _RUN_ID = 1

@@ -7,7 +7,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from gviz.analysis.unrolled import Unrolled
+from gviz.analysis.launch.unrolled import Unrolled
 from gviz.model import LaunchSpans, TimeArray
 from gviz.stats import BoolArray, IntArray
 

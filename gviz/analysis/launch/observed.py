@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gviz.analysis.holds import HeldLaunch, Hold
+from gviz.analysis.launch.holds import HeldLaunch, Hold
 from gviz.stats import IntArray
 
 

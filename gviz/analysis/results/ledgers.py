@@ -7,9 +7,15 @@ from statistics import median
 
 import numpy as np
 
-from gviz.analysis.gap_ledger import GapLedger, gap_ledger, path_steps
-from gviz.analysis.holds import NOTHING, HeldLaunch, Hold
-from gviz.analysis.observed_path import observed_path
+from gviz.analysis.launch import (
+    NOTHING,
+    GapLedger,
+    HeldLaunch,
+    Hold,
+    gap_ledger,
+    observed_path,
+    path_steps,
+)
 from gviz.analysis.subject import GraphSubject, NodeRef, TimedLaunch
 from gviz.model import event_durations, may_have_waited, with_the_one_before
 from gviz.recording import rows

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gviz.analysis.launch_costs import find_passes
 from gviz.analysis.run_subject import RunSubject
 from gviz.cuda import NodeType
-from gviz.launch_cost.passes import find_passes
 from gviz.recording import rows
 from gviz.stats import BoolArray, IntArray
 

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.analysis.run_subject import RunSubject
-from gviz.analysis.sound_times import span_ns
-from gviz.analysis.stream_passes import (
+from gviz.analysis.launch_costs import Forecast, LaunchCosts, forecast_pass
+from gviz.analysis.results.stream_passes import (
     Operations,
     RangeNames,
     RepeatedPasses,
@@ -21,8 +20,8 @@ from gviz.analysis.stream_passes import (
     free_passes,
     read_operations,
 )
-from gviz.launch_cost.forecast import Forecast, forecast_pass
-from gviz.launch_cost.recorded import LaunchCosts
+from gviz.analysis.run_subject import RunSubject
+from gviz.analysis.sound_times import span_ns
 from gviz.stats import IntArray, NotComputed, figure
 
 

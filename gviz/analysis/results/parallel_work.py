@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.analysis.path_result import structural_length_of
+from gviz.analysis.launch import WaitGroup
+from gviz.analysis.results.paths import structural_length_of
 from gviz.analysis.subject import GraphSubject, NodeRef
-from gviz.analysis.waits import WaitGroup
 from gviz.cuda import EdgeType
 from gviz.dag import Reachability, cover_by_chains, graph_width, most_at_once, rank_rows
 from gviz.model import NOT_WORKING, ExecutedGraph, Level

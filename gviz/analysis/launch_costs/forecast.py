@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.launch_cost.recorded import LaunchCosts
+from gviz.analysis.launch_costs.recorded import LaunchCosts
 from gviz.stats import IntArray, gaps, union
 
 #: What CUPTI gives for an empty kernel (H100; collectors/csrc/calibrate.c has the same for one

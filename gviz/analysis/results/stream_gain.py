@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.analysis.passes import Pass, PassSpans, as_columns, measure_pass
+from gviz.analysis.launch import Pass, PassSpans, as_columns, measure_pass
 from gviz.analysis.subject import GraphSubject, NodeRef, TimedLaunch
 from gviz.model import ExecutedGraph, waited_until, with_the_one_before
 from gviz.recording import rows

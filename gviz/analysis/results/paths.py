@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.analysis.holds import HeldLaunch, Hold
+from gviz.analysis.launch import HeldLaunch, Hold
 from gviz.analysis.subject import GraphSubject, NodeRef
 from gviz.dag import CriticalPath, structural_length_ns, structural_path
 from gviz.model import TimeArray

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from gviz.launch_cost.break_even import BreakEven, break_even
-from gviz.launch_cost.figure import Figure
-from gviz.launch_cost.shape import STRAIGHT_LINE
+from gviz.analysis.launch_costs.figure import Figure
+from gviz.analysis.launch_costs.repayment import BreakEven, break_even
+from gviz.analysis.launch_costs.shape import STRAIGHT_LINE
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from gviz.launch_cost.figure import Figure
+from gviz.analysis.launch_costs.figure import Figure
 
 #: So much more than a longer graph's: beyond what the quartiles of undisturbed runs are apart.
 _FACTOR = 1.5

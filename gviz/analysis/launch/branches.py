@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gviz.analysis.launch_model import LaunchModel
-from gviz.analysis.usual_gaps import UsualGaps
+from gviz.analysis.launch.constraints import LaunchModel
+from gviz.analysis.launch.gaps import UsualGaps
 from gviz.dag import Reachability
 from gviz.model import ExecutedGraph
 from gviz.stats import BoolArray, IntArray

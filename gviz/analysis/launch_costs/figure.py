@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gviz.launch_cost.shape import Shape
+from gviz.analysis.launch_costs.shape import Shape
 
 #: Tukey's outer fence (Exploratory Data Analysis, 1977): beyond it readings are "far out".
 _FAR_OUT = 3.0

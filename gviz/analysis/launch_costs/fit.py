@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.launch_cost.figure import Figure
+from gviz.analysis.launch_costs.figure import Figure
 
 #: A line needs two lengths; its residuals say something from the third on.
 _FEWEST = 2
