@@ -11,7 +11,7 @@ from gviz.app.graph_view import GraphView
 from gviz.app.library import Library
 from gviz.app.open_recording import ChangedError, OpenRecording, split_edition
 from gviz.app.tree_comparison import TreeComparison
-from gviz.comparison.graph_pairs import GraphPair, GraphWork, pair_graphs, read_graph_works
+from gviz.comparison import GraphPair, GraphWork, pair_graphs, read_graph_works
 from gviz.errors import RecordingError
 from gviz.model import GraphTree, read_tree
 from gviz.recording import rows

@@ -27,8 +27,7 @@ from gviz.app.quantity import (
 )
 from gviz.app.shell import facts
 from gviz.app.tree_comparison import TreeComparison
-from gviz.comparison.comparison import GraphComparison
-from gviz.comparison.node_changes import Difference
+from gviz.comparison import Difference, GraphComparison
 from gviz.model import LaunchTimes
 from gviz.stats import FALSE_DISCOVERIES, shift_interval
 

@@ -9,9 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.app.wire import Arrays, Strings
-from gviz.comparison.comparison import GraphComparison, compare_groups
-from gviz.comparison.node_changes import Difference
-from gviz.comparison.time_changes import TimeChanges
+from gviz.comparison import Difference, GraphComparison, TimeChanges, compare_groups
 from gviz.layout import FoldedGraph, FoldTree
 from gviz.stats import FALSE_DISCOVERIES, FloatArray
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from gviz.app.address import Baseline
 from gviz.app.baseline_overlay import FoldVerdicts, fold_verdicts
 from gviz.app.open_recording import OpenRecording
-from gviz.comparison.comparison import GraphComparison, compare_graphs, pair_bodies
+from gviz.comparison import GraphComparison, compare_graphs, pair_bodies
 from gviz.layout import FoldTree
 from gviz.model import GraphTree, LaunchTimes, launch_times
 from gviz.recording import Recording, rows

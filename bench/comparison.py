@@ -35,7 +35,7 @@ from recordings import (
 from gviz.checks.check import check_recording
 from gviz.checks.limits import parse_limits
 from gviz.comparison.diff import compare_recordings
-from gviz.comparison.node_pairs import pair_nodes
+from gviz.comparison.pairing.node_pairs import pair_nodes
 from gviz.formats.dot.importer import import_dot
 from gviz.recording.reader import Recording
 from gviz.stats.significance import adjusted, change_probability, least_change_ns

@@ -9,8 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from gviz.analysis import GraphAnalysis, analyze
-from gviz.comparison.diff import compare_recordings
-from gviz.comparison.diff_result import Diff
+from gviz.comparison import Diff, compare_recordings
 from gviz.errors import GvizError
 from gviz.frame import Frame, from_rows, table_kinds
 from gviz.graph_frames import FRAMES

@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np
 from recordings import Shape
 
-from gviz.comparison.compared_graph import ComparedGraph, read_graph
+from gviz.comparison.pairing.compared_graph import ComparedGraph, read_graph
 from gviz.cuda.node_type import NodeType
 from gviz.recording.reader import Recording
 

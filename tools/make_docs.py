@@ -16,8 +16,8 @@ from gviz.analysis.analysis import Analysis
 from gviz.checks.check_result import CheckReport
 from gviz.cli.main import COMMANDS, build_parser
 from gviz.comparison.diff_result import Diff
+from gviz.comparison.ranks.result import Skew
 from gviz.comparison.trend_result import Trend
-from gviz.ranks.result import Skew
 from gviz.recording.rows.schema import to_markdown
 from gviz.stats.figure_fields import fields_of, result_classes
 

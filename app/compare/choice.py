@@ -12,7 +12,7 @@ from gviz.app.address import Addresses, Query, Sides
 from gviz.app.choices import select
 from gviz.app.library import Library
 from gviz.app.open_recording import OpenRecording
-from gviz.comparison.diff import PairedRecordings, pair_recordings
+from gviz.comparison import PairedRecordings, pair_recordings
 from gviz.recording import rows
 
 #: Pairs of open files that are offered.

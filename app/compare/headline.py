@@ -16,7 +16,7 @@ from gviz.app.quantity import (
     signed_percent,
 )
 from gviz.app.report.parts import Column, Content, how, number, table
-from gviz.comparison.diff_result import GraphDiff, RunRef, TimeChange
+from gviz.comparison import GraphDiff, RunRef, TimeChange
 from gviz.stats import NotComputed
 
 #: Where a smaller share of the work is the same, graphs are hardly two versions of one.

@@ -12,8 +12,7 @@ from gviz.app.compare.comparison import Comparison
 from gviz.app.compare.page_levels import SIDES, PageLevel
 from gviz.app.open_levels import hidden_nodes, opened_keys
 from gviz.app.wire import Arrays
-from gviz.comparison.comparison import GraphComparison
-from gviz.comparison.union_graph import AFTER, BEFORE, UnionGraph, join_graphs
+from gviz.comparison import AFTER, BEFORE, GraphComparison, UnionGraph, join_graphs
 from gviz.model import TimedLevel
 from gviz.stats import IntArray
 

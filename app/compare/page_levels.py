@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gviz.app.compare.union_keys import UnionKeys
-from gviz.comparison.level_diff import ComparedLevel
+from gviz.comparison import ComparedLevel
 from gviz.model import GraphTree
 
 #: What both sides are called on the page.

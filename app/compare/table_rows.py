@@ -14,8 +14,7 @@ from gviz.app.baseline_overlay import VERDICT_WORDS, difference_words, node_verd
 from gviz.app.compare.comparison import Comparison
 from gviz.app.compare.headline import verdict
 from gviz.app.compare.page_levels import SIDES
-from gviz.comparison.diff_result import GroupTime, NodeChange
-from gviz.comparison.level_diff import ComparedLevel
+from gviz.comparison import ComparedLevel, GroupTime, NodeChange
 from gviz.cuda import node_type_name
 from gviz.model import GraphTree
 

@@ -19,8 +19,7 @@ from gviz.app.quantity import (
     signed_percent,
 )
 from gviz.app.report.parts import Column, Content, number, said, section, table
-from gviz.comparison.trend import remarks
-from gviz.comparison.trend_result import Trend, TrendPoint, TrendRun, TrendSeries
+from gviz.comparison import Trend, TrendPoint, TrendRun, TrendSeries, remarks
 
 #: Graphs that are told; gviz trend --all has the others.
 _TOLD = 12

@@ -18,7 +18,7 @@ from gviz.app.open_levels import apart, frame_arrays, painted
 from gviz.app.overlays import describe_overlays, overlay_arrays, value_scale
 from gviz.app.payload import node_arrays
 from gviz.app.wire import Arrays, Strings, pack
-from gviz.comparison.union_graph import BEFORE
+from gviz.comparison import BEFORE
 from gviz.cuda import node_type_name
 from gviz.dag import cover_graph
 from gviz.model import TimedLevel, keeper, read_timed_level

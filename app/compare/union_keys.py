@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.comparison.level_diff import ComparedLevel
+from gviz.comparison import ComparedLevel
 from gviz.model import GraphTree
 from gviz.stats import IntArray
 

@@ -14,7 +14,7 @@ from gviz.app.quantity import (
 )
 from gviz.app.report.parts import Column, heading, number, said, table, why_not
 from gviz.app.waterfall_chart import Step, waterfall
-from gviz.comparison.diff_result import Waterfall, WaterfallStep
+from gviz.comparison import Waterfall, WaterfallStep
 from gviz.stats import NotComputed
 
 #: Kernel names told of a step; gviz diff --json has all.

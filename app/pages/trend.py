@@ -17,8 +17,7 @@ from gviz.app.library import Library
 from gviz.app.open_recording import split_edition
 from gviz.app.sentences import sentence_of
 from gviz.app.shell import message
-from gviz.comparison.trend import build_trend
-from gviz.comparison.trend_result import Trend
+from gviz.comparison import Trend, build_trend
 from gviz.errors import RecordingError
 
 #: Milliseconds between two questions whether a trend is made.

@@ -16,11 +16,8 @@ from gviz.app.panes import pane, split
 from gviz.app.quantity import counted, duration
 from gviz.app.ranks.names import rank_name
 from gviz.app.ranks.tables import RankLinks, graph_skew, launch_table
+from gviz.comparison import GraphSkew, RankComparison, RankGraph, longest_wait, typical_launch
 from gviz.model import GraphTree, read_tree
-from gviz.ranks.job import RankComparison
-from gviz.ranks.launch import longest_wait, typical_launch
-from gviz.ranks.rank_graph import RankGraph
-from gviz.ranks.result import GraphSkew
 
 #: Views of the page share selection and hover; GROUP in assets/web/page_ranks.js.
 _GROUP = "ranks-page"

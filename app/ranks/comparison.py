@@ -5,7 +5,7 @@ from __future__ import annotations
 from gviz.app.background import PATIENCE_S, Background
 from gviz.app.library import Library
 from gviz.app.open_recording import OpenRecording, split_edition
-from gviz.ranks.job import RankComparison, compare_ranks, find_ranks
+from gviz.comparison import RankComparison, compare_ranks, find_ranks
 from gviz.recording import rows
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gviz.ranks.result import RankRef
+from gviz.comparison import RankRef
 
 
 def rank_name(ref: RankRef) -> str:

@@ -14,10 +14,16 @@ from dash.development.base_component import Component
 from gviz.app.address import Addresses
 from gviz.app.quantity import MISSING, counted, duration, integer, percent
 from gviz.app.ranks.names import rank_name
+from gviz.comparison import (
+    BodySkew,
+    CollectiveSkew,
+    GraphSkew,
+    NodeSkew,
+    RankGraph,
+    RankRef,
+    longest_wait,
+)
 from gviz.model import GraphTree, telling_parts
-from gviz.ranks.launch import longest_wait
-from gviz.ranks.rank_graph import RankGraph
-from gviz.ranks.result import BodySkew, CollectiveSkew, GraphSkew, NodeSkew, RankRef
 
 #: Rows of a table; gviz skew --all lists every node.
 _LISTED = 10

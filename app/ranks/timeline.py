@@ -14,11 +14,9 @@ from gviz.app.side_arrays import SideArrays, pack_sides, read_arrays
 from gviz.app.timeline_side import graph_side, graph_zero
 from gviz.app.timeline_window import Window
 from gviz.app.wire import Arrays
+from gviz.comparison import RankComparison, RankGraph, RankLevel, collective_waits
 from gviz.cuda import node_type_name
 from gviz.model import GraphLevel, GraphTree, Keep, read_level, read_tree
-from gviz.ranks.job import RankComparison
-from gviz.ranks.launch import collective_waits
-from gviz.ranks.rank_graph import RankGraph, RankLevel
 from gviz.recording import Recording
 from gviz.stats import FloatArray, IntArray
 

@@ -11,9 +11,15 @@ from gviz.checks.check_result import FAILED, PASSED, SKIPPED, UNJUDGED, Check, C
 from gviz.checks.graph_checks import Known, about, check_graph, count_findings
 from gviz.checks.limits import Limits
 from gviz.checks.regression import Trial, check_node_count, judge_trials, trials
-from gviz.comparison.circumstances import devices_text, pair_runs
-from gviz.comparison.graph_diff import Side, read_side
-from gviz.comparison.graph_pairs import GraphWork, pair_graphs, read_graph_works
+from gviz.comparison import (
+    GraphWork,
+    Side,
+    devices_text,
+    pair_graphs,
+    pair_runs,
+    read_graph_works,
+    read_side,
+)
 from gviz.cuda import NodeType
 from gviz.errors import NO_GRAPH
 from gviz.recording import rows

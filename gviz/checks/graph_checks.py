@@ -8,7 +8,7 @@ from statistics import median
 from gviz.analysis import RULES, Advice, GraphSubject, Ignored, advise_graph, lane_count
 from gviz.checks.check_result import FAILED, PASSED, UNJUDGED, Check
 from gviz.checks.limits import ANY_RULE, GraphLimits, Values
-from gviz.comparison.launch_totals import critical_paths, host_times, launch_lengths
+from gviz.comparison import critical_paths, host_times, launch_lengths
 from gviz.stats import union
 
 #: Findings that a check tells in words.

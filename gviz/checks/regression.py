@@ -11,10 +11,16 @@ from gviz.analysis import GraphSubject
 from gviz.checks.check_result import FAILED, PASSED, UNJUDGED, Check
 from gviz.checks.graph_checks import about, judge, why_untimed
 from gviz.checks.limits import GraphLimits
-from gviz.comparison.durations import NodeDurations
-from gviz.comparison.launch_totals import critical_paths, host_times, launch_lengths
-from gviz.comparison.level_diff import ComparedLevel, compare_level
-from gviz.comparison.timed_pairs import TimedPairs, pair_all
+from gviz.comparison import (
+    ComparedLevel,
+    NodeDurations,
+    TimedPairs,
+    compare_level,
+    critical_paths,
+    host_times,
+    launch_lengths,
+    pair_all,
+)
 from gviz.stats import (
     FALSE_DISCOVERIES,
     FloatArray,

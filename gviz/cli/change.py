@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gviz.cli.quantity import format_ns
-from gviz.comparison.diff_result import TimeChange
+from gviz.comparison import TimeChange
 
 
 def format_signed_ns(ns: float) -> str:

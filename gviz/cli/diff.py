@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from gviz.cli.diff_text import render_diff
 from gviz.cli.recording_path import find_recording
-from gviz.comparison.diff import Asked, compare_recordings, diff_to_json
+from gviz.comparison import Asked, compare_recordings, diff_to_json
 from gviz.errors import UsageError
 from gviz.recording import Recording
 

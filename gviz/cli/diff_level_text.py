@@ -12,7 +12,7 @@ from gviz.cli.change import format_change, format_shift
 from gviz.cli.quantity import format_count, format_ns
 from gviz.cli.text_table import render_table, shorten
 from gviz.cli.wrapped import wrapped
-from gviz.comparison.diff_result import EdgeRef, GroupTime, LevelDiff, LoneBody, NodeChange
+from gviz.comparison import EdgeRef, GroupTime, LevelDiff, LoneBody, NodeChange
 
 #: Rows of a list that the text shows; the JSON has all.
 _LISTED = 5

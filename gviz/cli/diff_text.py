@@ -9,7 +9,7 @@ from gviz.cli.diff_level_text import render_level, render_lone_bodies
 from gviz.cli.quantity import format_ns
 from gviz.cli.text_table import render_table, shorten
 from gviz.cli.wrapped import wrapped
-from gviz.comparison.diff_result import (
+from gviz.comparison import (
     Diff,
     GraphDiff,
     RunDiff,

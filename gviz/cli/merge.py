@@ -78,7 +78,7 @@ def _in_order(paths: Sequence[Path]) -> list[Path]:
 
 
 def _describe(recording: Recording, width: int) -> Iterator[str]:
-    from gviz.ranks.clock import judge_clock
+    from gviz.comparison import judge_clock
 
     runs = recording.fetch_runs()
     yield format_count(len(runs), "run")

@@ -13,9 +13,7 @@ from gviz.cli.quantity import format_count, format_ns
 from gviz.cli.recording_path import find_recording
 from gviz.cli.text_table import render_table
 from gviz.cli.wrapped import wrapped
-from gviz.model import telling_parts
-from gviz.ranks.job import read_skew, skew_to_json
-from gviz.ranks.result import (
+from gviz.comparison import (
     BodySkew,
     CollectiveSkew,
     GraphSkew,
@@ -23,7 +21,10 @@ from gviz.ranks.result import (
     RankRef,
     RankTime,
     Skew,
+    read_skew,
+    skew_to_json,
 )
+from gviz.model import telling_parts
 from gviz.recording import Recording
 
 if TYPE_CHECKING:

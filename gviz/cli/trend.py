@@ -16,8 +16,15 @@ from gviz.cli.quantity import format_count, format_ns
 from gviz.cli.recording_path import find_recording
 from gviz.cli.text_table import render_table
 from gviz.cli.wrapped import wrapped
-from gviz.comparison.trend import build_trend, remarks, trend_to_json
-from gviz.comparison.trend_result import Trend, TrendPoint, TrendRun, TrendSeries
+from gviz.comparison import (
+    Trend,
+    TrendPoint,
+    TrendRun,
+    TrendSeries,
+    build_trend,
+    remarks,
+    trend_to_json,
+)
 from gviz.recording import Recording
 
 if TYPE_CHECKING:

@@ -1,1 +1,5 @@
-"""Two recordings of one program, or of two versions of it: what is the same, what changed."""
+"""Recordings compared: two graphs, two runs, any number of runs, ranks of a job."""
+
+from gviz.face import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

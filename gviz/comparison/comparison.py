@@ -8,13 +8,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gviz.comparison.compared_graph import ComparedGraph, read_graph
-from gviz.comparison.durations import DurationReader, NodeDurations, add_up
-from gviz.comparison.edge_changes import EdgeChanges, compare_edges
-from gviz.comparison.lane_changes import moved_lanes
-from gviz.comparison.node_changes import Difference, compare_details, read_details
-from gviz.comparison.node_pairs import pair_nodes
-from gviz.comparison.time_changes import TimeChanges, compare_durations
+from gviz.comparison.changes import (
+    Difference,
+    DurationReader,
+    EdgeChanges,
+    NodeDurations,
+    TimeChanges,
+    add_up,
+    compare_details,
+    compare_durations,
+    compare_edges,
+    moved_lanes,
+    read_details,
+)
+from gviz.comparison.pairing import ComparedGraph, pair_nodes, read_graph
 from gviz.stats import BoolArray, IntArray
 
 if TYPE_CHECKING:
@@ -37,7 +44,8 @@ class GraphComparison:
     differences
         One tuple a pair: what differs in the two nodes.
     moved
-        bool, one a pair: in another lane (:func:`gviz.comparison.lane_changes.moved_lanes`).
+        bool, one a pair: in another lane
+        (:func:`gviz.comparison.changes.lane_changes.moved_lanes`).
     edges
         What became of the dependencies.
     before, after

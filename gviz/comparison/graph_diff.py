@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from gviz.analysis import GraphSubject
+from gviz.comparison.changes import DurationReader
 from gviz.comparison.comparison import pair_bodies
 from gviz.comparison.diff_result import GraphDiff, LoneBody, TimeChange, Waterfall
-from gviz.comparison.durations import DurationReader
 from gviz.comparison.graph_pairs import GraphPair
 from gviz.comparison.launch_totals import (
     critical_paths,

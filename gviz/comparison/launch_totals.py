@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.analysis import GraphSubject, structural_length_of
-from gviz.comparison.durations import NodeDurations
+from gviz.comparison.changes import NodeDurations
 from gviz.model import launch_times
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gviz.analysis import NodeRef
-from gviz.comparison.compared_graph import ComparedGraph
+from gviz.comparison.changes import DurationReader, Groups, add_up, by_name, by_range
 from gviz.comparison.comparison import GraphComparison, compare_graphs
 from gviz.comparison.diff_result import (
     Change,
@@ -19,8 +19,7 @@ from gviz.comparison.diff_result import (
     NodePair,
     NodeTimes,
 )
-from gviz.comparison.durations import DurationReader, add_up
-from gviz.comparison.groups import Groups, by_name, by_range
+from gviz.comparison.pairing import ComparedGraph
 from gviz.comparison.timed_pairs import TimedPairs, pair_all, pair_up
 from gviz.stats import IntArray
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gviz.comparison.changes import NodeDurations, TimeChanges, adjust_together, compare_durations
 from gviz.comparison.diff_result import TimeChange
-from gviz.comparison.durations import NodeDurations
-from gviz.comparison.time_changes import TimeChanges, adjust_together, compare_durations
 from gviz.stats import FloatArray, IntArray, shift_interval
 
 

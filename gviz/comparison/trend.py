@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gviz.comparison.changes import NodeDurations
 from gviz.comparison.circumstances import devices_text, run_ref
-from gviz.comparison.durations import NodeDurations
 from gviz.comparison.graph_pairs import GraphWork, How, pair_graphs, read_graph_works
 from gviz.comparison.launch_totals import host_times, launch_lengths
 from gviz.comparison.timed_pairs import TimedPairs, judge_together, pair_all

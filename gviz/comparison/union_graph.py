@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gviz.comparison.compared_graph import ComparedGraph
-from gviz.comparison.edge_changes import EdgeChanges
+from gviz.comparison.changes import EdgeChanges
+from gviz.comparison.pairing import ComparedGraph
 from gviz.stats import IntArray
 
 #: Whose a node or an edge is.
@@ -95,7 +95,7 @@ def join_graphs(
     partner
         int64, one a node before: its partner after, -1: none.
     edges
-        What became of the edges (:func:`gviz.comparison.edge_changes.compare_edges`).
+        What became of the edges (:func:`gviz.comparison.changes.edge_changes.compare_edges`).
     """
     gone = np.flatnonzero(partner < 0)
     before = np.full(len(second) + len(gone), -1, np.int64)

@@ -8,10 +8,10 @@ from folding_graphs import LabelledGraph, random_graphs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gviz.comparison.compared_graph import ComparedGraph
-from gviz.comparison.edge_changes import compare_edges
-from gviz.comparison.lane_changes import depends, moved_lanes
-from gviz.comparison.node_pairs import pair_nodes
+from gviz.comparison.changes.edge_changes import compare_edges
+from gviz.comparison.changes.lane_changes import depends, moved_lanes
+from gviz.comparison.pairing.compared_graph import ComparedGraph
+from gviz.comparison.pairing.node_pairs import pair_nodes
 from gviz.stats.significance import adjusted
 
 

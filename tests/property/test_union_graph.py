@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gviz.comparison.compared_graph import ComparedGraph
-from gviz.comparison.edge_changes import compare_edges
+from gviz.comparison.changes.edge_changes import compare_edges
+from gviz.comparison.pairing.compared_graph import ComparedGraph
 from gviz.comparison.union_graph import AFTER, BEFORE, BOTH, UnionGraph, join_graphs
 from gviz.dag.ranks import rank_rows
 

@@ -20,22 +20,22 @@ from recordings import (
     write_recording,
 )
 
+from gviz.comparison.changes.durations import DurationReader, NodeDurations
+from gviz.comparison.changes.groups import by_name, by_range
+from gviz.comparison.changes.time_changes import compare_durations
 from gviz.comparison.comparison import (
     GraphComparison,
     compare_graphs,
     compare_groups,
     pair_bodies,
 )
-from gviz.comparison.durations import DurationReader, NodeDurations
 from gviz.comparison.graph_pairs import GraphPair, GraphWork, pair_graphs, read_graph_works
-from gviz.comparison.groups import by_name, by_range
 from gviz.comparison.launch_totals import (
     critical_paths,
     first_to_last,
     host_times,
     launch_lengths,
 )
-from gviz.comparison.time_changes import compare_durations
 from gviz.errors import RecordingError
 from gviz.model.launch_time import launch_times
 from gviz.recording.reader import Recording

@@ -7,8 +7,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from gviz.comparison import alignment
-from gviz.comparison.alignment import Floats, GapCosts, align
+from gviz.comparison.pairing import alignment
+from gviz.comparison.pairing.alignment import Floats, GapCosts, align
 
 
 class Table:

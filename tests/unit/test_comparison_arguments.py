@@ -6,7 +6,12 @@ import struct
 
 import pytest
 
-from gviz.comparison.arguments import Argument, ArgumentChange, ArgumentPair, compare_arguments
+from gviz.comparison.changes.arguments import (
+    Argument,
+    ArgumentChange,
+    ArgumentPair,
+    compare_arguments,
+)
 
 SCALE = "void scale<float>(float*, int, Functor, unsigned long)"
 UNKNOWN = "triton_poi_fused_add_0"

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gviz.comparison.arguments import Argument
-from gviz.comparison.compared_graph import ComparedGraph
-from gviz.comparison.edge_changes import compare_edges
-from gviz.comparison.lane_changes import depends, moved_lanes
-from gviz.comparison.node_changes import Difference, LevelDetails, compare_details
-from gviz.comparison.node_pairs import pair_nodes
+from gviz.comparison.changes.arguments import Argument
+from gviz.comparison.changes.edge_changes import compare_edges
+from gviz.comparison.changes.lane_changes import depends, moved_lanes
+from gviz.comparison.changes.node_changes import Difference, LevelDetails, compare_details
+from gviz.comparison.pairing.compared_graph import ComparedGraph
+from gviz.comparison.pairing.node_pairs import pair_nodes
 from gviz.cuda.node_type import NodeType
 from gviz.recording import rows
 

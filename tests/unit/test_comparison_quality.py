@@ -17,7 +17,7 @@ from edited_graphs import (
 )
 from recordings import fork_join_shape, transformer_shape, wide_shape
 
-from gviz.comparison.node_pairs import pair_nodes
+from gviz.comparison.pairing.node_pairs import pair_nodes
 from gviz.formats.dot.importer import import_dot
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -16,11 +16,11 @@ from gviz.app.address import Addresses
 from gviz.app.address_page import render_page
 from gviz.app.library import Library
 from gviz.cli.main import main
+from gviz.comparison.ranks.clock import judge_clock
+from gviz.comparison.ranks.job import read_skew
+from gviz.comparison.ranks.result import Skew
+from gviz.comparison.ranks.skew import is_collective, range_of, spread_of, waits_of
 from gviz.errors import RecordingError
-from gviz.ranks.clock import judge_clock
-from gviz.ranks.job import read_skew
-from gviz.ranks.result import Skew
-from gviz.ranks.skew import is_collective, range_of, spread_of, waits_of
 from gviz.recording import rows
 from gviz.recording.merge import merge_recordings
 from gviz.recording.reader import Recording

@@ -20,11 +20,11 @@ from gviz.app.ranks.comparison import RankComparisons, compared_ranks
 from gviz.app.ranks.timeline import ranks_timeline
 from gviz.app.wire import unpack
 from gviz.cli.main import main
-from gviz.ranks.executions import NodeSpans, align_executions
-from gviz.ranks.job import compare_ranks
-from gviz.ranks.launch import longest_wait
-from gviz.ranks.rank_graph import RankGraph
-from gviz.ranks.result import GraphSkew, NodeSkew
+from gviz.comparison.ranks.executions import NodeSpans, align_executions
+from gviz.comparison.ranks.job import compare_ranks
+from gviz.comparison.ranks.launch import longest_wait
+from gviz.comparison.ranks.rank_graph import RankGraph
+from gviz.comparison.ranks.result import GraphSkew, NodeSkew
 from gviz.recording.merge import merge_recordings
 from gviz.recording.reader import Recording
 

@@ -20,7 +20,7 @@ from gviz.app.pages.ranks import show_ranks
 from gviz.app.ranks.comparison import RankComparisons, compared_ranks
 from gviz.app.ranks.timeline import ranks_timeline
 from gviz.app.wire import unpack
-from gviz.ranks.launch import collective_waits, longest_wait, typical_launch
+from gviz.comparison.ranks.launch import collective_waits, longest_wait, typical_launch
 from gviz.recording.merge import merge_recordings
 
 BUNDLED = Path(__file__).resolve().parents[2] / "assets" / "recordings"

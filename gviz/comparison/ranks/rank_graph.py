@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.comparison.graph_pairs import pair_graphs, read_graph_works
+from gviz.comparison.ranks.executions import Executions, NodeSpans, align_executions
+from gviz.comparison.ranks.level_pairs import LevelPairs, pair_levels
+from gviz.comparison.ranks.recorded import RecordedSide, read_node_spans, read_side
+from gviz.comparison.ranks.skew import is_collective
 from gviz.model import bodies_by_parent
-from gviz.ranks.executions import Executions, NodeSpans, align_executions
-from gviz.ranks.level_pairs import LevelPairs, pair_levels
-from gviz.ranks.recorded import RecordedSide, read_node_spans, read_side
-from gviz.ranks.skew import is_collective
 from gviz.recording import Recording, rows
 from gviz.stats import FloatArray, IntArray
 

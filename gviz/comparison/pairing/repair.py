@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gviz.comparison.compared_graph import ComparedGraph
-from gviz.comparison.likeness import CONTEXT, EQUAL, Likeness
+from gviz.comparison.pairing.compared_graph import ComparedGraph
+from gviz.comparison.pairing.likeness import CONTEXT, EQUAL, Likeness
 from gviz.dag import dependents_of
 from gviz.stats import IntArray
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.comparison.durations import DurationReader
-from gviz.ranks.executions import NodeSpans
-from gviz.ranks.level_pairs import LevelPairs
+from gviz.comparison.changes import DurationReader
+from gviz.comparison.ranks.executions import NodeSpans
+from gviz.comparison.ranks.level_pairs import LevelPairs
 from gviz.recording import Recording, rows
 from gviz.stats import FloatArray, IntArray
 
@@ -23,7 +23,8 @@ class RecordedSide:
     launches
         In order of their ordinals.
     durations
-        float64 (launch, node): as :func:`gviz.comparison.durations.DurationReader` has them.
+        float64 (launch, node): as :func:`gviz.comparison.changes.durations.DurationReader` has
+        them.
     exec_node_id, launch, start_ns, duration_ns
         int64, one a span of the graph or of a body in it, by (node, launch, iteration); ``launch``
         is a place in ``launches``.

@@ -7,8 +7,8 @@ from itertools import islice
 
 import numpy as np
 
-from gviz.comparison.compared_graph import ComparedGraph
-from gviz.comparison.likeness import Likeness
+from gviz.comparison.pairing.compared_graph import ComparedGraph
+from gviz.comparison.pairing.likeness import Likeness
 from gviz.dag import rank_rows
 from gviz.layout import follow_chains
 from gviz.stats import IntArray

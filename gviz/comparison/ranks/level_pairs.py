@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.comparison.compared_graph import ComparedGraph, read_graph
 from gviz.comparison.comparison import pair_held
-from gviz.comparison.node_pairs import pair_nodes
+from gviz.comparison.pairing import ComparedGraph, pair_nodes, read_graph
 from gviz.recording import Recording, rows
 from gviz.stats import IntArray
 

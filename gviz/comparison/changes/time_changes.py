@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from gviz.comparison.durations import NodeDurations
+from gviz.comparison.changes.durations import NodeDurations
 from gviz.stats import (
     FALSE_DISCOVERIES,
     LEAST_LAUNCHES,

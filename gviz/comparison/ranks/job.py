@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from gviz.comparison.ranks.clock import judge_clock
+from gviz.comparison.ranks.node_skew import body_skews, collective_skews, known, node_skews
+from gviz.comparison.ranks.rank_graph import RankGraph, read_rank_graphs
+from gviz.comparison.ranks.result import GraphSkew, RankRef, RankTime, Skew
+from gviz.comparison.ranks.skew import median, range_of, spread_of
 from gviz.errors import RecordingError
-from gviz.ranks.clock import judge_clock
-from gviz.ranks.node_skew import body_skews, collective_skews, known, node_skews
-from gviz.ranks.rank_graph import RankGraph, read_rank_graphs
-from gviz.ranks.result import GraphSkew, RankRef, RankTime, Skew
-from gviz.ranks.skew import median, range_of, spread_of
 from gviz.recording import Recording, rows
 from gviz.stats import FALSE_DISCOVERIES, to_document
 

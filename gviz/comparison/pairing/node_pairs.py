@@ -23,11 +23,11 @@ from bisect import bisect_left
 
 import numpy as np
 
-from gviz.comparison.alignment import GapCosts, align
-from gviz.comparison.compared_graph import ComparedGraph
-from gviz.comparison.likeness import Likeness
-from gviz.comparison.order import Lines, line_up
-from gviz.comparison.repair import Repair
+from gviz.comparison.pairing.alignment import GapCosts, align
+from gviz.comparison.pairing.compared_graph import ComparedGraph
+from gviz.comparison.pairing.likeness import Likeness
+from gviz.comparison.pairing.order import Lines, line_up
+from gviz.comparison.pairing.repair import Repair
 from gviz.layout import Line, invert
 from gviz.stats import IntArray
 

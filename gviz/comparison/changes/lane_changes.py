@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gviz.comparison.compared_graph import ComparedGraph
+from gviz.comparison.pairing import ComparedGraph
 from gviz.dag import cover_graph, rank_rows
 from gviz.stats import IntArray
 

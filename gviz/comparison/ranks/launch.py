@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.ranks.rank_graph import RankGraph, RankLevel
+from gviz.comparison.ranks.rank_graph import RankGraph, RankLevel
 from gviz.stats import FloatArray
 
 
@@ -36,9 +36,9 @@ def collective_waits(level: RankLevel, launch: int) -> FloatArray:
     """Return float64 (side, execution, node): how long each side waits in collectives in a launch.
 
     A collective ends on all ranks at about the same time, so a side's wait is what it takes
-    longer than the side that takes least, which comes last (as in :func:`gviz.ranks.skew.waits_of`
-    over launches). NaN: no collective, or fewer than two sides have a time. Executions are those
-    of the launch, in order.
+    longer than the side that takes least, which comes last (as in
+    :func:`gviz.comparison.ranks.skew.waits_of` over launches). NaN: no collective, or fewer than
+    two sides have a time. Executions are those of the launch, in order.
     """
     durations = level.executions.durations[:, level.executions.of(launch), :]
     known = ~np.isnan(durations)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from gviz.ranks.rank_graph import RankGraph, RankLevel
-from gviz.ranks.result import BodySkew, CollectiveSkew, NodeSkew
-from gviz.ranks.skew import Spread, median, range_of, spread_of, waits_of
+from gviz.comparison.ranks.rank_graph import RankGraph, RankLevel
+from gviz.comparison.ranks.result import BodySkew, CollectiveSkew, NodeSkew
+from gviz.comparison.ranks.skew import Spread, median, range_of, spread_of, waits_of
 from gviz.stats import FALSE_DISCOVERIES, IntArray, adjusted
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from gviz.comparison.arguments import (
+from gviz.comparison.changes.arguments import (
     Argument,
     ArgumentChange,
     ArgumentPair,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gviz.comparison.compared_graph import ComparedGraph
+from gviz.comparison.pairing import ComparedGraph
 from gviz.stats import IntArray
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
-from gviz.ranks.result import Clock
+from gviz.comparison.ranks.result import Clock
 from gviz.recording import rows
 
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gviz.comparison.alignment import Floats
-from gviz.comparison.compared_graph import ComparedGraph
+from gviz.comparison.pairing.alignment import Floats
+from gviz.comparison.pairing.compared_graph import ComparedGraph
 from gviz.matching import Work
 from gviz.stats import IntArray
 

@@ -1,0 +1,5 @@
+"""Changes between paired nodes: arguments, edges, lanes, durations."""
+
+from gviz.face import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

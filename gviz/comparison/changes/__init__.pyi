@@ -1,0 +1,15 @@
+from gviz.comparison.changes.durations import DurationReader as DurationReader
+from gviz.comparison.changes.durations import NodeDurations as NodeDurations
+from gviz.comparison.changes.durations import add_up as add_up
+from gviz.comparison.changes.edge_changes import EdgeChanges as EdgeChanges
+from gviz.comparison.changes.edge_changes import compare_edges as compare_edges
+from gviz.comparison.changes.groups import Groups as Groups
+from gviz.comparison.changes.groups import by_name as by_name
+from gviz.comparison.changes.groups import by_range as by_range
+from gviz.comparison.changes.lane_changes import moved_lanes as moved_lanes
+from gviz.comparison.changes.node_changes import Difference as Difference
+from gviz.comparison.changes.node_changes import compare_details as compare_details
+from gviz.comparison.changes.node_changes import read_details as read_details
+from gviz.comparison.changes.time_changes import TimeChanges as TimeChanges
+from gviz.comparison.changes.time_changes import adjust_together as adjust_together
+from gviz.comparison.changes.time_changes import compare_durations as compare_durations

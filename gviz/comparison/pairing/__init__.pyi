@@ -1,0 +1,3 @@
+from gviz.comparison.pairing.compared_graph import ComparedGraph as ComparedGraph
+from gviz.comparison.pairing.compared_graph import read_graph as read_graph
+from gviz.comparison.pairing.node_pairs import pair_nodes as pair_nodes

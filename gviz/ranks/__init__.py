@@ -1,1 +1,0 @@
-"""The ranks of a distributed job beside each other: their clocks, and who is late or slow."""
