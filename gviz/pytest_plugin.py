@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from gviz.checks.limits import Limits
+    from gviz.checks import Limits
     from gviz.model import LaunchTimes
     from gviz.opened import Opened
 
@@ -122,7 +122,7 @@ class GraphTest:
         limits
             As the table ``[check]`` of ``gviz.toml``, such as ``{"launch": "2 ms", "nodes": 400}``.
         """
-        from gviz.checks.limits import parse_limits
+        from gviz.checks import parse_limits
 
         self._hold(None, parse_limits(dict(limits)))
 
@@ -140,8 +140,7 @@ class GraphTest:
         self._hold(baseline, limits)
 
     def _hold(self, baseline: Path | None, limits: Limits) -> None:
-        from gviz.checks.check import check_recording
-        from gviz.checks.words import describe, place
+        from gviz.checks import check_recording, describe, place
         from gviz.recording import Recording
 
         before = None if baseline is None else Recording(baseline)

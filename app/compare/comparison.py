@@ -10,7 +10,14 @@ from gviz.app.compare.page_levels import PageLevels
 from gviz.app.compare.union_keys import UnionKeys
 from gviz.app.library import Library
 from gviz.app.open_recording import OpenRecording, split_edition
-from gviz.comparison import Asked, ComparedPair, GraphComparison, GraphDiff, RunDiff, compare_graph
+from gviz.comparison import (
+    Asked,
+    ComparedPair,
+    GraphComparison,
+    GraphDiff,
+    RunDiff,
+    compare_graph,
+)
 from gviz.model import GraphTree, read_tree
 
 

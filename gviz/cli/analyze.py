@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gviz.analysis import analysis_to_json, analyze
-from gviz.cli.analyze_config import read_ignored
+from gviz.checks import DEFAULT_NAME, read_ignored
 from gviz.cli.analyze_text import render_analysis
-from gviz.cli.config_file import DEFAULT_NAME
 from gviz.cli.recording_path import find_recording
 from gviz.recording import Recording
 

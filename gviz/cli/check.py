@@ -13,14 +13,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gviz.analysis import Ignored
-from gviz.checks.check import check_recording, report_to_json
-from gviz.checks.check_result import PASSED, CheckReport
-from gviz.checks.junit import to_junit
-from gviz.checks.limits import DEFAULT_REGRESSION, Limits, parse_limits
-from gviz.checks.markdown import to_markdown
-from gviz.checks.words import describe, format_value, place
-from gviz.cli.analyze_config import read_ignored
-from gviz.cli.config_file import DEFAULT_NAME, read_config
+from gviz.checks import (
+    DEFAULT_NAME,
+    DEFAULT_REGRESSION,
+    PASSED,
+    CheckReport,
+    Limits,
+    check_recording,
+    describe,
+    format_value,
+    parse_limits,
+    place,
+    read_config,
+    read_ignored,
+    report_to_json,
+    to_junit,
+    to_markdown,
+)
 from gviz.cli.quantity import format_count
 from gviz.cli.recording_path import find_recording
 from gviz.cli.text_table import render_table

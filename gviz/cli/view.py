@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gviz.cli.config_file import DEFAULT_NAME
+from gviz.checks import DEFAULT_NAME
 from gviz.cli.recording_path import find_source
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def serve_files(paths: Sequence[Path], args: argparse.Namespace) -> int:
     """Serve recordings with the options of :func:`add_server_options`."""
     # Dash takes half a second to import; other commands need not wait for it.
     from gviz.app.server import Options, serve
-    from gviz.cli.analyze_config import read_ignored
+    from gviz.checks import read_ignored
 
     options = Options(
         host=args.host,

@@ -7,7 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gviz.comparison.changes import NodeDurations, TimeChanges, adjust_together, compare_durations
+from gviz.comparison.changes import (
+    NodeDurations,
+    TimeChanges,
+    adjust_together,
+    compare_durations,
+)
 from gviz.comparison.diff_result import TimeChange
 from gviz.stats import FloatArray, IntArray, shift_interval
 

@@ -10,7 +10,7 @@ from gviz.errors import GvizError
 
 #: Read where it is there, unless another file is named.
 DEFAULT_NAME = "gviz.toml"
-#: What it may hold: of :mod:`gviz.cli.analyze_config` and of ``gviz check``.
+#: What it may hold: of :mod:`gviz.checks.ignored` and of ``gviz check``.
 TABLES = ("ignore", "check")
 
 

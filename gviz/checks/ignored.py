@@ -12,7 +12,7 @@ import difflib
 from pathlib import Path
 
 from gviz.analysis import ANY_RULE, RULES, Ignored
-from gviz.cli.config_file import read_config
+from gviz.checks.config_file import read_config
 from gviz.errors import GvizError
 
 
