@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from gviz.analysis import analysis_to_json, analyze
 from gviz.checks import DEFAULT_NAME, read_ignored
-from gviz.cli.analyze_text import render_analysis
 from gviz.cli.recording_path import find_recording
 from gviz.recording import Recording
+from gviz.report import render_analysis
 
 if TYPE_CHECKING:
     from gviz.cli.main import Subparsers

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gviz.analysis import fit_lines, kept_folder, write_results
-from gviz.cli.bench_summary import summarize
 from gviz.cli.progress import ProgressLine
 from gviz.errors import CollectorError, UsageError
 from gviz.recording import check_output, rows
+from gviz.report import summarize_bench
 
 if TYPE_CHECKING:
     from gviz.cli.main import Subparsers
@@ -165,7 +165,7 @@ def _print(output: Path, results: Results, *, as_json: bool) -> None:
             )
         )
     else:
-        print(summarize(results.figures))
+        print(summarize_bench(results.figures))
     for warning in results.warnings:
         print(f"gviz: warning: {warning}", file=sys.stderr)
     for gap in results.gaps:

@@ -30,12 +30,10 @@ from gviz.checks import (
     to_junit,
     to_markdown,
 )
-from gviz.cli.quantity import format_count
 from gviz.cli.recording_path import find_recording
-from gviz.cli.text_table import render_table
-from gviz.cli.wrapped import wrapped
 from gviz.errors import GvizError, UsageError
 from gviz.recording import Recording
+from gviz.report import format_count, render_table, wrapped
 
 if TYPE_CHECKING:
     from gviz.cli.main import Subparsers

@@ -9,11 +9,11 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gviz.cli.diff_text import render_diff
 from gviz.cli.recording_path import find_recording
 from gviz.comparison import Asked, compare_recordings, diff_to_json
 from gviz.errors import UsageError
 from gviz.recording import Recording
+from gviz.report import render_diff
 
 if TYPE_CHECKING:
     from gviz.cli.main import Subparsers

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gviz.cli.progress import ProgressLine
-from gviz.cli.quantity import format_bytes, format_count
 from gviz.cli.recording_path import find_recording
 from gviz.errors import GvizError, RecordingError, UsageError
 from gviz.recording import Recording, check_output, rows
+from gviz.report import format_bytes, format_count
 
 if TYPE_CHECKING:
     from gviz.cli.main import Subparsers

@@ -11,22 +11,25 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gviz.cli.info_life import describe_failures, describe_life
-from gviz.cli.quantity import format_bytes, format_count, format_ns
 from gviz.cli.recording_path import find_recording
-from gviz.cli.text_table import render_table
-from gviz.cli.wrapped import wrapped
 from gviz.cuda import WHOLE_ONLY
 from gviz.errors import NO_GRAPH
 from gviz.recording import Recording, rows
-from gviz.summary import (
+from gviz.report import (
     SLOWEST_COUNT,
     GraphSummary,
     LaunchSummary,
     RecordingSummary,
     RunSummary,
     StreamSummary,
+    describe_failures,
+    describe_life,
+    format_bytes,
+    format_count,
+    format_ns,
+    render_table,
     summarize,
+    wrapped,
 )
 
 if TYPE_CHECKING:
@@ -77,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def to_json(summary: RecordingSummary) -> dict[str, object]:
-    """Return the summary as JSON values; the keys are the field names of gviz.summary."""
+    """Return the summary as JSON values; the keys are the field names of gviz.report.summary."""
     return asdict(summary)
 
 

@@ -9,12 +9,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gviz.cli.quantity import format_count
 from gviz.cli.recording_path import find_recording
-from gviz.cli.text_table import render_table
-from gviz.cli.wrapped import wrapped
 from gviz.errors import RecordingError
 from gviz.recording import Recording, merge_recordings, rows
+from gviz.report import format_count, render_table, wrapped
 
 if TYPE_CHECKING:
     from gviz.cli.main import Subparsers

@@ -9,10 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from gviz.cli.quantity import format_count, format_ns
 from gviz.cli.recording_path import find_recording
-from gviz.cli.text_table import render_table
-from gviz.cli.wrapped import wrapped
 from gviz.comparison import (
     BodySkew,
     CollectiveSkew,
@@ -26,6 +23,7 @@ from gviz.comparison import (
 )
 from gviz.model import telling_parts
 from gviz.recording import Recording
+from gviz.report import format_count, format_ns, render_table, wrapped
 
 if TYPE_CHECKING:
     from gviz.cli.main import Subparsers

@@ -11,11 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gviz.cli.change import format_shift
-from gviz.cli.quantity import format_count, format_ns
 from gviz.cli.recording_path import find_recording
-from gviz.cli.text_table import render_table
-from gviz.cli.wrapped import wrapped
 from gviz.comparison import (
     Trend,
     TrendPoint,
@@ -26,6 +22,7 @@ from gviz.comparison import (
     trend_to_json,
 )
 from gviz.recording import Recording
+from gviz.report import format_count, format_ns, format_shift, render_table, wrapped
 
 if TYPE_CHECKING:
     from gviz.cli.main import Subparsers

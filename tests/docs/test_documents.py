@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from recordings import transformer_shape, write_loop_recording, write_recording
 
-from gviz import summary
 from gviz.cli.main import COMMANDS
 from gviz.recording.rows.schema import to_markdown
 from gviz.recording.rows.tables import all_tables
+from gviz.report import summary
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DOCS = ROOT / "docs"

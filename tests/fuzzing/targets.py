@@ -28,9 +28,9 @@ from gviz.formats.dot.export import to_dot
 from gviz.formats.dot.importer import import_dot
 from gviz.formats.importer import import_kineto, import_nsys
 from gviz.recording.reader import Recording
+from gviz.report.summary import summarize
 from gviz.spool.processes.left_over import fold_left_over
 from gviz.spool.records.format import SPOOL_SUFFIX
-from gviz.summary import summarize
 
 _GOLDEN = Path(__file__).resolve().parent.parent / "golden"
 

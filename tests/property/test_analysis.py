@@ -14,9 +14,9 @@ from planned_recordings import Plan, Planned
 from gviz.analysis.analysis import analysis_to_json, analyze
 from gviz.analysis.results.dominant_nodes import Dominance
 from gviz.analysis.results.forecasts import RunForecast
-from gviz.cli.analyze_text import render_analysis
 from gviz.cuda.node_type import NodeType, not_timed_reason
 from gviz.recording.reader import Recording
+from gviz.report.analyze_text import render_analysis
 from gviz.stats.figure_fields import NotComputed
 
 KINDS = (

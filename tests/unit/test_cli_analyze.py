@@ -13,8 +13,8 @@ from recordings import fork_join_shape, write_loop_recording, write_recording
 
 from gviz.analysis.analysis import analyze
 from gviz.assets import recordings as bundled
-from gviz.cli.analyze_text import render_analysis
 from gviz.recording.reader import Recording
+from gviz.report.analyze_text import render_analysis
 
 Gviz = Callable[..., "subprocess.CompletedProcess[str]"]
 BUNDLED = sorted(Path(next(iter(bundled.__path__))).glob("*.gviz"))

@@ -14,9 +14,9 @@ from recaptures import write_recaptures
 from recordings import fork_join_shape, transformer_shape, write_loop_recording, write_recording
 
 from gviz.assets import recordings as bundled
-from gviz.cli.diff_text import render_diff
 from gviz.comparison.diff import compare_recordings
 from gviz.recording.reader import Recording
+from gviz.report.diff_text import render_diff
 
 Gviz = Callable[..., "subprocess.CompletedProcess[str]"]
 BUNDLED = Path(next(iter(bundled.__path__)))

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from gviz.cli.quantity import format_bytes, format_count, format_ns
 from gviz.cli.recording_path import find_recording
-from gviz.cli.text_table import render_table, shorten
+from gviz.report.quantity import format_bytes, format_count, format_ns
+from gviz.report.text_table import render_table, shorten
 from gviz.spool.records import format as f
 
 Gviz = Callable[..., "subprocess.CompletedProcess[str]"]

@@ -16,10 +16,10 @@ from gviz.analysis.launch_costs.recorded import bundled_costs
 from gviz.analysis.results.forecasts import RunForecast, run_forecast
 from gviz.analysis.run_subject import RunSubject
 from gviz.assets import recordings as bundled
-from gviz.cli.analyze_text import render_analysis
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.recording.writer import RecordingWriter
+from gviz.report.analyze_text import render_analysis
 from gviz.stats.figure_fields import NotComputed
 
 BUNDLED = Path(next(iter(bundled.__path__)))

@@ -33,7 +33,7 @@ def test_import_gviz_loads_only_itself() -> None:
         "import gviz.cli.main as m; m.build_parser()",
         "import gviz.cli.doctor",
         "import gviz.cuda.cupti_library",
-        "import gviz.summary",
+        "import gviz.report.summary",
         "import gviz.recording.reader",
         "from gviz import GvizError",
     ],

@@ -18,7 +18,7 @@ from gviz.formats.kineto.reading import read_kineto
 from gviz.formats.traces import trace as trace_columns
 from gviz.recording import rows
 from gviz.recording.reader import Recording
-from gviz.summary import summarize
+from gviz.report.summary import summarize
 
 BUNDLED = Path(__file__).parents[2] / "assets" / "recordings"
 GOLDEN = Path(__file__).parents[1] / "golden" / "traces"

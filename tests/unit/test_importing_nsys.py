@@ -24,8 +24,8 @@ from gviz.cli.info import render
 from gviz.errors import GvizError, ImportingError
 from gviz.formats.importer import import_files, import_kineto, import_nsys
 from gviz.recording.reader import Recording
+from gviz.report.summary import summarize
 from gviz.stats.figure_fields import NotComputed
-from gviz.summary import summarize
 
 BUNDLED = Path(__file__).parents[2] / "assets" / "recordings"
 

@@ -19,7 +19,7 @@ from gviz.recording.reader import Recording
 from gviz.recording.rows.tables import all_tables
 from gviz.recording.rows.value_ranges import MOST_BYTES, number_range, value_range
 from gviz.recording.writer import RecordingWriter
-from gviz.summary import summarize
+from gviz.report.summary import summarize
 
 _ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)"
 

@@ -18,7 +18,7 @@ from gviz.cli.info import render, to_json
 from gviz.errors import RecordingError
 from gviz.model.life_summary import flag_names, mode_name
 from gviz.recording.reader import Recording
-from gviz.summary import RunSummary, summarize
+from gviz.report.summary import RunSummary, summarize
 
 
 @pytest.fixture(scope="module")

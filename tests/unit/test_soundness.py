@@ -12,8 +12,8 @@ from recordings import write_loop_recording
 
 from gviz.analysis.analysis import GraphAnalysis, RunAnalysis, analysis_to_json, analyze
 from gviz.analysis.results.ledgers import LedgerResult
-from gviz.cli.analyze_text import render_analysis
 from gviz.recording.reader import Recording
+from gviz.report.analyze_text import render_analysis
 from gviz.stats.figure_fields import NotComputed
 
 #: Parts of an analysis of a graph that need not be there.

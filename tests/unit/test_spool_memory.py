@@ -8,13 +8,13 @@ import pytest
 from spool_writing import FoldRecords, graph_records
 
 from gviz.cli.info import render
-from gviz.cli.quantity import format_bytes
 from gviz.cuda.node_type import NodeType
 from gviz.recording import rows
 from gviz.recording.reader import Recording
+from gviz.report.quantity import format_bytes
+from gviz.report.summary import summarize
 from gviz.spool.records import format as f
 from gviz.spool.records.format import RecordType
-from gviz.summary import summarize
 
 ALLOC, FREE, HOST = NodeType.MEM_ALLOC, NodeType.MEM_FREE, NodeType.HOST
 MIB = 1 << 20

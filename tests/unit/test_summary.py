@@ -13,7 +13,7 @@ from gviz.cli.info import render, to_json
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.recording.writer import RecordingWriter
-from gviz.summary import GraphSummary, RecordingSummary, bodies_of, summarize
+from gviz.report.summary import GraphSummary, RecordingSummary, bodies_of, summarize
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gviz.analysis import Figure, Figures
-from gviz.cli.quantity import format_ns
-from gviz.cli.text_table import render_table
+from gviz.report.quantity import format_ns
+from gviz.report.text_table import render_table
 
 _WIDTH = 100
 _LAUNCHES = (
@@ -28,7 +28,7 @@ _LIFE = (
 )
 
 
-def summarize(figures: Iterable[Figure]) -> str:
+def summarize_bench(figures: Iterable[Figure]) -> str:
     """Return the tables of a bench as text; parts that were not measured are left out."""
     found = Figures(figures)
     parts = [_launch_table(found), _life_table(found), _loop_table(found), _gain(found)]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gviz.cli.quantity import format_ns
 from gviz.comparison import TimeChange
+from gviz.report.quantity import format_ns
 
 
 def format_signed_ns(ns: float) -> str:

@@ -4,11 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gviz.cli.change import describe_noise, format_change, format_signed_ns
-from gviz.cli.diff_level_text import render_level, render_lone_bodies
-from gviz.cli.quantity import format_ns
-from gviz.cli.text_table import render_table, shorten
-from gviz.cli.wrapped import wrapped
 from gviz.comparison import (
     Diff,
     GraphDiff,
@@ -18,6 +13,11 @@ from gviz.comparison import (
     Waterfall,
     WaterfallStep,
 )
+from gviz.report.change import describe_noise, format_change, format_signed_ns
+from gviz.report.diff_level_text import render_level, render_lone_bodies
+from gviz.report.quantity import format_ns
+from gviz.report.text_table import render_table, shorten
+from gviz.report.wrapping import wrapped
 from gviz.stats import NotComputed
 
 #: Rows of a list that the text shows; the JSON has all.

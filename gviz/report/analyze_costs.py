@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gviz.analysis import ExpectedCost, LengthTable, PassForecast, RunForecast
-from gviz.cli.quantity import format_count, format_ns
-from gviz.cli.text_table import render_table
-from gviz.cli.wrapped import wrapped
+from gviz.report.quantity import format_count, format_ns
+from gviz.report.text_table import render_table
+from gviz.report.wrapping import wrapped
 from gviz.stats import NotComputed
 
 #: Lengths that the text shows: every other one.

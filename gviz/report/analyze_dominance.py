@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator
 
 from gviz.analysis import Dominance, Fullness, LayerTime, TimeShares
-from gviz.cli.quantity import format_count, format_ns
-from gviz.cli.text_table import render_table, shorten
-from gviz.cli.wrapped import wrapped
+from gviz.report.quantity import format_count, format_ns
+from gviz.report.text_table import render_table, shorten
+from gviz.report.wrapping import wrapped
 from gviz.stats import NotComputed
 
 #: Rows of a list that the text shows.

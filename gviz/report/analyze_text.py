@@ -21,13 +21,13 @@ from gviz.analysis import (
     RunAnalysis,
     TurnTaking,
 )
-from gviz.cli.analyze_compared import describe_share, render_break_even, render_comparison
-from gviz.cli.analyze_costs import render_expected_cost, render_forecast
-from gviz.cli.analyze_dominance import render_dominance
-from gviz.cli.quantity import format_count, format_ns
-from gviz.cli.text_table import render_table, shorten
-from gviz.cli.wrapped import wrapped
 from gviz.errors import NO_GRAPH
+from gviz.report.analyze_compared import describe_share, render_break_even, render_comparison
+from gviz.report.analyze_costs import render_expected_cost, render_forecast
+from gviz.report.analyze_dominance import render_dominance
+from gviz.report.quantity import format_count, format_ns
+from gviz.report.text_table import render_table, shorten
+from gviz.report.wrapping import wrapped
 from gviz.stats import NotComputed
 
 _R = TypeVar("_R")

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from gviz.analysis import NodeRef
-from gviz.cli.change import format_change, format_shift
-from gviz.cli.quantity import format_count, format_ns
-from gviz.cli.text_table import render_table, shorten
-from gviz.cli.wrapped import wrapped
 from gviz.comparison import EdgeRef, GroupTime, LevelDiff, LoneBody, NodeChange
+from gviz.report.change import format_change, format_shift
+from gviz.report.quantity import format_count, format_ns
+from gviz.report.text_table import render_table, shorten
+from gviz.report.wrapping import wrapped
 
 #: Rows of a list that the text shows; the JSON has all.
 _LISTED = 5

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gviz.analysis import BreakEven, GraphShare, PayBack, SetupCost, StreamResult
-from gviz.cli.quantity import format_count, format_ns
-from gviz.cli.text_table import render_table
-from gviz.cli.wrapped import wrapped
+from gviz.report.quantity import format_count, format_ns
+from gviz.report.text_table import render_table
+from gviz.report.wrapping import wrapped
 from gviz.stats import Interval, NotComputed
 
 #: With fewer values than this an interval is only their range.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gviz.cli.quantity import format_bytes, format_count, format_ns
 from gviz.model import ExecLife, FailedCapture, GraphLife, flag_names
 from gviz.recording import GraphUpdate, InstantiateFailure
-from gviz.summary import RunSummary
+from gviz.report.quantity import format_bytes, format_count, format_ns
+from gviz.report.summary import RunSummary
 
 #: Executables of a graph, and updates of an executable, that are listed one by one.
 _LISTED = 8
