@@ -19,7 +19,7 @@ from pathlib import Path
 import torch
 
 import gviz
-from gviz.collectors import watch_native
+from gviz.collectors.watching import watch_native
 from gviz.cuda.node_type import node_type_name
 from gviz.recording.reader import Recording
 

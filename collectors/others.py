@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from gviz.collectors.import_hook import on_import
+from gviz.collectors.hooks import on_import
 from gviz.cuda import TOOL_VARIABLES
 
 TORCH, JAX, JAX_SERVER = "torch.profiler", "jax.profiler", "jax.profiler's server"

@@ -8,17 +8,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gviz.collectors import metadata, native, watch_native
-from gviz.collectors.compiled_graphs import CompiledGraphHook
-from gviz.collectors.graph_choice import GraphChoice
+from gviz.collectors import metadata, native
+from gviz.collectors.hooks import CompiledGraphHook, NvtxHooks, RecordFunctionHook, StackTaker
 from gviz.collectors.job import Job
-from gviz.collectors.nvtx import NvtxHooks
 from gviz.collectors.options import ProfileOptions
 from gviz.collectors.others import JAX, OtherProfilers, holder
-from gviz.collectors.patches import framework_patches
-from gviz.collectors.record_function import RecordFunctionHook
-from gviz.collectors.stacks import StackTaker
-from gviz.collectors.watching import Watching
+from gviz.collectors.watching import GraphChoice, Watching, framework_patches, watch_native
 from gviz.errors import CollectorError
 from gviz.spool import RecordType, make_spool, spool_of
 

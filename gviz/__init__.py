@@ -21,19 +21,17 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from gviz.collectors.compare import compare_stream
-    from gviz.collectors.profiler import start, stop
-    from gviz.collectors.watch import watch
+    from gviz.collectors import compare_stream, start, stop, watch
     from gviz.errors import GvizError
     from gviz.opened import open_recording as open
     from gviz.profiled import profile
 
 _LAZY = {
-    "compare_stream": "gviz.collectors.compare",
+    "compare_stream": "gviz.collectors.comparing.both_ways",
     "profile": "gviz.profiled",
     "start": "gviz.collectors.profiler",
     "stop": "gviz.collectors.profiler",
-    "watch": "gviz.collectors.watch",
+    "watch": "gviz.collectors.watching.handed_graph",
     "GvizError": "gviz.errors",
     "open": "gviz.opened",
 }

@@ -1,1 +1,5 @@
 """``gviz bench``: what graphs cost and save on this GPU, measured."""
+
+from gviz.face import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -21,9 +21,7 @@ from gviz.report import summarize_bench
 
 if TYPE_CHECKING:
     from gviz.cli.main import Subparsers
-    from gviz.collectors.laboratory.bench import Progress, Results
-    from gviz.collectors.laboratory.gate import Gpu
-    from gviz.collectors.laboratory.plan import Experiment
+    from gviz.collectors import Experiment, Gpu, Progress, Results
 
 #: Exit code when it was interrupted, as a shell reports it.
 _EXIT_INTERRUPTED = 130
@@ -53,8 +51,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure, write the recording and print what was found; 130 when interrupted."""
-    from gviz.collectors.laboratory.bench import run_bench
-    from gviz.collectors.laboratory.plan import full_plan, quick_plan
+    from gviz.collectors import full_plan, quick_plan, run_bench
 
     if arguments.device < 0:
         raise UsageError(f"--device {arguments.device}: ordinals begin at 0")
@@ -98,7 +95,7 @@ def _progress() -> Iterator[Progress]:
 def _write(
     output: Path, name: str, started_ns: int, results: Results, arguments: argparse.Namespace
 ) -> None:
-    from gviz.collectors.metadata import machine, process
+    from gviz.collectors import machine, process
 
     assert results.gpu is not None
     gpu = results.gpu

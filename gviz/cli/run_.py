@@ -14,9 +14,15 @@ from types import FrameType
 
 import gviz
 from gviz.cli.program import command_of, default_name
-from gviz.collectors import metadata, native
-from gviz.collectors.job import OWN_VARIABLES, Job
-from gviz.collectors.options import COLLECTORS, ProfileOptions, parse_signal
+from gviz.collectors import (
+    COLLECTORS,
+    OWN_VARIABLES,
+    Job,
+    ProfileOptions,
+    metadata,
+    native,
+    parse_signal,
+)
 from gviz.cuda import find_cupti
 from gviz.errors import CollectorError, UsageError
 from gviz.recording import check_output

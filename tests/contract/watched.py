@@ -152,7 +152,7 @@ def watched_children(cuda: Driver, profile: Profile) -> Facts:
 def watched_slices(cuda: Driver, profile: Profile) -> Facts:
     """A chain of eight spins, more than are timed at once."""
     import gviz
-    from gviz.collectors import watch_native
+    from gviz.collectors.watching import watch_native
 
     stream = cuda.stream()
     watch_native.limit_slice(3)
@@ -274,7 +274,7 @@ def watched_threads(cuda: Driver, profile: Profile) -> Facts:
 def watched_hand_over(cuda: Driver, profile: Profile) -> Facts:
     """A second thread launches a graph while the first is still handing it over."""
     import gviz
-    from gviz.collectors import watch_native
+    from gviz.collectors.watching import watch_native
 
     hand_over, under_way = watch_native.watch_graph, threading.Event()
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gviz.collectors.agreement import find_differences, flatten
+from gviz.collectors.comparing.agreement import find_differences, flatten
 
 
 def nothing(value: Any) -> None:

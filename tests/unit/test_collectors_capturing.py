@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gviz.collectors.capturing import choose
+from gviz.collectors.comparing.capturing import choose
 from gviz.errors import CollectorError, UsageError
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from gviz.collectors import native
-from gviz.collectors.compiled_graphs import CompiledGraphHook
+from gviz.collectors.hooks.compiled_graphs import CompiledGraphHook
 
 
 class Mode(Enum):
@@ -74,7 +74,7 @@ def test_backward_is_named_after_its_forward(
 ) -> None:
     hook.install()
     node_class(Mode.FORWARD, [])._record(lambda given: None, [])
-    monkeypatch.setattr("gviz.collectors.compiled_graphs.python_frames", lambda frame: [])
+    monkeypatch.setattr("gviz.collectors.hooks.compiled_graphs.python_frames", lambda frame: [])
     node_class(Mode.BACKWARD, [0])._record(lambda given: None, [tensor(2, 3)])
     node_class(Mode.BACKWARD, [0], "1/0")._record(lambda given: None, [tensor(2)])
     assert names[2][1] == f"{names[0][1]} backward [2x3]"

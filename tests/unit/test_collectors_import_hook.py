@@ -11,7 +11,7 @@ from types import ModuleType
 
 import pytest
 
-from gviz.collectors.import_hook import on_import
+from gviz.collectors.hooks.import_hook import on_import
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from gviz.collectors import native
-from gviz.collectors.nvtx import NvtxHooks
+from gviz.collectors.hooks.nvtx import NvtxHooks
 
 VARIABLE = "NVTX_INJECTION64_PATH"
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from gviz.collectors import native
-from gviz.collectors.record_function import RecordFunctionHook
+from gviz.collectors.hooks.record_function import RecordFunctionHook
 
 
 class RecordFunction(ContextDecorator):

@@ -12,8 +12,9 @@ from types import FrameType
 
 import pytest
 
-from gviz.collectors import native, stacks
-from gviz.collectors.stacks import MAX_DEPTH, StackTaker
+from gviz.collectors import native
+from gviz.collectors.hooks import stacks
+from gviz.collectors.hooks.stacks import MAX_DEPTH, StackTaker
 from gviz.spool.records.format import STACK_REASONS, RecordType
 
 NO_FRAMES, SHUTDOWN, FAILED = -1, -2, -3

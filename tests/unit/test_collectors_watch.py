@@ -8,8 +8,8 @@ import sys
 import pytest
 
 import gviz
-from gviz.collectors import watching
-from gviz.collectors.watch import Watched, watch
+from gviz.collectors.watching import collection as watching
+from gviz.collectors.watching.handed_graph import Watched, watch
 from gviz.errors import UsageError
 
 
@@ -79,9 +79,8 @@ def test_without_a_profile_nothing_is_current() -> None:
 
 
 def test_collectors_import_no_numpy_into_the_program() -> None:
-    code = (
-        "import gviz.collectors.session, gviz.collectors.watch, sys; print('numpy' in sys.modules)"
-    )
+    modules = "gviz.collectors.session, gviz.collectors.watching.handed_graph, sys"
+    code = f"import {modules}; print('numpy' in sys.modules)"
     done = subprocess.run(
         [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gviz.collectors.watch_cupy import CupyPatch
-from gviz.collectors.watch_torch import TorchPatch
-from gviz.collectors.watching import Patch, Watching
+from gviz.collectors.watching.collection import Patch, Watching
+from gviz.collectors.watching.watch_cupy import CupyPatch
+from gviz.collectors.watching.watch_torch import TorchPatch
 
 
 def framework_patches(watching: Watching) -> Mapping[str, Patch]:

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from gviz.collectors import watch_native
-from gviz.collectors.watching import Watching, guarded
+from gviz.collectors.watching import watch_native
+from gviz.collectors.watching.collection import Watching, guarded
 
 _METHODS = (
     "capture_begin",

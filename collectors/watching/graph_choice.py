@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from gviz.collectors import native
-from gviz.collectors.stacks import python_frames
+from gviz.collectors.hooks import python_frames
 from gviz.cuda import graph_name
 
 _UNWANTED, _WANTED, _CANNOT_SAY = 0, 1, -1

@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from gviz.collectors import native
-from gviz.collectors.import_hook import on_import
+from gviz.collectors.hooks.import_hook import on_import
 from gviz.errors import CollectorError
 
 _MODULE = "torch.autograd.profiler"

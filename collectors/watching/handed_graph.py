@@ -6,7 +6,8 @@ import threading
 import weakref
 from typing import Any
 
-from gviz.collectors import watch_native, watching
+from gviz.collectors.watching import collection as watching
+from gviz.collectors.watching import watch_native
 from gviz.errors import CollectorError, UsageError
 
 _MAY_CHANGE = (
@@ -194,13 +195,13 @@ def _framework(graph: Any) -> str | None:
 
 def _plain(graph: Any) -> Any:
     """Return the graph itself where a stand-in was given."""
-    from gviz.collectors.watch_cupy import WatchedCupyGraph
+    from gviz.collectors.watching.watch_cupy import WatchedCupyGraph
 
     return graph._gviz_graph if type(graph) is WatchedCupyGraph else graph
 
 
 def _seen_by_patch(graph: Any) -> bool:
-    from gviz.collectors.watch_cupy import WatchedCupyGraph
+    from gviz.collectors.watching.watch_cupy import WatchedCupyGraph
 
     return type(graph) is WatchedCupyGraph or _framework(graph) == "torch"
 

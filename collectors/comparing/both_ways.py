@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gviz.collectors import native
-from gviz.collectors.agreement import Leaf, find_differences, flatten
-from gviz.collectors.capturing import Capturing, choose
+from gviz.collectors.comparing.agreement import Leaf, find_differences, flatten
+from gviz.collectors.comparing.capturing import Capturing, choose
 from gviz.collectors.profiler import active_recording, profile
 from gviz.cuda import NameKind
 from gviz.errors import CollectorError, UsageError

@@ -14,8 +14,9 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any, Protocol
 
-from gviz.collectors import native, watch_native
-from gviz.collectors.import_hook import on_import
+from gviz.collectors import native
+from gviz.collectors.hooks import on_import
+from gviz.collectors.watching import watch_native
 from gviz.spool import RecordType
 from gviz.spool import format as f
 

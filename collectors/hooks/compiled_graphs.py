@@ -14,8 +14,8 @@ from types import ModuleType
 from typing import Any
 
 from gviz.collectors import native
-from gviz.collectors.import_hook import on_import
-from gviz.collectors.stacks import python_frames
+from gviz.collectors.hooks.import_hook import on_import
+from gviz.collectors.hooks.stacks import python_frames
 from gviz.cuda import NameKind, line_name
 
 _MODULE = "torch._inductor.cudagraph_trees"

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from gviz.collectors import watch_native
-from gviz.collectors.watching import Watching, guarded
+from gviz.collectors.watching import watch_native
+from gviz.collectors.watching.collection import Watching, guarded
 
 #: Attributes that give the program a handle with which it could update the graph.
 _HANDLES = ("graph", "graphExec")

@@ -1,0 +1,5 @@
+"""The same work by stream calls and as a graph, measured and compared."""
+
+from gviz.face import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)
