@@ -1,1 +1,5 @@
 """The Dash application: reads recordings, never touches CUDA."""
+
+from gviz.face import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

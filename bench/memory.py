@@ -26,9 +26,9 @@ from memory_recordings import with_buffers
 from playwright.sync_api import Browser
 from recordings import FIRST_NODE_ID, transformer_shape, write_recording
 
-from gviz.app.data_overlay import data_arrays
-from gviz.app.level_memory import read_memory
-from gviz.app.payload import DagAsked, dag_payload
+from gviz.app.views.dag.data_overlay import data_arrays
+from gviz.app.views.level_memory import read_memory
+from gviz.app.views.payload import DagAsked, dag_payload
 from gviz.model.tree.graph_level import read_graph_level
 from gviz.recording.reader import Recording
 

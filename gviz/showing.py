@@ -47,7 +47,7 @@ def show(path: Path, graph_ids: Sequence[int], *, server: bool = False, height: 
         If there is no graph, or the file would be too large for a notebook.
     """
     if server or not in_notebook():
-        from gviz.app.server import Options, serve
+        from gviz.app import Options, serve
 
         serve([path], Options())
         return
@@ -58,7 +58,7 @@ def show(path: Path, graph_ids: Sequence[int], *, server: bool = False, height: 
 
 def frame_html(path: Path, graph_ids: Sequence[int], *, height: int = 720) -> str:
     """Return a frame with graphs as one HTML file inside; see :func:`show`."""
-    from gviz.app.html_file.file import write_html
+    from gviz.app import write_html
 
     if not graph_ids:
         raise GvizError(f"{path} has no graph to show; 'gviz info {path}' says why")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 
-from gviz.app.graph_view import GraphView
+from gviz.app.views.graph_data import GraphView
 from gviz.cuda.node_type import CopyKind, NodeType, not_timed_reason
 from gviz.recording import rows
 from gviz.recording.writer import RecordingWriter

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from app_tree import texts
 
-from gviz.app.address import Addresses
-from gviz.app.application import render_page
-from gviz.app.graph_view import graph_view
-from gviz.app.inspector import render_inspector
-from gviz.app.library import Library
-from gviz.app.payload import dag_payload, timeline_payload
-from gviz.app.table import table_payload
-from gviz.app.wire import unpack
+from gviz.app.components.addresses import Addresses
+from gviz.app.files.library import Library
+from gviz.app.inspector.inspector import render_inspector
+from gviz.app.server.application import render_page
+from gviz.app.views.graph_data import graph_view
+from gviz.app.views.payload import dag_payload, timeline_payload
+from gviz.app.views.table.table import table_payload
+from gviz.app.views.wire import unpack
 from gviz.cli.main import main
 from gviz.formats.dot.export import to_dot
 from gviz.recording.reader import Recording

@@ -45,7 +45,7 @@ class Client:
         return self._callback(outputs, (("route", "data", route),), ())
 
     def select(self, file: str, graph_id: int, nodes: Sequence[int]) -> Any:
-        """Return what the inspector says of a selection (:mod:`gviz.app.parts`)."""
+        """Return what the inspector says of a selection (:mod:`gviz.app.components.parts`)."""
         body = json.dumps(list(nodes)).encode()
         return self._post(f"payload/inspector/{file}/{graph_id}", body)
 
@@ -59,7 +59,7 @@ class Client:
             answer = self._callback(outputs, (("compare-wait", "n_intervals", asked),), state)
             if "compare-body" in answer["response"]:
                 return answer["response"]["compare-body"]["children"]
-            time.sleep(0.5)  # app/pages/compare.py
+            time.sleep(0.5)  # app/pages/compare/page.py
 
     def _callback(
         self,

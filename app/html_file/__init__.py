@@ -1,1 +1,5 @@
-"""A graph page as one HTML file that opens without a server."""
+"""Graphs of a recording as one HTML file."""
+
+from gviz.face import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

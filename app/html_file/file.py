@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gviz import __version__
-from gviz.app.baseline import Compared
-from gviz.app.graph_view import GraphView
+from gviz.app.components import Parts
+from gviz.app.files import Library
 from gviz.app.html_file.document import document
 from gviz.app.html_file.frame import render_frame
 from gviz.app.html_file.graph_data import Progress, Source, graph_blobs, read_view
 from gviz.app.html_file.launches import Asked, Chosen, check_asked, choose
-from gviz.app.library import Library
-from gviz.app.parts import Parts
+from gviz.app.views import Compared, GraphView
 from gviz.errors import RecordingError
 from gviz.recording import check_output, rows
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dash import html
 from dash.development.base_component import Component
 
-from gviz.app.aria import aria
-from gviz.app.keyboard import KEYS, Keys, build_help, help_button
-from gviz.app.shell import trail
+from gviz.app.components import KEYS, Keys, aria, build_help, help_button, trail
 
 #: The table of a file is another one.
 _TABLE: Keys = (

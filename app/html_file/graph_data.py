@@ -10,22 +10,25 @@ from typing import Any, TypeVar
 from dash.development.base_component import Component
 
 from gviz import __version__
-from gviz.app import payload
-from gviz.app.address import Addresses, Launches
-from gviz.app.baseline import Compared, find_baseline
-from gviz.app.graph_view import GraphView, graph_view, typical_launch
+from gviz.app.components import Addresses, Launches, Parts
+from gviz.app.files import Library
 from gviz.app.html_file.launches import Chosen
 from gviz.app.html_file.page import first_colour, render_graph
 from gviz.app.html_file.pool import Pool
 from gviz.app.html_file.states import all_asked, level_folds, level_layouts
-from gviz.app.inspector import render_inspector
-from gviz.app.library import Library
-from gviz.app.memory_panel import render_memory_facts
-from gviz.app.parts import Parts
-from gviz.app.picks import node_list
-from gviz.app.table import table_columns, table_payload
-from gviz.app.tree_comparison import TreeComparison
-from gviz.app.wire import unpack
+from gviz.app.inspector import node_list, render_inspector, render_memory_facts
+from gviz.app.views import (
+    Compared,
+    GraphView,
+    TreeComparison,
+    find_baseline,
+    graph_view,
+    payload,
+    table_columns,
+    table_payload,
+    typical_launch,
+    unpack,
+)
 from gviz.model import Keep, TimedLevel, keeper, read_timed_level, read_tree
 from gviz.recording import Recording, rows
 

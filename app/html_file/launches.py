@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gviz.app.address import Launches, parse_id, parse_launches
-from gviz.app.graph_view import GraphView, TimedLaunch, typical_launch
-from gviz.app.pages.graph import gpu_time
-from gviz.app.quantity import integer
-from gviz.app.side_arrays import SENT_WHOLE
+from gviz.app.components import Launches, integer, parse_id, parse_launches
+from gviz.app.pages import gpu_time
+from gviz.app.views import SENT_WHOLE, GraphView, TimedLaunch, typical_launch
 from gviz.errors import RecordingError, UsageError
 from gviz.recording import Recording
 

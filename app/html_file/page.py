@@ -7,16 +7,20 @@ from collections.abc import Sequence
 from dash import html
 from dash.development.base_component import Component
 
-from gviz.app.baseline import Compared
-from gviz.app.choices import select
-from gviz.app.dag_choices import colour_choice, data_choice, fold_choice, layout_choice
-from gviz.app.graph_head import graph_head, no_times
-from gviz.app.graph_view import GraphView, typical_launch
+from gviz.app.components import pane, panel_pane, panes, select
 from gviz.app.html_file.launches import Chosen
-from gviz.app.life import edges_note
-from gviz.app.node_grid import csv_button, filter_clear
-from gviz.app.pages.graph import gpu_time, search_field
-from gviz.app.panes import pane, panel_pane, panes
+from gviz.app.inspector import edges_note
+from gviz.app.pages import (
+    colour_choice,
+    data_choice,
+    fold_choice,
+    gpu_time,
+    graph_head,
+    layout_choice,
+    no_times,
+    search_field,
+)
+from gviz.app.views import Compared, GraphView, csv_button, filter_clear, typical_launch
 from gviz.recording import rows
 
 #: The scripts of the page put canvases into elements of this class.

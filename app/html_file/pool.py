@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gviz.app.wire import unpack
+from gviz.app.views import unpack
 
 
 class Pool:
@@ -16,8 +16,8 @@ class Pool:
     Attributes
     ----------
     headers
-        A header for each payload added, ``arrays`` as in :mod:`gviz.app.wire` with offsets into
-        :attr:`data`, ``strings`` the place of its list in :attr:`strings`.
+        A header for each payload added, ``arrays`` as in :mod:`gviz.app.views.wire` with offsets
+        into :attr:`data`, ``strings`` the place of its list in :attr:`strings`.
     strings
         Lists of strings.
     """
@@ -37,7 +37,7 @@ class Pool:
         return b"".join(self._chunks)
 
     def add(self, payload: bytes) -> int:
-        """Add a payload in the format of :mod:`gviz.app.wire`; return its place among them."""
+        """Add a payload (:mod:`gviz.app.views.wire`); return its place among them."""
         header, arrays = unpack(payload)
         header["arrays"] = {
             name: {"dtype": array.dtype.str[1:], "offset": self._place(array), "length": len(array)}

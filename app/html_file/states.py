@@ -7,10 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gviz.app.dag_options import FOLDINGS, LAYOUTS
-from gviz.app.folding import fold_level
-from gviz.app.open_levels import open_id
-from gviz.app.payload import DagAsked
+from gviz.app.components import FOLDINGS, LAYOUTS
+from gviz.app.views import DagAsked, fold_level, open_id
 from gviz.layout import Fold
 from gviz.model import GraphTree, TimedLevel
 
@@ -58,7 +56,7 @@ class Opening:
     Attributes
     ----------
     id
-        As :attr:`gviz.app.payload.DagAsked.unfolded` has it.
+        As :attr:`gviz.app.views.payload.DagAsked.unfolded` has it.
     around
         The id of what has to be open for it to be seen; None: it is always.
     gained

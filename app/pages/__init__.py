@@ -1,1 +1,5 @@
-"""The pages: each module renders one address of the application."""
+"""Pages of the viewer."""
+
+from gviz.face import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

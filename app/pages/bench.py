@@ -6,12 +6,9 @@ from dash import html
 from dash.development.base_component import Component
 
 from gviz.analysis import CostLine, Figures, bundled_costs, read_figures, read_lines
-from gviz.app.bench_charts import Section, sections
-from gviz.app.library import Library
-from gviz.app.open_recording import OpenRecording
-from gviz.app.quantity import moment, three_digits
-from gviz.app.run_badge import note_list, state_badge
-from gviz.app.shell import facts, message
+from gviz.app.components import facts, message, moment, note_list, state_badge, three_digits
+from gviz.app.files import Library, OpenRecording
+from gviz.app.pages.bench_charts import Section, sections
 from gviz.errors import RecordingError
 from gviz.recording import Recording, rows
 

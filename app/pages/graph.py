@@ -10,25 +10,48 @@ import dash_mantine_components as dmc
 from dash import dcc, html
 from dash.development.base_component import Component
 
-from gviz.app.address import Addresses, Baseline, Launches, Order, Panel, Query, Table
-from gviz.app.aria import aria
-from gviz.app.baseline import Compared, find_baseline
-from gviz.app.baseline_choice import baseline_choice
-from gviz.app.choices import select
-from gviz.app.components import Dag, Timeline
-from gviz.app.dag_choices import colour_choice, data_choice, fold_choice, is_empty, layout_choice
-from gviz.app.graph_head import graph_head, no_times
-from gviz.app.graph_view import GraphView, TimedLaunch, graph_identity, typical_launch
-from gviz.app.kernel_table import render_kernel_table
-from gviz.app.library import Library
-from gviz.app.life import edges_note
-from gviz.app.memory_panel import render_memory
-from gviz.app.node_grid import csv_button, filter_clear
-from gviz.app.open_recording import OpenRecording
-from gviz.app.panes import pane, panel_pane, panes
-from gviz.app.quantity import duration, integer
-from gviz.app.side_arrays import SENT_WHOLE
-from gviz.app.table import render_table
+from gviz.app.components import (
+    Addresses,
+    Baseline,
+    Dag,
+    Launches,
+    Order,
+    Panel,
+    Query,
+    Table,
+    Timeline,
+    aria,
+    duration,
+    integer,
+    pane,
+    panel_pane,
+    panes,
+    select,
+)
+from gviz.app.files import Library, OpenRecording
+from gviz.app.inspector import edges_note, render_memory
+from gviz.app.pages.dag_choices import (
+    colour_choice,
+    data_choice,
+    fold_choice,
+    is_empty,
+    layout_choice,
+)
+from gviz.app.pages.head import graph_head, no_times
+from gviz.app.views import (
+    SENT_WHOLE,
+    Compared,
+    GraphView,
+    TimedLaunch,
+    baseline_choice,
+    csv_button,
+    filter_clear,
+    find_baseline,
+    graph_identity,
+    render_kernel_table,
+    render_table,
+    typical_launch,
+)
 from gviz.model import is_failed
 
 #: Both canvases share hover and selection in the browser under this name.

@@ -7,13 +7,21 @@ from collections.abc import Sequence
 from dash import dcc, html
 from dash.development.base_component import Component
 
-from gviz.app.address import Addresses
-from gviz.app.life import render_failures, render_lives
+from gviz.app.components import (
+    MISSING,
+    Addresses,
+    duration,
+    facts,
+    gpu_names,
+    integer,
+    moment,
+    note_list,
+    state_badge,
+    three_digits,
+)
+from gviz.app.inspector import render_failures, render_lives
 from gviz.app.pages.runs import NODE_TIME_METHOD, no_graphs, report_link
-from gviz.app.quantity import MISSING, duration, integer, moment, three_digits
-from gviz.app.run_badge import gpu_names, note_list, state_badge
-from gviz.app.run_view import GraphLine, RunView
-from gviz.app.shell import facts
+from gviz.app.views import GraphLine, RunView
 from gviz.recording import rows
 
 #: Nanoseconds beyond a year are points in time, not durations.

@@ -7,14 +7,24 @@ from collections.abc import Sequence
 from dash import dcc, html
 from dash.development.base_component import Component
 
-from gviz.app.address import Addresses, Query, RunsView
-from gviz.app.aria import aria
-from gviz.app.components import Miniature
-from gviz.app.quantity import MISSING, counted, duration, integer, moment
-from gviz.app.run_badge import gpu_names, note_list, state_badge
-from gviz.app.run_view import FileRuns, GraphLine, RunView
-from gviz.app.runs_table import render_runs_table
-from gviz.app.shell import facts
+from gviz.app.components import (
+    MISSING,
+    Addresses,
+    Miniature,
+    Query,
+    RunsView,
+    aria,
+    counted,
+    duration,
+    facts,
+    gpu_names,
+    integer,
+    moment,
+    note_list,
+    state_badge,
+)
+from gviz.app.pages.runs_table import render_runs_table
+from gviz.app.views import FileRuns, GraphLine, RunView
 
 #: Graphs listed on a card; the run's page lists all.
 _LISTED_GRAPHS = 4

@@ -9,14 +9,9 @@ from typing import Any
 from dash import dcc, html, no_update
 from dash.development.base_component import Component
 
-from gviz.app.address import Addresses, Query
-from gviz.app.aria import aria
-from gviz.app.background import PATIENCE_S, Background
-from gviz.app.compare.trend import trend_body
-from gviz.app.library import Library
-from gviz.app.open_recording import split_edition
-from gviz.app.sentences import sentence_of
-from gviz.app.shell import message
+from gviz.app.components import Addresses, Query, aria, message
+from gviz.app.files import PATIENCE_S, Background, Library, sentence_of, split_edition
+from gviz.app.pages.compare import trend_body
 from gviz.comparison import Trend, build_trend
 from gviz.errors import RecordingError
 

@@ -1,5 +1,5 @@
 /**
- * Who is given which memory: uses of addresses by nodes. Python side: gviz.app.data_overlay.
+ * Who is given which memory: uses of addresses by nodes. Python side: gviz.app.views.dag.data_overlay.
  *
  * A buffer is what one node is given and others are given too: the uses that overlap one of its
  * own. Places are addresses that uses start at, in order; a use covers `reach` of them.
@@ -73,7 +73,7 @@
     }
 
     /**
-     * What items have in common with others, by place; letters as gviz.app.node_memory gives them.
+     * What items have in common with others, by place; letters as gviz.app.inspector.node_memory gives them.
      * @param {number[]} items
      * @returns {Buffer[]}
      */

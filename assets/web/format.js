@@ -50,7 +50,7 @@
 
   const SIZES = ["B", "KiB", "MiB", "GiB", "TiB"];
 
-  /** Three significant digits and a binary unit, as gviz.app.quantity. @param {number} count */
+  /** Three significant digits and a binary unit, as gviz.app.components.quantity. @param {number} count */
   function bytes(count) {
     let [value, unit] = [count, 0];
     for (; value >= 1024 && unit < SIZES.length - 1; unit++) value /= 1024;
@@ -59,7 +59,7 @@
     return `${value.toFixed(digits)} ${SIZES[unit]}`;
   }
 
-  /** Three significant digits, no exponent, thin spaces between groups: as gviz.app.quantity. */
+  /** Three significant digits, no exponent, thin spaces between groups: as gviz.app.components.quantity. */
   function threeDigits(value) {
     if (value === 0) return "0";
     const rounded = Number(value.toPrecision(3));

@@ -119,7 +119,7 @@
 
   // -- bodies ---------------------------------------------------------------------------
 
-  /** The ways to bodies and back (gviz.app.compare.views.body_ways); null: there are none. */
+  /** The ways to bodies and back (gviz.app.pages.compare.views.body_ways); null: there are none. */
   function bodyWays() {
     const ways = document.getElementById("compare-bodies")?.dataset.ways;
     return ways ? JSON.parse(ways) : null;

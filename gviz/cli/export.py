@@ -154,8 +154,7 @@ def _write_dot(path: Path, arguments: argparse.Namespace) -> None:
 
 def _write_html(path: Path, arguments: argparse.Namespace) -> None:
     # Dash takes half a second to import; DOT need not wait for it.
-    from gviz.app.html_file.file import write_html
-    from gviz.app.html_file.launches import parse_asked
+    from gviz.app import parse_asked, write_html
 
     graph_ids = _graph_ids(path, arguments)
     baseline = arguments.baseline and find_recording(arguments.baseline)

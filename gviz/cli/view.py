@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
 def serve_files(paths: Sequence[Path], args: argparse.Namespace) -> int:
     """Serve recordings with the options of :func:`add_server_options`."""
     # Dash takes half a second to import; other commands need not wait for it.
-    from gviz.app.server import Options, serve
+    from gviz.app import Options, serve
     from gviz.checks import read_ignored
 
     options = Options(

@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 from waiting import PATIENCE_S, eventually
 
-from gviz.app.server import Options, RunningServer
+from gviz.app.server.server import Options, RunningServer
 
 #: Screenshots and traces of failed tests; open a trace with 'playwright show-trace FILE'.
 KEPT = Path(__file__).resolve().parents[2] / "out" / "browser"

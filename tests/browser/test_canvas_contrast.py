@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page
 from recordings import FIRST_NODE_ID, Shape, fork_join_shape, write_recording
 
-from gviz.app.dag_options import AGAINST_BASELINE, OVERLAY_NAMES
+from gviz.app.components.dag_options import AGAINST_BASELINE, OVERLAY_NAMES
 from gviz.cuda.node_type import NodeType
 
 if TYPE_CHECKING:

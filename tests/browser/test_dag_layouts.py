@@ -10,7 +10,7 @@ import pytest
 from canvas_page import locate
 from recordings import FIRST_NODE_ID, fork_join_shape, transformer_shape, write_recording
 
-from gviz.app.dag_options import OVERLAYS
+from gviz.app.components.dag_options import OVERLAYS
 
 if TYPE_CHECKING:
     from conftest import GraphPage, Serve, Site

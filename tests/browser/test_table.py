@@ -12,8 +12,8 @@ from app_recordings import measured
 from canvas_page import locate, time_spot
 from recordings import FIRST_NODE_ID, Shape, Work, fork_join_shape, write_recording
 
-from gviz.app.graph_view import GraphView, graph_view
-from gviz.app.library import Library
+from gviz.app.files.library import Library
+from gviz.app.views.graph_data import GraphView, graph_view
 
 if TYPE_CHECKING:
     from conftest import GraphPage, Serve, Site

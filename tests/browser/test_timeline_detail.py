@@ -10,7 +10,7 @@ import pytest
 from canvas_page import locate, time_spot
 
 import gviz.assets
-from gviz.app import side_arrays, timeline_window
+from gviz.app.views.timeline import side_arrays, timeline_window
 
 if TYPE_CHECKING:
     from conftest import GraphPage, Serve, Site

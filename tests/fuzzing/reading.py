@@ -12,16 +12,16 @@ from pathlib import Path
 import gviz.cli.analyze
 import gviz.cli.diff
 import gviz.cli.info
-from gviz.app.address import Addresses
-from gviz.app.address_page import render_page
-from gviz.app.graph_view import graph_view
-from gviz.app.inspector import render_inspector
-from gviz.app.library import Library
-from gviz.app.memory_panel import render_memory_facts
-from gviz.app.payload import dag_payload, level_memory_payload, timeline_payload
-from gviz.app.report.body import report_body
-from gviz.app.report.reports import build_report
-from gviz.app.table import table_payload
+from gviz.app.components.addresses import Addresses
+from gviz.app.files.library import Library
+from gviz.app.inspector.inspector import render_inspector
+from gviz.app.inspector.memory_panel import render_memory_facts
+from gviz.app.pages.report.body import report_body
+from gviz.app.pages.report.reports import build_report
+from gviz.app.server.address_page import render_page
+from gviz.app.views.graph_data import graph_view
+from gviz.app.views.payload import dag_payload, level_memory_payload, timeline_payload
+from gviz.app.views.table.table import table_payload
 from gviz.errors import GvizError
 from gviz.recording.reader import Recording
 

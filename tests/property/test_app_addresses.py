@@ -12,12 +12,12 @@ from flask.testing import FlaskClient
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from gviz.app import side_arrays, timeline_window
-from gviz.app.address import Addresses
-from gviz.app.address_page import render_page
-from gviz.app.application import build_app
-from gviz.app.library import Library
-from gviz.app.security import Access
+from gviz.app.components.addresses import Addresses
+from gviz.app.files.library import Library
+from gviz.app.server.address_page import render_page
+from gviz.app.server.application import build_app
+from gviz.app.server.security import Access
+from gviz.app.views.timeline import side_arrays, timeline_window
 
 LOCAL = {"Host": "localhost"}
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nested_recordings import Part, write_nested_recording
 
-from gviz.app.payload import DagAsked, dag_payload
-from gviz.app.wire import Arrays, unpack
+from gviz.app.views.payload import DagAsked, dag_payload
+from gviz.app.views.wire import Arrays, unpack
 from gviz.model.tree.graph_tree import read_tree
 from gviz.recording.reader import Recording
 

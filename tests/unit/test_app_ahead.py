@@ -19,19 +19,20 @@ from recordings import (
 )
 from waiting import eventually
 
-from gviz.app import ahead, ahead_thread, compression, first_page, payload
-from gviz.app.address import Addresses
-from gviz.app.address_page import render_page
-from gviz.app.ahead import Ahead, canvas_sources, has_long_data
-from gviz.app.application import build_app
-from gviz.app.components import Dag
-from gviz.app.library import Library
-from gviz.app.open_recording import GoneError
+from gviz.app.components.addresses import Addresses
+from gviz.app.components.canvases import Dag
+from gviz.app.files.library import Library
+from gviz.app.files.open_recording import GoneError
 from gviz.app.pages import graph as graph_page
-from gviz.app.read_ahead import ReadAhead
-from gviz.app.run_view import run_files
-from gviz.app.scripts import script_addresses
-from gviz.app.security import Access
+from gviz.app.server import ahead, ahead_thread, compression, first_page
+from gviz.app.server.address_page import render_page
+from gviz.app.server.ahead import Ahead, canvas_sources, has_long_data
+from gviz.app.server.application import build_app
+from gviz.app.server.read_ahead import ReadAhead
+from gviz.app.server.scripts import script_addresses
+from gviz.app.server.security import Access
+from gviz.app.views import payload
+from gviz.app.views.run_view import run_files
 from gviz.model.tree import graph_level
 from gviz.recording.reader import Recording
 

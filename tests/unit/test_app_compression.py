@@ -8,7 +8,7 @@ import pytest
 from flask import Flask, Response
 from flask.testing import FlaskClient
 
-from gviz.app.compression import add_compression
+from gviz.app.server.compression import add_compression
 
 TEXT = "gviz " * 4000
 GZIP = {"Accept-Encoding": "gzip, br"}

@@ -10,10 +10,10 @@ from threading import Event
 import pytest
 from flask.testing import FlaskClient
 
-from gviz.app import application, first_page
-from gviz.app.application import build_app
-from gviz.app.library import Library
-from gviz.app.security import Access
+from gviz.app.files.library import Library
+from gviz.app.server import application, first_page
+from gviz.app.server.application import build_app
+from gviz.app.server.security import Access
 
 PAGE = "/graph?file=small&graph=1"
 HOST = {"Host": "localhost"}

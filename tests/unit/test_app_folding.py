@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from recordings import fork_join_shape, transformer_shape, write_recording
 
-from gviz.app.dag_options import FOLDINGS
-from gviz.app.folding import FOLD_TYPE, fold_level
-from gviz.app.payload import DagAsked, dag_payload
-from gviz.app.wire import Arrays, unpack
+from gviz.app.components.dag_options import FOLDINGS
+from gviz.app.views.dag.folding import FOLD_TYPE, fold_level
+from gviz.app.views.payload import DagAsked, dag_payload
+from gviz.app.views.wire import Arrays, unpack
 from gviz.model.tree.graph_level import read_graph_level
 from gviz.recording.reader import Recording
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gviz.app import gzipped as module
-from gviz.app.gzipped import gzipped
+from gviz.app.server import gzipped as module
+from gviz.app.server.gzipped import gzipped
 
 
 @settings(max_examples=60, deadline=None)

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gviz.app import kept as kept_module
-from gviz.app.graph_view import graph_view
-from gviz.app.kept import Kept
-from gviz.app.library import Library
-from gviz.app.value_size import _parts, byte_size
+from gviz.app.files import kept as kept_module
+from gviz.app.files.kept import Kept
+from gviz.app.files.library import Library
+from gviz.app.files.value_size import _parts, byte_size
+from gviz.app.views.graph_data import graph_view
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,12 @@ import pytest
 from app_tree import texts
 from recordings import fork_join_shape, transformer_shape, write_loop_recording, write_recording
 
-from gviz.app.address import Addresses
-from gviz.app.address_page import render_page
-from gviz.app.kept import Kept
-from gviz.app.library import Library
-from gviz.app.open_recording import ChangedError, GoneError, OpenRecording, split_edition
-from gviz.app.run_view import run_files
+from gviz.app.components.addresses import Addresses
+from gviz.app.files.kept import Kept
+from gviz.app.files.library import Library
+from gviz.app.files.open_recording import ChangedError, GoneError, OpenRecording, split_edition
+from gviz.app.server.address_page import render_page
+from gviz.app.views.run_view import run_files
 from gviz.errors import RecordingError
 
 
@@ -282,7 +282,7 @@ def test_page_made_while_the_file_is_replaced_is_of_one_version(
             write_recording(path, transformer_shape(2), launches=2, overwrite=True)
         return plain(*arguments, **named)  # type: ignore[arg-type]
 
-    from gviz.app import address_page
+    from gviz.app.server import address_page
 
     plain = address_page.render_graph
     monkeypatch.setattr(address_page, "render_graph", replace_once)
@@ -296,7 +296,7 @@ def test_file_that_changes_every_time_is_a_sentence(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     library = Library([path])
-    from gviz.app import address_page
+    from gviz.app.server import address_page
 
     plain = address_page.render_graph
 

@@ -10,8 +10,14 @@ import pytest
 from app_recordings import write_imported_recording
 from recordings import transformer_shape, wide_shape, write_loop_recording, write_recording
 
-from gviz.app.graph_view import launches_with_times, typical_launch
-from gviz.app.miniature import UNITS, Miniature, build_miniature, places_by_time, row_widths
+from gviz.app.views.graph_data import launches_with_times, typical_launch
+from gviz.app.views.miniature import (
+    UNITS,
+    Miniature,
+    build_miniature,
+    places_by_time,
+    row_widths,
+)
 from gviz.model.tree.graph_level import read_graph_level
 from gviz.recording.reader import Recording
 

@@ -15,13 +15,13 @@ from spool_writing import (
     write_spool,
 )
 
-from gviz.app.address import Addresses
-from gviz.app.application import render_page
-from gviz.app.graph_view import graph_view
-from gviz.app.inspector import render_inspector
-from gviz.app.library import Library
-from gviz.app.timeline_side import graph_side
-from gviz.app.wire import Strings
+from gviz.app.components.addresses import Addresses
+from gviz.app.files.library import Library
+from gviz.app.inspector.inspector import render_inspector
+from gviz.app.server.application import render_page
+from gviz.app.views.graph_data import graph_view
+from gviz.app.views.timeline.timeline_side import graph_side
+from gviz.app.views.wire import Strings
 from gviz.cuda.node_type import NodeType
 from gviz.model.tree.graph_level import GraphLevel, read_graph_level
 from gviz.recording import rows

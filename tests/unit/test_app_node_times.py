@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from dash import html
 
-from gviz.app.node_times import histogram
+from gviz.app.inspector.node_times import histogram
 
 
 def bars(durations: list[int]) -> list[html.Div]:

@@ -12,17 +12,17 @@ from app_recordings import OWN_LINE, measured, write_detailed_recording, write_i
 from app_tree import by_id, links, texts, walk
 from recordings import transformer_shape, write_loop_recording, write_recording
 
-from gviz.app.address import Addresses
-from gviz.app.application import render_page
-from gviz.app.graph_view import graph_view
-from gviz.app.inspector import render_inspector
-from gviz.app.library import Library
-from gviz.app.memory_panel import render_memory_facts
-from gviz.app.node_json import node_json
-from gviz.app.payload import DagAsked, dag_payload, level_memory_payload
-from gviz.app.quantity import duration
-from gviz.app.table import table_payload
-from gviz.app.wire import unpack
+from gviz.app.components.addresses import Addresses
+from gviz.app.components.quantity import duration
+from gviz.app.files.library import Library
+from gviz.app.inspector.inspector import render_inspector
+from gviz.app.inspector.memory_panel import render_memory_facts
+from gviz.app.inspector.node_json import node_json
+from gviz.app.server.application import render_page
+from gviz.app.views.graph_data import graph_view
+from gviz.app.views.payload import DagAsked, dag_payload, level_memory_payload
+from gviz.app.views.table.table import table_payload
+from gviz.app.views.wire import unpack
 from gviz.formats.importer import import_files
 from gviz.recording.reader import Recording
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from gviz.app.application import create_app
-from gviz.app.payload import dag_payload
-from gviz.app.security import Access
-from gviz.app.wire import unpack
+from gviz.app.server.application import create_app
+from gviz.app.server.security import Access
+from gviz.app.views.payload import dag_payload
+from gviz.app.views.wire import unpack
 from gviz.recording.reader import Recording
 
 LOCAL = {"Host": "localhost"}

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from gviz.app.application import create_app
-from gviz.app.security import Access
+from gviz.app.server.application import create_app
+from gviz.app.server.security import Access
 
 TOKEN = "a-token-of-this-test"
 LOCAL = {"Host": "localhost:8765"}

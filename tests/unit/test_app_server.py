@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 from recordings import fork_join_shape, write_recording
 
-from gviz.app.server import (
+from gviz.app.server.server import (
     DEFAULT_PORT,
     Options,
     RunningServer,
@@ -66,7 +66,7 @@ def test_threads_take_short_turns_while_a_server_works(
         seen.append(sys.getswitchinterval())
         return bind(host, port)
 
-    monkeypatch.setattr("gviz.app.server.bind", spy)
+    monkeypatch.setattr("gviz.app.server.server.bind", spy)
     path = write_recording(tmp_path / "a.gviz", fork_join_shape())
     with pytest.raises(UsageError, match="is taken"):
         serve([path], Options(port=taken))

@@ -10,13 +10,13 @@ import pytest
 from flask.testing import FlaskClient
 from recordings import transformer_shape, write_loop_recording, write_recording
 
-from gviz.app.address import Addresses
-from gviz.app.application import build_app
-from gviz.app.graph_refresh import ShownGraph, refresh_graph
-from gviz.app.graph_view import graph_identity, graph_view
-from gviz.app.library import Library
-from gviz.app.security import Access
-from gviz.app.state import shown_files
+from gviz.app.components.addresses import Addresses
+from gviz.app.files.library import Library
+from gviz.app.server.application import build_app
+from gviz.app.server.graph_refresh import ShownGraph, refresh_graph
+from gviz.app.server.security import Access
+from gviz.app.server.state import shown_files
+from gviz.app.views.graph_data import graph_identity, graph_view
 from gviz.errors import RecordingError
 
 LOCAL = {"Host": "localhost", "Origin": "http://localhost"}
@@ -107,7 +107,7 @@ def test_data_of_a_deleted_file_is_refused(
 def test_fault_of_the_server_is_a_sentence_and_logged(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    from gviz.app import routes
+    from gviz.app.server import routes
 
     def fail(*_: object) -> None:
         raise ZeroDivisionError("secret of the traceback")

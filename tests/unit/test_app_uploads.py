@@ -16,11 +16,11 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from gviz.app import uploads
-from gviz.app.application import build_app
-from gviz.app.library import Library
-from gviz.app.security import Access
-from gviz.app.uploads import PIECE_BYTES, shown_name
+from gviz.app.files.library import Library
+from gviz.app.server import uploads
+from gviz.app.server.application import build_app
+from gviz.app.server.security import Access
+from gviz.app.server.uploads import PIECE_BYTES, shown_name
 from gviz.errors import RecordingError
 from gviz.recording.reader import Recording
 

@@ -6,10 +6,16 @@ import struct
 
 import pytest
 
-from gviz.app.address import Addresses, parse_query
-from gviz.app.argument_value import guess, hexadecimal
+from gviz.app.components.addresses import Addresses, parse_query
+from gviz.app.components.quantity import (
+    byte_size,
+    dimensions,
+    duration,
+    microseconds,
+    three_digits,
+)
+from gviz.app.inspector.argument_value import guess, hexadecimal
 from gviz.app.pages.run import measurement_name, measurement_text
-from gviz.app.quantity import byte_size, dimensions, duration, microseconds, three_digits
 from gviz.model.user_frame import own_frame
 from gviz.recording import rows
 

@@ -22,20 +22,20 @@ from recordings import (
     write_recording,
 )
 
-from gviz.app.address import Addresses, Baseline, parse_baseline, parse_query
-from gviz.app.address_page import render_page
-from gviz.app.application import build_app, create_app
-from gviz.app.baseline import compare, find_baseline, offered
-from gviz.app.baseline_overlay import VERDICT_WORDS, VERDICTS, Verdict
-from gviz.app.graph_view import graph_view
-from gviz.app.inspector import render_inspector
-from gviz.app.library import Library
-from gviz.app.payload import DagAsked, dag_payload
-from gviz.app.security import Access
-from gviz.app.state import shown_files
-from gviz.app.table import table_payload
-from gviz.app.tree_comparison import TreeComparison
-from gviz.app.wire import Arrays, unpack
+from gviz.app.components.addresses import Addresses, Baseline, parse_baseline, parse_query
+from gviz.app.files.library import Library
+from gviz.app.inspector.inspector import render_inspector
+from gviz.app.server.address_page import render_page
+from gviz.app.server.application import build_app, create_app
+from gviz.app.server.security import Access
+from gviz.app.server.state import shown_files
+from gviz.app.views.baseline.baseline import compare, find_baseline, offered
+from gviz.app.views.baseline.baseline_overlay import VERDICT_WORDS, VERDICTS, Verdict
+from gviz.app.views.baseline.tree_comparison import TreeComparison
+from gviz.app.views.graph_data import graph_view
+from gviz.app.views.payload import DagAsked, dag_payload
+from gviz.app.views.table.table import table_payload
+from gviz.app.views.wire import Arrays, unpack
 from gviz.recording.reader import Recording
 
 ADDRESSES = Addresses("/")
@@ -434,7 +434,7 @@ def test_body_without_a_counterpart_is_not_compared(tmp_path: Path) -> None:
 def test_bodies_of_large_recordings_are_not_compared(
     loops: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gviz.app.tree_comparison.MOST_SPANS_READ", 100)
+    monkeypatch.setattr("gviz.app.views.baseline.tree_comparison.MOST_SPANS_READ", 100)
     found = against(loops, "slow", Baseline("quick", 1))
     assert found.level(0) is not None
     assert found.level(1) is None

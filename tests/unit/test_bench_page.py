@@ -15,10 +15,10 @@ from gviz.analysis.launch_costs.recorded import (
     read_figures,
     read_lines,
 )
-from gviz.app.address import Addresses
-from gviz.app.application import render_page
-from gviz.app.bench_charts import sections
-from gviz.app.library import Library
+from gviz.app.components.addresses import Addresses
+from gviz.app.files.library import Library
+from gviz.app.pages.bench_charts import sections
+from gviz.app.server.application import render_page
 from gviz.recording.reader import Recording
 
 ADDRESSES = Addresses("/")

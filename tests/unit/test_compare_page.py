@@ -16,16 +16,16 @@ from nested_recordings import NESTED, NESTED_CHANGED, NESTED_SHORTENED, Part, wr
 from recaptures import write_recaptures
 from recordings import fork_join_shape, transformer_shape, write_loop_recording, write_recording
 
-from gviz.app.address import Addresses, Sides
-from gviz.app.address_page import render_page
-from gviz.app.compare.comparison import Comparison, Comparisons, compare_sides
-from gviz.app.compare.table_rows import TABLES, table_payload
-from gviz.app.compare.timeline import both_timelines
-from gviz.app.compare.union_dag import UnionAsked, union_dag
-from gviz.app.compare.views import body_ways
-from gviz.app.library import Library
-from gviz.app.pages.compare import show_comparison
-from gviz.app.wire import unpack
+from gviz.app.components.addresses import Addresses, Sides
+from gviz.app.files.library import Library
+from gviz.app.pages.compare.comparison import Comparison, Comparisons, compare_sides
+from gviz.app.pages.compare.page import show_comparison
+from gviz.app.pages.compare.table_rows import TABLES, table_payload
+from gviz.app.pages.compare.timeline import both_timelines
+from gviz.app.pages.compare.union_dag import UnionAsked, union_dag
+from gviz.app.pages.compare.views import body_ways
+from gviz.app.server.address_page import render_page
+from gviz.app.views.wire import unpack
 from gviz.assets import recordings as bundled
 from gviz.comparison.diff import Asked, compare_recordings
 from gviz.model.tree.keep import build_anew

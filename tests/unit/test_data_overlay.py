@@ -22,14 +22,14 @@ from memory_recordings import (
 )
 from recordings import FIRST_NODE_ID, transformer_shape, write_loop_recording, write_recording
 
-from gviz.app.address import Addresses, Query, parse_query
-from gviz.app.graph_view import graph_view
-from gviz.app.inspector import render_inspector
-from gviz.app.level_memory import read_memory
-from gviz.app.library import Library
-from gviz.app.node_memory import buffer_letters
-from gviz.app.payload import DagAsked, dag_payload
-from gviz.app.wire import Arrays, unpack
+from gviz.app.components.addresses import Addresses, Query, parse_query
+from gviz.app.files.library import Library
+from gviz.app.inspector.inspector import render_inspector
+from gviz.app.inspector.node_memory import buffer_letters
+from gviz.app.views.graph_data import graph_view
+from gviz.app.views.level_memory import read_memory
+from gviz.app.views.payload import DagAsked, dag_payload
+from gviz.app.views.wire import Arrays, unpack
 from gviz.cuda.node_type import NodeType
 from gviz.model.memory.edge_data import Common
 from gviz.model.memory.uses import Access

@@ -10,12 +10,12 @@ from app_tree import walk
 from dash import html
 from dash.development.base_component import Component
 
-from gviz.app import elements
-from gviz.app.address import Addresses
-from gviz.app.baseline import find_baseline
-from gviz.app.graph_view import graph_view
-from gviz.app.inspector import render_inspector
-from gviz.app.library import Library
+from gviz.app.components import elements
+from gviz.app.components.addresses import Addresses
+from gviz.app.files.library import Library
+from gviz.app.inspector.inspector import render_inspector
+from gviz.app.views.baseline.baseline import find_baseline
+from gviz.app.views.graph_data import graph_view
 
 RECORDINGS = Path(str(files("gviz.assets") / "recordings"))
 MAKERS = sorted(name for name in vars(elements) if name[0].isupper() and hasattr(html, name))

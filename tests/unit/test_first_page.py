@@ -12,11 +12,11 @@ import pytest
 from dash import dcc, html
 from flask.testing import FlaskClient
 
-from gviz.app.application import create_app
-from gviz.app.components import Dag
-from gviz.app.plain_html import to_html
-from gviz.app.scripts import Scripts
-from gviz.app.security import LOOPBACK_HOSTS, Access
+from gviz.app.components.canvases import Dag
+from gviz.app.server.application import create_app
+from gviz.app.server.plain_html import to_html
+from gviz.app.server.scripts import Scripts
+from gviz.app.server.security import LOOPBACK_HOSTS, Access
 
 LOCAL = {"Host": "localhost"}
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import gviz.assets
-from gviz.app.host_calls import call_arrays, find_calls
-from gviz.app.payload import timeline_payload
-from gviz.app.wire import Strings, unpack
+from gviz.app.views.payload import timeline_payload
+from gviz.app.views.timeline.host_calls import call_arrays, find_calls
+from gviz.app.views.wire import Strings, unpack
 from gviz.recording.reader import Recording
 
 RECORDINGS = Path(gviz.assets.__file__).parent / "recordings"

@@ -30,26 +30,26 @@ from recordings import (
 )
 from saved_file import SavedFile, part_text
 
-from gviz.app.address import Addresses, Baseline
-from gviz.app.application import create_app
-from gviz.app.baseline import compare
-from gviz.app.dag_options import FOLDINGS
-from gviz.app.folding import fold_level
-from gviz.app.graph_view import graph_view
+from gviz.app.components.addresses import Addresses, Baseline
+from gviz.app.components.dag_options import FOLDINGS
+from gviz.app.components.parts import Parts
+from gviz.app.files.library import Library
 from gviz.app.html_file.document import scripts
 from gviz.app.html_file.file import write_html
 from gviz.app.html_file.launches import check_asked, choose, parse_asked
 from gviz.app.html_file.pool import Pool
 from gviz.app.html_file.states import all_asked, fold_states, level_folds, list_openings
-from gviz.app.inspector import render_inspector
-from gviz.app.library import Library
-from gviz.app.open_levels import open_id
-from gviz.app.parts import Parts
-from gviz.app.payload import DagAsked, dag_payload, timeline_payload
-from gviz.app.picks import node_list
-from gviz.app.security import Access
-from gviz.app.table import table_columns, table_payload
-from gviz.app.wire import unpack
+from gviz.app.inspector.inspector import render_inspector
+from gviz.app.inspector.picks import node_list
+from gviz.app.server.application import create_app
+from gviz.app.server.security import Access
+from gviz.app.views.baseline.baseline import compare
+from gviz.app.views.dag.folding import fold_level
+from gviz.app.views.dag.visible_levels import open_id
+from gviz.app.views.graph_data import graph_view
+from gviz.app.views.payload import DagAsked, dag_payload, timeline_payload
+from gviz.app.views.table.table import table_columns, table_payload
+from gviz.app.views.wire import unpack
 from gviz.errors import RecordingError, UsageError
 from gviz.model.tree.graph_level import read_level
 from gviz.model.tree.graph_tree import read_tree
@@ -442,7 +442,7 @@ def test_stacking_too_many_spans_is_refused(
 def test_timelines_are_whole_however_many_spans(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gviz.app.side_arrays.SENT_WHOLE", 10)
+    monkeypatch.setattr("gviz.app.views.timeline.side_arrays.SENT_WHOLE", 10)
     path = write_recording(tmp_path / "r.gviz", transformer_shape(layers=4), launches=3)
     with Recording(path) as recording:
         thin, _ = unpack(timeline_payload(recording, 1, 1, None))

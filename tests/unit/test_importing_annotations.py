@@ -9,10 +9,10 @@ from kineto_traces import write_trace
 
 from gviz.analysis.results.dominant_nodes import dominance
 from gviz.analysis.subject import GraphSubject
-from gviz.app.address import Addresses
-from gviz.app.graph_view import graph_view
-from gviz.app.inspector import render_inspector
-from gviz.app.library import Library
+from gviz.app.components.addresses import Addresses
+from gviz.app.files.library import Library
+from gviz.app.inspector.inspector import render_inspector
+from gviz.app.views.graph_data import graph_view
 from gviz.cuda.node_type import CopyKind
 from gviz.formats.importer import import_files
 from gviz.formats.traces import trace as trace_columns

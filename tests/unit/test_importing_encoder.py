@@ -17,13 +17,13 @@ from app_tree import texts
 
 from gviz.analysis.results.stream_gain import stream_result
 from gviz.analysis.subject import GraphSubject
-from gviz.app.address import Addresses
-from gviz.app.called_in import called_in
-from gviz.app.graph_view import graph_view
-from gviz.app.inspector import render_inspector
-from gviz.app.library import Library
-from gviz.app.payload import timeline_payload
-from gviz.app.wire import unpack
+from gviz.app.components.addresses import Addresses
+from gviz.app.files.library import Library
+from gviz.app.inspector.inspector import render_inspector
+from gviz.app.views.graph_data import graph_view
+from gviz.app.views.payload import timeline_payload
+from gviz.app.views.timeline.host_ranges import called_in
+from gviz.app.views.wire import unpack
 from gviz.formats.dot.importer import read_graphs
 from gviz.formats.importer import import_files
 from gviz.formats.perfetto.export import write_trace

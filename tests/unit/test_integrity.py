@@ -10,9 +10,9 @@ from memory_recordings import write_memory_recording
 from recordings import fork_join_shape, write_loop_recording, write_recording
 
 from gviz.analysis.analysis import analyze
-from gviz.app.graph_view import graph_view, launches_with_times
-from gviz.app.library import Library
-from gviz.app.payload import level_memory_payload
+from gviz.app.files.library import Library
+from gviz.app.views.graph_data import graph_view, launches_with_times
+from gviz.app.views.payload import level_memory_payload
 from gviz.errors import RecordingError
 from gviz.recording import rows
 from gviz.recording.reader import Recording

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from recordings import fork_join_shape, write_loop_recording, write_recording
 
-from gviz.app.payload import timeline_payload
-from gviz.app.wire import unpack
+from gviz.app.views.payload import timeline_payload
+from gviz.app.views.wire import unpack
 from gviz.recording.reader import Recording
 
 SHAPE = fork_join_shape(stages=2, width=3, depth=2)

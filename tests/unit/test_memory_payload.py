@@ -13,11 +13,11 @@ import pytest
 from memory_recordings import IDS, MIB, POOL, with_buffers, write_memory_recording
 from recordings import fork_join_shape, write_recording
 
-from gviz.app.graph_view import graph_view
-from gviz.app.library import Library
-from gviz.app.memory_panel import render_memory_facts
-from gviz.app.payload import level_memory_payload, timeline_payload
-from gviz.app.wire import Arrays, unpack
+from gviz.app.files.library import Library
+from gviz.app.inspector.memory_panel import render_memory_facts
+from gviz.app.views.graph_data import graph_view
+from gviz.app.views.payload import level_memory_payload, timeline_payload
+from gviz.app.views.wire import Arrays, unpack
 from gviz.errors import RecordingError
 from gviz.recording.reader import Recording
 

@@ -12,8 +12,8 @@ from nested_recordings import NESTED, Part, layered, write_nested_recording
 from nested_recordings import chain as nested_chain
 from recordings import write_loop_recording
 
-from gviz.app.payload import DagAsked, dag_payload, timeline_payload
-from gviz.app.wire import Arrays, unpack
+from gviz.app.views.payload import DagAsked, dag_payload, timeline_payload
+from gviz.app.views.wire import Arrays, unpack
 from gviz.model.tree.graph_tree import GraphTree, read_tree
 from gviz.model.tree.inner_times import read_inner_times
 from gviz.recording.reader import Recording

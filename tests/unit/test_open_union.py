@@ -10,12 +10,12 @@ import pytest
 from nested_recordings import NESTED, NESTED_CHANGED, NESTED_SHORTENED, write_nested_recording
 from recordings import write_loop_recording
 
-from gviz.app.address import Sides
-from gviz.app.compare.comparison import Comparison, compare_sides
-from gviz.app.compare.union_dag import UnionAsked, union_dag
-from gviz.app.compare.union_keys import UnionKeys
-from gviz.app.library import Library
-from gviz.app.wire import Arrays, unpack
+from gviz.app.components.addresses import Sides
+from gviz.app.files.library import Library
+from gviz.app.pages.compare.comparison import Comparison, compare_sides
+from gviz.app.pages.compare.union_dag import UnionAsked, union_dag
+from gviz.app.pages.compare.union_keys import UnionKeys
+from gviz.app.views.wire import Arrays, unpack
 from gviz.comparison.union_graph import AFTER, BEFORE, BOTH
 
 #: Numbers on the page of nodes of NESTED: the loop, what is in it, and what else holds bodies.

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from recordings import fork_join_shape, write_loop_recording, write_recording
 
-from gviz.app.dag_options import OVERLAY_NAMES, OVERLAYS
-from gviz.app.overlays import change_scale, describe_overlays, value_scale
-from gviz.app.payload import DagAsked, dag_payload
-from gviz.app.wire import unpack
+from gviz.app.components.dag_options import OVERLAY_NAMES, OVERLAYS
+from gviz.app.views.dag.overlays import change_scale, describe_overlays, value_scale
+from gviz.app.views.payload import DagAsked, dag_payload
+from gviz.app.views.wire import unpack
 from gviz.errors import RecordingError
 from gviz.recording.reader import Recording
 

@@ -16,9 +16,9 @@ from recordings import (
     write_recording,
 )
 
-from gviz.app.payload import dag_payload, duration_scale, timeline_payload
-from gviz.app.timeline_side import NO_NODE
-from gviz.app.wire import pack, unpack
+from gviz.app.views.payload import dag_payload, duration_scale, timeline_payload
+from gviz.app.views.timeline.timeline_side import NO_NODE
+from gviz.app.views.wire import pack, unpack
 from gviz.cuda.node_type import NodeType
 from gviz.dag.interval_lanes import pack_lanes
 from gviz.errors import RecordingError

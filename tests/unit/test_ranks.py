@@ -12,9 +12,9 @@ from app_tree import links, texts
 from rank_recordings import COLLECTIVE, Planted, write_ranks
 from recordings import fork_join_shape, write_recording
 
-from gviz.app.address import Addresses
-from gviz.app.address_page import render_page
-from gviz.app.library import Library
+from gviz.app.components.addresses import Addresses
+from gviz.app.files.library import Library
+from gviz.app.server.address_page import render_page
 from gviz.cli.main import main
 from gviz.comparison.ranks.clock import judge_clock
 from gviz.comparison.ranks.job import read_skew

@@ -13,12 +13,12 @@ from app_tree import links, texts
 from nested_recordings import NESTED, Part, chain
 from rank_recordings import COLLECTIVE, step_with_loop, write_nested_ranks
 
-from gviz.app.address import Addresses
-from gviz.app.library import Library
-from gviz.app.pages.ranks import show_ranks
-from gviz.app.ranks.comparison import RankComparisons, compared_ranks
-from gviz.app.ranks.timeline import ranks_timeline
-from gviz.app.wire import unpack
+from gviz.app.components.addresses import Addresses
+from gviz.app.files.library import Library
+from gviz.app.pages.ranks.comparison import RankComparisons, compared_ranks
+from gviz.app.pages.ranks.page import show_ranks
+from gviz.app.pages.ranks.timeline import ranks_timeline
+from gviz.app.views.wire import unpack
 from gviz.cli.main import main
 from gviz.comparison.ranks.executions import NodeSpans, align_executions
 from gviz.comparison.ranks.job import compare_ranks

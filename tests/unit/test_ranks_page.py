@@ -12,14 +12,14 @@ from app_tree import by_id, links, texts
 from rank_recordings import COLLECTIVE, Planted, write_ranks
 from recordings import Shape, Work, fork_join_shape, write_recording
 
-from gviz.app.address import Addresses, parse_query
-from gviz.app.address_page import render_page
-from gviz.app.library import Library
-from gviz.app.open_recording import OpenRecording
-from gviz.app.pages.ranks import show_ranks
-from gviz.app.ranks.comparison import RankComparisons, compared_ranks
-from gviz.app.ranks.timeline import ranks_timeline
-from gviz.app.wire import unpack
+from gviz.app.components.addresses import Addresses, parse_query
+from gviz.app.files.library import Library
+from gviz.app.files.open_recording import OpenRecording
+from gviz.app.pages.ranks.comparison import RankComparisons, compared_ranks
+from gviz.app.pages.ranks.page import show_ranks
+from gviz.app.pages.ranks.timeline import ranks_timeline
+from gviz.app.server.address_page import render_page
+from gviz.app.views.wire import unpack
 from gviz.comparison.ranks.launch import collective_waits, longest_wait, typical_launch
 from gviz.recording.merge import merge_recordings
 

@@ -17,14 +17,14 @@ from memory_recordings import write_memory_recording
 from recordings import write_loop_recording
 
 from gviz.analysis.advice import Ignored
-from gviz.app.address import Addresses, parse_query
-from gviz.app.application import render_page
-from gviz.app.kept import Kept
-from gviz.app.library import Library
-from gviz.app.open_recording import OpenRecording
-from gviz.app.pages.report import show_report
-from gviz.app.report.node_links import MOST_LINKED, NodeLinks
-from gviz.app.report.reports import Reports
+from gviz.app.components.addresses import Addresses, parse_query
+from gviz.app.files.kept import Kept
+from gviz.app.files.library import Library
+from gviz.app.files.open_recording import OpenRecording
+from gviz.app.pages.report.node_links import MOST_LINKED, NodeLinks
+from gviz.app.pages.report.page import show_report
+from gviz.app.pages.report.reports import Reports
+from gviz.app.server.application import render_page
 from gviz.assets import recordings as bundled
 
 ADDRESSES = Addresses("/")

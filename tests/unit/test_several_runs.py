@@ -11,11 +11,11 @@ from app_tree import links, texts
 from conftest import Gviz
 from recordings import write_loop_recording
 
-from gviz.app.address import Addresses
-from gviz.app.application import render_page
-from gviz.app.graph_view import graph_view
-from gviz.app.inspector import render_inspector
-from gviz.app.library import Library
+from gviz.app.components.addresses import Addresses
+from gviz.app.files.library import Library
+from gviz.app.inspector.inspector import render_inspector
+from gviz.app.server.application import render_page
+from gviz.app.views.graph_data import graph_view
 from gviz.recording.merge import merge_recordings
 from gviz.recording.reader import Recording
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from recordings import FIRST_NODE_ID, transformer_shape, write_recording
 
-from gviz.app import side_arrays, timeline_window
-from gviz.app.payload import timeline_payload
-from gviz.app.timeline_window import Window, parse_window
-from gviz.app.wire import unpack
+from gviz.app.views.payload import timeline_payload
+from gviz.app.views.timeline import side_arrays, timeline_window
+from gviz.app.views.timeline.timeline_window import Window, parse_window
+from gviz.app.views.wire import unpack
 from gviz.recording.reader import Recording
 
 SHAPE = transformer_shape(layers=4)

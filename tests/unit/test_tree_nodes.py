@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from recordings import write_loop_recording
 
-from gviz.app.neighbours import Grouped
-from gviz.app.row_table import RowTable
-from gviz.app.wire import Strings
+from gviz.app.views.node_neighbours import Grouped
+from gviz.app.views.row_table import RowTable
+from gviz.app.views.wire import Strings
 from gviz.model.tree.graph_tree import ExecNodes, GraphTree, read_tree
 from gviz.model.tree.tree_nodes import TreeNode, distinct
 from gviz.recording.columns import Texts

@@ -10,10 +10,10 @@ import pytest
 from app_tree import by_id, links, texts, walk
 from recordings import fork_join_shape, transformer_shape, write_recording
 
-from gviz.app.address import Addresses
-from gviz.app.address_page import render_page
-from gviz.app.library import Library
+from gviz.app.components.addresses import Addresses
+from gviz.app.files.library import Library
 from gviz.app.pages.trend import Trends, show_trend
+from gviz.app.server.address_page import render_page
 
 ADDRESSES = Addresses("/")
 COMMITS = ("0123456789abcdef", None, "fedcba9876543210")

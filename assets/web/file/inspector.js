@@ -3,7 +3,7 @@
   "use strict";
   const gviz = (window.gviz = window.gviz || {});
   const { element, make } = gviz.parts;
-  /** Nodes listed of a selection of many; as gviz.app.inspector. */
+  /** Nodes listed of a selection of many; as gviz.app.inspector.inspector. */
   const SLOWEST = 8;
 
   /** @param {[string, string, string][]} pairs label, value, how it was derived */
@@ -82,7 +82,7 @@
       button.disabled = false;
     }
 
-    /** What became of several nodes together, those in bodies left out; as gviz.app.baseline_inspector. */
+    /** What became of several nodes together, those in bodies left out; as gviz.app.inspector.baseline_inspector. */
     against(rows) {
       const known = rows.filter((row) => row.body === null && Number.isFinite(row.change_ns));
       if (!known.length) return [];
@@ -94,7 +94,7 @@
         `Derived: medians of ${nodes} of this level, timed in both`]];
     }
 
-    /** Sums over a selection; as gviz.app.inspector has them from the server. */
+    /** Sums over a selection; as gviz.app.inspector.inspector has them from the server. */
     several(ids) {
       const rows = ids.map((id) => this.nodes.row(id));
       // What is nested in a selected node counts with that node.

@@ -16,7 +16,7 @@
   /**
    * @typedef {{field: string, headerName: string, headerTooltip?: string, tooltipField?: string,
    *   type?: string, hide?: boolean, sort?: string, width?: number, minWidth?: number,
-   *   flex?: number, valueFormatter?: {function: string}}} Column  as gviz.app.table has them
+   *   flex?: number, valueFormatter?: {function: string}}} Column  as gviz.app.views.table.table has them
    */
 
   /** The text of a cell. @param {Column} column */

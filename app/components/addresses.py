@@ -1,0 +1,373 @@
+"""Addresses of pages and payloads: what a link says, and what a query means."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+from urllib.parse import parse_qs, quote, urlencode
+
+from gviz.app.components.dag_options import FOLDINGS, LAYOUTS, OVERLAY_NAMES
+
+RUNS, RUN, GRAPH, REPORT, BENCH = "/", "/run", "/graph", "/report", "/bench"
+COMPARE, TREND, RANKS = "/compare", "/trend", "/ranks"
+PAYLOAD = "/payload"
+
+#: SQLite's integers have up to 19.
+_MOST_DIGITS = 18
+_BUFFER = re.compile(r"[0-9a-f]{1,16}(\.[0-9a-f]{1,16})?")
+_GRAPHS = re.compile(r"(\d{1,18})(?::(\d{1,18}))?", re.ASCII)
+
+#: Many launches at once in place of one: their median, or each on a row of its own.
+Launches = Literal["median", "all"]
+#: What stands beside the DAG.
+Panel = Literal["timeline", "memory"]
+#: In which order stacked launches stand, top to bottom; ``length``: the longest first.
+Order = Literal["ordinal", "length"]
+#: What a row of the table is: a node, or all nodes of a kernel name.
+Table = Literal["nodes", "kernels"]
+#: How the Runs page shows runs: a card each, or a row for each of their graphs.
+RunsView = Literal["cards", "table"]
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """The graph that another is compared with.
+
+    Attributes
+    ----------
+    file
+        Key of the file; in addresses of data ``key@version``.
+    graph_id
+        The graph.
+    """
+
+    file: str
+    graph_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """What the Compare page compares.
+
+    Attributes
+    ----------
+    before, after
+        Keys of files; in addresses of data ``key@version``.
+    before_graph, after_graph
+        Graphs; the second None: the one that corresponds; both None: what comes first.
+    """
+
+    before: str
+    after: str
+    before_graph: int | None = None
+    after_graph: int | None = None
+
+    @property
+    def graphs(self) -> str | None:
+        """The graphs as ``graph=`` names them."""
+        if self.before_graph is None:
+            return None
+        return f"{self.before_graph}" + ("" if self.after_graph is None else f":{self.after_graph}")
+
+    def swapped(self) -> Sides:
+        """Return the same with what is before after; a graph that corresponds is found again."""
+        if self.after_graph is None:
+            return Sides(self.after, self.before)
+        return Sides(self.after, self.before, self.after_graph, self.before_graph)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What the query of a page's address asks for; None where it says nothing.
+
+    ``launch=`` is the number of one launch, or ``median`` or ``all`` (see :data:`Launches`);
+    ``edges=data`` tells edges apart by what they carry, ``buffer=`` follows one address.
+    ``sort=`` a column of the table of runs, with ``-`` before it from the greatest down.
+    ``baseline=`` is the file of the graph to compare with, ``baseline_graph=`` the graph, without
+    which it is the one that corresponds.
+    The Compare page has ``a=`` and ``b=``, files before and after, ``graph=1:2``, the graphs there
+    (:attr:`graphs`), ``level=`` the body that is drawn and ``rows=`` what its table lists; the
+    Trend page has ``file=`` as often as it has files. On the Ranks page ``launch=`` is the number
+    that launches have on every rank, ``graph=`` the graph of one of them.
+    """
+
+    file: str | None = None
+    run_id: int | None = None
+    graph_id: int | None = None
+    launch_id: int | None = None
+    launches: Launches | None = None
+    order: Order = "ordinal"
+    stream_launch_id: int | None = None
+    node_ids: tuple[int, ...] = ()
+    colour: str | None = None
+    layout: str | None = None
+    folding: str | None = None
+    unfolded: tuple[str, ...] = ()
+    table: Table = "nodes"
+    data: bool = False
+    buffer: str | None = None
+    panel: Panel = "timeline"
+    runs_view: RunsView = "cards"
+    sort: str | None = None
+    baseline_file: str | None = None
+    baseline_graph_id: int | None = None
+    before_file: str | None = None
+    after_file: str | None = None
+    graphs: tuple[int, int | None] | None = None
+    level: int = 0
+    rows: str | None = None
+    files: tuple[str, ...] = ()
+
+
+def parse_query(search: str | None) -> Query:
+    """Return the meaning of ``?file=...&graph=...``; a malformed number counts as absent."""
+    given = parse_qs((search or "").lstrip("?"))
+    fields = {k: v[0] for k, v in given.items()}
+    nodes = (parse_id(part) for part in fields.get("node", "").split(","))
+    colour, layout, folding = (fields.get(name) for name in ("colour", "layout", "fold"))
+    return Query(
+        file=fields.get("file"),
+        run_id=parse_id(fields.get("run")),
+        graph_id=parse_id(fields.get("graph")),
+        launch_id=parse_id(fields.get("launch")),
+        launches=parse_launches(fields.get("launch")),
+        order=parse_order(fields.get("order")),
+        stream_launch_id=parse_id(fields.get("stream")),
+        node_ids=tuple(n for n in nodes if n is not None),
+        colour=colour if colour in OVERLAY_NAMES else None,
+        layout=layout if layout in LAYOUTS else None,
+        folding=folding if folding in FOLDINGS else None,
+        unfolded=tuple(part for part in fields.get("open", "").split(",") if part),
+        table="kernels" if fields.get("table") == "kernels" else "nodes",
+        data=fields.get("edges") == "data",
+        buffer=parse_buffer(fields.get("buffer")),
+        panel="memory" if fields.get("panel") == "memory" else "timeline",
+        runs_view="table" if fields.get("view") == "table" else "cards",
+        sort=fields.get("sort"),
+        baseline_file=fields.get("baseline"),
+        baseline_graph_id=parse_id(fields.get("baseline_graph")),
+        before_file=fields.get("a"),
+        after_file=fields.get("b"),
+        graphs=parse_graphs(fields.get("graph")),
+        level=parse_id(fields.get("level")) or 0,
+        rows=fields.get("rows"),
+        files=tuple(dict.fromkeys(given.get("file", ()))),
+    )
+
+
+def parse_graphs(text: str | None) -> tuple[int, int | None] | None:
+    """Return the graphs that ``graph=1:2`` names; the second None where it names one."""
+    found = _GRAPHS.fullmatch(text or "")
+    if found is None:
+        return None
+    return int(found[1]), None if found[2] is None else int(found[2])
+
+
+def parse_sides(fields: Mapping[str, str]) -> Sides | None:
+    """Return what ``a=&b=&graph=`` name; None where a file or the graphs are missing."""
+    before, after = fields.get("a"), fields.get("b")
+    graphs = parse_graphs(fields.get("graph"))
+    if before is None or after is None or graphs is None:
+        return None
+    return Sides(before, after, *graphs)
+
+
+def parse_buffer(text: str | None) -> str | None:
+    """Return an address, or an address and a number of bytes, as ``buffer=`` names them.
+
+    Both are hexadecimal: ``7f00a0000000`` or ``7f00a0000000.1000``. None for what is neither.
+    """
+    return text if text is not None and _BUFFER.fullmatch(text) else None
+
+
+def parse_baseline(file: str | None, graph: str | None) -> Baseline | None:
+    """Return the graph to compare with; None where one of the two is missing or malformed."""
+    graph_id = parse_id(graph)
+    return None if file is None or graph_id is None else Baseline(file, graph_id)
+
+
+def baseline_fields(baseline: Baseline | None) -> dict[str, object]:
+    """Return how a query names a baseline."""
+    if baseline is None:
+        return {}
+    return {"baseline": baseline.file, "baseline_graph": baseline.graph_id}
+
+
+def baseline_value(baseline: Baseline) -> str:
+    """Return a baseline as a choice names it: its graph, a colon and its file."""
+    return f"{baseline.graph_id}:{baseline.file}"
+
+
+def parse_launches(text: str | None) -> Launches | None:
+    """Return which launches at once ``launch=`` asks for; None: one launch, or nothing known."""
+    return next((name for name in get_args(Launches) if name == text), None)
+
+
+def parse_order(text: str | None) -> Order:
+    """Return the order that ``order=`` asks for; by ordinal unless it says otherwise."""
+    return "length" if text == "length" else "ordinal"
+
+
+def parse_id(text: str | None) -> int | None:
+    """Return an id; None for what is none, such as a number that SQLite cannot hold."""
+    if text is None or not (text.isascii() and text.isdigit()) or len(text) > _MOST_DIGITS:
+        return None
+    return int(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Builds addresses under the prefix the application is served at (ends with '/').
+
+    ``file`` is a key of the library; of payloads rather ``key@version``, so that a page never
+    mixes what was in a file before and after it was replaced.
+    """
+
+    prefix: str = "/"
+
+    def runs(self, view: RunsView = "cards") -> str:
+        """Return the address of the list of runs."""
+        return self.prefix + ("" if view == "cards" else f"?view={view}")
+
+    def run(self, file: str, run_id: int) -> str:
+        """Return the address of a run's page."""
+        return self._page(RUN, file=file, run=run_id)
+
+    def bench(self, file: str | None = None, run_id: int | None = None) -> str:
+        """Return the address of launch costs: of a run, or of whatever there is."""
+        if file is None:
+            return self.prefix + BENCH.lstrip("/")
+        return self._page(BENCH, file=file, run=run_id)
+
+    def report(self, file: str, graph_id: int) -> str:
+        """Return the address of what analyses say of a graph."""
+        return self._page(REPORT, file=file, graph=graph_id)
+
+    def compare(self, sides: Sides | None = None, **more: object) -> str:
+        """Return the address of the Compare page; without sides that on which they are chosen."""
+        given: dict[str, object] = {}
+        if sides is not None:
+            given = {"a": sides.before, "b": sides.after, "graph": sides.graphs}
+        asked = urlencode({k: v for k, v in (given | more).items() if v}, safe=":,")
+        return self.prefix + COMPARE.lstrip("/") + (f"?{asked}" if asked else "")
+
+    def trend(self, files: Sequence[str] = ()) -> str:
+        """Return the address of the Trend page over these files; over all open ones for none."""
+        asked = urlencode({"file": list(files)}, doseq=True)
+        return self.prefix + TREND.lstrip("/") + (f"?{asked}" if asked else "")
+
+    def ranks(
+        self,
+        file: str,
+        graph_id: int | None = None,
+        ordinal: int | None = None,
+        node_ids: Iterable[int] = (),
+    ) -> str:
+        """Return the address of a file's ranks side by side: a graph, a launch, nodes selected."""
+        nodes = ",".join(str(n) for n in node_ids)
+        given = {"file": file, "graph": graph_id, "launch": ordinal, "node": nodes or None}
+        asked = urlencode({k: v for k, v in given.items() if v is not None}, safe=",")
+        return self.prefix + f"{RANKS}?{asked}".lstrip("/")
+
+    def ranks_payload(self, file: str, graph_id: int, ordinal: int) -> str:
+        """Return where the Ranks page fetches one launch of every rank."""
+        path = f"{PAYLOAD}/ranks/{quote(file, safe='@')}/{graph_id}".lstrip("/")
+        return self.prefix + f"{path}?launch={ordinal}"
+
+    def compared(self, kind: str, sides: Sides, **more: object) -> str:
+        """Return where the views of the Compare page fetch their data."""
+        given = {"a": sides.before, "b": sides.after, "graph": sides.graphs, **more}
+        asked = urlencode({k: v for k, v in given.items() if v}, safe=":,@")
+        return self.prefix + f"{PAYLOAD}/compared/{kind}?{asked}".lstrip("/")
+
+    def graph(
+        self,
+        file: str,
+        graph_id: int,
+        node_ids: Iterable[int] = (),
+        opened: Iterable[str] = (),
+        baseline: Baseline | None = None,
+    ) -> str:
+        """Return the address of a graph's page: nodes selected, bodies open, against a baseline."""
+        given = {"node": ",".join(str(n) for n in node_ids), "open": ",".join(opened)}
+        more: dict[str, object] = {k: v for k, v in given.items() if v}
+        return self._page(GRAPH, file=file, graph=graph_id, **more, **baseline_fields(baseline))
+
+    def dag_payload(
+        self,
+        file: str,
+        graph_id: int,
+        query: Query,
+        launch_id: int | None,
+        baseline: Baseline | None = None,
+    ) -> str:
+        """Return where the DAG component fetches its data, as a page's query asks for it."""
+        path = f"{PAYLOAD}/dag/{quote(file, safe='@')}/{graph_id}".lstrip("/")
+        given = {
+            "layout": query.layout,
+            "launch": launch_id,
+            "fold": query.folding,
+            "open": ",".join(query.unfolded) or None,
+            "edges": "data" if query.data else None,
+            **baseline_fields(baseline),
+        }
+        asked = urlencode({k: v for k, v in given.items() if v is not None}, safe=",@")
+        return self.prefix + path + (f"?{asked}" if asked else "")
+
+    def memory_payload(self, file: str, graph_id: int, launch_id: int | None) -> str:
+        """Return where the memory view fetches its data."""
+        path = f"{PAYLOAD}/memory/{quote(file, safe='@')}/{graph_id}".lstrip("/")
+        return self.prefix + path + ("" if launch_id is None else f"?launch={launch_id}")
+
+    def miniature(self, file: str, graph_id: int) -> str:
+        """Return where the small picture of a graph and a launch of it is fetched."""
+        path = f"{PAYLOAD}/miniature/{quote(file, safe='@')}/{graph_id}"
+        return self.prefix + path.lstrip("/")
+
+    def state(self) -> str:
+        """Return where pages ask whether their files are still the same."""
+        return self.prefix + f"{PAYLOAD}/state".lstrip("/")
+
+    def upload(self) -> str:
+        """Return where files are uploaded to."""
+        return self.prefix + f"{PAYLOAD}/upload".lstrip("/")
+
+    def local(self, path: str) -> str:
+        """Return a path of an address below the prefix: one of the pages' above, or another."""
+        return "/" + path.removeprefix(self.prefix.rstrip("/")).strip("/")
+
+    def inspector_payload(self, file: str, graph_id: int, baseline: Baseline | None = None) -> str:
+        """Return where the inspector asks what is said of a selection."""
+        return self._compared_payload("inspector", file, graph_id, baseline)
+
+    def table_payload(self, file: str, graph_id: int, baseline: Baseline | None = None) -> str:
+        """Return where the table of nodes fetches its values."""
+        return self._compared_payload("table", file, graph_id, baseline)
+
+    def _compared_payload(
+        self, kind: str, file: str, graph_id: int, baseline: Baseline | None
+    ) -> str:
+        path = f"{PAYLOAD}/{kind}/{quote(file, safe='@')}/{graph_id}".lstrip("/")
+        asked = urlencode(baseline_fields(baseline), safe="@")
+        return self.prefix + path + (f"?{asked}" if asked else "")
+
+    def timeline_payload(
+        self,
+        file: str,
+        graph_id: int,
+        launch: int | Launches | None,
+        stream_launch_id: int | None,
+        order: Order = "ordinal",
+    ) -> str:
+        """Return where the timeline component fetches its data."""
+        path = f"{PAYLOAD}/timeline/{quote(file, safe='@')}/{graph_id}".lstrip("/")
+        given: dict[str, int | str | None] = {"launch": launch, "stream": stream_launch_id}
+        if launch == "all" and order != "ordinal":
+            given["order"] = order
+        query = urlencode({k: v for k, v in given.items() if v is not None})
+        return self.prefix + path + (f"?{query}" if query else "")
+
+    def _page(self, path: str, **query: object) -> str:
+        return self.prefix + path.lstrip("/") + "?" + urlencode(query)

@@ -1,0 +1,114 @@
+"""The keys of the viewer, as its help shows them; dag.js and page_keys.js act on them."""
+
+from __future__ import annotations
+
+from dash import html
+from dash.development.base_component import Component
+
+from gviz.app.components.aria_attributes import aria
+
+#: What is in a group, and its keys with what they do.
+Keys = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+KEYS: Keys = (
+    (
+        "Everywhere",
+        (
+            ("/", "search the nodes"),
+            ("?", "this help"),
+            ("Esc", "leave the search, close what is open, select nothing"),
+        ),
+    ),
+    (
+        "Graph and timeline, when focused",
+        (
+            ("f", "show everything"),
+            ("z", "zoom to the selection"),
+            ("+  -", "zoom in and out"),
+            ("s  S", "save what is in view as PNG or SVG"),
+            ("click", "select; with Ctrl or Shift: one more or one less"),
+            (
+                "double click",
+                "open or close what holds others; zoom to a node; else show everything",
+            ),
+        ),
+    ),
+    (
+        "Memory, when focused",
+        (("up  down", "to the next allocation, which selects its nodes"),),
+    ),
+    (
+        "Graph, when focused",
+        (
+            ("arrows", "to a dependency, a dependent or a neighbour"),
+            ("n  N", "next and previous node"),
+            ("c  C", "along the critical path and back"),
+            ("o  x", "open selected folds and bodies; close what is around"),
+            ("u", "select all that the selection waits for"),
+            ("d", "select all that waits for the selection"),
+            ("a  A", "with Data: follow the addresses of the selection one by one"),
+            ("p", "select what lies on paths between two selected nodes"),
+        ),
+    ),
+    (
+        "Timeline, when focused",
+        (
+            ("arrows", "to the next span, call or gap; to the row above or below"),
+            ("n  N", "next and previous span by start, in whatever lane"),
+            ("Home  End", "first and last of the row"),
+            ("Shift arrows", "move the view"),
+            ("m  b", "measure from here to the next m; only the nodes between"),
+        ),
+    ),
+    (
+        "Table, when focused",
+        (
+            ("arrows", "from cell to cell"),
+            ("Space", "select the row: a node, or all of a kernel name"),
+            ("Enter", "by kernel name: only the nodes of the row, one by one"),
+        ),
+    ),
+)
+
+
+def help_button() -> Component:
+    """Return the button that opens the help."""
+    return html.Button(
+        "?",
+        type="button",
+        id="key-help-open",
+        className="gv-button gv-round",
+        title="Keys (?)",
+        **aria(label="Show the keys"),
+    )
+
+
+def build_help(shown: Keys = KEYS) -> Component:
+    """Return the help on keys: a dialog that is closed at first."""
+    groups = [
+        html.Section(
+            [
+                html.H3(title),
+                html.Dl(
+                    [html.Div([html.Dt(html.Kbd(key)), html.Dd(text)]) for key, text in keys],
+                    className="gv-keys",
+                ),
+            ]
+        )
+        for title, keys in shown
+    ]
+    dialog: Component = html.Dialog(
+        id="key-help",
+        className="gv-dialog",
+        children=[
+            html.Div(
+                [
+                    html.H2("Keys", id="key-help-title"),
+                    html.Button("Close", type="button", className="gv-button gv-close"),
+                ],
+                className="gv-dialog-head",
+            ),
+            *groups,
+        ],
+        **aria(labelledby="key-help-title"),
+    )
+    return dialog

@@ -1,0 +1,96 @@
+"""The panes of the graph page, and the bars between them."""
+
+from __future__ import annotations
+
+import dash_mantine_components as dmc
+from dash import html
+from dash.development.base_component import Component
+
+from gviz.app.components.addresses import Panel
+from gviz.app.components.aria_attributes import aria
+
+
+def pane(title: str, body: Component, note: Component | None, *tools: Component) -> Component:
+    """Return a pane: its title, a note, its tools, and what it shows."""
+    return html.Section(
+        className="gv-pane",
+        **aria(label=title),
+        children=[
+            html.Div(
+                [html.H2(title), note, html.Div(className="gv-grow"), *tools],
+                className="gv-pane-head",
+            ),
+            html.Div(body, className="gv-pane-body"),
+        ],
+    )
+
+
+def panel_pane(
+    panel: Panel, timeline: Component, memory: Component, *tools: Component
+) -> Component:
+    """Return the pane beside the DAG: timeline or memory, as its switch says."""
+    at_memory = panel == "memory"
+    panels = [
+        html.Div(timeline, id="timeline-box", className="gv-panel", hidden=at_memory),
+        html.Div(memory, id="memory-box", className="gv-panel", hidden=not at_memory),
+    ]
+    return html.Section(
+        className="gv-pane",
+        **aria(label="Timeline and memory"),
+        children=[
+            html.Div(
+                [_panel_switch(panel), html.Div(className="gv-grow"), *tools],
+                className="gv-pane-head",
+            ),
+            html.Div(panels, className="gv-pane-body"),
+        ],
+    )
+
+
+def _panel_switch(panel: Panel) -> Component:
+    """Return the switch between timeline and memory."""
+    switch: Component = dmc.SegmentedControl(
+        id="panel",
+        size="xs",
+        value=panel,
+        data=[{"value": "timeline", "label": "Timeline"}, {"value": "memory", "label": "Memory"}],
+        **aria(label="Timeline or memory"),
+    )
+    return switch
+
+
+def panes(dag: Component, timeline: Component, table: Component) -> Component:
+    """Return the four panes, with bars to drag between them; assets/web fills the inspector."""
+    inspector_pane = html.Section(
+        id="inspector",
+        className="gv-pane gv-inspector",
+        tabIndex="0",
+        **aria(label="Inspector"),
+        children=html.Div(id="inspector-body"),
+    )
+    return split(
+        56,
+        "rows",
+        "canvases and details",
+        split(50, "columns", "graph and timeline", dag, timeline),
+        split(31, "columns", "inspector and table", inspector_pane, table),
+    )
+
+
+def split(share: int, direction: str, parts: str, first: Component, second: Component) -> Component:
+    """Return two panes with a bar to drag between them; ``share`` of the first in percent."""
+    bar = html.Div(
+        className="gv-split-bar",
+        role="separator",
+        tabIndex="0",
+        **aria(
+            label=f"Resize {parts}",
+            valuenow=str(share),
+            orientation="horizontal" if direction == "rows" else "vertical",
+        ),
+    )
+    return html.Div(
+        [first, bar, second],
+        className=f"gv-split gv-split-{direction}",
+        style={"--gv-share": f"{share}%"},
+    )

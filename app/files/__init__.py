@@ -1,0 +1,5 @@
+"""Files that the viewer serves: opened once, kept with what was computed of them."""
+
+from gviz.face import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

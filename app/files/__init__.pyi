@@ -1,0 +1,9 @@
+from gviz.app.files.background import PATIENCE_S as PATIENCE_S
+from gviz.app.files.background import Background as Background
+from gviz.app.files.kept import KEPT_BYTES as KEPT_BYTES
+from gviz.app.files.library import Library as Library
+from gviz.app.files.open_recording import ChangedError as ChangedError
+from gviz.app.files.open_recording import GoneError as GoneError
+from gviz.app.files.open_recording import OpenRecording as OpenRecording
+from gviz.app.files.open_recording import split_edition as split_edition
+from gviz.app.files.sentences import sentence_of as sentence_of

@@ -1,0 +1,102 @@
+"""The recordings the application serves, found by a short key."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from gviz.app.files.kept import Kept
+from gviz.app.files.live_recording import LiveRecording
+from gviz.app.files.open_recording import OpenRecording
+from gviz.app.files.scratch import Scratch
+from gviz.errors import RecordingError
+from gviz.recording import Recording
+from gviz.spool import SPOOL_SUFFIX
+
+#: What a key cannot hold: separators of addresses, and '@' before a version.
+_NOT_IN_KEYS = re.compile(r"[^\w.,+=()~ -]")
+_LONGEST_KEY = 80
+
+
+class Library:
+    """The open recordings, by key.
+
+    Parameters
+    ----------
+    sources
+        Paths of recordings, or of spools that still grow; or recordings (their file is opened
+        again a thread).
+
+    Attributes
+    ----------
+    scratch
+        The folder of files of its own; removed by :meth:`close`.
+
+    Raises
+    ------
+    RecordingError
+        If there is no source, or one cannot be opened.
+    """
+
+    def __init__(self, sources: Iterable[Recording | Path | str]) -> None:
+        self._files: dict[str, OpenRecording] = {}
+        self._kept = Kept()
+        self.scratch = Scratch()
+        self._lock = threading.Lock()
+        for source in sources:
+            self.add(source.path if isinstance(source, Recording) else Path(source))
+        if not self._files:
+            raise RecordingError("there is no recording to show; name a .gviz file")
+
+    def files(self) -> Sequence[OpenRecording]:
+        """Return the open recordings in the order given."""
+        return tuple(self._files.values())
+
+    @property
+    def kept_bytes(self) -> int:
+        """About how much is kept of what was derived from the files."""
+        return self._kept.bytes
+
+    def file(self, key: str) -> OpenRecording:
+        """Return the recording of a key; RecordingError if there is none."""
+        try:
+            return self._files[key]
+        except KeyError:
+            raise RecordingError(
+                f"no open recording is called {key!r}; the Runs page lists them"
+            ) from None
+
+    def add(self, path: Path, name: str | None = None) -> OpenRecording:
+        """Open one more recording; ``name``: the file name to show in place of the path's.
+
+        Raises
+        ------
+        RecordingError
+            If it cannot be opened.
+        """
+        shown = (name or path.name).removesuffix(SPOOL_SUFFIX)
+        with self._lock:
+            key = self._free_key(Path(shown).stem)
+            opened = (
+                LiveRecording(key, path, self._kept, self.scratch)
+                if path.is_dir() and path.name.endswith(SPOOL_SUFFIX)
+                else OpenRecording(key, path, self._kept, name)
+            )
+            self._files[key] = opened
+        return opened
+
+    def close(self) -> None:
+        """Let go of every file and remove what was stored for this library."""
+        for opened in self.files():
+            opened.close()
+        self.scratch.close()
+
+    def _free_key(self, stem: str) -> str:
+        stem = _NOT_IN_KEYS.sub("-", stem)[:_LONGEST_KEY].strip(". ") or "recording"
+        key, number = stem, 1
+        while key in self._files:
+            number += 1
+            key = f"{stem}-{number}"
+        return key

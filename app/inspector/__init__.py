@@ -1,0 +1,5 @@
+"""The inspector: everything known about selected nodes."""
+
+from gviz.face import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -1,0 +1,398 @@
+"""The inspector: everything known about the selected node, or sums over several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+from dash import dcc
+from dash.development.base_component import Component
+
+from gviz.app.components import Addresses, counted, duration, facts, percent, sentence
+from gviz.app.components import elements as html
+from gviz.app.files import Library
+from gviz.app.inspector.baseline_inspector import Against
+from gviz.app.inspector.life import edges_note, why_no_edges
+from gviz.app.inspector.node_facts import (
+    allocation_facts,
+    argument_table,
+    launch_facts,
+    memory_facts,
+    parameter_facts,
+    placement_facts,
+)
+from gviz.app.inspector.node_json import node_json
+from gviz.app.inspector.node_memory import Picks, node_memory
+from gviz.app.inspector.node_origin import stack_view
+from gviz.app.inspector.node_times import body_facts, eager_facts, histogram, time_facts
+from gviz.app.inspector.picks import pick_buttons, section
+from gviz.app.views import (
+    GraphView,
+    TreeComparison,
+    eager_durations,
+    eager_ranges,
+    inner_view,
+    neighbours,
+    shared_ranges,
+    turn_words,
+)
+from gviz.cuda import node_type_name, not_timed_reason
+from gviz.model import GraphTree, is_failed
+from gviz.recording import rows
+
+_SLOWEST = 8
+_SUMMED = (
+    "Derived: sum of medians; of nodes in bodies, of the mean of their time in a launch, all turns"
+)
+#: Longer names of kernels are shown on request.
+_LONG_NAME = 160
+
+
+def render_inspector(
+    library: Library,
+    file: str,
+    view: GraphView,
+    selected: Sequence[int],
+    addresses: Addresses,
+    picks: Picks | None = None,
+    compared: TreeComparison | None = None,
+) -> Component:
+    """Return what the inspector says about a selection.
+
+    ``selected`` are numbers of nodes on the page, see
+    :class:`gviz.model.tree.graph_tree.GraphTree`; unknown ones are ignored. ``picks`` makes what
+    other nodes, by these numbers, are chosen by; None:
+    :func:`gviz.app.inspector.picks.pick_buttons`. ``compared``: what became of a baseline.
+    """
+    picks = picks or partial(pick_buttons, view.tree)
+    against = None if compared is None else Against(view, compared, addresses)
+    found = (view.tree.index_of(key) for key in dict.fromkeys(selected))
+    nodes = [node for node in found if node is not None]
+    if not nodes:
+        return _nothing_selected(view, picks, against)
+    if len(nodes) > 1:
+        return _several(view, nodes, picks, against)
+    return _one(library, file, view, nodes[0], addresses, picks, against)
+
+
+def _one(
+    library: Library,
+    file: str,
+    page: GraphView,
+    index: int,
+    addresses: Addresses,
+    of_page: Picks,
+    against: Against | None,
+) -> Component:
+    recording = library.file(file).recording
+    view = inner_view(library, file, page, int(page.tree.level[index]))
+    node = view.nodes[int(page.tree.nodes.integers("node_id")[index])]
+
+    def picks(node_ids: Sequence[int]) -> Component:
+        return of_page(view.tree.keys_in(view.at, node_ids).tolist())
+
+    function = view.functions.get(node.function_id) if node.function_id is not None else None
+    stack = recording.fetch_stack(node.stack_id) if node.stack_id is not None else []
+    arguments = recording.fetch_arguments(view.graph.graph_id, node.node_id)
+    parameters = recording.fetch_node_parameters(view.graph.graph_id, node.node_id)
+    nvtx = view.nvtx.get(node.nvtx_path_id) if node.nvtx_path_id is not None else None
+    what = [
+        *launch_facts(node, function),
+        *memory_facts(node),
+        *allocation_facts(node, recording.fetch_allocations(view.run.run_id)),
+        *parameter_facts(parameters),
+        *placement_facts(node),
+    ]
+    as_json = node_json(view, node, arguments, parameters, stack)
+    return html.Div(
+        [
+            _heading(node, function, as_json, _place(file, view, addresses, against)),
+            _bodies(file, view, index, addresses, against),
+            None if against is None else against.node(index),
+            *_times(library, file, view, node),
+            section("Launch" if function else "Operation", facts(what)) if what else None,
+            section("Python", stack_view(stack, node.stack_reason)),
+            section("NVTX", html.P(nvtx)) if nvtx else None,
+            _eager_call(eager_ranges(library, file, view).get(node.node_id, ()), nvtx),
+            section(f"Arguments ({len(arguments)})", argument_table(arguments))
+            if arguments
+            else None,
+            section("Memory", node_memory(library, file, view, node.node_id, picks)),
+            _neighbour_section(library, file, view, node, picks),
+        ]
+    )
+
+
+def _eager_call(called_in: Sequence[str], nvtx: str | None) -> Component | None:
+    """Return the ranges in which the same work was called outside the graph, unless they are known.
+
+    Of several passes: what is the same of all, as their steps are not.
+    """
+    ranges = shared_ranges(called_in)
+    if ranges is None or ranges == nvtx:
+        return None
+    told = (
+        "Ranges, and PyTorch's operators in imported traces, that were open on the host when the "
+        "matched operations outside the graph were called, outermost first: those that all passes "
+        "share"
+    )
+    return section("Eager call in", html.P(ranges, title=told))
+
+
+def _place(
+    file: str, view: GraphView, addresses: Addresses, against: Against | None
+) -> Component | None:
+    """Return which body a node is in; None in the level shown."""
+    if not view.at:
+        return None
+    href = _body_address(file, view, view.at, addresses, against)
+    link = dcc.Link(view.tree.path_of(view.at), href=href)
+    return html.Span(["in ", link], className="gv-muted gv-ellipsis")
+
+
+def _heading(
+    node: rows.Node, function: rows.KernelFunction | None, as_json: str, place: Component | None
+) -> Component:
+    whole = function.name if function else node.name
+    return html.Div(
+        className="gv-inspector-head",
+        children=[
+            html.Div(
+                [
+                    html.Span(node_type_name(node.type), className="gv-kind"),
+                    html.Span(f"node {node.node_id}", className="gv-muted"),
+                    place,
+                    html.Div(className="gv-grow"),
+                    html.Button(
+                        "Copy JSON",
+                        type="button",
+                        className="gv-button gv-copy",
+                        title="Copy all that is recorded of this node as JSON",
+                        **{"data-copy": as_json},
+                    ),
+                ],
+                className="gv-inspector-line",
+            ),
+            html.H2(node.name, className="gv-clamp"),
+            _whole_name(whole) if whole != node.name or len(whole) > _LONG_NAME else None,
+        ],
+    )
+
+
+def _whole_name(name: str) -> Component:
+    """Return a node's whole name, folded where it would push everything else away."""
+    text = html.P(name, className="gv-mono gv-muted gv-break gv-full-name")
+    if len(name) <= _LONG_NAME:
+        return text
+    return html.Details([html.Summary("Whole name"), text], className="gv-whole")
+
+
+def _body_address(
+    file: str, view: GraphView, at: int, addresses: Addresses, against: Against | None
+) -> str:
+    """Return the address of a body's page, against its counterpart where it has one."""
+    graph_id = view.tree.levels[at].graph.graph_id
+    there = None if against is None else against.counterpart(at)
+    return addresses.graph(file, graph_id, baseline=there)
+
+
+def _bodies(
+    file: str, view: GraphView, index: int, addresses: Addresses, against: Against | None
+) -> Component | None:
+    """Return the bodies of a node, with what is in them and how often they ran."""
+    tree = view.tree
+    found = tree.bodies(index)
+    if not found:
+        return None
+    lines = []
+    for at in found:
+        level = tree.levels[at]
+        words = [counted(level.end - level.first, "node"), turn_words(tree, view.inner, at)]
+        href = _body_address(file, view, at, addresses, against)
+        link = dcc.Link(level.graph.name, href=href)
+        said = " · ".join(word for word in words if word)
+        lines.append(html.Li([link, html.Span(f" {said}", className="gv-muted")]))
+    title = "Body graph" if len(found) == 1 else "Body graphs"
+    hint = html.P("A double click in the graph, or o, opens it there.", className="gv-muted")
+    return section(title, html.Div([html.Ul(lines), hint]))
+
+
+def _times(library: Library, file: str, view: GraphView, node: rows.Node) -> list[Component | None]:
+    found = view.statistics_of(node)
+    key = view.key_of(node.node_id)
+    if found is None or node.exec_node_id is None:
+        return [
+            section("Time", html.P(_why_untimed(view, node), className="gv-muted")),
+            body_facts(view, key),
+        ]
+    recording = library.file(file).recording
+    spans = recording.fetch_node_durations(view.root.graph_id, node.exec_node_id).tolist()
+    eager = eager_durations(library, file, view).get(node.node_id, ())
+    pairs = time_facts(found, view.share_of_launch(key), view.timed_count)
+    chart = histogram(spans, node.name)
+    return [
+        section(
+            "Time",
+            html.Div(
+                [
+                    facts([*pairs, *eager_facts(eager, found.median_ns)]),
+                    None
+                    if view.inflation is None
+                    else html.P(sentence(view.inflation.to_text()), className="gv-muted"),
+                ]
+            ),
+        ),
+        section("Distribution over launches", chart) if chart is not None else None,
+    ]
+
+
+def _why_untimed(view: GraphView, node: rows.Node) -> str:
+    reason = node.not_timed_reason or not_timed_reason(node.type)
+    if reason is not None:
+        return f"Not timed: {reason}."
+    if view.root.origin == "dot":
+        return "No times: this graph was imported from a DOT dump, which carries none."
+    if is_failed(view.root):
+        return f"No times: there is no executable of this graph ({view.root.origin})."
+    if not view.timed_count:
+        return "No times: no launch of this graph was recorded with node times."
+    level = view.tree.levels[view.at]
+    timed = np.isfinite(view.tree.times.median_ns[level.first : level.end])
+    if view.in_branch and not timed.any():
+        return "No times: the branch was not taken in any recorded launch."
+    return "No times: this node did not run in any recorded launch."
+
+
+def _neighbour_section(
+    library: Library, file: str, view: GraphView, node: rows.Node, picks: Picks
+) -> Component | None:
+    if view.edge_count is None:
+        return section(
+            "Edges",
+            html.P(f"Unknown: {why_no_edges(view.root)}.", className="gv-muted"),
+        )
+    found = neighbours(library, file, view)
+    before = found.dependencies.get(node.node_id, ())
+    after = found.dependents.get(node.node_id, ())
+    inferred = edges_note(view.graph)
+    return html.Div(
+        [
+            html.P(inferred.capitalize(), className="gv-muted") if inferred else None,
+            section(f"Depends on ({len(before)})", picks(before))
+            if before
+            else section("Depends on", html.P("Nothing: a root node.", className="gv-muted")),
+            section(f"Dependents ({len(after)})", picks(after)) if after else None,
+        ]
+    )
+
+
+def _several(
+    view: GraphView, nodes: Sequence[int], picks: Picks, against: Against | None
+) -> Component:
+    tree, times = view.tree, view.tree.times
+    types = np.unique(tree.nodes.integers("type")[nodes], return_counts=True)
+    kinds = sorted(zip(*(found.tolist() for found in types), strict=True), key=lambda t: -t[1])
+    # What is nested in a selected node counts with that node.
+    chosen = set(nodes)
+    outer = np.array([n for n in nodes if not _is_within(tree, n, chosen)], np.int64)
+    typical = view.inner.typical_ns
+    timed = outer[~np.isnan(typical[outer])]
+    total, share = float(typical[timed].sum()), float(times.share[timed].sum())
+    return html.Div(
+        [
+            html.Div(
+                [html.H2(f"{counted(len(nodes), 'node')} selected")], className="gv-inspector-head"
+            ),
+            section(
+                "Sums",
+                facts(
+                    [
+                        (
+                            "Time",
+                            duration(total) if len(timed) else "no times",
+                            _SUMMED,
+                        ),
+                        (
+                            "Share of launch",
+                            percent(share) if len(timed) else "no times",
+                            "Derived: node time over the launch's GPU time",
+                        ),
+                        ("Timed", f"{len(timed)} of {len(outer)}", "Nodes with spans"),
+                        *(() if against is None else against.sums(outer.tolist())),
+                        *((node_type_name(kind), str(count), None) for kind, count in kinds),
+                    ]
+                ),
+            ),
+            section("Slowest of them", picks(slow))
+            if (slow := _slowest(view, np.array(nodes, np.int64)))
+            else None,
+        ]
+    )
+
+
+def _is_within(tree: GraphTree, node: int, chosen: set[int]) -> bool:
+    around = int(tree.holder[node])
+    while around >= 0:
+        if around in chosen:
+            return True
+        around = int(tree.holder[around])
+    return False
+
+
+def _nothing_selected(view: GraphView, picks: Picks, against: Against | None) -> Component:
+    slowest = _slowest(view, np.arange(len(view.tree.nodes)))
+    hint = "Click a node in the graph, the timeline or the table."
+    return html.Div(
+        [
+            html.Div(
+                [html.H2("No node selected"), html.P(hint, className="gv-muted")],
+                className="gv-inspector-head",
+            ),
+            None if against is None else against.graph(),
+            section("Slowest nodes, by median", picks(slowest)) if slowest else None,
+            section("Most time, by kernel name", _totals(view)) if slowest else None,
+        ]
+    )
+
+
+def _totals(view: GraphView) -> Component:
+    """Return what nodes of one name take together in a launch: the names of most time."""
+    tree = view.tree
+    timed = np.flatnonzero(~np.isnan(tree.times.median_ns))
+    names = tree.nodes.texts("name")
+    code, size = names.codes[timed], len(names.values)
+    total = np.bincount(code, weights=view.inner.typical_ns[timed], minlength=size)
+    count = np.bincount(code, minlength=size)
+    most = [i for i in np.argsort(-total, kind="stable").tolist() if count[i]]
+    whole = float(total.sum())
+    head = html.Tr(
+        [
+            html.Th("Name"),
+            html.Th("Nodes", className="gv-number"),
+            html.Th("Sum", className="gv-number", title=_SUMMED),
+            html.Th("Of node time", className="gv-number"),
+        ]
+    )
+    lines = [
+        html.Tr(
+            [
+                html.Td(names.values[i], className="gv-break"),
+                html.Td(str(count[i]), className="gv-number"),
+                html.Td(duration(float(total[i])), className="gv-number"),
+                html.Td(percent(float(total[i]) / whole if whole else None), className="gv-number"),
+            ]
+        )
+        for i in most[:_SLOWEST]
+    ]
+    return html.Table([html.Thead(head), html.Tbody(lines)], className="gv-table gv-table-tight")
+
+
+def _slowest(view: GraphView, nodes: npt.NDArray[np.int64]) -> list[int]:
+    """Return the numbers on the page of the slowest of some nodes, by median."""
+    median = view.tree.times.median_ns[nodes]
+    timed = np.flatnonzero(~np.isnan(median))
+    slowest = timed[np.argsort(-median[timed], kind="stable")][:_SLOWEST]
+    found: list[int] = view.tree.key[nodes[slowest]].tolist()
+    return found

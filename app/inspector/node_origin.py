@@ -1,0 +1,63 @@
+"""Where a node comes from: NVTX ranges and the Python lines that created it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dash.development.base_component import Component
+
+from gviz.app.components import elements as html
+from gviz.model import own_frame
+from gviz.recording import rows
+
+
+def stack_view(stack: Sequence[rows.Location], reason: str | None) -> Component:
+    """Return the Python stack, innermost own line first and large, or why there is none."""
+    if not stack:
+        return html.P(f"No Python stack: {reason or 'none was recorded'}.", className="gv-muted")
+    own = own_frame(stack)
+    prominent = own if own is not None else 0
+    frames = [_frame(x, own=depth == own) for depth, x in enumerate(stack)]
+    return html.Div(
+        [
+            _prominent(stack[prominent]),
+            html.Details(
+                [
+                    html.Summary(f"All {len(stack)} frames, innermost first"),
+                    html.Ol(frames, className="gv-frames"),
+                ]
+            )
+            if len(stack) > 1
+            else None,
+        ]
+    )
+
+
+def _prominent(location: rows.Location) -> Component:
+    return html.Div(
+        className="gv-line-own",
+        children=[
+            html.Code(
+                location.source.strip() if location.source else location.function,
+                className="gv-source",
+            ),
+            html.Div(_place(location), className="gv-muted gv-mono gv-break"),
+        ],
+    )
+
+
+def _frame(location: rows.Location, *, own: bool) -> Component:
+    return html.Li(
+        className="gv-frame-own" if own else None,
+        children=[
+            html.Div(_place(location), className="gv-mono gv-break"),
+            html.Code(location.source.strip(), className="gv-source")
+            if location.source
+            else html.Span("source not recorded", className="gv-muted"),
+        ],
+    )
+
+
+def _place(location: rows.Location) -> str:
+    line = f":{location.line}" if location.line else ""
+    return f"{location.file}{line} in {location.function}"

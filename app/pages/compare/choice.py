@@ -1,0 +1,111 @@
+"""What is compared: the choice of both files, of their graphs, and the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from dash import dcc
+from dash.development.base_component import Component
+
+from gviz.app.components import Addresses, Query, Sides, select
+from gviz.app.files import Library, OpenRecording
+from gviz.comparison import PairedRecordings, pair_recordings
+from gviz.recording import rows
+
+#: Pairs of open files that are offered.
+_MOST_PAIRS = 8
+
+
+def file_choices(library: Library, query: Query) -> list[Component]:
+    """Return the choices of both files."""
+    options = [{"value": f.key, "label": f.key} for f in library.files()]
+    return [
+        select(f"compare-{side}", label, options, value, width=190, placeholder="choose")
+        for side, label, value in (
+            ("a", "A, before", query.before_file),
+            ("b", "B, after", query.after_file),
+        )
+    ]
+
+
+def neighbours(library: Library, addresses: Addresses) -> list[Component]:
+    """Return links that compare each open file with the next, of those that hold graphs."""
+    files = [f for f in library.files() if f.recording.fetch_graphs()][: _MOST_PAIRS + 1]
+    return [
+        dcc.Link(
+            f"{before.key} → {after.key}",
+            href=addresses.compare(Sides(before.key, after.key)),
+            className="gv-report-link",
+        )
+        for before, after in pairwise(files)
+    ]
+
+
+def swap_link(sides: Sides, addresses: Addresses) -> Component:
+    """Return the link to the same with A and B the other way round."""
+    return dcc.Link(
+        "⇄ Swap",
+        href=addresses.compare(sides.swapped()),
+        className="gv-report-link",
+        title="What is before becomes after",
+        id="compare-swap",
+    )
+
+
+def top_graphs(opened: OpenRecording) -> list[rows.Graph]:
+    """Return the graphs of a file that are launched, run by run."""
+    runs = opened.recording.fetch_runs()
+    found = [g for run in runs for g in opened.recording.fetch_graphs(run.run_id)]
+    return [g for g in found if g.parent_graph_id is None]
+
+
+def graph_choices(first: OpenRecording, second: OpenRecording, sides: Sides) -> list[Component]:
+    """Return the choices of both graphs; none where there is one on each side."""
+    found = top_graphs(first), top_graphs(second)
+    if max(map(len, found)) < 2:
+        return []
+    options = [[{"value": str(g.graph_id), "label": f"{g.graph_id}: {g.name}"} for g in side]
+               for side in found]  # fmt: skip
+    options[1].insert(0, {"value": "found", "label": "the one that corresponds"})
+    before = None if sides.before_graph is None else str(sides.before_graph)
+    after = "found" if sides.after_graph is None else str(sides.after_graph)
+    return [
+        select("compare-graph-a", "Graph of A", options[0], before, width=190),
+        select("compare-graph-b", "of B", options[1], after, width=190),
+    ]
+
+
+def choose_graph(first: OpenRecording, second: OpenRecording) -> int | None:
+    """Return the graph before that is shown first: of those with a counterpart the most launched.
+
+    None: no graph of one is a graph of the other.
+    """
+    paired = _paired(first, second)
+    ids = [pair.first for graphs in paired.graphs for pair in graphs]
+    launches = {i: first.recording.count_launches(i)[0] for i in ids}
+    return max(ids, key=lambda i: launches[i], default=None)
+
+
+def _paired(first: OpenRecording, second: OpenRecording) -> PairedRecordings:
+    key = ("paired", first.edition)
+    return second.derive(key, lambda: pair_recordings(first.recording, second.recording))
+
+
+def nothing_to_compare(library: Library, query: Query) -> Sequence[str]:
+    """Return why there is nothing to compare yet, as sentences; none: there is."""
+    if len(library.files()) == 1:
+        only = library.files()[0]
+        if query.graphs is None or query.graphs[1] is None:
+            return (
+                f"Only one recording is open: {only.key}. Open the one to compare it with from the "
+                "Runs page, or drop its file here.",
+            )
+    if query.before_file is None or query.after_file is None:
+        return (
+            "Choose a recording before (A) and one after (B): of one program, recorded before "
+            "and after a change, on the same GPU.",
+        )
+    if query.before_file == query.after_file and (query.graphs is None or query.graphs[1] is None):
+        return ("A and B are the same recording: choose another, or name two of its graphs.",)
+    return ()

@@ -1,0 +1,104 @@
+"""A graph before and after, as the views of the Compare page share it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from gviz.app.components import Sides
+from gviz.app.files import PATIENCE_S, Background, Library, OpenRecording, split_edition
+from gviz.app.pages.compare.page_levels import PageLevels
+from gviz.app.pages.compare.union_keys import UnionKeys
+from gviz.comparison import (
+    Asked,
+    ComparedPair,
+    GraphComparison,
+    GraphDiff,
+    RunDiff,
+    compare_graph,
+)
+from gviz.model import GraphTree, read_tree
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What became of a graph.
+
+    Attributes
+    ----------
+    run
+        The runs compared; their only graph is this one.
+    pair
+        The graph, level by level, node by node.
+    trees
+        The graph before and after, with all that is nested in it.
+    keys
+        The nodes' numbers on the page.
+    page
+        The levels that it draws: those of ``pair`` first.
+    """
+
+    run: RunDiff
+    pair: ComparedPair
+    trees: tuple[GraphTree, GraphTree]
+    keys: UnionKeys
+    page: PageLevels
+
+    @property
+    def graph(self) -> GraphDiff:
+        """The graph as results tell it."""
+        return self.run.graphs[0]
+
+    def level(self, at: int) -> GraphComparison:
+        """Return a level that both have; its times are judged over all of these."""
+        found = self.pair.levels[at]
+        return replace(found.comparison, times=found.nodes.changes)
+
+
+class Comparisons:
+    """Makes comparisons beside the requests, each kept with the file after."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._made: Background[Comparison] = Background()
+
+    def find(self, editions: Sides, patience_s: float = PATIENCE_S) -> Comparison | None:
+        """Return the comparison of two graphs; None: it is still being made.
+
+        Parameters
+        ----------
+        editions
+            Files as ``key@version``, and which graph before.
+
+        Raises
+        ------
+        RecordingError
+            If a file is damaged or changed, there is no such graph, it has no counterpart, or
+            edges form a cycle.
+        """
+        return self._made.find(editions, lambda: compare_sides(self._library, editions), patience_s)
+
+
+def compare_sides(library: Library, editions: Sides) -> Comparison:
+    """Return the comparison of two graphs at once; see :meth:`Comparisons.find`."""
+    (before, before_at), (after, after_at) = map(split_edition, (editions.before, editions.after))
+    first, second = library.file(before), library.file(after)
+    with first.at(before_at), second.at(after_at):
+        key = ("compared", first.edition, editions.before_graph, editions.after_graph)
+        return second.derive(key, lambda: _compare(first, second, before_at, editions))
+
+
+def _compare(
+    first: OpenRecording, second: OpenRecording, before_at: str | None, editions: Sides
+) -> Comparison:
+    assert editions.before_graph is not None
+    asked = Asked(editions.before_graph, editions.after_graph)
+    with first.at(before_at):
+        run, pair = compare_graph(first.recording, second.recording, asked)
+        trees = _tree(first, pair.pair.first), _tree(second, pair.pair.second)
+    keys = UnionKeys.of(*trees, pair.levels)
+    return Comparison(run, pair, trees, keys, PageLevels.of(trees, keys, pair.levels))
+
+
+def _tree(opened: OpenRecording, graph_id: int) -> GraphTree:
+    """Return a tree, the same that other pages are made of."""
+    return read_tree(opened.recording, graph_id, opened.keep)

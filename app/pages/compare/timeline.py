@@ -1,0 +1,126 @@
+"""Both versions of a graph on one time axis: the median launch of each, from its first node."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gviz.app.components import Sides
+from gviz.app.files import split_edition
+from gviz.app.pages.compare.comparison import Comparison
+from gviz.app.views import (
+    Arrays,
+    SideArrays,
+    Window,
+    median_side,
+    pack_sides,
+    read_arrays,
+    value_scale,
+)
+from gviz.cuda import node_type_name
+from gviz.model import GraphTree, Keep, read_level
+from gviz.recording import Recording
+from gviz.stats import IntArray
+
+#: Sides of the view, by whose launch they show: A above B.
+_PLACES = ("graph", "stream")
+_LETTERS = ("A", "B")
+
+
+def both_timelines(
+    found: Comparison,
+    recordings: tuple[Recording, Recording],
+    editions: Sides,
+    window: Window | None,
+    keep: tuple[Keep, Keep],
+) -> bytes:
+    """Return the payload of a timeline whose sides are the launches before and after.
+
+    Arrays are those of :func:`gviz.app.views.payload.timeline_payload` for median launches, nodes
+    by their numbers on the Compare page. ``header["sides"]`` says for each side what it is called,
+    what stands in place of its launch, and what its length is compared with.
+
+    Parameters
+    ----------
+    recordings
+        Before and after.
+    editions
+        Both files as ``key@version``.
+    window
+        The part that is wanted where there is too much.
+    keep
+        Remember what was read of each file.
+    """
+    graph, stream = (
+        keep[side](
+            ("compared side", side, editions, found.pair.pair),
+            partial(_side, found, recordings[side], side),
+        )
+        for side in (0, 1)
+    )
+    names = tuple(split_edition(file)[0] for file in (editions.before, editions.after))
+    sides = {"graph": graph, "stream": stream.after(len(graph.strings))}
+    kinds = np.unique(np.concatenate([t.nodes.integers("type") for t in found.trees]))
+    durations = np.concatenate([tree.times.median_ns for tree in found.trees])
+    scale = value_scale(durations)
+    header: dict[str, Any] = {
+        "kind": "timeline",
+        "graph_id": found.trees[1].graph.graph_id,
+        "graph_name": f"{names[0]} and {names[1]}",
+        "graph": graph.header,
+        "stream": stream.header,
+        "kinds": {t: node_type_name(t) for t in kinds.tolist()},
+        "scale": {"least_ns": scale["least"], "most_ns": scale["most"], "log": scale["log"]},
+        "sides": {
+            place: {
+                "title": f"{letter} · {name}",
+                "letter": letter,
+                "missing": f"No launch of {letter} was recorded with node times, so there are no "
+                "spans to show: launch the graph inside the profile.",
+                "against": other,
+            }
+            for place, letter, other, name in zip(
+                _PLACES, _LETTERS, _LETTERS[::-1], names, strict=True
+            )
+        },
+    }  # fmt: skip
+    return pack_sides(header, sides, window or Window(), _nested(found))
+
+
+def _side(found: Comparison, recording: Recording, side: int) -> SideArrays:
+    tree = found.trees[side]
+    level = read_level(recording, tree)
+    read = read_arrays("graph", lambda strings: median_side(recording, level, strings))
+    place = _PLACES[side]
+    arrays: Arrays = {place + n.removeprefix("graph"): a for n, a in read.arrays.items()}
+    if read.header is not None:
+        arrays[f"{place}_node_id"] = _numbers(found, side, arrays[f"{place}_node_id"])
+    return read._replace(name=place, arrays=arrays)
+
+
+def _numbers(found: Comparison, side: int, keys: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+    """Return the page's numbers for those that nodes have in their own tree."""
+    tree = found.trees[side]
+    numbers = found.keys.of_side(side)
+    return numbers[np.searchsorted(tree.key, keys)].astype(np.uint32)
+
+
+def _nested(found: Comparison) -> Arrays:
+    """Return which nodes are nested in which, of both sides; partners once."""
+    pairs: dict[int, int] = {}
+    for tree, numbers in zip(found.trees, (found.keys.before, found.keys.after), strict=True):
+        pairs |= _holders(tree, numbers)
+    if not pairs:
+        return {}
+    return {
+        "nested_node": np.array(list(pairs), np.uint32),
+        "nested_holder": np.array(list(pairs.values()), np.uint32),
+    }
+
+
+def _holders(tree: GraphTree, numbers: IntArray) -> dict[int, int]:
+    inner = np.flatnonzero(tree.holder >= 0)
+    return dict(zip(numbers[inner].tolist(), numbers[tree.holder[inner]].tolist(), strict=True))

@@ -1,0 +1,227 @@
+"""A level of both graphs as one DAG: the nodes after, and those before that are gone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gviz.app.pages.compare.comparison import Comparison
+from gviz.app.pages.compare.open_union import (
+    UnionLevel,
+    hidden_in_union,
+    open_union,
+    union_holders,
+)
+from gviz.app.views import (
+    VERDICTS,
+    Arrays,
+    Shape,
+    Strings,
+    apart,
+    baseline_arrays,
+    describe_overlays,
+    frame_arrays,
+    holder_arrays,
+    node_arrays,
+    overlay_arrays,
+    pack,
+    painted,
+    place_arrays,
+    value_scale,
+)
+from gviz.comparison import BEFORE
+from gviz.cuda import node_type_name
+from gviz.dag import cover_graph
+from gviz.model import TimedLevel, keeper, read_timed_level
+from gviz.recording import Recording
+
+#: Layouts of the union: along time there are two launches.
+LAYOUTS = ("structure", "lanes")
+_NO_VALUE = (np.uint8(0), np.uint32(0), np.int32(-1), np.float32(np.nan))
+
+
+@dataclass(frozen=True, slots=True)
+class UnionAsked:
+    """What of both graphs is asked for.
+
+    Attributes
+    ----------
+    level
+        Which of the comparison's levels.
+    layout
+        One of :data:`LAYOUTS`; None: what suits the graph.
+    opened
+        Ids of the nodes whose bodies are open, see
+        :func:`gviz.app.views.dag.visible_levels.open_id`.
+    """
+
+    level: int = 0
+    layout: str | None = None
+    opened: frozenset[str] = frozenset()
+
+
+def union_dag(
+    found: Comparison,
+    recordings: tuple[Recording, Recording],
+    names: tuple[str, str],
+    asked: UnionAsked,
+) -> bytes:
+    """Return the payload of a level of both graphs, and of the bodies that are open in it.
+
+    Arrays are those of :func:`gviz.app.views.payload.dag_payload` against a baseline, nodes by
+    their numbers on the Compare page, and edge_origin (u1, one an edge: of both, before, after, as
+    in :mod:`gviz.comparison.union_graph`). Layouts are those of one graph: edges that run back
+    (:attr:`gviz.comparison.union_graph.UnionGraph.runs_back`) are laid out the other way round.
+    Nodes that hold bodies are described as they are after, if they are not gone.
+
+    Parameters
+    ----------
+    recordings, names
+        Before and after.
+    """
+    keeps = keeper(), keeper()
+
+    def read(side: int, place: int) -> TimedLevel:
+        return read_timed_level(recordings[side], found.trees[side], place, keeps[side])
+
+    levels = open_union(found, asked.level, asked.opened, read)
+    strings = Strings()
+    covers = [cover_graph(len(level), *level.union.forward()) for level in levels]
+    shapes = [
+        Shape(len(level), *level.union.forward(), cover.row, cover.chain, None, level.holder)
+        for level, cover in zip(levels, covers, strict=True)
+    ]
+    arrays = _joined([_node_arrays(found, level, strings) for level in levels])
+    arrays |= frame_arrays(levels, arrays, strings) | hidden_in_union(found, levels)
+    arrays |= holder_arrays(union_holders(found, levels), strings)
+    places, placed = place_arrays(shapes, asked.layout)
+    runs_back = np.concatenate([level.union.runs_back for level in levels])
+    arrays |= (
+        _turned(placed, runs_back)
+        | _edge_arrays(levels)
+        | {
+            "lane": apart([cover.chain.astype(np.uint32) for cover in covers]),
+            "critical": np.zeros(0, np.uint32),
+            "critical_edge": np.zeros(0, np.uint32),
+        }
+    )
+    header = _header(names, levels, arrays)
+    return pack({**header, "strings": strings.to_list(), **places}, arrays)
+
+
+def _joined(parts: Sequence[Arrays]) -> Arrays:
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _edge_arrays(levels: Sequence[UnionLevel]) -> Arrays:
+    return _joined(
+        [
+            {
+                "edge_from": (level.union.source + level.first).astype(np.uint32),
+                "edge_to": (level.union.target + level.first).astype(np.uint32),
+                "edge_type": level.union.edge_type.astype(np.uint8),
+                "edge_origin": level.union.edge_origin,
+            }
+            for level in levels
+        ]
+    )
+
+
+def _header(names: tuple[str, str], levels: Sequence[UnionLevel], arrays: Arrays) -> dict[str, Any]:
+    drawn = painted(arrays, levels)
+    scale = value_scale(drawn["median_ns"].astype(np.float64))
+    tree = levels[0].level.tree
+    compared = levels[0].comparison
+    verdicts = [VERDICTS.index(v) for v in ("added", "removed")]
+    added, gone = (int((arrays["verdict"] == v).sum()) for v in verdicts)
+    return {
+        "kind": "dag",
+        "graph_id": tree.graph.graph_id,
+        "graph_name": f"{names[0]} and {names[1]}",
+        "kinds": {t: node_type_name(t) for t in np.unique(arrays["type"]).tolist()},
+        "edges_known": all(map(_edges_known, levels)),
+        "launch_count": tree.times.launch_count,
+        "kept_count": levels[0].level.inner.kept_count,
+        "launch_asked": False,
+        "folding": None,
+        "baseline": {
+            "name": "A",
+            "verdicts": VERDICTS,
+            "added": added,
+            "gone": gone,
+            "untested": "" if compared is None else compared.times.untested,
+            "union": True,
+        },
+        "scale": {"least_ns": scale["least"], "most_ns": scale["most"], "log": scale["log"]},
+        "folded": 0,
+        "fold_count": 0,
+        "launch_ordinal": None,
+        "overlays": describe_overlays(drawn),
+    }
+
+
+def _edges_known(level: UnionLevel) -> bool:
+    return all(side is None or side.graph.topology_id is not None for side in level.sides)
+
+
+def _node_arrays(found: Comparison, level: UnionLevel, strings: Strings) -> Arrays:
+    """Return one value a node: of those after as they are there, then of those gone."""
+    union, comparison = level.union, level.comparison
+    if comparison is None:
+        return _lone_arrays(found, level, strings)
+    gone = union.before[union.origin == BEFORE]
+    before, after = (_side_arrays(found, level, side, strings) for side in (0, 1))
+    nodes = {name: np.concatenate((after[name], before[name][gone])) for name in after}
+    changes = baseline_arrays(comparison, len(comparison.second), strings)
+    for name, values in changes.items():
+        nodes[name] = np.concatenate((values, _filled(values, len(gone))))
+    lone = np.arange(len(comparison.second), len(union))
+    nodes["verdict"][lone] = VERDICTS.index("removed")
+    nodes["baseline_ns"][lone] = before["median_ns"][gone]
+    return nodes
+
+
+def _lone_arrays(found: Comparison, level: UnionLevel, strings: Strings) -> Arrays:
+    """Return the same of a level that one side only has."""
+    side = found.page.levels[level.at].side
+    nodes = _side_arrays(found, level, side, strings)
+    nodes |= baseline_arrays(None, len(level), strings)
+    nodes["verdict"][:] = VERDICTS.index("added" if side else "removed")
+    if not side:
+        nodes["baseline_ns"] = nodes["median_ns"].copy()
+    return nodes
+
+
+def _side_arrays(found: Comparison, level: UnionLevel, side: int, strings: Strings) -> Arrays:
+    shown = level.sides[side]
+    assert shown is not None
+    return {
+        **node_arrays(shown, found.keys.of_side(side)[shown.part], strings),
+        **{n: a for n, a in overlay_arrays(shown, strings).items() if n not in _OF_ONE_GRAPH},
+    }
+
+
+#: What is true of one graph alone: in a picture of two there is no such path.
+_OF_ONE_GRAPH = ("critical", "slack_ns")
+
+
+def _filled(values: npt.NDArray[Any], count: int) -> npt.NDArray[Any]:
+    """Return as many values that say there is none."""
+    none = next(x for x in _NO_VALUE if x.dtype == values.dtype)
+    return np.full(count, none, values.dtype)
+
+
+def _turned(placed: Arrays, runs_back: npt.NDArray[np.bool_]) -> Arrays:
+    """Return routes from source to target also of edges that were laid out the other way."""
+    offset = placed["route_offset"]
+    found = dict(placed)
+    for name in ("route_x", "route_y"):
+        found[name] = placed[name].copy()
+        for edge in np.flatnonzero(runs_back).tolist():
+            part = slice(int(offset[edge]), int(offset[edge + 1]))
+            found[name][part] = placed[name][part][::-1]
+    return found

@@ -1,0 +1,169 @@
+"""What stands over a graph: its name, what it amounts to, how it was measured, other graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dash import dcc, html
+from dash.development.base_component import Component
+
+from gviz.app.components import counted, duration, facts, integer, select, sentence, state_badge
+from gviz.app.inspector import edges_note
+from gviz.app.pages.run import measurement_name, measurement_text
+from gviz.app.pages.runs import NODE_TIME_METHOD
+from gviz.app.views import GraphView
+from gviz.model import is_failed
+from gviz.recording import rows
+
+
+def graph_head(
+    view: GraphView,
+    graphs: Sequence[rows.Graph],
+    measurements: Sequence[rows.Measurement],
+    report: str | None = None,
+    baseline: Sequence[Component] = (),
+) -> Component:
+    """Return what stands above the panes; ``graph-about`` is renewed while a recording grows.
+
+    ``report`` is the address of the graph's report, None: there is no way to it; ``baseline``
+    is what a baseline is chosen by.
+    """
+    about = html.Div(
+        [
+            html.H1(view.graph.name, className="gv-ellipsis", title=view.graph.name),
+            state_badge(view.run) if view.run.state != "completed" else None,
+            graph_facts(view),
+            how_measured(view, measurements),
+        ],
+        id="graph-about",
+        className="gv-graph-title",
+    )
+    ways = html.Div(
+        [_report(report), *baseline, _graph_choice(view, graphs)], className="gv-graph-ways"
+    )
+    return html.Div([about, ways], className="gv-graph-head")
+
+
+def _report(address: str | None) -> Component | None:
+    if address is None:
+        return None
+    return dcc.Link(
+        "Report",
+        href=address,
+        className="gv-report-link",
+        title="What bounds its launches, and what to change",
+    )
+
+
+def graph_facts(view: GraphView) -> Component:
+    """Return what a graph level amounts to, on one line."""
+    times, levels = view.launch_times, view.tree.levels
+    nested = len(view.tree.nodes) - levels[0].end
+    inside = (
+        f"Nodes in {counted(len(levels) - 1, 'body', 'bodies')}: of child graphs and conditional "
+        "nodes"
+    )
+    edges = "unknown" if view.edge_count is None else integer(view.edge_count)
+    edges += " inferred" if view.graph.edges_inferred else ""
+    recorded = view.timed_count
+    return facts(
+        [
+            ("Nodes", integer(len(view.nodes)), "Of this level"),
+            *([("Nested", integer(nested), inside)] if nested else []),
+            (
+                "Edges",
+                edges,
+                edges_note(view.graph) or "Of this level",
+            ),
+            (
+                "Launches",
+                integer(view.launch_count),
+                f"{counted(recorded, 'launch', 'launches')} recorded with node times",
+            ),
+            *(
+                [
+                    (
+                        "Launch GPU time",
+                        duration(times.median_ns),
+                        f"Median of {counted(times.count, 'launch', 'launches')}; {times.method}",
+                    )
+                ]
+                if times.median_ns is not None
+                else []
+            ),
+            *(
+                [("Node time", duration(view.node_time_ns), NODE_TIME_METHOD)]
+                if view.node_time_ns is not None
+                else []
+            ),
+        ],
+        className="gv-facts gv-facts-line",
+    )
+
+
+def how_measured(view: GraphView, measurements: Sequence[rows.Measurement]) -> Component:
+    """Return a popover: the collector, why, and what measuring cost and lost."""
+    run = view.run
+    recorded = view.timed_count
+    sentences = [
+        f"Node times: {counted(recorded, 'launch', 'launches')} of {integer(view.launch_count)} "
+        f"recorded by {run.collector or 'an unknown collector'}"
+        + (f" ({run.collector_reason})" if run.collector_reason else "")
+        + "."
+        if recorded
+        else no_times(view),
+        f"Launch GPU time: {view.launch_times.method}.",
+        *([] if view.inflation is None else [f"{sentence(view.inflation.to_text())}."]),
+    ]
+    lines = [(measurement_name(m), measurement_text(m), m.method) for m in measurements]
+    return html.Details(
+        className="gv-how",
+        children=[
+            html.Summary("How measured"),
+            html.Div(
+                [
+                    *(html.P(s) for s in sentences),
+                    facts(lines, className="gv-facts gv-facts-wide") if lines else None,
+                ],
+                className="gv-how-body",
+            ),
+        ],
+    )
+
+
+def no_times(view: GraphView) -> str:
+    """Return why there are no times."""
+    if view.root.origin == "dot":
+        return "No times: a DOT dump carries none. Record a run with gviz run to see times."
+    if is_failed(view.root):
+        return f"No times: there is no executable of this graph ({view.root.origin})."
+    if view.run.state == "recording":
+        return "No launch of this graph has node times yet; they appear here by themselves."
+    if not view.launch_count:
+        return "No times: this graph was not launched while gviz watched."
+    launches = counted(view.launch_count, "launch", "launches")
+    return (
+        f"No node times: {launches} of this graph, none recorded node by node. Record again with "
+        "gviz run --node-launches all, or for longer."
+    )
+
+
+def _graph_choice(view: GraphView, graphs: Sequence[rows.Graph]) -> Component | None:
+    if len(graphs) < 2:
+        return None
+    return select(
+        "graph-choice", "Graph", graph_options(graphs), str(view.graph.graph_id), width=230
+    )
+
+
+def graph_options(graphs: Sequence[rows.Graph]) -> list[dict[str, str]]:
+    """Return the options of a choice of graphs; those of one name with their numbers."""
+    names = {g.graph_id: g.name for g in graphs}
+    doubled = {n for n in names.values() if list(names.values()).count(n) > 1}
+    return [
+        {
+            "value": str(g.graph_id),
+            "label": f"{g.name} (graph {g.graph_id})" if g.name in doubled else g.name,
+        }
+        for g in graphs
+    ]

@@ -1,0 +1,125 @@
+"""Links from what is said of nodes to the graph page with these nodes selected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+from dash import dcc, html
+from dash.development.base_component import Component
+
+from gviz.analysis import OUTSIDE, NodeRef
+from gviz.app.components import Addresses, counted, integer
+from gviz.app.views import open_id
+from gviz.cuda import node_type_name
+from gviz.model import GraphTree, TreeNode, nested_ranges
+from gviz.recording import rows
+
+#: What nodes may have in common: kernel name, node type, innermost NVTX range, range around them.
+Grouping = Literal["name", "kind", "range", "nesting"]
+
+#: Nodes of a link: as many as the graph page keeps in its address (page_history.js).
+MOST_LINKED = 100
+_MEANING = "Show them selected in the graph"
+
+
+class NodeLinks:
+    """Makes the links of one report.
+
+    Parameters
+    ----------
+    file
+        Key of the recording.
+    tree
+        The graph with all that is nested in it.
+    ranges
+        NVTX ranges of its run, by nvtx_path_id.
+    """
+
+    def __init__(
+        self,
+        file: str,
+        tree: GraphTree,
+        ranges: Mapping[int, rows.NvtxPath],
+        addresses: Addresses,
+    ) -> None:
+        self._file, self._tree, self._ranges = file, tree, ranges
+        self._addresses = addresses
+        self._level = {level.graph.graph_id: at for at, level in enumerate(tree.levels)}
+        self._groups: dict[Grouping, dict[str, list[int]]] = {}
+
+    def node(self, ref: NodeRef) -> Component:
+        """Return a link to a node by its id and name."""
+        name = html.Span(ref.name, className="gv-node-name")
+        return self._link([str(ref.node_id), " ", name], [ref])
+
+    def nodes(self, refs: Iterable[NodeRef], count: int | None = None) -> Component:
+        """Return a link to several nodes, each once; ``count``: how many they are a part of."""
+        found = list(dict.fromkeys(refs))
+        linked = found[:MOST_LINKED]
+        whole = max(len(found), count or 0)
+        text = counted(whole, "node")
+        if len(linked) < whole:
+            text = f"{integer(len(linked))} of {text}"
+        return self._link(text, linked)
+
+    def edge(self, dependency: NodeRef, dependent: NodeRef) -> Component:
+        """Return a link to the two ends of an edge, by their ids."""
+        ids = (str(ref.node_id) for ref in (dependency, dependent))
+        return self._link(" → ".join(ids), [dependency, dependent])
+
+    def alike(self, by: Grouping, value: str) -> Component | str:
+        """Return a link to the nodes of a name, kind or range; only its text if there are none."""
+        if by not in self._groups:
+            self._groups[by] = self._group(by)
+        found = self._groups[by].get(value, [])
+        if not found:
+            return value
+        said = f"{_MEANING}: the first {MOST_LINKED}" if len(found) > MOST_LINKED else _MEANING
+        return dcc.Link(value, href=self._address(found[:MOST_LINKED]), title=said)
+
+    def _group(self, by: Grouping) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for index, node in enumerate(self._tree.nodes):
+            for value in self._values(node, by):
+                found.setdefault(value, []).append(index)
+        return found
+
+    def _values(self, node: TreeNode, by: Grouping) -> Sequence[str]:
+        """Return what a node is counted under, as gviz.analysis.results.dominant_nodes has it."""
+        if by == "name":
+            return [node.name]
+        if by == "kind":
+            return [node_type_name(node.type)]
+        if by == "range":
+            path = self._ranges.get(-1 if node.nvtx_path_id is None else node.nvtx_path_id)
+            return [OUTSIDE if path is None else path.text]
+        return nested_ranges(self._ranges, node.nvtx_path_id)
+
+    def body(self, graph_id: int) -> Component | str:
+        """Return a link to a body by its path; of the graph itself only words."""
+        at = self._level.get(graph_id, 0)
+        if not at:
+            return "the graph itself"
+        return dcc.Link(self._tree.path_of(at), href=self._addresses.graph(self._file, graph_id))
+
+    def _link(self, children: object, refs: Sequence[NodeRef]) -> Component:
+        found = [index for ref in refs if (index := self._index_of(ref)) is not None]
+        return dcc.Link(children, href=self._address(found), title=_MEANING)
+
+    def _index_of(self, ref: NodeRef) -> int | None:
+        level = self._level.get(ref.graph_id)
+        key = None if level is None else self._tree.key_in(level, ref.node_id)
+        return None if key is None else self._tree.index_of(key)
+
+    def _address(self, indices: Sequence[int]) -> str:
+        """Return the graph page with nodes selected, and the bodies around them open."""
+        tree = self._tree
+        around: dict[str, None] = {}
+        for index in indices:
+            holder = int(tree.holder[index])
+            while holder >= 0:
+                around[open_id(int(tree.key[holder]))] = None
+                holder = int(tree.holder[holder])
+        keys = [int(tree.key[index]) for index in indices]
+        return self._addresses.graph(self._file, tree.graph.graph_id, keys, around)

@@ -1,0 +1,75 @@
+"""Analyses for pages: made beside the requests, kept with the version of the file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from gviz.analysis import GraphAnalysis, Ignored, RunAnalysis, analyze
+from gviz.app.files import PATIENCE_S, Background, OpenRecording
+from gviz.model import GraphTree, read_tree
+from gviz.recording import rows
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What is said of a graph.
+
+    Attributes
+    ----------
+    run
+        Of its run; its only graph is this one.
+    graph
+        Of the graph.
+    tree
+        Its nodes, for links to them.
+    ranges
+        NVTX ranges of the run, by nvtx_path_id.
+    """
+
+    run: RunAnalysis
+    graph: GraphAnalysis
+    tree: GraphTree
+    ranges: Mapping[int, rows.NvtxPath]
+
+
+class Reports:
+    """Makes reports beside the requests, each kept with its file.
+
+    Parameters
+    ----------
+    ignored
+        Findings that reports leave out.
+    """
+
+    def __init__(self, ignored: Sequence[Ignored] = ()) -> None:
+        self._ignored = tuple(ignored)
+        self._made: Background[Report] = Background()
+
+    def find(
+        self, opened: OpenRecording, version: str, graph_id: int, patience_s: float = PATIENCE_S
+    ) -> Report | None:
+        """Return the report of a graph in a version of a file; None: it is still being made.
+
+        Raises
+        ------
+        RecordingError
+            If there is no such graph, or the file is damaged or changed.
+        """
+
+        def make() -> Report:
+            with opened.at(version):
+                return opened.derive(
+                    ("report", graph_id), lambda: build_report(opened, graph_id, self._ignored)
+                )
+
+        return self._made.find((opened.key, version, graph_id), make, patience_s)
+
+
+def build_report(opened: OpenRecording, graph_id: int, ignored: Sequence[Ignored] = ()) -> Report:
+    """Analyze a graph; RecordingError if there is none that was instantiated."""
+    recording = opened.recording
+    (run,) = analyze(recording, graph_id=graph_id, ignored=ignored).runs
+    (graph,) = run.graphs
+    tree = read_tree(recording, graph_id, opened.keep)
+    return Report(run, graph, tree, recording.fetch_nvtx_paths(run.run_id))

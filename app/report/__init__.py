@@ -1,1 +1,0 @@
-"""What analyses say of a graph, as parts of a page."""

@@ -1,0 +1,155 @@
+"""The page at an address: its content, the trail to it and its title, or a sentence instead."""
+
+from __future__ import annotations
+
+from dash import dcc
+from dash.development.base_component import Component
+
+from gviz.app.components import (
+    BENCH,
+    COMPARE,
+    GRAPH,
+    RANKS,
+    REPORT,
+    RUN,
+    RUNS,
+    TREND,
+    Addresses,
+    Query,
+    message,
+    parse_query,
+    trail,
+)
+from gviz.app.files import ChangedError, GoneError, Library, sentence_of
+from gviz.app.pages import (
+    ranks_of,
+    render_bench,
+    render_compare,
+    render_graph,
+    render_ranks_page,
+    render_report,
+    render_run,
+    render_runs,
+    render_trend,
+)
+from gviz.app.views import RunView, file_views, graph_view, run_files
+from gviz.errors import GvizError, RecordingError
+
+Page = tuple[Component, list[Component], str]
+
+#: A file that is replaced again and again while its page is made: then a sentence says so.
+_TRIES = 3
+_NO_PAGE = "There is no page at this address; the Runs page lists what is open."
+
+
+def render_page(library: Library, addresses: Addresses, path: str, search: str | None) -> Page:
+    """Return the content, the trail and the title of the page at an address."""
+    for _ in range(_TRIES - 1):
+        try:
+            return _page_or_sentence(library, addresses, path, search)
+        except ChangedError:
+            continue
+    try:
+        return _page_or_sentence(library, addresses, path, search)
+    except ChangedError as error:
+        return _instead("It keeps changing", str(error), addresses)
+
+
+def _page_or_sentence(
+    library: Library, addresses: Addresses, path: str, search: str | None
+) -> Page:
+    try:
+        return _page(library, addresses, path, parse_query(search))
+    except ChangedError:
+        raise
+    except GoneError as error:
+        return _instead("The file is gone", str(error), addresses)
+    except GvizError as error:
+        return _instead("Not here", str(error), addresses)
+    except Exception as error:  # whatever a damaged file does: a page must come
+        return _instead("This page failed", sentence_of(error), addresses)
+
+
+def _page(library: Library, addresses: Addresses, path: str, query: Query) -> Page:
+    local = addresses.local(path)
+    if local == RUNS:
+        page = render_runs(run_files(library), query, addresses)
+        return page, trail(("Runs", None)), "gviz"
+    if local == RUN and query.file is not None and query.run_id is not None:
+        return _run_page(library, addresses, query.file, query.run_id)
+    if local == GRAPH and query.file is not None and query.graph_id is not None:
+        return _graph_page(library, addresses, query.file, query.graph_id, query)
+    if local == REPORT and query.file is not None and query.graph_id is not None:
+        return _report_page(library, addresses, query.file, query.graph_id)
+    if local == RANKS and query.file is not None:
+        return _ranks_page(library, addresses, query.file)
+    if local == COMPARE:
+        steps = trail(("Runs", addresses.runs()), ("Compare", None))
+        return render_compare(library, query, addresses), steps, "Compare – gviz"
+    if local == TREND:
+        steps = trail(("Runs", addresses.runs()), ("Trend", None))
+        return render_trend(library, query, addresses), steps, "Trend – gviz"
+    if local == BENCH:
+        steps = trail(("Runs", addresses.runs()), ("Launch costs", None))
+        return render_bench(library, query.file, query.run_id), steps, "Launch costs – gviz"
+    return _instead("Not here", _NO_PAGE, addresses)
+
+
+def _run_page(library: Library, addresses: Addresses, file: str, run_id: int) -> Page:
+    with library.file(file).at() as opened:
+        view = _find_run(file_views(opened), file, run_id)
+        ranks = ranks_of(opened)
+    steps = trail(("Runs", addresses.runs()), (view.run.name, None))
+    return render_run(view, addresses, ranks), steps, f"{view.run.name} – gviz"
+
+
+def _ranks_page(library: Library, addresses: Addresses, file: str) -> Page:
+    with library.file(file).at() as opened:
+        page = render_ranks_page(opened, addresses)
+    steps = trail(("Runs", addresses.runs()), (f"Ranks of {file}", None))
+    return page, steps, f"Ranks of {file} – gviz"
+
+
+def _graph_page(
+    library: Library, addresses: Addresses, file: str, graph_id: int, query: Query
+) -> Page:
+    with library.file(file).at():
+        graph = graph_view(library, file, graph_id)
+        page = render_graph(library, file, graph, query, addresses)
+    steps = trail(
+        ("Runs", addresses.runs()),
+        (graph.run.name, addresses.run(file, graph.run.run_id)),
+        *((g.name, addresses.graph(file, g.graph_id)) for g in graph.ancestors),
+        (graph.graph.name, None),
+    )
+    return page, steps, f"{graph.graph.name} – gviz"
+
+
+def _report_page(library: Library, addresses: Addresses, file: str, graph_id: int) -> Page:
+    with library.file(file).at() as opened:
+        graph = opened.recording.fetch_graph(graph_id)
+        run = next(r for r in opened.recording.fetch_runs() if r.run_id == graph.run_id)
+        page = render_report(library, file, run, graph, addresses)
+    steps = trail(
+        ("Runs", addresses.runs()),
+        (run.name, addresses.run(file, run.run_id)),
+        (graph.name, addresses.graph(file, graph_id)),
+        ("Report", None),
+    )
+    return page, steps, f"Report: {graph.name} – gviz"
+
+
+def _find_run(views: list[RunView], file: str, run_id: int) -> RunView:
+    for view in views:
+        if view.run.run_id == run_id:
+            return view
+    raise RecordingError(f"{file} has no run {run_id}; the Runs page lists what is open")
+
+
+def _instead(title: str, sentence: str, addresses: Addresses) -> Page:
+    back = dcc.Link("To the Runs page", href=addresses.runs())
+    return (
+        message(title, sentence.strip().removesuffix(".") + ".", back),
+        trail(("Runs", addresses.runs())),
+        "gviz",
+    )

@@ -1,0 +1,337 @@
+"""Serve the application with waitress: port, printed address, browser, clean end."""
+
+from __future__ import annotations
+
+import errno
+import gc
+import logging
+import os
+import signal
+import socket
+import sys
+import threading
+import webbrowser
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from waitress.server import create_server
+
+from gviz.app.components import Addresses
+from gviz.app.files import Library
+from gviz.app.server.allocator import give_memory_back
+from gviz.app.server.read_ahead import ReadAhead
+from gviz.app.server.security import LOOPBACK_HOSTS, Access, new_token
+from gviz.app.server.uploads import MOST_BYTES
+from gviz.errors import UsageError
+
+if TYPE_CHECKING:
+    from gviz.analysis import Ignored
+
+DEFAULT_PORT = 8765
+#: Ports tried upwards from the default before the system picks one.
+_TRIED_PORTS = 20
+#: Requests are short and the work behind them is cached; more threads would only open
+#: more connections to each recording.
+_THREADS = 6
+#: What is being done when the server ends is waited for so long (s), each.
+_LAST_STEP_S = 2.0
+#: A piece of an upload has 4 MiB; a selection of 100,000 nodes about 1 MB.
+_MOST_BODY_BYTES = 16 << 20
+#: From one turn of a thread to the next; Python has 5 ms.
+_TURN_S = 0.0002
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to serve.
+
+    Attributes
+    ----------
+    port
+        None: the default, or the next free one; 0: the system picks; else exactly this.
+    allow_hosts
+        Further host names to answer for, such as a proxy's.
+    url_prefix
+        Path the application is served at, as a proxy sees it.
+    most_upload_bytes
+        Size of the largest file that may be uploaded in the browser.
+    ignored
+        Findings that reports leave out.
+    """
+
+    host: str = "127.0.0.1"
+    port: int | None = None
+    open_browser: bool = True
+    url_prefix: str = "/"
+    allow_hosts: Sequence[str] = field(default=())
+    most_upload_bytes: int = MOST_BYTES
+    ignored: Sequence[Ignored] = field(default=())
+
+
+def serve(paths: Sequence[Path], options: Options) -> int:
+    """Serve recordings until interrupted.
+
+    Returns
+    -------
+    int
+        Exit code, 0.
+
+    Raises
+    ------
+    RecordingError
+        If a recording cannot be opened.
+    UsageError
+        If the port given is taken or the prefix is no path.
+    """
+    with _short_turns():
+        return _serve(paths, options)
+
+
+def _serve(paths: Sequence[Path], options: Options) -> int:
+    give_memory_back()
+    server = RunningServer(paths, options)
+    # What was made by now stays: the collector need not look through it again and again.
+    gc.freeze()
+    for line in server.announcement(os.environ):
+        print(line, file=sys.stderr)
+    if options.open_browser and has_display(os.environ):
+        threading.Thread(target=webbrowser.open, args=(server.url,), daemon=True).start()
+    # As Ctrl-C: what was stored for the session must not stay behind.
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _interrupt)
+    try:
+        server.run()
+    except KeyboardInterrupt:
+        print("gviz: stopped", file=sys.stderr)
+    finally:
+        server.close()
+    return 0
+
+
+@contextmanager
+def _short_turns() -> Iterator[None]:
+    """Let Python's threads take turns often, in here.
+
+    SQLite and zlib need no Python but after every page of rows, and waited for another thread
+    then, usually one that imports Dash, longer than they had worked.
+    """
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(_TURN_S)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+class RunningServer:
+    """A bound server; BOUND -> (run) SERVING -> (close) CLOSED.
+
+    Another thread than the one that runs it may close it, at any time.
+
+    Parameters
+    ----------
+    paths
+        Recordings to show.
+    options
+        How to serve.
+    """
+
+    def __init__(self, paths: Sequence[Path], options: Options) -> None:
+        self.options = options
+        self.prefix = clean_prefix(options.url_prefix)
+        self._access = build_access(options, self.prefix)
+        # A page asks for a dozen files at once; that they wait a moment is no news.
+        logging.getLogger("waitress.queue").setLevel(logging.ERROR)
+        self.library = Library(paths)
+        try:
+            listener = bind(options.host, options.port)
+        except UsageError:
+            self.library.close()
+            raise
+        self.port: int = listener.getsockname()[1]
+        self._reading = ReadAhead(self.library)
+        self._reading.start()
+        # Imported here: Dash takes a second, in which files are read.
+        import numpy.ma  # noqa: F401 - numpy.unique imports it when it is first called
+
+        from gviz.app.server.ahead import Ahead
+        from gviz.app.server.application import build_app
+        from gviz.app.server.scripts import script_addresses
+
+        app = build_app(self.library, self._access, options.most_upload_bytes, options.ignored)
+        addresses = Addresses(self.prefix)
+        self._ahead = Ahead(app.server, self.library, addresses, partial(script_addresses, app))
+        self._server = create_server(
+            restore_prefix(app.server, self.prefix),
+            sockets=[listener],
+            threads=_THREADS,
+            ident=None,
+            # Taken in whole before the token is looked at: no larger than what pages send.
+            # Larger answers take a way over the disk.
+            outbuf_overflow=_MOST_BODY_BYTES,
+            max_request_body_size=_MOST_BODY_BYTES,
+            clear_untrusted_proxy_headers=True,
+        )
+        self._running = threading.Lock()
+
+    @property
+    def url(self) -> str:
+        """The address to open, with the token."""
+        shown = "localhost" if self.options.host in ("127.0.0.1", "0.0.0.0") else self.options.host
+        shown = f"[{shown}]" if ":" in shown else shown
+        return f"http://{shown}:{self.port}{self.prefix}?token={self._access.token}"
+
+    def announcement(self, environment: Mapping[str, str]) -> list[str]:
+        """Return the lines to print at the start."""
+        lines = [f"gviz: open {self.url}"]
+        if not is_loopback(self.options.host):
+            lines.append(
+                "gviz: warning: everyone who can reach this machine over the network and has "
+                "the address above can read the recordings; traffic is not encrypted"
+            )
+        elif not has_display(environment):
+            lines.append(
+                f"gviz: from your own machine: ssh -L {self.port}:localhost:{self.port} "
+                f"{socket.gethostname()}   and open the same address there"
+            )
+        lines.append("gviz: Ctrl-C ends it")
+        return lines
+
+    def run(self) -> None:
+        """Answer requests until interrupted or closed; the first pages are made meanwhile."""
+        with self._running:
+            self._ahead.start()
+            self._server.run()
+
+    def close(self) -> None:
+        """Stop listening, and let go of the recordings."""
+        self._reading.stop()
+        self._ahead.stop()
+        # Sockets closed under the thread that waits for them would be an error to it, or another
+        # file's number by then. Who runs it only after this finds nothing to wait for.
+        held = self._running.acquire(blocking=False)
+        if not held:
+            self._server.trigger.pull_trigger(self._let_go)
+            held = self._running.acquire(timeout=_LAST_STEP_S)
+        self._let_go()
+        # The last thing that a request does is to pull the trigger.
+        self._server.task_dispatcher.shutdown(timeout=_LAST_STEP_S)
+        self._server.close()
+        if held:
+            self._running.release()
+        # So that what it reads is not closed under it; at its worst it ends with the process.
+        self._ahead.wait(_LAST_STEP_S)
+        self._reading.wait(_LAST_STEP_S)
+        self.library.close()
+
+    def _let_go(self) -> None:
+        """End the connections; with nothing left to wait for, waitress returns."""
+        for connection in list(self._server.active_channels.values()):
+            connection.handle_close()
+        self._server.del_channel()
+        self._server.trigger.del_channel()
+
+
+def bind(host: str, port: int | None) -> socket.socket:
+    """Return a listening socket.
+
+    Raises
+    ------
+    UsageError
+        If ``port`` is given and taken, or ``host`` cannot be listened on.
+    """
+    if port is not None:
+        return _listen(host, port)
+    for candidate in range(DEFAULT_PORT, DEFAULT_PORT + _TRIED_PORTS):
+        try:
+            return _listen(host, candidate)
+        except PortTakenError:
+            continue
+    return _listen(host, 0)
+
+
+class PortTakenError(UsageError):
+    """Another program listens on the port."""
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    if not 0 <= port <= 65535:
+        raise UsageError(f"cannot listen on port {port}; give a --port from 0 to 65535")
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listener = socket.socket(family, kind, protocol)
+    except OSError as error:
+        raise UsageError(
+            f"cannot listen on {host}: {error.strerror}; give another --host"
+        ) from error
+    try:
+        # Without it a restart must wait a minute for the old connections to fade.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(128)
+    except OSError as error:
+        listener.close()
+        raise _refusal(host, port, error) from error
+    return listener
+
+
+def _refusal(host: str, port: int, error: OSError) -> UsageError:
+    if error.errno == errno.EADDRINUSE:
+        return PortTakenError(
+            f"port {port} on {host} is taken; give another --port, or none to let gviz choose"
+        )
+    return UsageError(
+        f"cannot listen on {host} port {port}: {error.strerror}; give another --host or --port"
+    )
+
+
+def build_access(options: Options, prefix: str) -> Access:
+    """Return who may use a server with these options, with a fresh token."""
+    hosts = set(LOOPBACK_HOSTS) | {h.lower() for h in options.allow_hosts}
+    beyond = not is_loopback(options.host)
+    if beyond:
+        hosts |= {socket.gethostname().lower(), socket.getfqdn().lower(), options.host.lower()}
+    return Access(token=new_token(), hosts=frozenset(hosts), any_address=beyond, prefix=prefix)
+
+
+def is_loopback(host: str) -> bool:
+    """Say whether a host to listen on is reachable from this machine only."""
+    return host in LOOPBACK_HOSTS or host.startswith("127.")
+
+
+def has_display(environment: Mapping[str, str]) -> bool:
+    """Say whether a browser could open a window here."""
+    return bool(environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY"))
+
+
+def clean_prefix(prefix: str) -> str:
+    """Return a URL prefix that begins and ends with '/'; UsageError if it is no plain path."""
+    parts = [p for p in prefix.split("/") if p]
+    if any(set(p) & set("?#\\%\"'<> ") or p in (".", "..") for p in parts):
+        raise UsageError(f"--url-prefix {prefix!r} is no plain path; give one such as /proxy/8765")
+    return "/" + "".join(f"{p}/" for p in parts)
+
+
+def restore_prefix(application: Any, prefix: str) -> Any:
+    """Return a WSGI application that also answers when a proxy cut the prefix off the path."""
+    if prefix == "/":
+        return application
+
+    def restored(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        path = environ.get("PATH_INFO", "")
+        if not (path + "/").startswith(prefix):
+            environ["PATH_INFO"] = prefix + path.lstrip("/")
+        return application(environ, start_response)  # type: ignore[no-any-return]
+
+    return restored

@@ -1,0 +1,5 @@
+"""A graph beside its baseline on the graph page."""
+
+from gviz.face import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -1,0 +1,10 @@
+from gviz.app.views.baseline.baseline_overlay import VERDICT_WORDS as VERDICT_WORDS
+from gviz.app.views.baseline.baseline_overlay import FoldVerdicts as FoldVerdicts
+from gviz.app.views.baseline.baseline_overlay import baseline_arrays as baseline_arrays
+from gviz.app.views.baseline.baseline_overlay import baseline_header as baseline_header
+from gviz.app.views.baseline.baseline_overlay import fold_baseline as fold_baseline
+from gviz.app.views.baseline.baseline_overlay import is_significant as is_significant
+from gviz.app.views.baseline.baseline_overlay import node_times as node_times
+from gviz.app.views.baseline.baseline_overlay import node_verdicts as node_verdicts
+from gviz.app.views.baseline.baseline_overlay import node_words as node_words
+from gviz.app.views.baseline.tree_comparison import TreeComparison as TreeComparison

@@ -1,0 +1,104 @@
+"""What nodes of the DAG can be coloured by: values on a scale, and categories.
+
+The header of the DAG's payload says for each overlay that this graph has where its values are
+(an array of the payload), and what they mean; assets/web/overlay.js draws from that alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gviz.app.components import OVERLAYS, Overlay
+from gviz.app.views.baseline import is_significant
+from gviz.app.views.wire import Arrays, Strings
+from gviz.model import TimedLevel
+from gviz.stats import FloatArray
+
+#: From this ratio of greatest to least on, values are coloured on a logarithmic scale.
+LOG_RATIO = 20.0
+
+
+#: Categories of which there may be many, and neighbours matter: they take turns with the colours.
+_TURNS = frozenset({"lane", "nvtx"})
+
+
+def overlay_arrays(level: TimedLevel, strings: Strings) -> Arrays:
+    """Return the arrays of overlays that need more than a node's own times.
+
+    slack_ns, occupancy (f4, NaN: none), nvtx, device (i4, string or -1), critical (u4,
+    node indices of the structural critical path, in order).
+    """
+    path = level.critical_path()
+    slack = path.slack_ns if path is not None else np.full(len(level.nodes), np.nan)
+    return {
+        "slack_ns": slack.astype(np.float32),
+        "critical": (path.nodes if path is not None else np.zeros(0)).astype(np.uint32),
+        "occupancy": level.nodes.numbers("occupancy_fraction").astype(np.float32),
+        "nvtx": _texts(level.tree.nvtx, level.nodes.integers("nvtx_path_id", -1), strings),
+        "device": _texts(level.tree.devices, level.nodes.integers("device_id", -1), strings),
+    }
+
+
+def _texts(
+    texts: Mapping[int, str], keys: npt.NDArray[np.int64], strings: Strings
+) -> npt.NDArray[np.int32]:
+    used, which = np.unique(keys, return_inverse=True)
+    index = [strings.add(texts[key]) if key in texts else -1 for key in used.tolist()]
+    return np.array(index, np.int32)[which.reshape(-1)]
+
+
+def describe_overlays(arrays: Arrays) -> dict[str, dict[str, Any]]:
+    """Return, by name, the overlays for which these arrays hold anything."""
+    found: dict[str, dict[str, Any]] = {}
+    for overlay in OVERLAYS:
+        values = arrays.get(overlay.array)
+        if values is None or not _has_values(overlay, values):
+            continue
+        entry: dict[str, Any] = {"label": overlay.label, "array": overlay.array}
+        if overlay.unit is None:
+            entry["turns"] = overlay.name in _TURNS
+        else:
+            scale = _scale(overlay, arrays)
+            entry |= {"unit": overlay.unit, "scale": scale, "missing": overlay.missing}
+            entry["signed"] = overlay.signed
+        found[overlay.name] = entry
+    return found
+
+
+def _scale(overlay: Overlay, arrays: Arrays) -> dict[str, Any]:
+    values = arrays[overlay.array].astype(np.float64)
+    if overlay.signed:
+        return change_scale(values, is_significant(arrays["verdict"]))
+    return value_scale(values)
+
+
+def _has_values(overlay: Overlay, values: npt.NDArray[Any]) -> bool:
+    if overlay.unit is not None:
+        return bool(np.isfinite(values).any())
+    return bool((values >= 0).any()) if values.dtype.kind == "i" else bool(len(values))
+
+
+def value_scale(values: FloatArray) -> dict[str, Any]:
+    """Return how values map to colours: least and most, and log when their ratio asks.
+
+    Both are None when no value is above zero.
+    """
+    known = values[np.isfinite(values) & (values > 0)]
+    if not len(known):
+        return {"least": None, "most": None, "log": False}
+    least, most = float(known.min()), float(known.max())
+    return {"least": least, "most": most, "log": most / least >= LOG_RATIO}
+
+
+def change_scale(values: FloatArray, counted: npt.NDArray[np.bool_]) -> dict[str, Any]:
+    """Return how values on both sides of zero map to colours, as :func:`value_scale`.
+
+    ``most`` is the greatest change that counts, ``least`` the smallest; where none counts, all
+    do.
+    """
+    chosen = values[counted] if np.isfinite(values[counted]).any() else values
+    return value_scale(np.abs(chosen))

@@ -1,0 +1,266 @@
+"""Everything the graph page needs of one graph, fetched once and then shared by requests."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gviz.app.files import Library, OpenRecording
+from gviz.app.views.row_table import RowTable
+from gviz.cuda import NodeType
+from gviz.model import (
+    GraphTree,
+    Inflation,
+    InnerTimes,
+    LaunchTimes,
+    inflation,
+    launch_times,
+    read_inner_times,
+    read_tree,
+)
+from gviz.recording import Recording, rows
+
+
+@dataclass(frozen=True, slots=True)
+class TimedLaunch:
+    """A launch with node times: of the graph, or the same work by stream calls.
+
+    Attributes
+    ----------
+    gpu_ns
+        First node's start to last node's end; None: unknown.
+    span_count
+        Spans of it in the recording; of a pass by stream calls its operations.
+    """
+
+    launch_id: int
+    ordinal: int
+    gpu_ns: int | None
+    span_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class GraphView:
+    """One level of a graph with what was measured about it.
+
+    Attributes
+    ----------
+    graph, run
+        The level shown and its run.
+    root
+        The top-level graph: launches and statistics belong to it.
+    ancestors
+        From the root to this level's parent; empty at the top.
+    tree, at
+        This level with all that is nested in it, and which level of it this is.
+    nodes
+        By node_id; each is read when it is asked for.
+    launch_count
+        Launches of the root, with node times or without.
+    recorded_launches, stream_launches
+        Launches of the root that have node times, in time order, and its eager counterparts.
+    nvtx
+        NVTX path as text, by nvtx_path_id.
+    edge_count
+        None: edges unknown.
+    timed_count, recorded_gpu_ns
+        Launches whose nodes were timed, also those that have no spans (long runs), and the
+        time from first node's start to last node's end, summed over them.
+    inflation
+        What taking node times cost these launches; None: none were taken.
+    in_branch
+        The level stands, at any depth, in a body of a conditional node: it may not run.
+    """
+
+    graph: rows.Graph
+    run: rows.Run
+    root: rows.Graph
+    ancestors: Sequence[rows.Graph]
+    tree: GraphTree
+    at: int
+    nodes: RowTable[rows.Node]
+    functions: Mapping[int, rows.KernelFunction]
+    _fetch_statistics: Callable[[int], rows.NodeStatistics | None]
+    _read_inner: Callable[[], InnerTimes]
+    launch_count: int
+    recorded_launches: Sequence[TimedLaunch]
+    stream_launches: Sequence[TimedLaunch]
+    nvtx: Mapping[int, str]
+    edge_count: int | None
+    launch_times: LaunchTimes
+    timed_count: int
+    recorded_gpu_ns: float
+    inflation: Inflation | None
+    in_branch: bool = False
+
+    @property
+    def inner(self) -> InnerTimes:
+        """The times inside nodes of the tree: read when they are asked for."""
+        return self._read_inner()
+
+    @property
+    def node_time_ns(self) -> float | None:
+        """Sum of node times in one launch, nested ones included, mean over launches (derived)."""
+        level = self.tree.levels[self.at]
+        total = float(np.nansum(self.tree.times.total_ns[level.first : level.end]))
+        return total / self.timed_count if self.timed_count and total else None
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether any node, nested ones included, has a time."""
+        return bool(np.isfinite(self.tree.times.total_ns).any())
+
+    def statistics_of(self, node: rows.Node) -> rows.NodeStatistics | None:
+        """Return the statistics of a node; None: it has no span."""
+        return None if node.exec_node_id is None else self._fetch_statistics(node.exec_node_id)
+
+    def key_of(self, node_id: int) -> int:
+        """Return the number on the page of a node of this level."""
+        key = self.tree.key_in(self.at, node_id)
+        if key is None:
+            raise KeyError(f"graph {self.graph.graph_id} has no node {node_id}")
+        return key
+
+    def share_of_launch(self, key: int) -> float | None:
+        """Return a node's time over the launch's GPU time, both summed over launches (0..1).
+
+        Derived; ``key`` is its number on the page. Nodes that overlap count in full, so shares may
+        sum to more than 1.
+        """
+        node = self.tree.index_of(key)
+        share = np.nan if node is None else float(self.tree.times.share[node])
+        return None if np.isnan(share) else share
+
+
+def graph_view(library: Library, file: str, graph_id: int) -> GraphView:
+    """Return the view of a graph; RecordingError if the file or graph is not open."""
+    opened = library.file(file)
+    recording = opened.recording
+
+    # The same that the payloads are made of: asked for each time, so that it stays as long.
+    tree = read_tree(recording, graph_id, opened.keep)
+    return opened.derive(("graph", graph_id), lambda: build_graph_view(opened, tree))
+
+
+def graph_identity(run: rows.Run, graph: rows.Graph) -> str:
+    """Return what tells a graph from others of its recording while that is written.
+
+    Numbers of graphs are those of the file: a process that joins late may move them.
+    """
+    return f"{run.process_id}/{graph.cuda_graph_id}/{graph.origin}/{graph.parent_node_id}"
+
+
+def inner_view(library: Library, file: str, view: GraphView, at: int) -> GraphView:
+    """Return the view of a level nested in a graph that is shown."""
+    if at == view.at:
+        return view
+    opened = library.file(file)
+    recording = opened.recording
+
+    def build() -> GraphView:
+        level = view.tree.levels[at]
+        return replace(
+            view,
+            graph=level.graph,
+            at=at,
+            ancestors=[*view.ancestors, view.graph],
+            nodes=_node_rows(opened, view.tree, at),
+            edge_count=_edge_count(recording, level.graph),
+            in_branch=view.in_branch or _is_conditional(view.tree, at),
+        )
+
+    return opened.derive(("inner", view.graph.graph_id, at), build)
+
+
+def build_graph_view(opened: OpenRecording, tree: GraphTree) -> GraphView:
+    """Fetch what was measured about a graph level."""
+    recording = opened.recording
+    graph = tree.graph
+    run = next(r for r in recording.fetch_runs() if r.run_id == graph.run_id)
+    ancestors = _ancestors(graph, {g.graph_id: g for g in recording.fetch_graphs(graph.run_id)})
+    root = ancestors[0] if ancestors else graph
+    recorded, eager = launches_with_times(recording, root.graph_id)
+    timed = recording.fetch_weighted_durations(root.graph_id, "graph", "gpu")
+    return GraphView(
+        graph=graph,
+        run=run,
+        root=root,
+        ancestors=ancestors,
+        tree=tree,
+        at=0,
+        nodes=_node_rows(opened, tree, 0),
+        functions=recording.fetch_functions(graph.run_id),
+        # No reference to what the view is kept in.
+        _fetch_statistics=lambda i: opened.recording.fetch_statistics_of(root.graph_id, i),
+        _read_inner=lambda: read_inner_times(opened.recording, tree, opened.keep),
+        launch_count=recording.count_launches(root.graph_id)[0],
+        recorded_launches=recorded,
+        stream_launches=eager,
+        nvtx=tree.nvtx,
+        edge_count=_edge_count(recording, graph),
+        launch_times=launch_times(recording, root.graph_id),
+        timed_count=timed.count,
+        recorded_gpu_ns=timed.total_ns,
+        inflation=inflation(recording, root.graph_id),
+        in_branch=any(level.branch is not None for level in (*ancestors, graph)),
+    )
+
+
+def _node_rows(opened: OpenRecording, tree: GraphTree, at: int) -> RowTable[rows.Node]:
+    level = tree.levels[at]
+    ids = tree.nodes[level.first : level.end].integers("node_id")
+    graph_id = level.graph.graph_id
+    return RowTable(ids, lambda node_id: opened.recording.fetch_node(graph_id, node_id))
+
+
+def _edge_count(recording: Recording, graph: rows.Graph) -> int | None:
+    topology = graph.topology_id
+    return None if topology is None else recording.fetch_topology(topology).edge_count
+
+
+def _is_conditional(tree: GraphTree, at: int) -> bool:
+    """Whether a level is, at any depth, in a body of a conditional node."""
+    holder = tree.levels[at].holder
+    while holder >= 0:
+        if tree.nodes[holder].type == NodeType.CONDITIONAL:
+            return True
+        holder = int(tree.holder[holder])
+    return False
+
+
+def typical_launch(launches: Sequence[TimedLaunch]) -> TimedLaunch | None:
+    """Return the launch whose GPU time is nearest to the median; None without launches."""
+    if not launches:
+        return None
+    lengths = [x.gpu_ns or 0 for x in launches]
+    return launches[lengths.index(statistics.median_low(lengths))]
+
+
+def launches_with_times(
+    recording: Recording, graph_id: int
+) -> tuple[list[TimedLaunch], list[TimedLaunch]]:
+    """Return the graph's launches with node times, and those of the stream side."""
+    names = ("side", "span_count", "launch_id", "ordinal", "gpu_start_ns", "gpu_end_ns")
+    key = {"graph_id": graph_id, "node_level": 1}
+    sides: dict[str, list[TimedLaunch]] = {"graph": [], "stream": []}
+    for side, spans, launch_id, ordinal, start, end in recording.fetch_columns(
+        rows.Launch, names, key, "ordinal"
+    ):
+        if spans and side in sides:
+            length = None if start is None or end is None else end - start
+            sides[side].append(TimedLaunch(launch_id, ordinal, length, spans))
+    return sides["graph"], sides["stream"]
+
+
+def _ancestors(graph: rows.Graph, graphs: Mapping[int, rows.Graph]) -> list[rows.Graph]:
+    found: list[rows.Graph] = []
+    step = graph
+    while step.parent_graph_id is not None and step.parent_graph_id in graphs:
+        step = graphs[step.parent_graph_id]
+        if step in found:
+            break
+        found.append(step)
+    return found[::-1]

@@ -1,0 +1,217 @@
+"""The memory view as arrays: lifetimes of what a graph allocates, who is given what, the pool.
+
+Drawn by assets/web/memory.js, on the axis of the timeline.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gviz.app.views.dag import LaunchIntervals, halves, launch_intervals, use_arrays
+from gviz.app.views.level_memory import LevelMemory, why_no_lifetimes
+from gviz.app.views.timeline import NO_NODE, choose_launch, graph_zero
+from gviz.app.views.wire import Arrays, Strings, pack
+from gviz.dag import earliest_times, latest_times
+from gviz.model import GraphLevel, Lifetimes, address_bands, find_lifetimes, used_steps
+from gviz.recording import rows
+from gviz.stats import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from gviz.recording import Recording
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """Where nodes stand along the launch, from the zero of the timeline, or in their order.
+
+    Attributes
+    ----------
+    start, end
+        float64, one a node; derived for nodes without a time.
+    latest
+        float64: when a node without a time had run at the latest; NaN: no bound.
+    header
+        axis ('time', in ns, or 'order'), zero, first (start of the first node) and total, and of
+        which launch.
+    """
+
+    start: FloatArray
+    end: FloatArray
+    latest: FloatArray
+    header: dict[str, Any]
+
+
+def memory_payload(
+    recording: Recording, level: GraphLevel, memory: LevelMemory, launch_id: int | None
+) -> bytes:
+    """Return what a graph level does with memory along a launch.
+
+    Parameters
+    ----------
+    recording, level, memory
+        Where from, and which level with its uses.
+    launch_id
+        The launch whose times are taken; None: the first with node times.
+
+    Returns
+    -------
+    bytes
+        Arrays with prefix ``life_``, one an allocation that nodes of the level make or free:
+        alloc, free (node id, 0xFFFFFFFF: none, u4), start, end (NaN: before, beyond the launch),
+        alloc_latest, free_latest (NaN: no bound), offset (bytes from the first range), bytes (f8),
+        allocation (u4), freed (string). ``step_time``, ``step_bytes`` (f8): how much lives from
+        when on. ``range_offset``, ``range_bytes`` (f8), ``range_low``, ``range_high`` (u4):
+        address ranges laid end to end. ``node_id`` (u4), ``node_start``, ``node_end`` (f8) of all
+        nodes; those of :func:`gviz.app.views.dag.data_overlay.use_arrays`; ``pool_`` of the run's
+        samples: device (i4), time (from the run's first sample), used, reserved, used_high,
+        reserved_high (f8). Times in ns, or in rows where the header's axis is 'order'.
+    """
+    axis = _axis(recording, level, memory, launch_id)
+    lives = find_lifetimes(memory.uses, axis.start, axis.end)
+    strings = Strings()
+    ids = level.key.astype(np.uint32)
+    allocated = recording.fetch_allocations(level.graph.run_id)
+    samples = recording.fetch_graph_memory(level.graph.run_id)
+    arrays: Arrays = {
+        **_life_arrays(lives, axis, ids),
+        "life_freed": strings.indices(_freed(lives, memory, ids, allocated)),
+        **_step_arrays(lives, memory),
+        "node_id": ids,
+        "node_start": axis.start,
+        "node_end": axis.end,
+        **use_arrays(memory, ids.astype(np.int64)),
+        **_pool_arrays(samples),
+    }
+    header = {
+        "kind": "memory",
+        "graph_id": level.graph.graph_id,
+        "graph_name": level.graph.name,
+        "launch_after_ns": _after(recording, axis, samples),
+        "note": why_no_lifetimes(memory, allocated, samples),
+        "strings": strings.to_list(),
+        **axis.header,
+    }
+    return pack(header, arrays)
+
+
+def _axis(
+    recording: Recording, level: GraphLevel, memory: LevelMemory, launch_id: int | None
+) -> _Axis:
+    launch = choose_launch(recording, level.tree, launch_id)
+    ran = None
+    if launch is not None:
+        ran = launch_intervals(recording, level.tree, launch.launch_id).part(level.part)
+    if launch is None or ran is None or not np.isfinite(ran.start_ns).any():
+        order = memory.order.astype(np.float64)
+        untimed = np.full(len(order), np.nan)
+        header = {
+            "axis": "order",
+            "zero": "first row" if level.graph.topology_id is not None else "first node",
+            "first": 0.0,
+            "total": float(order.max(initial=0.0)) + 1.0,
+            "launch_id": None,
+            "ordinal": None,
+        }
+        return _Axis(order, order, untimed, header)
+    return _timed_axis(recording, level, launch, ran)
+
+
+def _timed_axis(
+    recording: Recording, level: GraphLevel, launch: rows.Launch, ran: LaunchIntervals
+) -> _Axis:
+    edges = level.row, level.edge_from, level.edge_to
+    start, end = earliest_times(ran.start_ns, ran.end_ns, *edges)
+    latest = np.where(np.isnan(ran.start_ns), latest_times(ran.start_ns, *edges), np.nan)
+    side = graph_zero(recording, launch)
+    # As the timeline counts, so that both axes are one.
+    first = float((launch.gpu_start_ns or 0) - side.zero_ns)
+    header = {
+        "axis": "time",
+        "zero": side.zero,
+        "first": first,
+        "total": first + float(np.nanmax(ran.end_ns)),
+        "launch_id": launch.launch_id,
+        "ordinal": launch.ordinal,
+    }
+    return _Axis(start + first, end + first, latest + first, header)
+
+
+def _life_arrays(lives: Lifetimes, axis: _Axis, ids: npt.NDArray[np.uint32]) -> Arrays:
+    bands = address_bands(lives.address, lives.bytes)
+    return {
+        "life_alloc": _ids(ids, lives.alloc),
+        "life_free": _ids(ids, lives.free),
+        "life_start": lives.start,
+        "life_end": lives.end,
+        "life_alloc_latest": _at(axis.latest, lives.alloc),
+        "life_free_latest": _at(axis.latest, lives.free),
+        "life_offset": bands.offset.astype(np.float64),
+        "life_bytes": lives.bytes.astype(np.float64),
+        "life_allocation": lives.allocation.astype(np.uint32),
+        "range_offset": bands.range_offset.astype(np.float64),
+        "range_bytes": bands.range_bytes.astype(np.float64),
+        **halves("range", bands.range_address),
+    }
+
+
+def _ids(ids: npt.NDArray[np.uint32], node: IntArray) -> npt.NDArray[np.uint32]:
+    if not len(ids):
+        return np.full(len(node), NO_NODE, np.uint32)
+    return np.where(node < 0, NO_NODE, ids[np.maximum(node, 0)]).astype(np.uint32)
+
+
+def _at(values: FloatArray, node: IntArray) -> FloatArray:
+    return np.array([np.nan if n < 0 else values[n] for n in node.tolist()], np.float64)
+
+
+def _freed(
+    lives: Lifetimes,
+    memory: LevelMemory,
+    ids: npt.NDArray[np.uint32],
+    allocated: list[rows.Allocation],
+) -> list[str]:
+    """Return in words how each allocation ends, as the recording says."""
+    said = {(a.address, a.bytes): a.freed for a in allocated}
+    by_node = {(a.node_id, a.address): a.freed for a in allocated if a.graph_id in memory.graph_ids}
+    found = []
+    for alloc, address, size in zip(
+        lives.alloc.tolist(), lives.address.tolist(), lives.bytes.tolist(), strict=True
+    ):
+        own = None if alloc < 0 else by_node.get((int(ids[alloc]), address))
+        found.append(own or said.get((address, size), "not known"))
+    return found
+
+
+def _step_arrays(lives: Lifetimes, memory: LevelMemory) -> Arrays:
+    steps = used_steps(lives, memory.order)
+    return {
+        "step_time": np.nan_to_num(steps.time, neginf=0.0),
+        "step_bytes": steps.bytes.astype(np.float64),
+    }
+
+
+def _pool_arrays(samples: list[rows.GraphMemory]) -> Arrays:
+    zero = min((s.time_ns for s in samples), default=0)
+    columns = {
+        "used": [s.used_bytes for s in samples],
+        "used_high": [s.used_high_bytes for s in samples],
+        "reserved": [s.reserved_bytes for s in samples],
+        "reserved_high": [s.reserved_high_bytes for s in samples],
+    }
+    return {
+        "pool_device": np.array([s.device_id for s in samples], np.int32),
+        "pool_time": np.array([s.time_ns - zero for s in samples], np.float64),
+        **{f"pool_{name}": np.array(values, np.float64) for name, values in columns.items()},
+    }
+
+
+def _after(recording: Recording, axis: _Axis, samples: list[rows.GraphMemory]) -> int | None:
+    """Return when the launch was called, after the first sample; None: not known."""
+    if not samples or axis.header["launch_id"] is None:
+        return None
+    called = recording.fetch_launch(axis.header["launch_id"]).host_start_ns
+    return None if called is None else max(0, called - min(s.time_ns for s in samples))

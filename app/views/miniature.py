@@ -1,0 +1,121 @@
+"""The small picture of a graph: its most typical launch in lanes, and how wide it is on its way.
+
+Numbers instead of a picture: assets/web/miniature.js draws them in the colours of the theme.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from gviz.dag import pack_lanes
+from gviz.model import GraphLevel
+from gviz.stats import IntArray, merge_spans
+
+if TYPE_CHECKING:
+    from gviz.app.views.graph_data import TimedLaunch
+    from gviz.recording import Recording
+
+#: The launch is this many units long; spans closer than one are drawn as one.
+UNITS = 400
+#: More lanes than these share the rows of the picture.
+_MOST_LANES = 12
+#: Names with a colour of their own: the categories of assets/web/colour.js but its last.
+_MOST_NAMES = 10
+#: Steps along the graph, from its roots to its ends.
+_STEPS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Miniature:
+    """What the picture shows; sent as JSON.
+
+    Attributes
+    ----------
+    spans
+        Bars of the launch: start and length (units of a :data:`UNITS`-th of it), lane, and place
+        of the name of what ran longest in it, one after another in one list of each place.
+        Names take their places by the time they took; those from :data:`_MOST_NAMES` on share
+        the last. Empty: no launch has node times.
+    lane_count
+        Rows of bars.
+    gpu_ns, ordinal
+        Of the launch drawn: the one nearest to the median of those with node times.
+    widths
+        How many nodes stand side by side at each step from the roots to the ends (the most of
+        the rows that share a step); empty: edges unknown.
+    """
+
+    spans: list[list[float]]
+    lane_count: int
+    gpu_ns: int | None
+    ordinal: int | None
+    widths: list[int]
+
+
+def build_miniature(
+    recording: Recording, level: GraphLevel, launch: TimedLaunch | None
+) -> Miniature:
+    """Return the picture of a graph and one of its launches."""
+    spans: list[list[float]] = []
+    lanes = 0
+    if launch is not None:
+        spans, lanes = _bars(recording, level, launch.launch_id)
+    return Miniature(
+        spans=spans,
+        lane_count=lanes,
+        gpu_ns=None if launch is None else launch.gpu_ns,
+        ordinal=None if launch is None else launch.ordinal,
+        widths=[] if level.graph.topology_id is None else row_widths(level.row, _STEPS),
+    )
+
+
+def row_widths(row: IntArray, steps: int) -> list[int]:
+    """Return the greatest number of nodes in a row, for each of up to ``steps`` groups of rows."""
+    if not len(row):
+        return []
+    widths = np.bincount(row)
+    step = -(-len(widths) // steps)
+    padded = np.append(widths, np.zeros(-len(widths) % step, np.int64))
+    return [int(n) for n in padded.reshape(-1, step).max(axis=1)]
+
+
+def _bars(recording: Recording, level: GraphLevel, launch_id: int) -> tuple[list[list[float]], int]:
+    found = recording.fetch_spans(launch_id)
+    tree = level.tree
+    owner = tree.owners(found.node_id)
+    mine = np.flatnonzero(owner >= 0)
+    mine = mine[np.argsort(found.start_ns[mine], kind="stable")]
+    if not len(mine):
+        return [], 0
+    start = found.start_ns[mine].astype(np.float64)
+    end = start + found.duration_ns[mine]
+    node = owner[mine]
+    lane = pack_lanes(start, end, level.chain[tree.top[node]], tree.holder[node] >= 0)
+    count = int(lane.max()) + 1
+    lane = lane // -(-count // _MOST_LANES)
+    unit = max(float(end.max()), 1.0) / UNITS
+    merged = merge_spans(lane, start, end, unit, np.zeros(len(lane), bool))
+    place = places_by_time(tree.nodes.texts("name").codes[node], end - start)
+    bars: list[list[float]] = [[] for _ in range(_MOST_NAMES + 1)]
+    for at, begin, finish in zip(
+        merged.slowest.tolist(), merged.start_ns.tolist(), merged.end_ns.tolist(), strict=True
+    ):
+        # A bar thinner than this could not be seen.
+        length = max((finish - begin) / unit, 0.6)
+        bars[place[at]] += (round(begin / unit, 1), round(length, 1), int(lane[at]))
+    return bars, int(lane.max()) + 1
+
+
+def places_by_time(name: npt.NDArray[np.int32], duration_ns: npt.NDArray[np.float64]) -> list[int]:
+    """Return for each span the place of its name: 0 for the name that took most time."""
+    _, first, mine = np.unique(name, return_index=True, return_inverse=True)
+    total = np.bincount(mine.reshape(-1), weights=duration_ns)
+    # Of equals the one that comes first.
+    order = np.lexsort((first, -total))
+    place = np.empty(len(order), np.int64)
+    place[order] = np.minimum(np.arange(len(order)), _MOST_NAMES)
+    return [int(p) for p in place[mine.reshape(-1)]]

@@ -1,0 +1,214 @@
+"""What the Runs and Run pages say about each run, fetched once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from gviz.app.files import ChangedError, Library, OpenRecording, sentence_of
+from gviz.app.views.graph_data import TimedLaunch, launches_with_times, typical_launch
+from gviz.model import (
+    FailedCapture,
+    GraphLife,
+    LaunchTimes,
+    failed_captures,
+    graph_life,
+    is_failed,
+    launch_times,
+)
+from gviz.recording import Recording, rows
+
+
+@dataclass(frozen=True, slots=True)
+class GraphLine:
+    """One top-level graph in a list.
+
+    Attributes
+    ----------
+    node_count
+        Nodes of every level.
+    launch_count, recorded_count
+        Launches seen, and those with node times.
+    typical
+        The launch with node times whose GPU time is nearest to their median; None: none has.
+    node_time_ns
+        Sum of node times in one launch, mean over recorded launches (derived).
+    capture_ns, instantiate_ns, upload_ns
+        Host time of the life-cycle calls (measured); the first executable's.
+    """
+
+    graph: rows.Graph
+    node_count: int
+    edge_count: int | None
+    exec_count: int
+    launch_count: int
+    recorded_count: int
+    times: LaunchTimes
+    typical: TimedLaunch | None
+    node_time_ns: float | None
+    capture_ns: int | None
+    instantiate_ns: int | None
+    upload_ns: int | None
+    life: GraphLife
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """One run with its graphs, devices, notes and measurements.
+
+    Attributes
+    ----------
+    file, name, place
+        Key of its file in addresses, the file's name to show, and where it is, in words.
+    edition
+        The file as it was when this was read.
+    stream_count
+        Stream operations recorded outside graphs.
+    """
+
+    file: str
+    name: str
+    place: str
+    edition: str
+    run: rows.Run
+    devices: Sequence[rows.Device]
+    libraries: Sequence[rows.Library]
+    notes: Sequence[rows.Note]
+    measurements: Sequence[rows.Measurement]
+    graphs: Sequence[GraphLine]
+    capture_failures: Sequence[FailedCapture]
+    instantiate_failures: Sequence[rows.InstantiateFailure]
+    stream_count: int
+
+    @property
+    def main_graph(self) -> GraphLine | None:
+        """The graph that took most of the GPU's time, else the largest; None without graphs."""
+
+        def weight(line: GraphLine) -> tuple[bool, float, int]:
+            taken = (line.times.median_ns or 0.0) * line.launch_count
+            return line.typical is not None, taken, line.node_count
+
+        return max(self.graphs, key=weight, default=None)
+
+    @property
+    def warnings(self) -> Sequence[rows.Note]:
+        """Notes that are warnings."""
+        return [n for n in self.notes if n.kind == "warning"]
+
+
+@dataclass(frozen=True, slots=True)
+class FileRuns:
+    """What there is to say of one file.
+
+    Attributes
+    ----------
+    runs
+        Its runs; empty when there is a problem.
+    waiting
+        Why nothing can be shown yet; "" when it can.
+    problem
+        Why it cannot be read any more; "" when it can.
+    """
+
+    key: str
+    name: str
+    is_live: bool
+    runs: Sequence[RunView] = ()
+    waiting: str = ""
+    problem: str = ""
+
+
+def run_files(library: Library) -> list[FileRuns]:
+    """Return every open file with its runs, in the order the files were given."""
+    return [_file_runs(opened) for opened in library.files()]
+
+
+def _file_runs(opened: OpenRecording) -> FileRuns:
+    about = FileRuns(opened.key, opened.name, opened.is_live)
+    if opened.waiting:
+        return replace(about, waiting=opened.waiting)
+    try:
+        return replace(about, runs=file_views(opened))
+    except ChangedError:
+        raise
+    except Exception as error:  # a file that went bad must not hide the others
+        return replace(about, problem=sentence_of(error).strip())
+
+
+def file_views(opened: OpenRecording) -> list[RunView]:
+    """Return the runs of one file."""
+    return opened.derive(("runs",), lambda: build_run_views(opened))
+
+
+def build_run_views(opened: OpenRecording) -> list[RunView]:
+    """Fetch the runs of one file."""
+    recording = opened.recording
+    return [
+        RunView(
+            file=opened.key,
+            name=opened.name,
+            place=opened.place,
+            edition=opened.edition,
+            run=run,
+            devices=recording.fetch_devices(run.run_id),
+            libraries=recording.fetch_libraries(run.run_id),
+            notes=recording.fetch_notes(run.run_id),
+            measurements=recording.fetch_measurements(run.run_id),
+            graphs=_graph_lines(recording, run.run_id),
+            capture_failures=failed_captures(recording, run.run_id),
+            instantiate_failures=recording.fetch_instantiate_failures(run.run_id),
+            stream_count=recording.count_rows(rows.StreamOperation, {"run_id": run.run_id}),
+        )
+        for run in recording.fetch_runs()
+    ]
+
+
+def _graph_lines(recording: Recording, run_id: int) -> list[GraphLine]:
+    graphs = recording.fetch_graphs(run_id)
+    top = [g for g in graphs if g.parent_graph_id is None and not is_failed(g)]
+    updates = recording.fetch_graph_updates(run_id)
+    levels: dict[int, list[int]] = {g.graph_id: [g.graph_id] for g in top}
+    parent = {g.graph_id: g.parent_graph_id for g in graphs}
+    for graph in graphs:
+        root, depth = graph.graph_id, 0
+        while (above := parent.get(root)) is not None and depth < len(graphs):
+            root, depth = above, depth + 1
+        if root != graph.graph_id and root in levels:
+            levels[root].append(graph.graph_id)
+    return [
+        _graph_line(recording, g, levels[g.graph_id], graph_life(recording, g, updates))
+        for g in top
+    ]
+
+
+def _graph_line(
+    recording: Recording, graph: rows.Graph, levels: Sequence[int], life: GraphLife
+) -> GraphLine:
+    launches, recorded = recording.count_launches(graph.graph_id)
+    execs = recording.fetch_graph_execs(graph.graph_id)
+    times = recording.fetch_arrays(rows.NodeStatistics, {"graph_id": graph.graph_id}, ("total_ns",))
+    # As Python's numbers, which do not overflow.
+    total = sum(times.integers("total_ns").tolist())
+    first = execs[0] if execs else None
+    topology = graph.topology_id
+    return GraphLine(
+        graph=graph,
+        node_count=sum(recording.count_rows(rows.Node, {"graph_id": i}) for i in levels),
+        edge_count=None if topology is None else recording.fetch_topology(topology).edge_count,
+        exec_count=len(execs),
+        launch_count=max(launches, sum(e.launch_count for e in execs)),
+        recorded_count=recorded,
+        times=launch_times(recording, graph.graph_id),
+        typical=typical_launch(launches_with_times(recording, graph.graph_id)[0]),
+        node_time_ns=total / recorded if recorded and total else None,
+        capture_ns=_between(graph.capture_start_ns, graph.capture_end_ns),
+        instantiate_ns=_between(first.instantiate_start_ns, first.instantiate_end_ns)
+        if first
+        else None,
+        upload_ns=_between(first.upload_start_ns, first.upload_end_ns) if first else None,
+        life=life,
+    )
+
+
+def _between(start: int | None, end: int | None) -> int | None:
+    return None if start is None or end is None else end - start

@@ -1,0 +1,261 @@
+"""The table of all nodes of a graph: values sent once, sorted and filtered in the browser."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from dash.development.base_component import Component
+
+from gviz.app.components import dimensions
+from gviz.app.views.baseline import (
+    VERDICT_WORDS,
+    TreeComparison,
+    node_times,
+    node_verdicts,
+    node_words,
+)
+from gviz.app.views.graph_data import GraphView
+from gviz.app.views.table.grid import node_grid
+from gviz.cuda import node_type_name
+from gviz.model import TreeNodes, distinct
+
+_NUMBER = {"type": "numericColumn", "filter": "agNumberColumnFilter"}
+
+
+def table_payload(view: GraphView, against: TreeComparison | None = None) -> bytes:
+    """Return the table's values as JSON, a list a column: all nodes, nested ones too.
+
+    Sent apart from the page, so that the canvases need not wait for thousands of rows.
+    Times are in nanoseconds; null: no time. ``key`` is a node's number on the page. With a
+    baseline those of :func:`_changes`.
+    """
+    tree, times = view.tree, view.tree.times
+    nodes = tree.nodes
+    if not nodes:
+        return b"{}"
+    keys = tree.key.tolist()
+    paths = [tree.path_of(at) or None for at in range(len(tree.levels))]
+    names = nodes.listed("name")
+    kernels: Mapping[object, str] = {i: f.name for i, f in view.functions.items()}
+    functions = zip(nodes.listed("function_id"), names, strict=True)
+    nvtx: Mapping[object, str] = dict(tree.nvtx.items())
+    columns = {
+        "id": [str(key) for key in keys],
+        "key": keys,
+        "node": nodes.listed("node_id"),
+        "name": names,
+        "kernel": [kernels.get(function, name) for function, name in functions],
+        "body": [paths[at] for at in tree.level.tolist()],
+        "kind": _kinds(nodes),
+        "median_ns": _nulls(times.median_ns),
+        "p95_ns": _nulls(times.p95_ns),
+        # In a launch: all turns of a loop; of a node that holds bodies all that is inside.
+        "launch_ns": _nulls(view.inner.typical_ns),
+        "holder": [keys[at] if at >= 0 else None for at in tree.holder.tolist()],
+        "share": _nulls(times.share),
+        "grid": _dimensions(nodes, "grid"),
+        "block": _dimensions(nodes, "block"),
+        "stream": nodes.listed("capture_stream_id"),
+        "nvtx": [nvtx.get(path) for path in nodes.listed("nvtx_path_id")],
+    }
+    if against is not None:
+        columns |= _changes(against)
+    return json.dumps(columns, separators=(",", ":")).encode()
+
+
+def _changes(against: TreeComparison) -> dict[str, list[Any]]:
+    """Return the columns that a baseline adds, over all levels of the tree.
+
+    baseline_ns, change_ns and change (a fraction of the baseline); verdict, and difference: what
+    else changed, as text.
+    """
+    count = len(against.tree.nodes)
+    before, change = np.full(count, np.nan), np.full(count, np.nan)
+    verdicts = [VERDICT_WORDS["uncompared"]] * count
+    words = [""] * count
+    for at, level in enumerate(against.tree.levels):
+        found = against.level(at)
+        if found is not None:
+            part = slice(level.first, level.end)
+            before[part], change[part] = node_times(found)
+            verdicts[part] = [VERDICT_WORDS[verdict] for verdict in node_verdicts(found)]
+            words[part] = node_words(found)
+    fraction = np.divide(change, before, out=np.full(count, np.nan), where=before > 0)
+    return {
+        "baseline_ns": _nulls(before),
+        "change_ns": _nulls(change),
+        "change": _nulls(fraction),
+        "verdict": verdicts,
+        "difference": words,
+    }
+
+
+def render_table(view: GraphView, baseline: str | None = None) -> Component:
+    """Return the grid of a graph's nodes, with columns against a baseline of this name."""
+    words = {"noRowsToShow": "This graph has no nodes.", "noMatchingRows": "No node matches."}
+    columns = table_columns(view, baseline)
+    return node_grid("nodes", columns, words, options={"suppressCellFocus": False})
+
+
+def table_columns(view: GraphView, baseline: str | None = None) -> list[dict[str, Any]]:
+    """Return the columns as AG Grid describes them; ``field`` is the name in the payload."""
+    nodes = view.tree.nodes
+    kinds = [node_type_name(t) for t in np.unique(nodes.integers("type")).tolist()]
+    grids, blocks = ({d or "" for d in _shapes(nodes, name)[0]} for name in ("grid", "block"))
+    levels = view.tree.levels
+    columns: list[dict[str, Any]] = [
+        {"field": "node", "headerName": "Id", **_NUMBER, "width": 66},
+        {
+            "field": "name",
+            "headerName": "Name",
+            "minWidth": 150,
+            "flex": 3,
+            "tooltipField": "kernel",
+        },
+        {"field": "kind", "headerName": "Kind", "width": _text_width(kinds, 82)},
+        {
+            "field": "body",
+            "headerName": "Body",
+            "minWidth": 90,
+            "flex": 1,
+            "tooltipField": "body",
+            "hide": len(levels) == 1,
+            "headerTooltip": "The body it is in; empty: the graph itself",
+        },
+        *_time_columns(view.is_timed, baseline),
+        {"field": "grid", "headerName": "Grid", "width": _text_width(grids, 62)},
+        {"field": "block", "headerName": "Block", "width": _text_width(blocks, 62)},
+        {
+            "field": "stream",
+            "headerName": "Stream",
+            **_NUMBER,
+            "width": 72,
+            "headerTooltip": "Stream it was captured on (CUPTI id); replay may use another",
+        },
+        {
+            "field": "nvtx",
+            "headerName": "NVTX",
+            "minWidth": 80,
+            "flex": 1,
+            "tooltipField": "nvtx",
+            "hide": not view.nvtx,
+        },
+    ]
+    return columns
+
+
+def _time_columns(timed: bool, baseline: str | None) -> list[dict[str, Any]]:
+    """Return the columns of times; a baseline stands beside the median, and change sorts then."""
+    shown_us = {"function": "gvizMicroseconds(params.value)"}
+    time = {**_NUMBER, "valueFormatter": shown_us, "width": 76}
+    return [
+        {
+            "field": "median_ns",
+            "headerName": "Median µs",
+            **time,
+            "width": 114,
+            "hide": not timed,
+            "headerTooltip": "Median duration over recorded launches; measured by CUPTI",
+            "sort": "desc" if timed and baseline is None else None,
+        },
+        *([] if baseline is None else _baseline_columns(timed, baseline)),
+        {
+            "field": "p95_ns",
+            "headerName": "p95 µs",
+            **time,
+            "hide": not timed,
+            "headerTooltip": "95th percentile over recorded launches; measured by CUPTI",
+        },
+        {
+            "field": "share",
+            "headerName": "Share",
+            **_NUMBER,
+            "width": 86,
+            "hide": not timed,
+            "valueFormatter": {"function": "gvizPercent(params.value)"},
+            "headerTooltip": "Node time over the launch's GPU time; derived. "
+            "Overlapping nodes count in full, so shares may sum to over 100 %",
+        },
+    ]
+
+
+def _baseline_columns(timed: bool, baseline: str) -> list[dict[str, Any]]:
+    number = {**_NUMBER, "hide": not timed}
+    return [
+        {
+            "field": "baseline_ns",
+            "headerName": "Baseline µs",
+            **number,
+            "valueFormatter": {"function": "gvizMicroseconds(params.value)"},
+            "width": 100,
+            "headerTooltip": f"Median duration of the counterpart in {baseline}; of nodes that "
+            "hold bodies the mean of a launch inside",
+        },
+        {
+            "field": "change_ns",
+            "headerName": "Change µs",
+            **number,
+            "valueFormatter": {"function": "gvizSignedMicroseconds(params.value)"},
+            "width": 118,
+            "headerTooltip": "Here less there; derived",
+            "sort": "desc" if timed else None,
+        },
+        {
+            "field": "change",
+            "headerName": "Change",
+            **number,
+            "valueFormatter": {"function": "gvizSignedPercent(params.value)"},
+            "width": 90,
+            "headerTooltip": "Change over the baseline; derived",
+        },
+        {
+            "field": "verdict",
+            "headerName": "Verdict",
+            "width": 110,
+            "headerTooltip": "Slower and faster: by more than noise, tested by rank over "
+            "launches; of these about 5 % at most are not",
+        },
+        {
+            "field": "difference",
+            "headerName": "Changed",
+            "minWidth": 110,
+            "flex": 2,
+            "tooltipField": "difference",
+            "headerTooltip": "What else changed: launch shape, arguments, kernel, lane",
+        },
+    ]
+
+
+def _text_width(texts: Iterable[str], least: int) -> int:
+    """Return a column width (px) that shows the longest text in full, up to 140."""
+    # Capitals of 13 px take 9 px each; digits take less.
+    letters = max((sum(9 if c.isupper() else 7 for c in text) for text in texts), default=0)
+    return min(140, max(least, 26 + letters))
+
+
+def _nulls(values: npt.NDArray[np.float64]) -> list[float | None]:
+    return [None if np.isnan(value) else value for value in values.tolist()]
+
+
+def _kinds(nodes: TreeNodes) -> list[str]:
+    types, which = np.unique(nodes.integers("type"), return_inverse=True)
+    names = [node_type_name(t) for t in types.tolist()]
+    return [names[at] for at in which.reshape(-1).tolist()]
+
+
+def _dimensions(nodes: TreeNodes, name: str) -> list[str | None]:
+    """Return grid or block of each node as text; None: it has none."""
+    texts, which = _shapes(nodes, name)
+    return [texts[at] for at in which.tolist()]
+
+
+def _shapes(nodes: TreeNodes, name: str) -> tuple[list[str | None], npt.NDArray[np.int64]]:
+    """Return the different grids or blocks, and which of them each node has."""
+    axes = [nodes.integers(f"{name}_{axis}", 0) for axis in "xyz"]
+    first, which = distinct(axes)
+    shapes = zip(*(axis[first].tolist() for axis in axes), strict=True)
+    return [dimensions(x, y, z) if x else None for x, y, z in shapes], which

@@ -1,0 +1,5 @@
+"""The sides of the timeline as arrays."""
+
+from gviz.face import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

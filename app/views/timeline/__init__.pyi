@@ -1,0 +1,14 @@
+from gviz.app.views.timeline.host_ranges import called_in as called_in
+from gviz.app.views.timeline.medians import median_side as median_side
+from gviz.app.views.timeline.side_arrays import SideArrays as SideArrays
+from gviz.app.views.timeline.side_arrays import is_sent_whole as is_sent_whole
+from gviz.app.views.timeline.side_arrays import pack_sides as pack_sides
+from gviz.app.views.timeline.side_arrays import read_arrays as read_arrays
+from gviz.app.views.timeline.stacks import stack_side as stack_side
+from gviz.app.views.timeline.timeline_side import NO_NODE as NO_NODE
+from gviz.app.views.timeline.timeline_side import choose_launch as choose_launch
+from gviz.app.views.timeline.timeline_side import graph_side as graph_side
+from gviz.app.views.timeline.timeline_side import graph_zero as graph_zero
+from gviz.app.views.timeline.timeline_side import stream_side as stream_side
+from gviz.app.views.timeline.timeline_side import timed_launches as timed_launches
+from gviz.app.views.timeline.timeline_window import Window as Window

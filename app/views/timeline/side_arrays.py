@@ -1,0 +1,113 @@
+"""The sides of a timeline as arrays, whole or as a window of them, and the payload they make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from gviz.app.views.timeline.timeline_window import (
+    Part,
+    Whole,
+    Window,
+    join_parts,
+    thin,
+    thin_calls,
+    thin_gaps,
+)
+from gviz.app.views.wire import Arrays, Strings, pack
+
+#: Up to so many spans a timeline is sent whole, about 4 MB; more only for the window shown.
+SENT_WHOLE = 100_000
+
+
+def is_sent_whole(span_count: int) -> bool:
+    """Return whether a timeline of so many spans is sent whole."""
+    return span_count <= SENT_WHOLE
+
+
+class SideArrays(NamedTuple):
+    """One side of the timeline, with the strings that its arrays number.
+
+    ``arrays`` are those of one launch; of stacked launches the spans are in ``rows`` instead.
+    """
+
+    name: str
+    header: dict[str, Any] | None
+    arrays: Arrays
+    strings: list[str]
+    rows: Sequence[Part] | None = None
+
+    def after(self, count: int) -> SideArrays:
+        """Return the side with its strings behind so many others."""
+        by = {n: a + count if n.endswith("_name") else a for n, a in self.arrays.items()}
+        return self._replace(arrays=by)
+
+    def parts(self) -> Sequence[Part]:
+        """Return the spans."""
+        return [Whole(self.name, self.arrays)] if self.rows is None else self.rows
+
+    def whole(self) -> Arrays:
+        """Return the payload's arrays of all spans, gaps and calls."""
+        return self.arrays if self.rows is None else join_parts(self.rows)
+
+
+def read_arrays(
+    name: str, side: Callable[[Strings], tuple[dict[str, Any] | None, Arrays]]
+) -> SideArrays:
+    """Return a side from what reads its header and arrays."""
+    strings = Strings()
+    header, arrays = side(strings)
+    return SideArrays(name, header, arrays, strings.to_list())
+
+
+def pack_sides(
+    header: Mapping[str, Any],
+    sides: Mapping[str, SideArrays],
+    window: Window,
+    nested: Arrays,
+    *,
+    whole: bool = False,
+) -> bytes:
+    """Return the payload of a timeline.
+
+    Parameters
+    ----------
+    header
+        What it says beside the strings, which those of the sides make up in order.
+    sides
+        By name; strings of later ones are numbered behind those before (:meth:`SideArrays.after`).
+    window
+        What is sent where there are more spans than :data:`SENT_WHOLE`.
+    nested
+        ``nested_node`` and ``nested_holder``, if there are any.
+    whole
+        Send all spans, however many.
+    """
+    found = dict(header)
+    strings = [text for side in sides.values() for text in side.strings]
+    if whole or is_sent_whole(sum(s.header["count"] for s in sides.values() if s.header)):
+        arrays = {name: array for s in sides.values() for name, array in s.whole().items()}
+    else:
+        arrays, found["detail"] = _thinned(sides, window, strings)
+    return pack({**found, "strings": strings}, arrays | nested)
+
+
+def _thinned(
+    sides: Mapping[str, SideArrays], window: Window, strings: list[str]
+) -> tuple[Arrays, dict[str, Any]]:
+    """Return the arrays of a window and what the header says of it; adds strings of calls."""
+    shown = {name: side for name, side in sides.items() if side.header}
+    total = max(side.header["total_ns"] for side in shown.values() if side.header)
+    arrays: Arrays = {}
+    buckets = {}
+    for name, side in shown.items():
+        arrays |= thin_calls(name, side.arrays, window, total, strings)
+        spans, buckets[name] = thin(name, side.parts(), window, total)
+        arrays |= spans | thin_gaps(name, side.arrays, window, total, buckets[name])
+    begin, finish = window.ends(total)
+    return arrays, {
+        "from_ns": begin,
+        "to_ns": finish,
+        "bucket_ns": buckets,
+        "rows": [window.first_row, window.last_row],
+    }
