@@ -21,19 +21,19 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from gviz.api import open_recording as open
+    from gviz.api import profile
     from gviz.collectors import compare_stream, start, stop, watch
     from gviz.errors import GvizError
-    from gviz.opened import open_recording as open
-    from gviz.profiled import profile
 
 _LAZY = {
     "compare_stream": "gviz.collectors.comparing.both_ways",
-    "profile": "gviz.profiled",
+    "profile": "gviz.api.profiled",
     "start": "gviz.collectors.profiler",
     "stop": "gviz.collectors.profiler",
     "watch": "gviz.collectors.watching.handed_graph",
     "GvizError": "gviz.errors",
-    "open": "gviz.opened",
+    "open": "gviz.api.opened",
 }
 #: Names that are others where they are made.
 _NAMED_THERE = {"open": "open_recording"}

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from gviz.api import Opened
     from gviz.checks import Limits
     from gviz.model import LaunchTimes
-    from gviz.opened import Opened
 
 FIXTURE = "gviz_profile"
 _OTHER_CHARACTERS = re.compile(r"[^A-Za-z0-9_.]+")

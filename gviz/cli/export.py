@@ -251,7 +251,7 @@ def _parse_ordinals(asked: Sequence[str]) -> frozenset[int] | None:
 
 
 def _write_tables(path: Path, arguments: argparse.Namespace) -> None:
-    from gviz.table_files import write_tables
+    from gviz.api import write_tables
 
     if arguments.graph:
         raise UsageError(f"--graph is not for {arguments.format}: it writes the whole recording")

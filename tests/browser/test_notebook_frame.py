@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page
 from waiting import eventually
 
-from gviz.showing import frame_html
+from gviz.api.showing import frame_html
 
 pytestmark = pytest.mark.browser
 

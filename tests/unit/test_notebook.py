@@ -13,9 +13,9 @@ import pytest
 from recordings import fork_join_shape, write_recording
 
 import gviz
-from gviz import showing
+from gviz.api import showing
+from gviz.api.opened import Opened
 from gviz.errors import GvizError, RecordingError
-from gviz.opened import Opened
 
 BUNDLED = Path(__file__).resolve().parent.parent.parent / "assets" / "recordings"
 

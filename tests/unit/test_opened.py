@@ -13,9 +13,9 @@ import pytest
 from recordings import fork_join_shape, write_loop_recording, write_recording
 
 import gviz
+from gviz.api.frame import Frame, from_rows
+from gviz.api.opened import Opened, OpenedGraph
 from gviz.errors import GvizError, RecordingError
-from gviz.frame import Frame, from_rows
-from gviz.opened import Opened, OpenedGraph
 from gviz.recording.rows.tables import all_tables
 
 SHAPE = fork_join_shape()

@@ -14,11 +14,11 @@ import polars
 import pytest
 from recordings import fork_join_shape, write_recording
 
-from gviz.opened import Opened
+from gviz.api.opened import Opened
+from gviz.api.table_files import write_tables
 from gviz.recording.reader import Recording
 from gviz.recording.rows.tables import Column, Table, all_tables
 from gviz.recording.rows.value_ranges import value_range
-from gviz.table_files import write_tables
 
 BUNDLED = Path(__file__).resolve().parent.parent.parent / "assets" / "recordings"
 

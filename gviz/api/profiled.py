@@ -8,7 +8,7 @@ from gviz.collectors import profiler
 from gviz.errors import RecordingError
 
 if TYPE_CHECKING:
-    from gviz.opened import Opened
+    from gviz.api.opened import Opened
 
 
 class profile(profiler.profile):  # noqa: D101  # it is the next line
@@ -24,7 +24,7 @@ class profile(profiler.profile):  # noqa: D101  # it is the next line
             Inside the block, or where nothing was recorded.
         """
         # Not earlier: numpy and what reads recordings have no place in a watched program.
-        from gviz.opened import open_recording
+        from gviz.api.opened import open_recording
 
         if self._entered or not self._used:
             raise RecordingError(f"{self.path} is written when the with block ends; ask after it")
@@ -36,7 +36,7 @@ class profile(profiler.profile):  # noqa: D101  # it is the next line
         return open_recording(self.path)
 
     def show(self, *, server: bool = False, height: int = 720) -> None:
-        """Show the recording, as :meth:`gviz.opened.Opened.show` does."""
+        """Show the recording, as :meth:`gviz.api.opened.Opened.show` does."""
         with self.recording as opened:
             opened.show(server=server, height=height)
 

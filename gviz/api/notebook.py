@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from html import escape
 
+from gviz.api.recorded_graph import RecordedGraph
 from gviz.errors import NO_GRAPH
-from gviz.recorded_graph import RecordedGraph
 from gviz.recording import rows
 
 #: Graphs of a summary; a notebook's cell is no place for hundreds.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 
+from gviz.api.frame import Frame, Kind, from_rows, table_kinds, without
+from gviz.api.recorded_graph import RecordedGraph
 from gviz.cuda import node_type_name
-from gviz.frame import Frame, Kind, from_rows, table_kinds, without
 from gviz.model import nvtx_texts
-from gviz.recorded_graph import RecordedGraph
 from gviz.recording import EdgeArrays, LaunchArrays, SpanArrays, rows, table_of
 
 _STATISTICS: Mapping[str, Kind] = {

@@ -9,15 +9,15 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from gviz.analysis import GraphAnalysis, analyze
+from gviz.api.frame import Frame, from_rows, table_kinds
+from gviz.api.graph_frames import FRAMES
+from gviz.api.notebook import summary_html
+from gviz.api.recorded_graph import RecordedGraph
+from gviz.api.showing import show
 from gviz.comparison import Diff, compare_recordings
 from gviz.errors import GvizError
-from gviz.frame import Frame, from_rows, table_kinds
-from gviz.graph_frames import FRAMES
 from gviz.model import is_failed
-from gviz.notebook import summary_html
-from gviz.recorded_graph import RecordedGraph
 from gviz.recording import Recording, all_tables, rows
-from gviz.showing import show
 
 if TYPE_CHECKING:
     import networkx

@@ -9,10 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 
+from gviz.api.frame import Kind, import_polars, polars_types, table_kinds
+from gviz.api.graph_frames import KINDS
+from gviz.api.opened import Opened, OpenedGraph
 from gviz.errors import RecordingError
-from gviz.frame import Kind, import_polars, polars_types, table_kinds
-from gviz.graph_frames import KINDS
-from gviz.opened import Opened, OpenedGraph
 from gviz.recording import all_tables
 
 #: Formats, and the suffix of their files.
