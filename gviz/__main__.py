@@ -2,7 +2,7 @@
 
 import sys
 
-from gviz.cli.main import main
+from gviz.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -128,7 +128,7 @@ class GraphTest:
 
     def compare(self, baseline: Path) -> None:
         """Fail the test if its recording regressed from another, or exceeds ``gviz.toml``."""
-        from gviz.cli.check import read_limits
+        from gviz.cli import read_limits
 
         if not baseline.exists():
             pytest.fail(

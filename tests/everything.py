@@ -15,7 +15,7 @@ from gviz.app.views.graph_data import graph_view
 from gviz.app.views.payload import dag_payload, timeline_payload
 from gviz.app.views.table.table import table_payload
 from gviz.app.views.wire import unpack
-from gviz.cli.main import main
+from gviz.cli.command_line import main
 from gviz.formats.dot.export import to_dot
 from gviz.recording.reader import Recording
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from gviz.analysis.advice import RULES
 from gviz.analysis.analysis import Analysis
 from gviz.checks.check_result import CheckReport
-from gviz.cli.main import COMMANDS, build_parser
+from gviz.cli.command_line import COMMANDS, build_parser
 from gviz.comparison.diff_result import Diff
 from gviz.comparison.ranks.result import Skew
 from gviz.comparison.trend_result import Trend

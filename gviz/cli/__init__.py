@@ -1,1 +1,5 @@
-"""The command line: one module a command, each with ``add_parser`` and ``run``."""
+"""The command line."""
+
+from gviz.face import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -1,6 +1,6 @@
 """Would profiling work here? Pure checks over facts about a machine; the facts come from outside.
 
-``gviz.cli.doctor`` gathers the facts and prints the findings.
+``gviz.cli.commands.doctor`` gathers the facts and prints the findings.
 """
 
 from __future__ import annotations

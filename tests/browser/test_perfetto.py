@@ -21,7 +21,7 @@ from playwright.sync_api import Browser, Page, Route
 from trace_checker import Slice, read_trace
 from waiting import eventually
 
-from gviz.cli.main import main
+from gviz.cli.command_line import main
 
 pytestmark = pytest.mark.browser
 

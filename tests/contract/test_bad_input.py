@@ -39,7 +39,7 @@ else:  # a machine with a GPU need not have the viewer's packages
 
     def show_everything(path: Path) -> str:
         """Return what the command line shows of a recording."""
-        from gviz.cli.main import main
+        from gviz.cli.command_line import main
 
         with contextlib.redirect_stdout(io.StringIO()) as shown:
             assert main(["info", str(path)]) == 0

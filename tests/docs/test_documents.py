@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from recordings import transformer_shape, write_loop_recording, write_recording
 
-from gviz.cli.main import COMMANDS
+from gviz.cli.command_line import COMMANDS
 from gviz.recording.rows.schema import to_markdown
 from gviz.recording.rows.tables import all_tables
 from gviz.report import summary

@@ -9,9 +9,9 @@ import logging
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import gviz.cli.analyze
-import gviz.cli.diff
-import gviz.cli.info
+import gviz.cli.commands.analyze
+import gviz.cli.commands.diff
+import gviz.cli.commands.info
 from gviz.app.components.addresses import Addresses
 from gviz.app.files.library import Library
 from gviz.app.inspector.inspector import render_inspector
@@ -72,15 +72,15 @@ def look_at_everything(path: Path) -> None:
 
 def _commands(path: Path) -> Iterator[Callable[[], object]]:
     for json in (False, True):
-        yield lambda json=json: gviz.cli.info.run(  # type: ignore[misc]
+        yield lambda json=json: gviz.cli.commands.info.run(  # type: ignore[misc]
             argparse.Namespace(recording=path, slowest=10, json=json)
         )
-        yield lambda json=json: gviz.cli.analyze.run(  # type: ignore[misc]
+        yield lambda json=json: gviz.cli.commands.analyze.run(  # type: ignore[misc]
             argparse.Namespace(
                 recording=path, graph=None, all=True, json=json, config=None, costs=None
             )
         )
-    yield lambda: gviz.cli.diff.run(
+    yield lambda: gviz.cli.commands.diff.run(
         argparse.Namespace(before=path, after=path, more=[], graph=None, all=True, json=False)
     )
 

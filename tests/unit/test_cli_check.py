@@ -16,8 +16,8 @@ from recordings import transformer_shape, write_recording
 
 from gviz.checks.check import check_recording
 from gviz.checks.limits import MOST_KEYS, REGRESSION_KEYS, RUN_KEYS, parse_limits
-from gviz.cli.check import render_report
-from gviz.cli.main import build_parser
+from gviz.cli.command_line import build_parser
+from gviz.cli.commands.check import render_report
 from gviz.recording.reader import Recording
 
 Gviz = Callable[..., "subprocess.CompletedProcess[str]"]

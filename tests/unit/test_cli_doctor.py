@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gviz.cli.doctor import find_native_library, load_error, read_admin_only, render
+from gviz.cli.commands.doctor import find_native_library, load_error, read_admin_only, render
 from gviz.cuda.doctor import Diagnosis, Finding, Status
 
 Gviz = Callable[..., "subprocess.CompletedProcess[str]"]

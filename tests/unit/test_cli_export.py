@@ -9,7 +9,7 @@ from recordings import write_loop_recording
 from saved_file import SavedFile
 from trace_checker import read_trace
 
-from gviz.cli.main import main
+from gviz.cli.command_line import main
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.recording.writer import RecordingWriter

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from gviz import __version__
-from gviz.cli import main as cli
+from gviz.cli import command_line as cli
 from gviz.errors import CollectorError, GvizError, UsageError
 
 Gviz = Callable[..., "subprocess.CompletedProcess[str]"]

@@ -10,7 +10,7 @@ import pydot
 import pytest
 from recordings import fork_join_shape, write_recording
 
-from gviz.cli.main import main
+from gviz.cli.command_line import main
 from gviz.errors import RecordingError
 from gviz.formats.dot.export import to_dot
 from gviz.formats.dot.importer import import_dot

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gviz.cli.main import main
+from gviz.cli.command_line import main
 from gviz.errors import DotError, RecordingError, UsageError
 from gviz.formats.dot.importer import find_parents, import_dot
 from gviz.formats.dot.parse import parse_dot

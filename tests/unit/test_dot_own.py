@@ -12,7 +12,7 @@ from dot_round_trip import drawn
 from nested_recordings import layered, write_nested_recording
 from recordings import write_loop_recording
 
-from gviz.cli.main import main
+from gviz.cli.command_line import main
 from gviz.errors import DotError
 from gviz.formats.dot.export import to_dot
 from gviz.formats.dot.importer import import_dot

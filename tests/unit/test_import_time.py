@@ -29,9 +29,9 @@ def test_import_gviz_loads_only_itself() -> None:
 @pytest.mark.parametrize(
     "code",
     [
-        "import gviz.cli.main",
-        "import gviz.cli.main as m; m.build_parser()",
-        "import gviz.cli.doctor",
+        "import gviz.cli.command_line",
+        "import gviz.cli.command_line as m; m.build_parser()",
+        "import gviz.cli.commands.doctor",
         "import gviz.cuda.cupti_library",
         "import gviz.report.summary",
         "import gviz.recording.reader",
@@ -43,8 +43,10 @@ def test_light_modules_load_no_heavy_library(code: str) -> None:
 
 
 def test_gviz_info_loads_no_web_library(small_recording: object) -> None:
-    loaded = _loaded_by(f"from gviz.cli.main import main; main(['info', {str(small_recording)!r}])")
-    assert "gviz.cli.info" in loaded
+    loaded = _loaded_by(
+        f"from gviz.cli.command_line import main; main(['info', {str(small_recording)!r}])"
+    )
+    assert "gviz.cli.commands.info" in loaded
     assert loaded & {"dash", "flask", "plotly", "waitress", "networkx"} == set()
 
 

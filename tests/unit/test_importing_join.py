@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from kineto_traces import write_trace
 
-from gviz.cli.main import main
+from gviz.cli.command_line import main
 from gviz.cuda.kernel_name import demangle
 from gviz.cuda.node_type import NodeType
 from gviz.errors import UsageError

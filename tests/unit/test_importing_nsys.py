@@ -20,7 +20,7 @@ from nsys_exports import (
 )
 
 from gviz.analysis.analysis import analyze
-from gviz.cli.info import render
+from gviz.cli.commands.info import render
 from gviz.errors import GvizError, ImportingError
 from gviz.formats.importer import import_files, import_kineto, import_nsys
 from gviz.recording.reader import Recording

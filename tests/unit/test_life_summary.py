@@ -14,7 +14,7 @@ from life_recordings import LIBRARY_LINE, OWN_LINE, write_life_recording
 from gviz.app.components.addresses import Addresses
 from gviz.app.files.library import Library
 from gviz.app.server.application import render_page
-from gviz.cli.info import render, to_json
+from gviz.cli.commands.info import render, to_json
 from gviz.errors import RecordingError
 from gviz.model.life_summary import flag_names, mode_name
 from gviz.recording.reader import Recording

@@ -15,7 +15,7 @@ from recordings import fork_join_shape, write_recording
 from gviz.app.components.addresses import Addresses
 from gviz.app.files.library import Library
 from gviz.app.server.address_page import render_page
-from gviz.cli.main import main
+from gviz.cli.command_line import main
 from gviz.comparison.ranks.clock import judge_clock
 from gviz.comparison.ranks.job import read_skew
 from gviz.comparison.ranks.result import Skew

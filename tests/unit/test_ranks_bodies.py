@@ -19,7 +19,7 @@ from gviz.app.pages.ranks.comparison import RankComparisons, compared_ranks
 from gviz.app.pages.ranks.page import show_ranks
 from gviz.app.pages.ranks.timeline import ranks_timeline
 from gviz.app.views.wire import unpack
-from gviz.cli.main import main
+from gviz.cli.command_line import main
 from gviz.comparison.ranks.executions import NodeSpans, align_executions
 from gviz.comparison.ranks.job import compare_ranks
 from gviz.comparison.ranks.launch import longest_wait

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from spool_writing import FoldRecords, graph_records
 
-from gviz.cli.info import render
+from gviz.cli.commands.info import render
 from gviz.cuda.node_type import NodeType
 from gviz.recording import rows
 from gviz.recording.reader import Recording

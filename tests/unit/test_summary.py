@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from recordings import fork_join_shape, transformer_shape, write_loop_recording, write_recording
 
-from gviz.cli.info import render, to_json
+from gviz.cli.commands.info import render, to_json
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.recording.writer import RecordingWriter

@@ -11,7 +11,7 @@ import pytest
 from nested_recordings import NESTED, write_nested_recording
 from recordings import fork_join_shape, write_recording
 
-from gviz.cli.main import main
+from gviz.cli.command_line import main
 from gviz.errors import RecordingError
 from gviz.formats.dot.export import to_dot
 from gviz.formats.svg.pen import INKS, fit

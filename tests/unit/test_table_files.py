@@ -140,7 +140,7 @@ def test_views_are_the_tables_of_each_graph(tmp_path: Path) -> None:
 def test_parquet_without_polars_says_what_to_install(tmp_path: Path) -> None:
     path = write_recording(tmp_path / "r.gviz", fork_join_shape(), launches=1)
     program = (
-        "import sys; sys.modules['polars'] = None; from gviz.cli.main import main; "
+        "import sys; sys.modules['polars'] = None; from gviz.cli.command_line import main; "
         f"sys.exit(main(['export', {str(path)!r}, '--format', 'parquet']))"
     )
     done = subprocess.run(

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from everything import show_everything
 
-from gviz.cli.main import main
+from gviz.cli.command_line import main
 from gviz.errors import RecordingError
 from gviz.recording import upgrade, writer
 from gviz.recording.identity import read_version
@@ -294,7 +294,7 @@ def test_interrupt_loses_nothing(one: Path, monkeypatch: pytest.MonkeyPatch) -> 
 #: Upgrades its argument and is killed at the first call of the function that it is told.
 KILLED = """
 import os, signal, sys
-from gviz.cli.main import main
+from gviz.cli.command_line import main
 from gviz.recording import upgrade, writer
 def kill(*_): os.kill(os.getpid(), signal.SIGKILL)
 places = {"copy": (upgrade, "_copy"), "sync": (writer, "_sync"), "replace": (os, "replace")}

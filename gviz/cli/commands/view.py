@@ -11,7 +11,7 @@ from gviz.checks import DEFAULT_NAME
 from gviz.cli.recording_path import find_source
 
 if TYPE_CHECKING:
-    from gviz.cli.main import Subparsers
+    from gviz.cli.command_line import Subparsers
 
 
 def add_parser(subparsers: Subparsers) -> None:

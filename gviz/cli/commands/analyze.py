@@ -15,7 +15,7 @@ from gviz.recording import Recording
 from gviz.report import render_analysis
 
 if TYPE_CHECKING:
-    from gviz.cli.main import Subparsers
+    from gviz.cli.command_line import Subparsers
 
 #: Graphs of a run that the text is about unless asked otherwise.
 MOST_GRAPHS = 3

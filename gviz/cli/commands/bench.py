@@ -20,7 +20,7 @@ from gviz.recording import check_output, rows
 from gviz.report import summarize_bench
 
 if TYPE_CHECKING:
-    from gviz.cli.main import Subparsers
+    from gviz.cli.command_line import Subparsers
     from gviz.collectors import Experiment, Gpu, Progress, Results
 
 #: Exit code when it was interrupted, as a shell reports it.

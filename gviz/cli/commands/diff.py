@@ -16,7 +16,7 @@ from gviz.recording import Recording
 from gviz.report import render_diff
 
 if TYPE_CHECKING:
-    from gviz.cli.main import Subparsers
+    from gviz.cli.command_line import Subparsers
 
 #: Graphs of a run that the text tells in full unless asked otherwise.
 MOST_GRAPHS = 3

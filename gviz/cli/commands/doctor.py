@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from gviz.cuda import Diagnosis, Facts, diagnose, find_cupti, probe
 
 if TYPE_CHECKING:
-    from gviz.cli.main import Subparsers
+    from gviz.cli.command_line import Subparsers
 
 _DRIVER_PARAMETERS = Path("/proc/driver/nvidia/params")
 

@@ -46,30 +46,38 @@ class Command:
 
 
 COMMANDS = {
-    "run": Command("gviz.cli.run_", "run a program and record its CUDA graphs"),
-    "view": Command("gviz.cli.view", "open recordings in the browser"),
-    "demo": Command("gviz.cli.demo", "open the bundled recordings in the browser"),
-    "info": Command("gviz.cli.info", "say what is in a recording"),
+    "run": Command("gviz.cli.commands.run_", "run a program and record its CUDA graphs"),
+    "view": Command("gviz.cli.commands.view", "open recordings in the browser"),
+    "demo": Command("gviz.cli.commands.demo", "open the bundled recordings in the browser"),
+    "info": Command("gviz.cli.commands.info", "say what is in a recording"),
     "analyze": Command(
-        "gviz.cli.analyze", "say what bounds a graph's launches and what could be gained"
+        "gviz.cli.commands.analyze", "say what bounds a graph's launches and what could be gained"
     ),
-    "diff": Command("gviz.cli.diff", "say what changed from one recording to another"),
+    "diff": Command("gviz.cli.commands.diff", "say what changed from one recording to another"),
     "trend": Command(
-        "gviz.cli.trend", "show the launch times of graphs through any number of runs"
+        "gviz.cli.commands.trend", "show the launch times of graphs through any number of runs"
     ),
-    "merge": Command("gviz.cli.merge", "put the recordings of a job's ranks in one file"),
-    "skew": Command("gviz.cli.skew", "compare the ranks of a job"),
-    "check": Command("gviz.cli.check", "fail if a recording exceeds limits or its baseline"),
+    "merge": Command("gviz.cli.commands.merge", "put the recordings of a job's ranks in one file"),
+    "skew": Command("gviz.cli.commands.skew", "compare the ranks of a job"),
+    "check": Command(
+        "gviz.cli.commands.check", "fail if a recording exceeds limits or its baseline"
+    ),
     "import": Command(
-        "gviz.cli.import_",
+        "gviz.cli.commands.import_",
         "make a recording from a trace of another profiler, or a DOT dump of the driver",
     ),
     "export": Command(
-        "gviz.cli.export", "write a recording for other programs, or as one HTML file"
+        "gviz.cli.commands.export", "write a recording for other programs, or as one HTML file"
     ),
-    "bench": Command("gviz.cli.bench", "measure what CUDA graphs cost and save on this GPU"),
-    "upgrade": Command("gviz.cli.upgrade", "bring recordings of older gviz versions up to date"),
-    "doctor": Command("gviz.cli.doctor", "say whether profiling would work here, and why not"),
+    "bench": Command(
+        "gviz.cli.commands.bench", "measure what CUDA graphs cost and save on this GPU"
+    ),
+    "upgrade": Command(
+        "gviz.cli.commands.upgrade", "bring recordings of older gviz versions up to date"
+    ),
+    "doctor": Command(
+        "gviz.cli.commands.doctor", "say whether profiling would work here, and why not"
+    ),
 }
 
 

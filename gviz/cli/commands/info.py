@@ -33,7 +33,7 @@ from gviz.report import (
 )
 
 if TYPE_CHECKING:
-    from gviz.cli.main import Subparsers
+    from gviz.cli.command_line import Subparsers
 
 #: Nodes whose parameters are listed; a captured loop may hold thousands of host functions.
 _PARAMETER_LINES = 8

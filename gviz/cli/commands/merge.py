@@ -15,7 +15,7 @@ from gviz.recording import Recording, merge_recordings, rows
 from gviz.report import format_count, render_table, wrapped
 
 if TYPE_CHECKING:
-    from gviz.cli.main import Subparsers
+    from gviz.cli.command_line import Subparsers
 
 
 def add_parser(subparsers: Subparsers) -> None:

@@ -7,11 +7,11 @@ from contextlib import ExitStack
 from importlib.resources import as_file, files
 from typing import TYPE_CHECKING
 
-from gviz.cli.view import add_server_options, serve_files
+from gviz.cli.commands.view import add_server_options, serve_files
 from gviz.errors import RecordingError
 
 if TYPE_CHECKING:
-    from gviz.cli.main import Subparsers
+    from gviz.cli.command_line import Subparsers
 
 
 def add_parser(subparsers: Subparsers) -> None:

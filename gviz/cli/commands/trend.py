@@ -25,7 +25,7 @@ from gviz.recording import Recording
 from gviz.report import format_count, format_ns, format_shift, render_table, wrapped
 
 if TYPE_CHECKING:
-    from gviz.cli.main import Subparsers
+    from gviz.cli.command_line import Subparsers
 
 #: Series that the text shows unless asked otherwise.
 MOST_SERIES = 5

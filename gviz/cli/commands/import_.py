@@ -11,7 +11,7 @@ from gviz.cli.progress import ProgressLine
 from gviz.formats import bare_name, import_files
 
 if TYPE_CHECKING:
-    from gviz.cli.main import Subparsers
+    from gviz.cli.command_line import Subparsers
 
 
 def add_parser(subparsers: Subparsers) -> None:

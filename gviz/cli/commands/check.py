@@ -36,7 +36,7 @@ from gviz.recording import Recording
 from gviz.report import format_count, render_table, wrapped
 
 if TYPE_CHECKING:
-    from gviz.cli.main import Subparsers
+    from gviz.cli.command_line import Subparsers
 
 
 def add_parser(subparsers: Subparsers) -> None:

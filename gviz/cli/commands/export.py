@@ -15,7 +15,7 @@ from gviz.recording import Recording, check_output, rows
 from gviz.report import format_bytes, format_count
 
 if TYPE_CHECKING:
-    from gviz.cli.main import Subparsers
+    from gviz.cli.command_line import Subparsers
 
 
 def add_parser(subparsers: Subparsers) -> None:

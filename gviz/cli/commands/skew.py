@@ -26,7 +26,7 @@ from gviz.recording import Recording
 from gviz.report import format_count, format_ns, render_table, wrapped
 
 if TYPE_CHECKING:
-    from gviz.cli.main import Subparsers
+    from gviz.cli.command_line import Subparsers
 
 #: Nodes and collectives of a graph that the text lists unless asked otherwise.
 MOST_NODES = 10

@@ -11,7 +11,7 @@ from gviz.errors import RecordingError, UsageError
 from gviz.recording import SCHEMA_VERSION, check_output, read_version, upgrade_recording
 
 if TYPE_CHECKING:
-    from gviz.cli.main import Subparsers
+    from gviz.cli.command_line import Subparsers
 
 
 def add_parser(subparsers: Subparsers) -> None:

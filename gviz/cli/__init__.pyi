@@ -1,0 +1,2 @@
+from gviz.cli.command_line import main as main
+from gviz.cli.commands.check import read_limits as read_limits

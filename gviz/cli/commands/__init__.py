@@ -1,0 +1,5 @@
+"""The commands, one module each, with ``add_parser`` and ``run``."""
+
+from gviz.face import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)
