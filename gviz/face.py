@@ -6,9 +6,10 @@ A package lists them in ``__init__.pyi``, which is what type checkers read, one 
 
 and its ``__init__.py`` says::
 
-    __getattr__, __dir__, __all__ = attach(__name__, __file__)
+    __getattr__, __dir__ = attach(__name__, __file__)
 
-so that importing one name loads the module that defines it and no other.
+so that importing one name loads the module that defines it and no other. The list itself is read
+when the first name is asked for: a program that gviz attaches to pays for nothing it does not use.
 
 References
 ----------
@@ -17,18 +18,16 @@ The form is that of SPEC 1, lazy loading of submodules: https://scientific-pytho
 
 from __future__ import annotations
 
-import ast
+import os
 import sys
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 
-def attach(
-    package: str, file: str
-) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """Return the ``__getattr__``, ``__dir__`` and ``__all__`` of a package.
+def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return the ``__getattr__`` and ``__dir__`` of a package.
 
     Parameters
     ----------
@@ -37,10 +36,13 @@ def attach(
     file
         Its ``__file__``; the face lies beside it.
     """
-    modules = read_face(Path(file).with_suffix(".pyi"))
+    path = os.path.splitext(file)[0] + ".pyi"
 
     def load(name: str) -> Any:
-        module = modules.get(name)
+        if name == "__all__":
+            return sorted(read_face(path))
+        # What Python and debuggers ask of any module is in no face.
+        module = None if name.startswith("__") else read_face(path).get(name)
         if module is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         if module == package:  # a module that is used as a namespace
@@ -52,12 +54,19 @@ def attach(
         setattr(sys.modules[package], name, value)
         return value
 
-    return load, lambda: sorted(modules), sorted(modules)
+    def names() -> list[str]:
+        return sorted({*vars(sys.modules[package]), *read_face(path)})
+
+    return load, names
 
 
-def read_face(path: Path) -> dict[str, str]:
-    """Return, by name, the module that each name of a face is imported from."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+@cache
+def read_face(path: str) -> dict[str, str]:
+    """Return the module that each name of a face is imported from, by name."""
+    import ast
+
+    with open(path, encoding="utf-8") as file:
+        tree = ast.parse(file.read())
     return {
         alias.name: str(node.module)
         for node in tree.body

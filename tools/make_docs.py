@@ -27,7 +27,7 @@ MARK = "<!-- Below: generated from gviz/recording/rows/recorded.py by 'make docs
 #: The same for docs/comparing.md.
 COMPARING_MARK = "<!-- Below: generated from gviz/comparison by 'make docs'. -->"
 #: The same for docs/merging.md.
-MERGING_MARK = "<!-- Below: generated from gviz/ranks by 'make docs'. -->"
+MERGING_MARK = "<!-- Below: generated from gviz/comparison/ranks by 'make docs'. -->"
 #: The same for docs/check.md.
 CHECK_MARK = "<!-- Below: generated from gviz/checks by 'make docs'. -->"
 #: The same for docs/analysis.md.

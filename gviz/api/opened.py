@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import polars
 
 
-def open_recording(path: str | PathLike[str]) -> Opened:
+def open(path: str | PathLike[str]) -> Opened:
     """Open a recording for reading.
 
     Parameters
@@ -61,7 +61,7 @@ class Opened:
 
     @classmethod
     def at(cls, path: str | PathLike[str]) -> Opened:
-        """Open a file; see :func:`open_recording`."""
+        """Open a file; see :func:`open`."""
         return cls(Recording(str(path)))
 
     def __enter__(self) -> Opened:

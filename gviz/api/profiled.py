@@ -24,7 +24,7 @@ class profile(profiler.profile):  # noqa: D101  # it is the next line
             Inside the block, or where nothing was recorded.
         """
         # Not earlier: numpy and what reads recordings have no place in a watched program.
-        from gviz.api.opened import open_recording
+        from gviz.api.opened import Opened
 
         if self._entered or not self._used:
             raise RecordingError(f"{self.path} is written when the with block ends; ask after it")
@@ -33,7 +33,7 @@ class profile(profiler.profile):  # noqa: D101  # it is the next line
                 f"there is no {self.path}: nothing was recorded, or 'gviz run' did it into its "
                 "own file; what gviz said on stderr tells why"
             )
-        return open_recording(self.path)
+        return Opened.at(self.path)
 
     def show(self, *, server: bool = False, height: int = 720) -> None:
         """Show the recording, as :meth:`gviz.api.opened.Opened.show` does."""

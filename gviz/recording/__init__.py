@@ -5,4 +5,4 @@ This package is the only place in gviz that speaks SQL.
 
 from gviz.face import attach
 
-__getattr__, __dir__, __all__ = attach(__name__, __file__)
+__getattr__, __dir__ = attach(__name__, __file__)

@@ -121,7 +121,7 @@ def test_callback_may_remove_itself(package: str) -> None:
 
 def test_hook_imports_nothing_heavy() -> None:
     text = (
-        "import sys; from gviz.collectors import import_hook; "
+        "import sys; from gviz.collectors.hooks import import_hook; "
         "import_hook.on_import('torch.profiler', print); "
         "print([m for m in ('torch', 'numpy', 'jax') if m in sys.modules])"
     )

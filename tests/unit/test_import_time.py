@@ -22,7 +22,7 @@ def _loaded_by(code: str) -> set[str]:
 
 def test_import_gviz_loads_only_itself() -> None:
     loaded = _loaded_by("import gviz")
-    assert {name for name in loaded if name.startswith("gviz")} == {"gviz"}
+    assert {name for name in loaded if name.startswith("gviz")} == {"gviz", "gviz.face"}
     assert loaded & HEAVY == set()
 
 
@@ -52,7 +52,11 @@ def test_gviz_info_loads_no_web_library(small_recording: object) -> None:
 
 def test_pytest_plugin_loads_nothing_but_pytest() -> None:
     loaded = _loaded_by("import pytest; before |= set(sys.modules); import gviz.pytest_plugin")
-    assert {name for name in loaded if name.startswith("gviz")} == {"gviz", "gviz.pytest_plugin"}
+    assert {name for name in loaded if name.startswith("gviz")} == {
+        "gviz",
+        "gviz.face",
+        "gviz.pytest_plugin",
+    }
     assert loaded & (HEAVY | {"pandas", "polars"}) == set()
     assert len(loaded) < 8
 
@@ -64,7 +68,10 @@ def test_unknown_name_raises_attribute_error() -> None:
         _ = gviz.prophile
 
 
-def test_dir_lists_the_public_names() -> None:
+def test_public_names_are_these() -> None:
     import gviz
 
-    assert set(gviz.__all__) <= set(dir(gviz))
+    names = {"GvizError", "compare_stream", "open", "profile", "start", "stop", "watch"}
+    assert set(gviz.__all__) == names
+    assert names <= set(dir(gviz))
+    assert all(getattr(gviz, name) is not None for name in names)

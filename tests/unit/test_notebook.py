@@ -136,7 +136,7 @@ def test_view_is_served_where_there_is_no_notebook(
     if server:
         request.getfixturevalue("notebook")
     served: list[list[Path]] = []
-    monkeypatch.setattr("gviz.app.server.server.serve", lambda paths, options: served.append(paths))
+    monkeypatch.setattr("gviz.app.serve", lambda paths, options: served.append(paths))
     with gviz.open(BUNDLED / "cupy_pipeline.gviz") as opened:
         opened.show(server=server)
     assert served == [[BUNDLED / "cupy_pipeline.gviz"]]
