@@ -352,17 +352,19 @@ def test_pooled_payloads_are_what_they_were(small_recording: Path) -> None:
 def test_every_fold_can_be_opened_and_closed(path: Path, most: int) -> None:
     with Recording(path) as recording:
         tree = read_tree(recording, 1)
-        level = read_level(recording, tree)
+        levels = [read_level(recording, tree, at) for at in range(len(tree.levels))]
+    bodies = [node for at in range(len(levels)) for node in tree.holders_in(at)]
     for folding in FOLDINGS:
-        folds = fold_level(level, folding)
-        states = fold_states(*list_openings(tree, lambda at: level, folding), most)
+        folds = [fold for level in levels for fold in fold_level(level, folding).walk()]
+        states = fold_states(*list_openings(tree, levels.__getitem__, folding), most)
         assert states.together == (most == 0)
-        assert set(states.opened) == {fold.id for fold in folds.walk()}
+        opened = {fold.id for fold in folds} | {open_id(int(tree.key[node])) for node in bodies}
+        assert set(states.opened) == opened
         assert states.sets()[0] == frozenset()
-        for name, opened in states.opened.items():
-            assert name in opened
+        for name, around in states.opened.items():
+            assert name in around
             # Nothing is open inside something closed.
-            assert {states.parent[o] for o in opened} - {None} <= set(opened)
+            assert {states.parent[o] for o in around} - {None} <= set(around)
         header = states.to_header()
         for name, (place, parent) in header["folds"].items():
             assert header["sets"][place] == sorted(states.opened[name])

@@ -21,8 +21,13 @@ def timed_launches(recording: Recording, run_id: int) -> list[Launch]:
     """Return each launch with node times: its nodes by start, relative to the first."""
     functions = {k: f.name for k, f in recording.fetch_functions(run_id).items()}
     found = []
-    for graph in recording.fetch_graphs(run_id):
-        nodes = {n.exec_node_id: n for n in recording.fetch_nodes(graph.graph_id)}
+    graphs = recording.fetch_graphs(run_id)
+    for graph in graphs:
+        # An executable numbers the nodes of its bodies along with its own.
+        held = {graph.graph_id}
+        for body in graphs:  # a body follows the graph that its parent node is in
+            held |= {body.graph_id} if body.parent_graph_id in held else set()
+        nodes = {n.exec_node_id: n for at in held for n in recording.fetch_nodes(at)}
         for launch in recording.fetch_launches(graph.graph_id):
             spans = recording.fetch_spans(launch.launch_id)
             if not len(spans):
