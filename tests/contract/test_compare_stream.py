@@ -27,7 +27,7 @@ from ctypes import c_float, c_uint, c_ulonglong
 import numpy as np
 import gviz
 from contract.driver import Arguments, Driver
-from gviz.collectors import compare
+from gviz.collectors.comparing import both_ways
 
 output, mode = sys.argv[1], sys.argv[2]
 options = json.loads(sys.argv[3])
@@ -86,7 +86,7 @@ class Library:
     def same_random_state(self, state):
         return True
 
-compare.choose = lambda capture, function: Library()
+both_ways.choose = lambda capture, function: Library()
 where = {} if options.pop("temporary", False) else {"path": output}
 inside = options.pop("inside", False)
 try:

@@ -40,7 +40,7 @@ _ITERATIONS = st.integers(0, 2**24 - 1)
 
 @pytest.fixture(scope="module", autouse=True)
 def _no_door() -> Iterator[None]:
-    """Rows here refer to rows that are not there: tests/unit/test_integrity.py is about those."""
+    """Rows here refer to rows that are not there, which test_integrity.py is about."""
     with mock.patch.object(database, "check_integrity"):
         yield
 

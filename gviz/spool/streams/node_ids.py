@@ -3,7 +3,7 @@
 References
 ----------
 The numbering is measured (H100, driver 580, CUPTI 13.0), not documented: tests/contract and
-tests/unit/test_spool_nesting.py hold the graphs it was read from.
+tests/unit/spool/streams/test_nesting.py hold the graphs it was read from.
 """
 
 from __future__ import annotations

@@ -1,0 +1,333 @@
+"""Pages as component trees: what each says, and in which state an address puts it."""
+
+from __future__ import annotations
+
+import json
+import lzma
+from pathlib import Path
+
+import plotly
+import pytest
+from app_recordings import OWN_LINE, measured, write_detailed_recording, write_imported_recording
+from app_tree import by_id, links, texts, walk
+from places import ROOT
+from recordings import transformer_shape, write_loop_recording, write_recording
+
+from gviz.app.components.addresses import Addresses
+from gviz.app.components.quantity import duration
+from gviz.app.files.library import Library
+from gviz.app.inspector.inspector import render_inspector
+from gviz.app.inspector.memory_panel import render_memory_facts
+from gviz.app.inspector.node_json import node_json
+from gviz.app.server.application import render_page
+from gviz.app.views.graph_data import graph_view
+from gviz.app.views.payload import DagAsked, dag_payload, level_memory_payload
+from gviz.app.views.table.table import table_payload
+from gviz.app.views.wire import unpack
+from gviz.formats.importer import import_files
+from gviz.recording.reader import Recording
+
+ADDRESSES = Addresses("/")
+
+
+def page(library: Library, path: str, search: str = "") -> object:
+    return render_page(library, ADDRESSES, path, search)[0]
+
+
+@pytest.fixture
+def detailed(tmp_path: Path) -> Library:
+    return Library([write_detailed_recording(tmp_path / "detailed.gviz")])
+
+
+@pytest.fixture
+def imported(tmp_path: Path) -> Library:
+    return Library([write_imported_recording(tmp_path / "dump.gviz")])
+
+
+@pytest.fixture
+def loop(tmp_path: Path) -> Library:
+    return Library([write_loop_recording(tmp_path / "loop.gviz")])
+
+
+@pytest.fixture(scope="module")
+def small(small_recording: Path) -> Library:
+    return Library([small_recording])
+
+
+def inspect(library: Library, graph_id: int, *nodes: int) -> str:
+    file = library.files()[0].key
+    view = graph_view(library, file, graph_id)
+    return texts(render_inspector(library, file, view, nodes, ADDRESSES))
+
+
+def test_runs_page_lists_every_run_with_a_way_to_it(small: Library) -> None:
+    shown = page(small, "/")
+    assert "fork-join 3x4" in texts(shown)
+    assert "H100 80GB HBM3" in texts(shown)
+    assert "/run?file=small&run=1" in links(shown)
+    assert "/graph?file=small&graph=1" in links(shown)
+
+
+def test_runs_page_marks_an_aborted_run_and_shows_its_warning(detailed: Library) -> None:
+    shown = texts(page(detailed, "/"))
+    assert "aborted" in shown
+    assert "The process was killed." in shown
+    assert "2 × H100 80GB HBM3" in shown
+
+
+def test_run_page_says_what_measuring_cost(detailed: Library) -> None:
+    shown = texts(page(detailed, "/run", "?file=detailed&run=1"))
+    assert "launch event cost\n1.53 µs" in shown
+    assert "1.53 µs" in shown
+    assert "unknown (aborted)" in shown
+
+
+def test_graph_page_takes_its_state_from_the_address(small: Library) -> None:
+    shown = page(small, "/graph", "?file=small&graph=1&node=1005,1006&launch=7&colour=kind")
+    assert by_id(shown, "dag").selected == [1005, 1006]
+    assert by_id(shown, "dag").colour == "kind"
+    assert by_id(shown, "selection").data == [1005, 1006]
+    assert "launch=7" in by_id(shown, "timeline").source
+    assert by_id(shown, "launch").value == "7"
+
+
+def test_graph_page_ignores_nodes_and_launches_that_are_not_there(small: Library) -> None:
+    shown = page(small, "/graph", "?file=small&graph=1&node=5,x,1005&launch=99999")
+    assert by_id(shown, "selection").data == [1005]
+    assert 1 <= int(by_id(shown, "launch").value) <= 20
+
+
+def test_graph_page_of_an_import_says_that_it_has_no_times(imported: Library) -> None:
+    shown = page(imported, "/graph", "?file=dump&graph=1")
+    assert "No times: a DOT dump carries none" in texts(shown)
+    assert by_id(shown, "dag").colour == "kind"
+
+
+def test_graph_page_without_nodes_says_so(imported: Library) -> None:
+    assert "This graph has no nodes." in texts(page(imported, "/graph", "?file=dump&graph=2"))
+
+
+def test_body_graph_is_reached_from_its_node_and_leads_back(loop: Library) -> None:
+    file = loop.files()[0].key
+    view = graph_view(loop, file, 1)
+    inspector = render_inspector(loop, file, view, [1002], ADDRESSES)
+    assert "/graph?file=loop&graph=2" in links(inspector)
+    _, steps, _ = render_page(loop, ADDRESSES, "/graph", "?file=loop&graph=2")
+    assert "/graph?file=loop&graph=1" in links(steps)
+
+
+def test_body_graph_shows_the_times_of_its_nodes(loop: Library) -> None:
+    shown = inspect(loop, 2, 2001)
+    assert "5.00 µs" in shown
+    assert "step_kernel" in shown
+
+
+def test_node_with_a_body_shows_the_time_inside(loop: Library) -> None:
+    view = graph_view(loop, "loop", 1)
+    shown = inspect(loop, 1, 1002)
+    assert "its time is that of the nodes of its body" in shown
+    assert "34.0 µs" in shown  # 5 iterations of 5.0 and 1.8 µs
+    assert view.node_time_ns == 34_000 + 3_000 + 2_500
+
+
+@pytest.mark.parametrize(
+    ("path", "search"),
+    [
+        ("/nowhere", ""),
+        ("/graph", ""),
+        ("/graph", "?file=none&graph=1"),
+        ("/graph", "?file=small&graph=77"),
+        ("/run", "?file=small&run=9"),
+        ("/run", "?file=none&run=1"),
+        ("/graph", "?file=small&graph=abc"),
+    ],
+)
+def test_address_of_nothing_is_a_message(small: Library, path: str, search: str) -> None:
+    assert "Not here" in texts(page(small, path, search))
+
+
+def test_inspector_of_a_kernel_says_everything_known(detailed: Library) -> None:
+    shown = inspect(detailed, 1, 11)
+    for expected in (
+        "silu",
+        "void silu<float>(float*, int, float)",
+        "64 × 2",
+        "128",
+        "16\u202f384",
+        "2.00 KiB",
+        "1.00 KiB",
+        "32 a thread",
+        "75.0 %",
+        "stream 13",
+        "-1",
+        OWN_LINE,
+        "/home/user/train.py:41 in Block.forward",
+        "step › layer 3",
+        "0x00007f0000000200",
+        "512 B into 1.00 MiB at 0x7f0000000000",
+        "4\u202f096",
+        "0.5 (32-bit float)",
+        " guess",
+    ):
+        assert expected in shown, expected
+
+
+def test_inspector_shows_the_innermost_own_line_first(detailed: Library) -> None:
+    shown = inspect(detailed, 1, 11)
+    assert shown.index(OWN_LINE) < shown.index("site-packages")
+
+
+def test_inspector_of_a_copy_says_direction_size_and_addresses(detailed: Library) -> None:
+    shown = inspect(detailed, 1, 12)
+    for expected in (
+        "device to host",
+        "4.00 KiB",
+        "0x7f0000000000",
+        "0x550000001000",
+        "No Python stack: created without Python.",
+    ):
+        assert expected in shown, expected
+
+
+def test_inspector_says_why_a_node_has_no_time(imported: Library, detailed: Library) -> None:
+    assert "Not timed: CUPTI reports host nodes only from version 13.1." in inspect(imported, 1, 2)
+    assert "imported from a DOT dump" in inspect(imported, 1, 1)
+    assert "no launch of this graph was recorded" in inspect(detailed, 1, 11)
+
+
+def test_inspector_compares_with_the_eager_pass(small: Library) -> None:
+    shown = inspect(small, 1, 1005)
+    assert "Eager" in shown
+    assert "Graph vs eager" in shown
+
+
+def test_inspector_of_several_nodes_sums(small: Library) -> None:
+    view = graph_view(small, "small", 1)
+    total = sum(measured(view)[n].median_ns for n in (1004, 1005))
+    shown = inspect(small, 1, 1004, 1005, 1003)
+    assert "3 nodes selected" in shown
+    assert f"{total / 1e3:.2f} µs" in shown
+    assert "2 of 3" in shown
+
+
+def test_inspector_of_nothing_offers_the_slowest_nodes(small: Library) -> None:
+    view = graph_view(small, "small", 1)
+    slowest = max(measured(view).values(), key=lambda s: s.median_ns)
+    shown = inspect(small, 1)
+    assert "No node selected" in shown
+    assert view.nodes[slowest.node_id].name in shown
+
+
+def test_table_has_one_value_a_node_and_its_share(small: Library) -> None:
+    view = graph_view(small, "small", 1)
+    columns = json.loads(table_payload(view))
+    assert columns["node"] == sorted(view.nodes)
+    assert {len(values) for values in columns.values()} == {len(view.nodes)}
+    total = sum(s.total_ns for s in measured(view).values())
+    shares = sum(s for s in columns["share"] if s is not None)
+    assert shares == pytest.approx(total / view.recorded_gpu_ns)
+
+
+def test_table_of_no_nodes_is_empty(imported: Library) -> None:
+    assert table_payload(graph_view(imported, "dump", 2)) == b"{}"
+
+
+def test_names_are_text_and_never_markup(detailed: Library) -> None:
+    shown, steps, title = render_page(detailed, ADDRESSES, "/run", "?file=detailed&run=1")
+    assert "train <b>.py" in texts(shown)
+    assert "dangerously" not in json.dumps(
+        [shown, steps, title], cls=plotly.utils.PlotlyJSONEncoder
+    )
+
+
+def test_large_page_is_built_once(tmp_path: Path) -> None:
+    path = write_recording(tmp_path / "large.gviz", transformer_shape(40), launches=2)
+    library = Library([path])
+    assert graph_view(library, "large", 1) is graph_view(library, "large", 1)
+
+
+def test_inspector_says_who_else_is_given_the_memory() -> None:
+    pipeline = Library([ROOT / "assets" / "recordings" / "cupy_pipeline.gviz"])
+    memset = inspect(pipeline, 1, 0)
+    assert "writes 1.00 KiB at" in memset
+    blur = inspect(pipeline, 1, 5)
+    assert "is given its start" in blur
+    assert "at the same address: 8 nodes" in blur
+
+
+@pytest.mark.parametrize("text", ["99999999999999999999", "-1", "x", "١", "1e3", ""])
+def test_address_with_an_impossible_id_is_a_page_not_an_error(small: Library, text: str) -> None:
+    shown = texts(page(small, "/graph", f"?file=small&graph={text}"))
+    assert "Runs" in shown or "no " in shown.lower()
+    assert texts(
+        page(small, "/graph", f"?file=small&graph=1&launch={text}&node={text}&stream={text}")
+    )
+    assert texts(page(small, "/run", f"?file=small&run={text}"))
+
+
+def test_node_is_taken_away_as_json() -> None:
+    pipeline = Library([ROOT / "assets" / "recordings" / "cupy_pipeline.gviz"])
+    view = graph_view(pipeline, "cupy_pipeline", 1)
+    recording = pipeline.file("cupy_pipeline").recording
+    node, arguments = view.nodes[5], recording.fetch_arguments(1, 5)
+    stack = recording.fetch_stack(node.stack_id or 0)
+    found = json.loads(node_json(view, node, arguments, [], stack))
+    assert found["node"]["name"] == "blur"
+    assert found["node"]["kind"] == "KERNEL"
+    assert found["statistics"]["median_ns"] == measured(view)[5].median_ns
+    assert bytes.fromhex(found["arguments"][0]["value"]) == arguments[0].value
+    assert found["stack"][0]["line"] == stack[0].line
+    assert "parameters" not in found
+
+
+def test_time_is_summed_by_kernel_name() -> None:
+    pipeline = Library([ROOT / "assets" / "recordings" / "cupy_pipeline.gviz"])
+    view = graph_view(pipeline, "cupy_pipeline", 1)
+    shown = inspect(pipeline, 1)
+    blurs = [s.median_ns for n, s in measured(view).items() if view.nodes[n].name == "blur"]
+    assert len(blurs) == 4
+    assert f"blur\n4\n{duration(sum(blurs))}\n" in shown
+
+
+@pytest.mark.parametrize("graph", [1, 2])
+def test_memory_view_of_a_dump_says_that_there_is_nothing(imported: Library, graph: int) -> None:
+    shown = page(imported, "/graph", f"?file=dump&graph={graph}&panel=memory&edges=data")
+    view = graph_view(imported, "dump", graph)
+    facts = texts(render_memory_facts(imported, "dump", view))
+    assert "No node of this graph allocates or frees memory" in facts
+    edition = imported.file("dump").edition
+    assert by_id(shown, "memory").source == f"/payload/memory/{edition}/{graph}"
+    with Recording(imported.file("dump").path) as recording:
+        header, _ = unpack(level_memory_payload(recording, graph, None))
+        assert header["axis"] == "order"
+        assert unpack(dag_payload(recording, graph, DagAsked(data=True)))
+
+
+@pytest.mark.parametrize("graph", [1, 2])
+def test_memory_view_of_bodies_has_the_times_of_the_launch(loop: Library, graph: int) -> None:
+    with Recording(loop.file("loop").path) as recording:
+        header, arrays = unpack(level_memory_payload(recording, graph, 1))
+    assert header["axis"] == "time"
+    assert (arrays["node_end"] > arrays["node_start"]).all()
+
+
+def test_memory_is_fetched_when_it_is_looked_at(small: Library) -> None:
+    shown = page(small, "/graph", "?file=small&graph=1")
+    assert getattr(by_id(shown, "memory"), "source", None) is None
+    assert by_id(shown, "memory-source").data.startswith("/payload/memory/small@")
+    assert by_id(shown, "memory-box").hidden
+    assert not by_id(shown, "timeline-box").hidden
+
+
+def test_an_imported_trace_without_graphs_is_said_to_be_one(tmp_path: Path) -> None:
+    golden = ROOT / "tests" / "golden" / "traces" / "eager_torch_2.11.json.xz"
+    trace = tmp_path / "eager.json"
+    trace.write_bytes(lzma.decompress(golden.read_bytes()))
+    import_files([trace], tmp_path / "eager.gviz")
+    shown = page(Library([tmp_path / "eager.gviz"]), "/")
+    said = texts(shown)
+    assert "The trace has no launch of a CUDA graph, and 44 operations outside graphs." in said
+    assert "while gviz watched" not in said
+    titles = [str(getattr(part, "title", "")) for part in walk(shown)]
+    assert any("the trace is of PyTorch's profiler" in title for title in titles)
+    assert not any("it carries no times" in title for title in titles)
