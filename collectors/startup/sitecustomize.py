@@ -37,13 +37,15 @@ def _forget() -> None:
 
 def _load_gviz(here: str) -> None:
     """Import the gviz that this folder belongs to: another Python has none, or another version."""
-    package = os.path.dirname(os.path.dirname(here))
-    path = os.path.join(package, "__init__.py")
-    if os.path.basename(package) != "gviz" or not os.path.exists(path):
-        return  # an editable install: the import system knows where gviz is
+    above = os.path.dirname(os.path.dirname(here))
+    if os.path.basename(above) == "gviz" and os.path.exists(os.path.join(above, "__init__.py")):
+        folders = [above]
+    else:  # an editable install: gviz stands beside its parts, which the second folder leads to
+        folders = [os.path.join(above, "gviz"), above]
     from importlib.util import module_from_spec, spec_from_file_location
 
-    spec = spec_from_file_location("gviz", path, submodule_search_locations=[package])
+    path = os.path.join(folders[0], "__init__.py")
+    spec = spec_from_file_location("gviz", path, submodule_search_locations=folders)
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)
