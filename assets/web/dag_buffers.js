@@ -40,6 +40,11 @@
       return this.view.frame.props.buffer || null;
     }
 
+    /** The buffers of what is selected now, also before it is painted: keys do not wait for it. */
+    current() {
+      return this.of(this.view.selectedItems());
+    }
+
     /** The buffers to draw for a selection of items. */
     of(selected) {
       const { scene } = this;
@@ -76,7 +81,9 @@
 
     /** Follow the next or the previous buffer of the selection; after the last all of them. */
     step(forward) {
-      if (!this.scene.uses || !this.all || !this.all.length) return false;
+      if (!this.scene.uses) return false;
+      this.current();
+      if (!this.all.length) return false;
       const texts = [null, ...this.all.map((buffer) => buffer.text)];
       const at = Math.max(0, texts.indexOf(this.followed));
       const next = (at + (forward ? 1 : texts.length - 1)) % texts.length;
@@ -112,7 +119,7 @@
         hovered: this.hovered,
         followed: this.followed,
         labels: this.view.drawn.labels || 0,
-        buffers: this.drawn.map(({ letter, text, items, links }) => ({
+        buffers: this.current().map(({ letter, text, items, links }) => ({
           letter, text, nodes: ids(items), links: links.map(ids),
         })),
       };

@@ -143,6 +143,25 @@ def test_buffers_of_a_selection_are_followed_one_by_one(graph_page: GraphPage, s
     assert seen == [["A"], ["B"], ["A", "B"]]
 
 
+def test_keys_faster_than_the_screen_are_taken_one_by_one(
+    graph_page: GraphPage, site: Site
+) -> None:
+    graph_page.open(site, f"{GRAPH}&edges=data")
+    graph_page.page.locator("#dag canvas").focus()
+    # No frame is painted between keys that come in one task, as when the machine is busy.
+    seen = graph_page.page.locator("#dag canvas").evaluate(
+        """(canvas, keys) => keys.map((key) => {
+            canvas.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+            const { selected, data } = canvas.gvizState();
+            return [selected, data.buffers.map((buffer) => buffer.letter)];
+        })""",
+        ["n"] * 5 + ["a"] * 3,
+    )
+    names = ["alloc a", "alloc b", "copy in", "fill b", "join", "join", "join", "join"]
+    letters = [["A"], ["A"], ["A"], ["A"], ["A", "B"], ["A"], ["B"], ["A", "B"]]
+    assert seen == [[[IDS[name]], own] for name, own in zip(names, letters, strict=True)]
+
+
 def test_follow_button_turns_data_on(graph_page: GraphPage, site: Site) -> None:
     graph_page.open(site, f"{GRAPH}&node={IDS['copy in']}")
     graph_page.page.locator("#inspector .gv-follow").first.click()
