@@ -1,7 +1,10 @@
 // Keys of the pages: "/" searches the table, "?" shows the keys, Escape leaves the search and
-// closes popovers. The browser itself closes a dialog on Escape.
+// closes popovers, and keys that scroll scroll the page. The browser itself closes a dialog on
+// Escape.
 (function () {
   "use strict";
+
+  const SCROLLING = new Set(["PageDown", "PageUp", "Home", "End", "ArrowDown", "ArrowUp", " "]);
 
   function typing(target) {
     return target.closest("input, textarea, select, [contenteditable]") !== null;
@@ -52,10 +55,20 @@
 
   document.addEventListener("pointerdown", (event) => closePopovers(event.target));
 
+  /** Give a page longer than its window the keys that scroll: the window itself never does. */
+  function lead(event) {
+    const page = document.getElementById("page");
+    const isLong = page && page.scrollHeight > page.clientHeight;
+    // Elsewhere in the header such keys have a meaning of their own.
+    const isFree = event.target.matches("body, .gv-header a");
+    if (isLong && isFree && SCROLLING.has(event.key)) page.focus({ preventScroll: true });
+  }
+
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) {
       return;
     }
+    lead(event);
     if (event.key === "Escape") {
       closePopovers(null);
     }
