@@ -7,6 +7,7 @@ import importlib.util
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib.metadata import entry_points
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -27,6 +28,11 @@ def _use_command(monkeypatch: pytest.MonkeyPatch, run: Callable[[object], int]) 
 
     module = SimpleNamespace(add_parser=add_parser, run=run)
     monkeypatch.setattr(cli, "load_command", lambda name: module)
+
+
+def test_installed_script_is_the_command_line() -> None:
+    (script,) = entry_points(group="console_scripts", name="gviz")
+    assert script.load() is cli.main
 
 
 def test_no_arguments_prints_help_and_exits_0(gviz: Gviz) -> None:
