@@ -2,9 +2,30 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
+from gviz.recording import check_no_directory
 from gviz.spool import SPOOL_SUFFIX, spool_of
+
+
+def file_path(text: str) -> Path:
+    """Return the path that an argument names, as argparse's ``type``.
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        If no file can have that name. An empty one pathlib would take for the directory that gviz
+        was started in.
+    """
+    if not text:
+        raise argparse.ArgumentTypeError("the name is empty; name a file")
+    path = Path(text)
+    try:
+        path.exists()
+    except OSError as error:
+        raise argparse.ArgumentTypeError(f"cannot look at {text}: {error.strerror}") from error
+    return path
 
 
 def find_source(path: Path) -> Path:
@@ -38,10 +59,12 @@ def find_recording(path: Path) -> Path:
     SpoolError
         If the spool cannot be read, or its program is still running.
     RecordingError
-        If the recording cannot be written.
+        If the recording cannot be written, or the path is that of another directory.
     """
+    names_spool = path.name.endswith(SPOOL_SUFFIX) and path.is_dir()
+    if not names_spool:
+        check_no_directory(path)
     spool = spool_of(path)
-    names_spool = path.is_dir() and path.name.endswith(SPOOL_SUFFIX)
     if names_spool or (not path.exists() and spool.is_dir()):
         from gviz.spool import fold_left_over
 

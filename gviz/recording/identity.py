@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from pathlib import Path
 
 from gviz.errors import RecordingError
@@ -27,12 +28,25 @@ def read_version(path: Path) -> int:
     return version
 
 
+def check_no_directory(path: Path) -> None:
+    """Raise RecordingError if a path is that of a directory, or cannot be looked at."""
+    try:
+        is_directory = stat.S_ISDIR(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        raise RecordingError(f"cannot read {path}: {error.strerror}") from error
+    if is_directory:
+        raise RecordingError(f"{path} is a directory; name a file in it")
+
+
 def check_header(path: Path) -> None:
     """Raise RecordingError unless a file begins as SQLite files do and is not cut short."""
+    check_no_directory(path)
     try:
         with path.open("rb") as file:
             header = file.read(100)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise RecordingError(f"there is no file {path}; check the name") from None
     except OSError as error:
         raise RecordingError(f"cannot read {path}: {error.strerror}") from error

@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gviz.analysis import analysis_to_json, analyze
 from gviz.checks import DEFAULT_NAME, read_ignored
-from gviz.cli.recording_path import find_recording
+from gviz.cli.recording_path import file_path, find_recording
 from gviz.recording import Recording
 from gviz.report import render_analysis
 
@@ -30,7 +29,7 @@ def add_parser(subparsers: Subparsers) -> None:
         "could run side by side, and what to change. Every number says whether it was "
         "measured, derived from measured ones, or estimated.",
     )
-    parser.add_argument("recording", type=Path, help="a .gviz file, or a left-over spool")
+    parser.add_argument("recording", type=file_path, help="a .gviz file, or a left-over spool")
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
         "--graph", type=int, metavar="ID", help="only this graph; 'gviz info' lists them"
@@ -43,13 +42,13 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     parser.add_argument(
         "--config",
-        type=Path,
+        type=file_path,
         metavar="FILE",
         help=f"findings to leave out (default: {DEFAULT_NAME} here); docs/analysis.md has the form",
     )
     parser.add_argument(
         "--costs",
-        type=Path,
+        type=file_path,
         metavar="FILE",
         help="launch costs to use, a recording of 'gviz bench' (default: what fits the GPU best "
         "among those in the recording, those that 'gviz bench' kept, and an H100's)",

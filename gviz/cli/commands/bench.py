@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from gviz.analysis import fit_lines, kept_folder, write_results
 from gviz.cli.progress import ProgressLine
+from gviz.cli.recording_path import file_path
 from gviz.errors import CollectorError, UsageError
 from gviz.recording import check_output, rows
 from gviz.report import summarize_bench
@@ -39,7 +40,7 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     parser.add_argument("--quick", action="store_true", help="fewer lengths, fewer readings")
     parser.add_argument(
-        "-o", "--output", type=Path, default=Path("bench.gviz"), help="default: bench.gviz"
+        "-o", "--output", type=file_path, default=Path("bench.gviz"), help="default: bench.gviz"
     )
     parser.add_argument("--overwrite", action="store_true", help="replace what is at OUTPUT")
     parser.add_argument("--device", type=int, default=0, help="CUDA device ordinal (default: 0)")

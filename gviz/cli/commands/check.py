@@ -30,7 +30,7 @@ from gviz.checks import (
     to_junit,
     to_markdown,
 )
-from gviz.cli.recording_path import find_recording
+from gviz.cli.recording_path import file_path, find_recording
 from gviz.errors import GvizError, UsageError
 from gviz.recording import Recording
 from gviz.report import format_count, render_table, wrapped
@@ -48,16 +48,16 @@ def add_parser(subparsers: Subparsers) -> None:
         "when all is within them, 1 when something is not or could not be judged, 2 when the "
         "command, a file or the configuration is wrong. Needs no GPU.",
     )
-    parser.add_argument("recording", type=Path, help="a .gviz file, or a left-over spool")
+    parser.add_argument("recording", type=file_path, help="a .gviz file, or a left-over spool")
     parser.add_argument(
         "--baseline",
-        type=Path,
+        type=file_path,
         metavar="FILE",
         help="a recording of the same program to compare with, on the same kind of GPU",
     )
     parser.add_argument(
         "--config",
-        type=Path,
+        type=file_path,
         metavar="FILE",
         help=f"limits, in its table [check] (default: {DEFAULT_NAME} here); docs/check.md has "
         "the form",
@@ -66,11 +66,11 @@ def add_parser(subparsers: Subparsers) -> None:
         "--json", action="store_true", help="print JSON; docs/check.md has the keys"
     )
     parser.add_argument(
-        "--junit", type=Path, metavar="FILE", help="also write JUnit XML, for CI servers"
+        "--junit", type=file_path, metavar="FILE", help="also write JUnit XML, for CI servers"
     )
     parser.add_argument(
         "--markdown",
-        type=Path,
+        type=file_path,
         metavar="FILE",
         help="also append Markdown, such as to $GITHUB_STEP_SUMMARY",
     )

@@ -6,10 +6,9 @@ import argparse
 import json
 import re
 import shutil
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gviz.cli.recording_path import find_recording
+from gviz.cli.recording_path import file_path, find_recording
 from gviz.comparison import Asked, compare_recordings, diff_to_json
 from gviz.errors import UsageError
 from gviz.recording import Recording
@@ -32,9 +31,11 @@ def add_parser(subparsers: Subparsers) -> None:
         "went and changed, edges, lanes, and times, with where the change of a launch's time "
         "comes from and whether it is more than noise.",
     )
-    parser.add_argument("before", type=Path, help="a .gviz file, or a left-over spool")
-    parser.add_argument("after", type=Path, help="another, made later or with something changed")
-    parser.add_argument("more", type=Path, nargs="*", help=argparse.SUPPRESS)
+    parser.add_argument("before", type=file_path, help="a .gviz file, or a left-over spool")
+    parser.add_argument(
+        "after", type=file_path, help="another, made later or with something changed"
+    )
+    parser.add_argument("more", type=file_path, nargs="*", help=argparse.SUPPRESS)
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
         "--graph",

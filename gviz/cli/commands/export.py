@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gviz.cli.progress import ProgressLine
-from gviz.cli.recording_path import find_recording
+from gviz.cli.recording_path import file_path, find_recording
 from gviz.errors import GvizError, RecordingError, UsageError
 from gviz.recording import Recording, check_output, rows
 from gviz.report import format_bytes, format_count
@@ -31,7 +31,7 @@ def add_parser(subparsers: Subparsers) -> None:
         "graph, or with --timeline of a launch, coloured by duration. csv, parquet: a folder "
         "with every table. docs/exporting.md says what is in each.",
     )
-    parser.add_argument("recording", type=Path, metavar="FILE", help="a .gviz file")
+    parser.add_argument("recording", type=file_path, metavar="FILE", help="a .gviz file")
     parser.add_argument(
         "--format", choices=[*_WRITERS], default="dot", help="what to write (default: dot)"
     )
@@ -69,14 +69,14 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--baseline",
-        type=Path,
+        type=file_path,
         metavar="FILE",
         help="html: a recording to compare the graphs with; nodes are coloured by their change",
     )
     parser.add_argument(
         "-o",
         "--output",
-        type=Path,
+        type=file_path,
         metavar="OUT",
         help="what to write (default of html, perfetto and svg: the recording's name with .html, "
         ".json.gz or .svg; of csv and parquet: a folder, its name with -csv or -parquet)",

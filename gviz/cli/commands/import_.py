@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gviz.cli.progress import ProgressLine
+from gviz.cli.recording_path import file_path
 from gviz.formats import bare_name, import_files
+from gviz.recording import check_no_directory
 
 if TYPE_CHECKING:
     from gviz.cli.command_line import Subparsers
@@ -27,12 +29,12 @@ def add_parser(subparsers: Subparsers) -> None:
         "joined into one run. docs/importing.md says what comes from where.",
     )
     parser.add_argument(
-        "files", type=Path, nargs="+", metavar="FILE", help="a trace, dumps, or both"
+        "files", type=file_path, nargs="+", metavar="FILE", help="a trace, dumps, or both"
     )
     parser.add_argument(
         "-o",
         "--output",
-        type=Path,
+        type=file_path,
         metavar="FILE.gviz",
         help="the recording to write (default: the first file's name with .gviz)",
     )
@@ -50,6 +52,8 @@ def add_parser(subparsers: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Import the files; return 0."""
     files: list[Path] = arguments.files
+    for file in files:
+        check_no_directory(file)
     output: Path = arguments.output or files[0].with_name(bare_name(files[0]) + ".gviz")
     with ProgressLine() as line:
         notes = import_files(

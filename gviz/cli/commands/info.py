@@ -8,10 +8,9 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gviz.cli.recording_path import find_recording
+from gviz.cli.recording_path import file_path, find_recording
 from gviz.cuda import WHOLE_ONLY
 from gviz.errors import NO_GRAPH
 from gviz.recording import Recording, rows
@@ -50,7 +49,7 @@ def add_parser(subparsers: Subparsers) -> None:
         "what measuring cost. The spool left over by a process that was killed is turned "
         "into a recording first.",
     )
-    parser.add_argument("recording", type=Path, help="a .gviz file, or a left-over spool")
+    parser.add_argument("recording", type=file_path, help="a .gviz file, or a left-over spool")
     parser.add_argument(
         "--slowest",
         type=_count,

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gviz.cli.recording_path import find_recording
+from gviz.cli.recording_path import file_path, find_recording
 from gviz.errors import RecordingError
 from gviz.recording import Recording, merge_recordings, rows
 from gviz.report import format_count, render_table, wrapped
@@ -28,10 +28,19 @@ def add_parser(subparsers: Subparsers) -> None:
         "then compares the ranks. The files given stay as they are.",
     )
     parser.add_argument(
-        "recordings", type=Path, nargs="+", metavar="recording", help=".gviz files, by rank or not"
+        "recordings",
+        type=file_path,
+        nargs="+",
+        metavar="recording",
+        help=".gviz files, by rank or not",
     )
     parser.add_argument(
-        "-o", "--output", type=Path, required=True, metavar="FILE.gviz", help="the file to write"
+        "-o",
+        "--output",
+        type=file_path,
+        required=True,
+        metavar="FILE.gviz",
+        help="the file to write",
     )
     parser.add_argument("--overwrite", action="store_true", help="replace an existing recording")
 

@@ -14,6 +14,7 @@ from types import FrameType
 
 import gviz
 from gviz.cli.program import command_of, default_name
+from gviz.cli.recording_path import file_path
 from gviz.collectors import (
     COLLECTORS,
     OWN_VARIABLES,
@@ -44,7 +45,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "a Python script or module as python itself would, a binary or a command found on PATH "
         "as the shell would. Each process is a run of the recording.",
     )
-    parser.add_argument("-o", "--output", required=True, type=Path, help="the recording to write")
+    parser.add_argument(
+        "-o", "--output", required=True, type=file_path, help="the recording to write"
+    )
     parser.add_argument("--name", help="what to call the run (default: the program's name)")
     parser.add_argument(
         "--node-launches",

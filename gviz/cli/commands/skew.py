@@ -6,10 +6,9 @@ import argparse
 import json
 import shutil
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from gviz.cli.recording_path import find_recording
+from gviz.cli.recording_path import file_path, find_recording
 from gviz.comparison import (
     BodySkew,
     CollectiveSkew,
@@ -42,7 +41,7 @@ def add_parser(subparsers: Subparsers) -> None:
         "slower in than the others, beyond noise, and how long ranks wait in collectives for "
         "the one that comes last. Of a file with several runs, such as gviz merge writes.",
     )
-    parser.add_argument("recording", type=Path, help="a .gviz file with several runs")
+    parser.add_argument("recording", type=file_path, help="a .gviz file with several runs")
     parser.add_argument(
         "--all", action="store_true", help=f"all nodes (default: {MOST_NODES}; with --json all)"
     )

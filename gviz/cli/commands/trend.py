@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gviz.cli.recording_path import find_recording
+from gviz.cli.recording_path import file_path, find_recording
 from gviz.comparison import (
     Trend,
     TrendPoint,
@@ -42,7 +42,11 @@ def add_parser(subparsers: Subparsers) -> None:
         "with the commit of each and whether the change from the run before is more than noise.",
     )
     parser.add_argument(
-        "recordings", type=Path, nargs="+", metavar="recording", help=".gviz files, in any order"
+        "recordings",
+        type=file_path,
+        nargs="+",
+        metavar="recording",
+        help=".gviz files, in any order",
     )
     parser.add_argument(
         "--all", action="store_true", help=f"all graphs (default: {MOST_SERIES}; with --json all)"

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gviz.cli.recording_path import file_path
 from gviz.errors import RecordingError, UsageError
 from gviz.recording import SCHEMA_VERSION, check_output, read_version, upgrade_recording
 
@@ -23,8 +24,8 @@ def add_parser(subparsers: Subparsers) -> None:
         "or to another file. What the older gviz did not record stays unknown. Of several files, "
         "those that cannot be upgraded are named and left as they are; the others are upgraded.",
     )
-    parser.add_argument("recording", type=Path, nargs="+", help="a .gviz file")
-    parser.add_argument("-o", "--output", type=Path, help="write here and keep the old file")
+    parser.add_argument("recording", type=file_path, nargs="+", help="a .gviz file")
+    parser.add_argument("-o", "--output", type=file_path, help="write here and keep the old file")
     parser.add_argument("--overwrite", action="store_true", help="replace what is at OUTPUT")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gviz.checks import DEFAULT_NAME
-from gviz.cli.recording_path import find_source
+from gviz.cli.recording_path import file_path, find_source
 
 if TYPE_CHECKING:
     from gviz.cli.command_line import Subparsers
@@ -24,7 +24,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "file",
         nargs="+",
-        type=Path,
+        type=file_path,
         metavar="FILE",
         help="recording (.gviz), also one that is still being recorded",
     )
@@ -60,7 +60,7 @@ def add_server_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--config",
-        type=Path,
+        type=file_path,
         metavar="FILE",
         help=f"findings that reports leave out (default: {DEFAULT_NAME} here); docs/analysis.md "
         "has the form",

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from gviz.cli.recording_path import find_recording
+from gviz.errors import RecordingError
 from gviz.report.quantity import format_bytes, format_count, format_ns
 from gviz.report.text_table import render_table, shorten
 from gviz.spool.records import format as f
@@ -46,7 +47,8 @@ def test_info_refuses_a_bad_count(gviz: Gviz, small_recording: Path, count: str)
 def test_find_recording_leaves_other_paths_alone(tmp_path: Path, small_recording: Path) -> None:
     assert find_recording(small_recording) == small_recording
     assert find_recording(tmp_path / "missing.gviz") == tmp_path / "missing.gviz"
-    assert find_recording(tmp_path) == tmp_path
+    with pytest.raises(RecordingError, match="is a directory"):
+        find_recording(tmp_path)
 
 
 def test_find_recording_prefers_a_recording_to_its_spool(small_recording: Path) -> None:

@@ -50,7 +50,7 @@ def _scrambled(path: Path, good: bytes) -> None:
 
 BAD_INPUTS = [
     BadInput("missing", lambda path, good: None, "there is no file"),
-    BadInput("directory", lambda path, good: path.mkdir(), "Is a directory"),
+    BadInput("directory", lambda path, good: path.mkdir(), "is a directory; name a file in it"),
     BadInput("empty", lambda path, good: path.write_bytes(b"") and None, "not a gviz recording"),
     BadInput("text", lambda path, good: path.write_text("digraph {}") and None, "gviz import"),
     BadInput(

@@ -216,7 +216,7 @@ def _sql(path: Path, statement: str) -> None:
 
 BAD = {
     "missing": (Path.unlink, "there is no file"),
-    "directory": (lambda path: (path.unlink(), path.mkdir()), "Is a directory"),
+    "directory": (lambda path: (path.unlink(), path.mkdir()), "is a directory; name a file in it"),
     "text": (lambda path: path.write_text("digraph {}"), "not a gviz recording"),
     "cut": (_cut, "cut short"),
     "scrambled": (_scramble, "damaged"),

@@ -1,0 +1,102 @@
+"""Paths that are no file, given to every command that takes one: a sentence, never a traceback."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from gviz.cli import command_line as cli
+from gviz.cli.recording_path import file_path
+
+#: Command lines with a place for a path, by command and by what argparse calls the place.
+#: ``good`` is a recording.
+LINES = {
+    "analyze": {
+        "recording": "{bad}",
+        "config": "good --config {bad}",
+        "costs": "good --costs {bad}",
+    },
+    "bench": {"output": "-o {bad}"},
+    "check": {
+        "recording": "{bad} --baseline good",
+        "baseline": "good --baseline {bad}",
+        "config": "good --config {bad}",
+        "junit": "good --baseline good --junit {bad}",
+        "markdown": "good --baseline good --markdown {bad}",
+    },
+    "demo": {"config": "--no-browser --config {bad}"},
+    "diff": {"before": "{bad} good", "after": "good {bad}", "more": "good good {bad}"},
+    "export": {
+        "recording": "{bad}",
+        "baseline": "good --html -o new.html --baseline {bad}",
+        "output": "good -o {bad}",
+    },
+    "import": {"files": "{bad}", "output": "good -o {bad}"},
+    "info": {"recording": "{bad}"},
+    "merge": {"recordings": "good {bad} -o new.gviz", "output": "good good -o {bad}"},
+    "run": {"output": "-o {bad} true"},
+    "skew": {"recording": "{bad}"},
+    "trend": {"recordings": "good {bad}"},
+    "upgrade": {"recording": "{bad}", "output": "good -o {bad}"},
+    "view": {"file": "--no-browser good {bad}", "config": "--no-browser good --config {bad}"},
+}
+#: The same places, in forms that read or write in another way.
+MORE = {
+    "export": [
+        *(f"{{bad}} --format {form}" for form in ("html", "perfetto", "svg", "csv", "parquet")),
+        *(f"good -o {{bad}} --format {form}" for form in ("html", "perfetto", "svg")),
+    ],
+    "info": ["{bad} --json"],
+    "upgrade": ["good {bad}"],
+}
+ALL = [
+    pytest.param(command, line, id=f"{command} {line}")
+    for command in LINES
+    for line in [*LINES[command].values(), *MORE.get(command, [])]
+]
+#: Folders, some without a name of their own; a name too long; below a file; nothing to be read.
+NO_FILES = ["", ".", "/", "..", "folder", "x" * 300, "good/file", "/proc/self/mem"]
+
+
+def _path_actions(command: str) -> list[argparse.Action]:
+    parser = cli.build_parser(command)
+    (commands,) = (a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
+    own = cast(argparse.ArgumentParser, commands.choices[command])
+    return [action for action in own._actions if action.type in (Path, file_path)]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, small_recording: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in a folder that holds a recording and another folder."""
+    shutil.copy(small_recording, tmp_path / "good")
+    (tmp_path / "folder").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("command", cli.COMMANDS)
+def test_every_path_of_a_command_is_tried(command: str) -> None:
+    actions = _path_actions(command)
+    assert {action.dest for action in actions} == set(LINES.get(command, {}))
+    assert {action.type for action in actions} <= {file_path}
+
+
+@pytest.mark.parametrize("path", NO_FILES)
+@pytest.mark.parametrize(("command", "line"), ALL)
+def test_what_is_no_file_is_refused_in_a_sentence(
+    command: str, line: str, path: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = sorted(folder.rglob("*"))
+    arguments = [path if word == "{bad}" else word for word in line.split()]
+    try:
+        code = cli.main([command, *arguments])
+    except SystemExit as usage:
+        code = cast(int, usage.code)
+    said = capsys.readouterr().err
+    assert code in (1, 2), said
+    assert said.splitlines()[-1].startswith("gviz"), said
+    assert sorted(folder.rglob("*")) == before
