@@ -45,12 +45,15 @@ def called_in(
     if not len(known) or not len(found):
         return np.full(len(called_ns), -1, np.int32), []
     path, thread, start, end = (found.integers(name, _FOREVER) for name in names)
-    around = (start <= known.max()) & (end > known.min())
+    paths = recording.fetch_nvtx_paths(run_id)
+    # A range whose text was not recorded gives way to the one around it.
+    around = (start <= known.max()) & (end > known.min()) & np.isin(path, list(paths))
+    if not around.any():
+        return np.full(len(called_ns), -1, np.int32), []
     path, thread, start, end = (column[around] for column in (path, thread, start, end))
     at = OpenRanges(thread, start, end).innermost(thread_id, called_ns)
     at[called_ns <= _NEVER] = -1
     which, codes = np.unique(np.where(at >= 0, path[at], -1), return_inverse=True)
-    paths = recording.fetch_nvtx_paths(run_id)
     texts = [(nested_ranges(paths, i) or ("",))[-1] for i in which.tolist()]
     found_codes = codes.reshape(-1).astype(np.int32)
     found_codes[np.array([not text for text in texts])[found_codes]] = -1
