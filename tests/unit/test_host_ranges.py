@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -11,9 +12,12 @@ import numpy as np
 import pytest
 
 import gviz.assets
+from gviz.analysis import analyze
 from gviz.app.html_file.file import write_html
 from gviz.app.views.timeline.host_ranges import called_in
 from gviz.recording import Recording, rows
+from gviz.report.analyze_text import render_analysis
+from gviz.stats.figure_fields import NotComputed
 
 PIPELINE = Path(gviz.assets.__file__).parent / "recordings" / "cupy_pipeline.gviz"
 RUN = 1
@@ -62,6 +66,36 @@ def test_no_call_has_no_range() -> None:
     with Recording(PIPELINE) as recording:
         codes, texts = called_in(recording, RUN, none, none)
     assert (codes.tolist(), texts) == ([], [])
+
+
+#: The range around the pass by stream calls loses its text; another is around all of that.
+APART = "UPDATE nvtx_path SET parent_id = NULL WHERE parent_id = 2"
+PASS = "DELETE FROM nvtx_path WHERE nvtx_path_id = 2"
+LOOP = "INSERT INTO nvtx_path SELECT 99, run_id, NULL, NULL, 'loop' FROM nvtx_path LIMIT 1"
+AROUND = (
+    "INSERT INTO nvtx_range SELECT 99, run_id, 99, thread_id, min(start_ns) - 1, max(end_ns) + 1 "
+    "FROM nvtx_range"
+)
+
+
+@pytest.mark.parametrize(
+    ("statements", "name"),
+    [
+        ((), "eager frame"),
+        ((LOOP, AROUND, APART, PASS), "loop"),
+        ((APART, PASS), None),
+        (("DELETE FROM nvtx_path",), None),
+    ],
+    ids=["whole", "another around it", "none around it", "no texts"],
+)
+def test_pass_is_named_by_the_innermost_range_with_a_text(
+    tmp_path: Path, statements: Sequence[str], name: str | None
+) -> None:
+    with Recording(edited(tmp_path / "x.gviz", *statements)) as recording:
+        analysis = analyze(recording)
+    render_analysis(analysis, 100)
+    assert not isinstance(found := analysis.runs[0].forecast, NotComputed)
+    assert [passes.range for passes in found.passes] == [name]
 
 
 def test_call_is_shown_in_the_innermost_range_with_a_text(tmp_path: Path) -> None:

@@ -170,8 +170,9 @@ class RangeNames:
         names = ("nvtx_path_id", "start_ns", "end_ns", "thread_id")
         found = run.recording.fetch_arrays(rows.NvtxRange, {"run_id": run.run.run_id}, names)
         columns = [found.integers(name, UNKNOWN) for name in names]
-        closed = columns[2] != UNKNOWN
-        self._path, self._start, self._end, self._thread = (c[closed] for c in columns)
+        # Of a range without its text only times were recorded: the one around it names the pass.
+        usable = (columns[2] != UNKNOWN) & np.isin(columns[0], list(self._paths))
+        self._path, self._start, self._end, self._thread = (c[usable] for c in columns)
 
     def of(self, operations: Operations, chosen: IntArray) -> str | None:
         """Return the text of the innermost range around all calls of a pass; None: there is none.
