@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -51,6 +53,29 @@ while True:
     cuda.launch_graph(graph_exec, stream)
     cuda.wait(stream)
     time.sleep(0.002)
+"""
+
+#: Waits for a line before it uses CUDA, or between launches; exits with 5.
+PAUSING = """
+import sys
+
+def pause():
+    print("ready", flush=True)
+    sys.stdin.readline()
+
+if sys.argv[1] == "early":
+    pause()
+from contract import driver
+from contract.cases import GRAPH_SHAPES, build_shape
+cuda = driver.Driver()
+stream = cuda.stream()
+graph_exec = cuda.instantiate(build_shape(cuda, GRAPH_SHAPES["diamond"]))
+for at in range(400):
+    if at == 200 and sys.argv[1] == "late":
+        pause()
+    cuda.launch_graph(graph_exec, stream)
+    cuda.wait(stream)
+sys.exit(5)
 """
 
 
@@ -236,6 +261,40 @@ def test_existing_output_is_not_overwritten(backend: Backend, tmp_path: Path) ->
     assert (run.returncode, stdout) == (1, "")
     assert "--overwrite" in stderr
     assert output.read_text() == "precious"
+
+
+def _occupy(output: Path) -> None:
+    output.write_text("precious")
+
+
+def _move(output: Path) -> None:
+    output.parent.rename(output.parent.with_name("moved"))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "says"),
+    [
+        (lambda output: shutil.rmtree(spool_of(output)), "its spool has gone"),
+        (lambda output: shutil.rmtree(output.parent), "its spool has gone"),
+        (_move, "its spool has gone"),
+        (_occupy, "exists"),
+    ],
+    ids=["spool deleted", "folder deleted", "folder moved", "output occupied"],
+)
+@pytest.mark.parametrize("moment", ["early", "late"])
+def test_program_ends_as_it_does_also_where_no_recording_can_be_written(
+    backend: Backend, tmp_path: Path, spoil: Callable[[Path], object], says: str, moment: str
+) -> None:
+    output = tmp_path / "folder" / "out.gviz"
+    output.parent.mkdir()
+    run = start(backend, output, script(tmp_path, PAUSING), moment)
+    ready(run)
+    spoil(output)
+    _, stderr = run.communicate("go\n", timeout=60)
+    assert run.returncode == 5, stderr
+    assert "Traceback" not in stderr
+    assert f"gviz: {output} was not written: " in stderr
+    assert says in stderr
 
 
 @pytest.mark.parametrize(

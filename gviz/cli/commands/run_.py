@@ -25,7 +25,7 @@ from gviz.collectors import (
     parse_signal,
 )
 from gviz.cuda import find_cupti
-from gviz.errors import CollectorError, UsageError
+from gviz.errors import CollectorError, GvizError, UsageError
 from gviz.recording import check_output
 from gviz.spool import JobSpools, attend, make_spool, spool_of
 
@@ -226,15 +226,30 @@ def _attend(
         if job is None:
             child.wait()
         else:
-            job.follow(lambda: child.poll() is not None)
-            job.settle(_SETTLE_SECONDS)
-            _write(job, child, output, overwrite=options.overwrite)
+            _record(job, child, output, overwrite=options.overwrite)
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
     if child.returncode < 0:
         _die_like(-child.returncode)
     return child.returncode
+
+
+def _record(
+    job: JobSpools, child: subprocess.Popen[bytes], output: Path, *, overwrite: bool
+) -> None:
+    """Make the recording; where that fails the program still runs to its end."""
+    try:
+        job.follow(lambda: child.poll() is not None)
+        job.settle(_SETTLE_SECONDS)
+        _write(job, child, output, overwrite=overwrite)
+    except (GvizError, OSError) as error:
+        child.wait()
+        if job.directory.is_dir():
+            why = f"{error}; what was recorded is left in {job.directory}"
+        else:
+            why = f"its spool has gone: {job.directory} must stay until the program has ended"
+        print(f"gviz: {output} was not written: {why}", file=sys.stderr)
 
 
 def _write(
