@@ -303,13 +303,14 @@
       if (!side) this.awaited = this.detail.base && id;
       if (!side) return;
       const [i] = side.byNode.get(id);
-      const [box] = gviz.timelineMarks.boxes(this.scene, side, id, this.laneRows, this.style());
-      const inside = box && box.x > gviz.timelineDraw.GUTTER && box.x + box.w < this.frame.size.width;
+      const [from, to] = [side.start[i], side.start[i] + side.duration[i]];
+      const [left, right] = [from, to].map((ns) => gviz.timelineDraw.toX(this.transform, ns));
+      // Of its time, not of its mark, which is wider than a short span and begins before it.
+      const inside = left >= gviz.timelineDraw.GUTTER && right <= this.frame.size.width;
       // What can be seen already stays where it is: a view that jumps loses its reader.
       if (inside) return this.frame.redraw();
       const wide = Math.max(this.transform.k, Math.min(MOST_ZOOM, 60 / side.duration[i]));
-      const middle = side.start[i] + side.duration[i] / 2;
-      this.glide(this.bounded({ k: wide, x: this.room() / 2 - middle * wide }));
+      this.glide(this.bounded({ k: wide, x: this.room() / 2 - ((from + to) / 2) * wide }));
     }
 
     // -- gestures ---------------------------------------------------------------------

@@ -15,6 +15,7 @@ from recordings import (
     write_recording,
 )
 
+import gviz.assets
 from gviz.formats.importer import import_files
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ def site(serve: Serve, small_recording: Path, tmp_path_factory: pytest.TempPathF
     loop = write_loop_recording(folder / "loop.gviz", iterations=4)
     alone = write_recording(folder / "alone.gviz", SHAPE, launches=2, eager=False)
     wide = write_recording(folder / "wide.gviz", wide_shape(lanes=40, length=4), launches=1)
-    return serve(small_recording, loop, alone, wide)
+    bundled = Path(gviz.assets.__file__).parent / "recordings"
+    return serve(small_recording, loop, alone, wide, bundled / "training_step.gviz")
 
 
 def test_slow_loading_is_said(graph_page: GraphPage, site: Site) -> None:
@@ -85,6 +87,21 @@ def test_zoom_out_ends_where_everything_is_shown(graph_page: GraphPage, site: Si
     page.mouse.wheel(0, 2000)
     page.wait_for_timeout(100)
     assert graph_page.state("timeline")["transform"] == pytest.approx(fitted)
+
+
+def test_nodes_at_the_left_edge_stay_where_they_are(graph_page: GraphPage, site: Site) -> None:
+    graph_page.open(site, "graph?file=training_step&graph=1")
+    fitted = graph_page.state("timeline")["transform"]
+    graph_page.page.locator("#dag canvas").focus()
+    # They begin microseconds after the launch of 15 ms, and are less than a pixel wide.
+    for node in range(5):
+        graph_page.page.keyboard.press("n")
+        graph_page.wait_until(
+            lambda node=node: graph_page.state("timeline")["selected"] == [node], "selected"
+        )
+        graph_page.page.wait_for_timeout(300)  # longer than the timeline glides
+        assert graph_page.state("timeline")["transform"] == fitted
+        assert locate(graph_page.page, node, "timeline")
 
 
 def test_hover_explains_a_span_and_its_stream_operation(graph_page: GraphPage, site: Site) -> None:
