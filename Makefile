@@ -12,7 +12,7 @@ VENV ?= .venv
 CHECK_VENV := build/check-venv
 PYTEST_FLAGS ?=
 PIP := -m pip --disable-pip-version-check install --quiet
-PACKAGING := pyproject.toml setup.py $(wildcard collectors/csrc/*)
+PACKAGING := pyproject.toml setup.py $(shell find collectors -name '*.[ch]')
 # What goes into the wheel: a change of any of it makes `make check` build anew.
 SOURCES := $(shell find gviz app collectors assets -type f -not -path '*/__pycache__/*' -not -name '*.so' | grep -v ' ')
 

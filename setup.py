@@ -1,23 +1,41 @@
-"""The native library: one abi3 wheel a platform, and a build that succeeds without a compiler."""
+"""The native libraries: one abi3 wheel a platform, and a build that succeeds without a compiler."""
 
 import sys
 from glob import glob
 
 from setuptools import Extension, setup
 
-native = Extension(
-    # No PyInit in it: Python loads the file through ctypes, so one build serves every version.
-    "gviz.collectors._native",
-    sources=sorted(glob("collectors/csrc/*.c")),
-    depends=sorted(glob("collectors/csrc/*.h")),
-    extra_compile_args=["-std=c11", "-O2", "-fvisibility=hidden", "-Wall", "-Wextra"],
-    libraries=["dl", "pthread"],
-    py_limited_api=True,
-    # A machine without a compiler still gets the viewer; gviz doctor says so.
-    optional=True,
-)
+#: The wings of the native library; the launch costs' library is built from its own folder and core.
+CSRC = "collectors/csrc"
+
+
+def extension(name: str, sources: list[str]) -> Extension:
+    """Return a library that Python loads through ctypes.
+
+    No PyInit is in it, so one build serves every version.
+    """
+    return Extension(
+        name,
+        sources=sorted(sources),
+        depends=sorted(glob("collectors/**/*.h", recursive=True)),
+        include_dirs=[CSRC],
+        extra_compile_args=["-std=c11", "-O2", "-fvisibility=hidden", "-Wall", "-Wextra"],
+        libraries=["dl", "pthread"],
+        py_limited_api=True,
+        # A machine without a compiler still gets the viewer; gviz doctor says so.
+        optional=True,
+    )
+
+
+LIBRARIES = [
+    extension("gviz.collectors._native", glob(f"{CSRC}/**/*.c", recursive=True)),
+    extension(
+        "gviz.collectors.launchcost._launchcost",
+        [*glob("collectors/launchcost/csrc/*.c"), f"{CSRC}/core/cuda.c"],
+    ),
+]
 
 setup(
-    ext_modules=[native] if sys.platform.startswith("linux") else [],
+    ext_modules=LIBRARIES if sys.platform.startswith("linux") else [],
     options={"bdist_wheel": {"py_limited_api": "cp311"}},
 )

@@ -24,15 +24,15 @@ from typing import Any
 import numpy as np
 
 from gviz.analysis.launch_costs.shape import straight_line
-from gviz.collectors.laboratory import gate
-from gviz.collectors.laboratory.launches import queue_limit_ns
-from gviz.collectors.laboratory.opening import opened
-from gviz.collectors.laboratory.plan import quick_plan
+from gviz.collectors.launchcost import native
+from gviz.collectors.launchcost.launches import queue_limit_ns
+from gviz.collectors.launchcost.opening import opened
+from gviz.collectors.launchcost.plan import quick_plan
 
 LENGTHS = (20, 100, 500, 2000)
 ROUNDS = 12
 TRIALS = 20
-#: The sample's column, and where ours is in gate.LIFE_COLUMNS.
+#: The sample's column, and where ours is in native.LIFE_COLUMNS.
 LIFE = {
     "instantiation": "instantiate",
     "first_launch_api": "first host",
@@ -58,18 +58,18 @@ def run_sample(binary: Path, length: int) -> dict[str, list[float]]:
 
 def run_ours(length: int) -> dict[str, list[float]]:
     """Return gviz's readings of the same, in microseconds, each trial's in the sample's order."""
-    work = gate.program(straight_line(length))
+    work = native.program(straight_line(length))
     limit = queue_limit_ns(length)
     found: dict[str, list[float]] = defaultdict(list)
     # The sample's first trial is not among those it prints.
     for trial in range(TRIALS + 1):
-        read = {"capture": float(gate.time_capture(work, 1)[0])}
-        with gate.captured(work) as graph:
-            life = gate.time_life(graph, 1, upload=False)[0]
+        read = {"capture": float(native.time_capture(work, 1)[0])}
+        with native.captured(work) as graph:
+            life = native.time_life(graph, 1, upload=False)[0]
             for theirs, ours in LIFE.items():
-                read[theirs] = float(life[gate.LIFE_COLUMNS.index(ours)])
-            with gate.instantiated(graph) as graph_exec:
-                on_device = gate.time_exec(graph_exec, 2, queue_limit_ns=limit)[:, gate.DEVICE]
+                read[theirs] = float(life[native.LIFE_COLUMNS.index(ours)])
+            with native.instantiated(graph) as graph_exec:
+                on_device = native.time_exec(graph_exec, 2, queue_limit_ns=limit)[:, native.DEVICE]
         read["first_launch_device"], read["repeat_launch_device"] = map(float, on_device)
         for name, value in read.items() if trial else ():
             found[name].append(value / 1e3)

@@ -77,22 +77,44 @@ class NativeOptions:
 
 def library_path() -> Path | None:
     """Return the path of the native library, or None where it was not built."""
-    found = sorted(Path(__file__).parent.glob("_native*.so"))
-    return found[0] if found else None
+    return _find_built(Path(__file__).with_name("_native"))
+
+
+def _find_built(stem: Path) -> Path | None:
+    built = sorted(stem.parent.glob(f"{stem.name}*.so"))
+    return built[0] if built else None
+
+
+def open_library(stem: Path, noun: str) -> ctypes.CDLL:
+    """Load one of gviz's own libraries.
+
+    Parameters
+    ----------
+    stem
+        Its file without the suffix, which names the platform.
+    noun
+        Its name in sentences.
+
+    Raises
+    ------
+    CollectorError
+        If it was not built, or cannot be loaded.
+    """
+    path = _find_built(stem)
+    if path is None:
+        raise CollectorError(
+            f"the {noun} was not built (no C compiler at install time); install gcc, "
+            "then: pip install --force-reinstall --no-cache-dir gviz"
+        )
+    try:
+        return ctypes.CDLL(str(path))
+    except OSError as error:
+        raise CollectorError(f"cannot load the {noun}: {error}") from error
 
 
 @functools.cache
 def _library() -> ctypes.CDLL:
-    path = library_path()
-    if path is None:
-        raise CollectorError(
-            "the native library was not built (no C compiler at install time); install gcc, "
-            "then: pip install --force-reinstall --no-cache-dir gviz"
-        )
-    try:
-        library = ctypes.CDLL(str(path))
-    except OSError as error:
-        raise CollectorError(f"cannot load the native library: {error}") from error
+    library = open_library(Path(__file__).with_name("_native"), "native library")
     library.gviz_error.restype = ctypes.c_char_p
     library.gviz_start.argtypes = [
         ctypes.c_char_p,

@@ -10,6 +10,11 @@ ROOT = Path(__file__).resolve().parent.parent
 #: Nothing below these folders, and no file of these suffixes, belongs into a wheel.
 UNWANTED_FOLDERS = {"tests", "bench", "docs", "tools", "csrc", "__pycache__"}
 UNWANTED_SUFFIXES = {".c", ".h", ".o", ".pyc", ".part"}
+#: The compiled libraries, without the suffix that names the platform.
+LIBRARIES = {
+    "native library": "gviz/collectors/_native",
+    "launch costs' library": "gviz/collectors/launchcost/_launchcost",
+}
 
 
 def expected_files() -> set[str]:
@@ -31,12 +36,13 @@ def find_faults(wheel: Path) -> list[str]:
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     faults = [f"{name} is missing" for name in sorted(expected_files() - names)]
-    libraries = [n for n in names if n.startswith("gviz/collectors/_native") and n.endswith(".so")]
-    if len(libraries) != 1:
-        faults.append(
-            f"the native library is there {len(libraries)} times instead of once; without a C "
-            "compiler it is left out: install one (apt-get install gcc libc6-dev) and build again"
-        )
+    for noun, stem in LIBRARIES.items():
+        built = [name for name in names if name.startswith(stem) and name.endswith(".so")]
+        if len(built) != 1:
+            faults.append(
+                f"the {noun} is there {len(built)} times instead of once; without a C compiler "
+                "it is left out: install one (apt-get install gcc libc6-dev) and build again"
+            )
     if "-abi3-" not in wheel.name:
         faults.append(f"{wheel.name} is not an abi3 wheel: it would serve one Python version only")
     if not any(name.endswith(".dist-info/licenses/LICENSE") for name in names):

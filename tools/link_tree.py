@@ -1,8 +1,8 @@
 """link_tree.py DIRECTORY: an import path that holds gviz in place, without installing anything.
 
 For a machine without network, where an editable install would need packages it lacks:
-symbolic links map the folders to their import names, and the native library is compiled
-beside its sources' package.
+symbolic links map the folders to their import names, and the native libraries are compiled
+beside the modules that load them.
 """
 
 from __future__ import annotations
@@ -31,17 +31,25 @@ def link(target: Path) -> None:
 
 
 def compile_native() -> None:
-    """Compile the native library into collectors/, where the package looks for it."""
-    sources = sorted(str(path) for path in (ROOT / "collectors" / "csrc").glob("*.c"))
-    output = ROOT / "collectors" / "_native.abi3.so"
-    flags = ["-std=c11", "-O2", "-fvisibility=hidden", "-fPIC", "-shared"]
-    compiler = os.environ.get("CC", "cc")
-    command = [compiler, *flags, "-o", str(output), *sources, "-ldl", "-lpthread"]
-    subprocess.run(command, check=True)
+    """Compile the native libraries into the packages that look for them, as setup.py does."""
+    csrc, launchcost = ROOT / "collectors" / "csrc", ROOT / "collectors" / "launchcost"
+    flags = ["-std=c11", "-O2", "-fvisibility=hidden", "-fPIC", "-shared", f"-I{csrc}"]
+    libraries = {
+        ROOT / "collectors" / "_native.abi3.so": csrc.rglob("*.c"),
+        launchcost / "_launchcost.abi3.so": [
+            *(launchcost / "csrc").glob("*.c"),
+            csrc / "core" / "cuda.c",
+        ],
+    }
+    for output, sources in libraries.items():
+        paths = sorted(str(path) for path in sources)
+        compiler = os.environ.get("CC", "cc")
+        command = [compiler, *flags, "-o", str(output), *paths, "-ldl", "-lpthread"]
+        subprocess.run(command, check=True)
 
 
 def main(target: str) -> int:
-    """Build the tree of links and the native library."""
+    """Build the tree of links and the native libraries."""
     link(Path(target).resolve())
     compile_native()
     return 0

@@ -40,12 +40,6 @@ struct thread_state *this_thread(void) {
     return &state;
 }
 
-uint64_t now_ns(void) {
-    uint64_t time = 0;
-    cupti.cuptiGetTimestamp(&time);
-    return time;
-}
-
 void note(const char *kind, const char *format, ...) {
     char text[1200];
     int at = snprintf(text, sizeof text, "%s\n", kind);

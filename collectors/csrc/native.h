@@ -8,16 +8,10 @@
 #ifndef GVIZ_NATIVE_H
 #define GVIZ_NATIVE_H
 
-#define _GNU_SOURCE
+#include "core/core.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "cuda_types.h"
-
-#define GVIZ_EXPORT __attribute__((visibility("default")))
 
 /* A lock. A forked child makes all of them new: in the parent, another thread may hold one. */
 #define GVIZ_LOCK(name)                                            \
@@ -127,7 +121,6 @@ struct thread_state {
 };
 
 struct thread_state *this_thread(void);
-uint64_t now_ns(void);
 static inline bool recording(void) {
     return atomic_load_explicit(&run_state, memory_order_acquire) == STATE_RECORDING;
 }
@@ -156,7 +149,6 @@ void process_forget(void);
 void process_forked(void);
 uint64_t process_start_ticks(void);
 int32_t process_stack_reason(void);
-bool symbol_exists(const char *name); /* load.c */
 /* ---- pause.c: when the user wants a recording -------------------------------------- */
 
 enum period_reason {

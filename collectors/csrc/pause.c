@@ -40,12 +40,6 @@ static bool signal_kept; /* to the end of the process */
 bool paused(void) { return !atomic_load_explicit(&on, memory_order_relaxed); }
 uint32_t period_number(void) { return atomic_load_explicit(&number, memory_order_relaxed); }
 
-static uint64_t monotonic_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
-}
-
 static void write_period(uint64_t time_ns, bool begins, enum period_reason reason,
                          const char *detail) {
     struct period_record record = {time_ns, begins, reason};

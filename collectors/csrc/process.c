@@ -7,6 +7,7 @@
  */
 #include "native.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -303,6 +304,5 @@ bool process_from_environment(struct options *wanted, char *cupti, size_t size) 
 
 /* Why nodes have no Python stacks in a process that Python did not prepare. */
 int32_t process_stack_reason(void) {
-    bool python = symbol_exists("Py_IsInitialized");
-    return python ? STACK_PYTHON_UNPREPARED : STACK_NOT_PYTHON;
+    return dlsym(RTLD_DEFAULT, "Py_IsInitialized") ? STACK_PYTHON_UNPREPARED : STACK_NOT_PYTHON;
 }

@@ -88,6 +88,8 @@ class Facts:
         Path of gviz's own library; None when it was not built.
     native_error
         Why it cannot be loaded; None when it can.
+    launchcost_library, launchcost_error
+        The same of the library of ``gviz bench``.
     compiler
         Path of a C compiler; None when there is none.
     admin_only_counters
@@ -100,6 +102,8 @@ class Facts:
     cupti: tuple[CuptiCandidate, ...]
     native_library: str | None
     native_error: str | None
+    launchcost_library: str | None
+    launchcost_error: str | None
     compiler: str | None
     admin_only_counters: bool | None
     environment: Mapping[str, str]
@@ -128,6 +132,7 @@ def diagnose(facts: Facts) -> Diagnosis:
             check_subscriber(facts.driver),
             check_environment(facts.environment),
             check_permission(facts.admin_only_counters),
+            check_launchcost_library(facts.launchcost_library, facts.launchcost_error),
         )
     )
 
@@ -182,6 +187,19 @@ def check_native_library(path: str | None, error: str | None, compiler: str | No
         )
     if error is not None:
         return Finding(name, Status.ERROR, f"{path} does not load: {error}", REINSTALL)
+    return Finding(name, Status.OK, path)
+
+
+def check_launchcost_library(path: str | None, error: str | None) -> Finding:
+    """Judge whether the library of ``gviz bench`` is built and loads; profiling needs none."""
+    name = "launch costs' library"
+    if path is None:
+        return Finding(
+            name, Status.WARNING, "it was not built: gviz bench cannot measure here", REINSTALL
+        )
+    if error is not None:
+        text = f"{path} does not load: {error}; gviz bench cannot measure here"
+        return Finding(name, Status.WARNING, text, REINSTALL)
     return Finding(name, Status.OK, path)
 
 

@@ -110,7 +110,7 @@ def test_content_check_finds_what_is_wrong_with_a_wheel(tmp_path: Path) -> None:
 
     with zipfile.ZipFile(tmp_path / "gviz-1-py3-none-any.whl", "w") as archive:
         archive.writestr("gviz/tests/test_a.py", "")
-        archive.writestr("gviz/collectors/csrc/native.c", "")
+        archive.writestr("gviz/collectors/csrc/core/core.h", "")
     done = subprocess.run(
         [sys.executable, "-P", str(ROOT / "tools" / "check_wheel.py"), str(tmp_path)],
         capture_output=True,
@@ -121,9 +121,10 @@ def test_content_check_finds_what_is_wrong_with_a_wheel(tmp_path: Path) -> None:
     for fault in (
         "gviz/py.typed is missing",
         "native library is there 0 times",
+        "launch costs' library is there 0 times",
         "not an abi3 wheel",
         "licence file is missing",
         "gviz/tests/test_a.py does not belong",
-        "gviz/collectors/csrc/native.c does not belong",
+        "gviz/collectors/csrc/core/core.h does not belong",
     ):
         assert fault in done.stdout

@@ -11,12 +11,12 @@ import numpy.typing as npt
 STRAIGHT_LINE = "straight line"
 FORK_JOIN = "fork-join"
 PARALLEL_LINES = "parallel lines"
-#: Widest shape: the streams of the native library (csrc/lab.h: LAB_STREAMS is one more).
+#: Widest shape: LAB_STREAMS of collectors/launchcost/csrc/launchcost.h is one more.
 MAX_WIDTH = 64
 
 
 class Call(IntEnum):
-    """A call into a stream; the numbers of csrc/lab.h."""
+    """A call into a stream; the numbers of ``enum lab_kind`` in launchcost.h."""
 
     EMPTY = 0
     SPIN = 1

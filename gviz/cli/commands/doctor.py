@@ -49,23 +49,26 @@ def run(arguments: argparse.Namespace) -> int:
 def gather_facts() -> Facts:
     """Ask this machine everything the checks want to know; nothing found is a fact too."""
     candidates = find_cupti()
-    library = find_native_library()
+    library = find_library("gviz.collectors", "_native")
+    launchcost = find_library("gviz.collectors.launchcost", "_launchcost")
     return Facts(
         driver=probe(candidates[0].path if candidates else None),
         cupti=tuple(candidates),
         native_library=None if library is None else str(library),
         native_error=None if library is None else load_error(library),
+        launchcost_library=None if launchcost is None else str(launchcost),
+        launchcost_error=None if launchcost is None else load_error(launchcost),
         compiler=shutil.which(os.environ.get("CC", "cc")) or shutil.which("gcc"),
         admin_only_counters=read_admin_only(_DRIVER_PARAMETERS),
         environment=dict(os.environ),
     )
 
 
-def find_native_library() -> Path | None:
-    """Return the file of gviz's native library, or None when it was not built."""
-    spec = importlib.util.find_spec("gviz.collectors")
+def find_library(package: str, stem: str) -> Path | None:
+    """Return the file of one of gviz's native libraries, or None when it was not built."""
+    spec = importlib.util.find_spec(package)
     folders = [] if spec is None else list(spec.submodule_search_locations or [])
-    files = [file for folder in folders for file in sorted(Path(folder).glob("_native*.so"))]
+    files = [file for folder in folders for file in sorted(Path(folder).glob(f"{stem}*.so"))]
     return files[0] if files else None
 
 

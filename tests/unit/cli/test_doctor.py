@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gviz.cli.commands.doctor import find_native_library, load_error, read_admin_only, render
+from gviz.cli.commands.doctor import find_library, load_error, read_admin_only, render
 from gviz.cuda.doctor import Diagnosis, Finding, Status
 
 Gviz = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -39,8 +39,12 @@ def test_doctor_without_any_tool_on_path_still_answers(gviz: Gviz, tmp_path: Pat
     assert json.loads(done.stdout)["findings"]
 
 
-def test_native_library_of_this_installation_loads() -> None:
-    library = find_native_library()
+@pytest.mark.parametrize(
+    ("package", "stem"),
+    [("gviz.collectors", "_native"), ("gviz.collectors.launchcost", "_launchcost")],
+)
+def test_libraries_of_this_installation_load(package: str, stem: str) -> None:
+    library = find_library(package, stem)
     assert library is not None, "built without a C compiler; see 'gviz doctor'"
     assert load_error(library) is None
 

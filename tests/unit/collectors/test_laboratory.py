@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from gviz.collectors.laboratory import device_launch
-from gviz.collectors.laboratory.bench import EXPERIMENTS, describe_state
-from gviz.collectors.laboratory.launches import QUEUE_CALLS, queue_limit_ns, shapes
-from gviz.collectors.laboratory.nvml import GpuState, open_nvml
-from gviz.collectors.laboratory.plan import full_plan, quick_plan
+from gviz.collectors.launchcost import device_launch
+from gviz.collectors.launchcost.bench import EXPERIMENTS, describe_state
+from gviz.collectors.launchcost.launches import QUEUE_CALLS, queue_limit_ns, shapes
+from gviz.collectors.launchcost.nvml import GpuState, open_nvml
+from gviz.collectors.launchcost.plan import full_plan, quick_plan
 
 
 def test_a_quiet_gpu_says_nothing() -> None:

@@ -38,6 +38,8 @@ GOOD = Facts(
     cupti=(CUPTI_13,),
     native_library="/sp/gviz/collectors/_native.abi3.so",
     native_error=None,
+    launchcost_library="/sp/gviz/collectors/launchcost/_launchcost.abi3.so",
+    launchcost_error=None,
     compiler="/usr/bin/cc",
     admin_only_counters=True,
     environment={"PATH": "/usr/bin"},
@@ -83,6 +85,19 @@ def test_injection_variable_is_a_warning_that_names_it() -> None:
     assert "CUDA_INJECTION64_PATH" in finding.text
     assert finding.advice == "start without it: unset CUDA_INJECTION64_PATH"
     assert diagnose(replace(GOOD, environment={"CUDA_INJECTION64_PATH": "/x.so"})).works
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [replace(GOOD, launchcost_library=None), replace(GOOD, launchcost_error="wrong ELF class")],
+)
+def test_profiling_works_without_the_library_of_the_bench(facts: Facts) -> None:
+    diagnosis = diagnose(facts)
+    assert diagnosis.works
+    (warning,) = [f for f in diagnosis.findings if f.status is not Status.OK]
+    assert warning.status is Status.WARNING
+    assert "gviz bench cannot measure" in warning.text
+    assert warning.advice == REINSTALL
 
 
 @pytest.mark.parametrize("admin_only", [True, False, None])

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 
 from gviz.analysis import Figure, Subject, make_figure, straight_line
-from gviz.collectors.laboratory import gate
-from gviz.collectors.laboratory.gate import FINISH, HOST
-from gviz.collectors.laboratory.opening import opened
-from gviz.collectors.laboratory.plan import Plan
+from gviz.collectors.launchcost import native
+from gviz.collectors.launchcost.native import FINISH, HOST
+from gviz.collectors.launchcost.opening import opened
+from gviz.collectors.launchcost.plan import Plan
 
 THREADS, JITTER = "threads", "jitter"
 _KERNELS = 20
@@ -23,11 +23,11 @@ def measure_threads(plan: Plan) -> Iterator[Figure]:
     """Measure host and launch-to-finish time when several threads launch at once."""
     shape = straight_line(_KERNELS)
     with opened(plan):
-        work = gate.program(shape)
-        with gate.captured(work) as graph:
+        work = native.program(shape)
+        with native.captured(work) as graph:
             for threads in plan.threads:
                 for subject, launched in (("stream", None), ("graph", graph)):
-                    readings = gate.contend(work, launched, threads, _LAUNCHES)
+                    readings = native.contend(work, launched, threads, _LAUNCHES)
                     kept = readings[:, plan.warm_up :].reshape(-1, 3)
                     for quantity, column in (("host", HOST), ("finish", FINISH)):
                         about = Subject(
@@ -43,12 +43,12 @@ def measure_jitter(plan: Plan) -> Iterator[Figure]:
     shape = straight_line(_KERNELS)
     cores = len(os.sched_getaffinity(0))
     with opened(plan):
-        work = gate.program(shape)
-        with gate.captured(work) as graph:
+        work = native.program(shape)
+        with native.captured(work) as graph:
             for host, threads in (("idle host", 0), ("busy host", min(64, cores))):
-                with gate.busy_host(threads) if threads else nullcontext():
+                with native.busy_host(threads) if threads else nullcontext():
                     for subject, launched in (("stream", None), ("graph", graph)):
-                        readings = gate.contend(work, launched, 1, _JITTER_LAUNCHES)[0]
+                        readings = native.contend(work, launched, 1, _JITTER_LAUNCHES)[0]
                         about = Subject(
                             JITTER, f"{subject}, {host}", "finish", shape, "busy_threads", threads
                         )

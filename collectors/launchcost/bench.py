@@ -7,17 +7,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from gviz.analysis import Figure, describe_slowed
-from gviz.collectors.laboratory import gate
-from gviz.collectors.laboratory.contention import (
+from gviz.collectors.launchcost import native
+from gviz.collectors.launchcost.contention import (
     JITTER,
     THREADS,
     measure_jitter,
     measure_threads,
 )
-from gviz.collectors.laboratory.device_launch import EXPERIMENT as DEVICE_LAUNCH
-from gviz.collectors.laboratory.device_launch import measure_device_launch
-from gviz.collectors.laboratory.gate import Gpu
-from gviz.collectors.laboratory.kernels import (
+from gviz.collectors.launchcost.device_launch import EXPERIMENT as DEVICE_LAUNCH
+from gviz.collectors.launchcost.device_launch import measure_device_launch
+from gviz.collectors.launchcost.kernels import (
     GAIN,
     IDLE,
     KINDS,
@@ -26,19 +25,20 @@ from gviz.collectors.laboratory.kernels import (
     measure_kinds,
     measure_python,
 )
-from gviz.collectors.laboratory.launches import EXPERIMENT as LAUNCH
-from gviz.collectors.laboratory.launches import (
+from gviz.collectors.launchcost.launches import EXPERIMENT as LAUNCH
+from gviz.collectors.launchcost.launches import (
     SECOND_STREAM,
     measure_launches,
     measure_second_stream,
 )
-from gviz.collectors.laboratory.lives import LIFE, LOOP, measure_lives, measure_loops
-from gviz.collectors.laboratory.nvml import GpuState, open_nvml
-from gviz.collectors.laboratory.plan import Experiment, Gap, Plan
-from gviz.collectors.laboratory.traffic import EXPERIMENT as TRAFFIC
-from gviz.collectors.laboratory.traffic import measure_traffic
-from gviz.collectors.laboratory.transformer import EXPERIMENT as BATCH
-from gviz.collectors.laboratory.transformer import measure_batches
+from gviz.collectors.launchcost.lives import LIFE, LOOP, measure_lives, measure_loops
+from gviz.collectors.launchcost.native import Gpu
+from gviz.collectors.launchcost.nvml import GpuState, open_nvml
+from gviz.collectors.launchcost.plan import Experiment, Gap, Plan
+from gviz.collectors.launchcost.traffic import EXPERIMENT as TRAFFIC
+from gviz.collectors.launchcost.traffic import measure_traffic
+from gviz.collectors.launchcost.transformer import EXPERIMENT as BATCH
+from gviz.collectors.launchcost.transformer import measure_batches
 from gviz.errors import CollectorError
 
 #: A GPU that others use this much of the time is called busy.
@@ -100,8 +100,8 @@ def run_bench(plan: Plan, progress: Progress) -> Results:
         If there is no GPU, or its driver is too old: nothing can be measured then.
     """
     results = Results()
-    with gate.laboratory(plan.device):
-        results.gpu = gate.describe()
+    with native.laboratory(plan.device):
+        results.gpu = native.describe()
     _look(results, "before", idle=True)
     total = sum(experiment.weight for experiment in EXPERIMENTS)
     done = 0.0

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gviz.analysis import Figure, Subject, make_figure
-from gviz.collectors.laboratory.plan import Gap, Plan
+from gviz.collectors.launchcost.plan import Gap, Plan
 
 EXPERIMENT = "batch"
 #: An encoder of the size used in small language models' layers; half precision.

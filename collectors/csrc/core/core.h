@@ -1,14 +1,19 @@
-/* The parts of CUDA's and CUPTI's interfaces that gviz calls.
+/* The core, which the launch costs' library has too: the parts of CUDA's and CUPTI's interfaces
+ * that gviz calls, and a clock.
  *
  * Declared here, so that building needs no CUDA toolkit; found with dlsym at run
  * time. Layouts are those of cuda.h and cupti_*.h of CUDA 13.0; the interfaces
  * used keep them in later releases.
  */
-#ifndef GVIZ_CUDA_TYPES_H
-#define GVIZ_CUDA_TYPES_H
+#ifndef GVIZ_CORE_H
+#define GVIZ_CORE_H
 
+#define _GNU_SOURCE
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#define GVIZ_EXPORT __attribute__((visibility("default")))
 
 typedef int CUresult;
 typedef int CUdevice;
@@ -158,7 +163,7 @@ enum { ACTIVITY_MEMCPY = 1, ACTIVITY_MEMSET = 2, ACTIVITY_CONCURRENT_KERNEL = 10
     X(cuptiGetGraphNodeId, CUptiResult, (CUgraphNode, uint64_t *))                             \
     X(cuptiGetStreamIdEx, CUptiResult, (CUcontext, CUstream, uint8_t, uint32_t *))
 
-/* What the events collector needs besides (copy.c, calibrate.c, watch.c); none without it. */
+/* What the events collector needs besides (csrc/events); none without it. */
 #define WATCH_FUNCTIONS(X)                                                                     \
     X(StreamGetCaptureInfo, cuStreamGetCaptureInfo_v3,                                         \
       (CUstream, int *, uint64_t *, CUgraph *, const CUgraphNode **, const EdgeData **,        \
@@ -201,34 +206,6 @@ enum { ACTIVITY_MEMCPY = 1, ACTIVITY_MEMSET = 2, ACTIVITY_CONCURRENT_KERNEL = 10
     X(ModuleGetFunction, cuModuleGetFunction, (CUfunction *, CUmodule, const char *), 0)       \
     X(MemAlloc, cuMemAlloc_v2, (CUdeviceptr *, size_t), 0)                                     \
     X(MemFree, cuMemFree_v2, (CUdeviceptr), 0)
-
-/* What the laboratory needs besides (lab*.c); it says itself which one is missing. */
-#define LAB_FUNCTIONS(X)                                                                       \
-    X(Init, cuInit, (unsigned), 0)                                                             \
-    X(DeviceGetCount, cuDeviceGetCount, (int *), 0)                                            \
-    X(DeviceGet, cuDeviceGet, (CUdevice *, int), 0)                                            \
-    X(PrimaryCtxRetain, cuDevicePrimaryCtxRetain, (CUcontext *, CUdevice), 0)                  \
-    X(PrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, (CUdevice), 0)                          \
-    X(CtxSetCurrent, cuCtxSetCurrent, (CUcontext), 0)                                          \
-    X(GetErrorName, cuGetErrorName, (CUresult, const char **), 0)                              \
-    X(MemHostAlloc, cuMemHostAlloc, (void **, size_t, unsigned), 0)                            \
-    X(MemFreeHost, cuMemFreeHost, (void *), 0)                                                 \
-    X(StreamSynchronize, cuStreamSynchronize, (CUstream), 0)                                   \
-    X(StreamBeginCapture, cuStreamBeginCapture_v2, (CUstream, int), 0)                         \
-    X(StreamEndCapture, cuStreamEndCapture, (CUstream, CUgraph *), 0)                          \
-    X(MemsetD8Async, cuMemsetD8Async, (CUdeviceptr, unsigned char, size_t, CUstream), 0)       \
-    X(MemcpyDtoDAsync, cuMemcpyDtoDAsync_v2, (CUdeviceptr, CUdeviceptr, size_t, CUstream), 0)  \
-    X(GraphUpload, cuGraphUpload, (CUgraphExec, CUstream), 0)                                  \
-    X(GraphExecUpdate, cuGraphExecUpdate_v2, (CUgraphExec, CUgraph, void *), 0)                \
-    X(GraphExecKernelNodeSetParams, cuGraphExecKernelNodeSetParams_v2,                         \
-      (CUgraphExec, CUgraphNode, const KernelParams *), 0)                                     \
-    X(GraphNodeSetEnabled, cuGraphNodeSetEnabled, (CUgraphExec, CUgraphNode, unsigned), 0)     \
-    X(LinkCreate, cuLinkCreate_v2, (unsigned, int *, void **, void **), 0)                     \
-    X(LinkAddData, cuLinkAddData_v2,                                                           \
-      (void *, int, void *, size_t, const char *, unsigned, int *, void **), 0)                \
-    X(LinkAddFile, cuLinkAddFile_v2, (void *, int, const char *, unsigned, int *, void **), 0) \
-    X(LinkComplete, cuLinkComplete, (void *, void **, size_t *), 0)                            \
-    X(LinkDestroy, cuLinkDestroy, (void *), 0)
 
 /* X(field, symbol, result, parameters, needed): libcuda. */
 #define CUDA_FUNCTIONS(X)                                                                      \
@@ -285,7 +262,6 @@ enum { ACTIVITY_MEMCPY = 1, ACTIVITY_MEMSET = 2, ACTIVITY_CONCURRENT_KERNEL = 10
     X(EventElapsedTimeOld, cuEventElapsedTime, (float *, CUevent, CUevent), 0)                 \
     X(StreamIsCapturing, cuStreamIsCapturing, (CUstream, int *), 1)                            \
     WATCH_FUNCTIONS(X)                                                                         \
-    LAB_FUNCTIONS(X)                                                                           \
     X(LaunchKernel, cuLaunchKernel,                                                            \
       (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,       \
        CUstream, void **, void **), 0)                                                         \
@@ -310,5 +286,12 @@ extern struct cuda_functions cuda;
 /* Both return 0, or fill `why` with a sentence. cuda_load needs the driver to be loadable. */
 int cupti_load(const char *path, char *why, size_t size);
 int cuda_load(char *why, size_t size);
+/* A function of the loaded driver, or NULL. */
+void *cuda_symbol(const char *name);
+/* The same of any library; where one that is `needed` lacks, the first fills an empty `why`. */
+void *find_symbol(void *library, const char *symbol, bool needed, char *why, size_t size);
+
+uint64_t now_ns(void);       /* CUPTI's clock: that of its records */
+int64_t monotonic_ns(void);  /* CLOCK_MONOTONIC */
 
 #endif

@@ -1,4 +1,7 @@
-"""The gate to the native laboratory (``csrc/lab*.c``), through ctypes."""
+"""The gate to the launch costs' own library (``csrc``), through ctypes.
+
+It is apart from the native library, so that no watched process loads it.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.analysis import Shape
-from gviz.collectors import native
+from gviz.collectors.native import open_library
 from gviz.errors import CollectorError
 from gviz.stats import IntArray
 
@@ -36,7 +39,7 @@ TAIL, FIRE_AND_FORGET = 0x0100000000000000, 0x0200000000000000
 
 
 class Loop(IntEnum):
-    """How a loop launches the same work again and again (csrc/lab_time.c)."""
+    """How a loop launches the same work again and again (csrc/timing.c)."""
 
     STREAM = 0
     INSTANTIATE = 1
@@ -103,7 +106,7 @@ def program(shape: Shape, clocks: int = 0) -> Program:
 
 @functools.cache
 def _library() -> ctypes.CDLL:
-    library = native.library()
+    library = open_library(Path(__file__).with_name("_launchcost"), "launch costs' library")
     library.gviz_lab_error.restype = ctypes.c_char_p
     library.gviz_lab_close.restype = None
     library.gviz_lab_describe.restype = None

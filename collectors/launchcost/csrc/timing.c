@@ -1,5 +1,5 @@
 /* Timing launches and the calls of a graph's life. */
-#include "lab.h"
+#include "launchcost.h"
 
 #include <stdlib.h>
 
@@ -34,16 +34,16 @@ static int read_launch(const struct work *work, uint64_t limit_ns, struct lab_re
         return -1;
     if (lab_check(cuda.EventRecord(lab.before, stream), "cuEventRecord") != 0)
         return -1;
-    int64_t start = lab_clock_ns();
+    int64_t start = monotonic_ns();
     CUresult result = launch(work);
-    int64_t launched = lab_clock_ns();
+    int64_t launched = monotonic_ns();
     CUresult recorded = cuda.EventRecord(lab.after, stream);
     bool waited = limit_ns == 0 || lab.latch[1] == 0;
     lab.latch[0] = 1;
     if (result == 0)
         result = recorded;
-    CUresult finished = cuda.StreamSynchronize(stream);
-    int64_t end = lab_clock_ns();
+    CUresult finished = lab_cuda.StreamSynchronize(stream);
+    int64_t end = monotonic_ns();
     if (lab_check(result ? result : finished, "launching") != 0)
         return -1;
     if (lab_check(cuda.EventElapsedTime(&milliseconds, lab.before, lab.after),
@@ -95,9 +95,9 @@ GVIZ_EXPORT int gviz_lab_time_capture(const struct lab_program *program, int rep
                                       int64_t *times_ns) {
     for (int i = 0; i < repeats; i++) {
         CUgraph graph = NULL;
-        int64_t start = lab_clock_ns();
+        int64_t start = monotonic_ns();
         int result = lab_capture(program, &graph);
-        times_ns[i] = lab_clock_ns() - start;
+        times_ns[i] = monotonic_ns() - start;
         if (graph)
             cuda.GraphDestroy(graph);
         if (result != 0)
@@ -110,22 +110,22 @@ static CUresult live(CUgraph graph, bool upload, struct lab_life *life) {
     CUstream stream = lab.streams[0];
     CUgraphExec exec = NULL;
     int64_t times[9];
-    times[0] = lab_clock_ns();
+    times[0] = monotonic_ns();
     CUresult result = cuda.GraphInstantiate(&exec, graph, 0);
-    times[1] = times[2] = times[3] = lab_clock_ns();
+    times[1] = times[2] = times[3] = monotonic_ns();
     if (result == 0 && upload) {
-        result = cuda.GraphUpload(exec, stream);
-        times[2] = lab_clock_ns();
+        result = lab_cuda.GraphUpload(exec, stream);
+        times[2] = monotonic_ns();
         if (result == 0)
-            result = cuda.StreamSynchronize(stream);
-        times[3] = lab_clock_ns();
+            result = lab_cuda.StreamSynchronize(stream);
+        times[3] = monotonic_ns();
     }
     for (int i = 0; i < 2 && result == 0; i++) {
         result = cuda.GraphLaunch(exec, stream);
-        times[4 + 2 * i] = lab_clock_ns();
+        times[4 + 2 * i] = monotonic_ns();
         if (result == 0)
-            result = cuda.StreamSynchronize(stream);
-        times[5 + 2 * i] = lab_clock_ns();
+            result = lab_cuda.StreamSynchronize(stream);
+        times[5 + 2 * i] = monotonic_ns();
     }
     if (result != 0) {
         if (exec)
@@ -133,7 +133,7 @@ static CUresult live(CUgraph graph, bool upload, struct lab_life *life) {
         return result;
     }
     result = cuda.GraphExecDestroy(exec);
-    times[8] = lab_clock_ns();
+    times[8] = monotonic_ns();
     *life = (struct lab_life){times[1] - times[0], upload ? times[2] - times[1] : -1,
                               upload ? times[3] - times[1] : -1, times[4] - times[3],
                               times[5] - times[3], times[6] - times[5], times[7] - times[5],
@@ -158,9 +158,9 @@ GVIZ_EXPORT int gviz_lab_time_update(CUgraphExec exec, CUgraph one, CUgraph othe
                                      int64_t *times_ns) {
     struct update_info info;
     for (int i = 0; i < repeats; i++) {
-        int64_t start = lab_clock_ns();
-        CUresult result = cuda.GraphExecUpdate(exec, i % 2 ? other : one, &info);
-        times_ns[i] = lab_clock_ns() - start;
+        int64_t start = monotonic_ns();
+        CUresult result = lab_cuda.GraphExecUpdate(exec, i % 2 ? other : one, &info);
+        times_ns[i] = monotonic_ns() - start;
         if (lab_check(result, "cuGraphExecUpdate") != 0)
             return -1;
     }
@@ -181,7 +181,7 @@ static CUresult set_all(CUgraphExec exec, const CUgraphNode *nodes, const Kernel
                         size_t count) {
     CUresult result = 0;
     for (size_t i = 0; i < count && result == 0; i++)
-        result = cuda.GraphExecKernelNodeSetParams(exec, nodes[i], &params[i]);
+        result = lab_cuda.GraphExecKernelNodeSetParams(exec, nodes[i], &params[i]);
     return result;
 }
 
@@ -191,9 +191,9 @@ static CUresult time_set_all(CUgraphExec exec, const CUgraphNode *nodes, KernelP
     for (size_t i = 0; i < count && result == 0; i++)
         result = cuda.GraphKernelNodeGetParams(nodes[i], &params[i]);
     for (int i = 0; i < repeats && result == 0; i++) {
-        int64_t start = lab_clock_ns();
+        int64_t start = monotonic_ns();
         result = set_all(exec, nodes, params, count);
-        times_ns[i] = lab_clock_ns() - start;
+        times_ns[i] = monotonic_ns() - start;
     }
     return result;
 }
@@ -216,7 +216,7 @@ GVIZ_EXPORT int gviz_lab_time_node_updates(CUgraphExec exec, CUgraph graph, int 
 static CUresult enable_all(CUgraphExec exec, const CUgraphNode *nodes, size_t count, unsigned on) {
     CUresult result = 0;
     for (size_t i = 0; i < count && result == 0; i++)
-        result = cuda.GraphNodeSetEnabled(exec, nodes[i], on);
+        result = lab_cuda.GraphNodeSetEnabled(exec, nodes[i], on);
     return result;
 }
 
@@ -229,13 +229,13 @@ GVIZ_EXPORT int gviz_lab_time_enabling(CUgraphExec exec, CUgraph graph, int repe
         return lab_fail("out of memory");
     CUresult result = 0;
     for (int i = 0; i < repeats && result == 0; i++) {
-        int64_t start = lab_clock_ns();
+        int64_t start = monotonic_ns();
         result = enable_all(exec, nodes, count, 0);
-        int64_t off = lab_clock_ns();
+        int64_t off = monotonic_ns();
         if (result == 0)
             result = enable_all(exec, nodes, count, 1);
         off_ns[i] = off - start;
-        on_ns[i] = lab_clock_ns() - off;
+        on_ns[i] = monotonic_ns() - off;
     }
     free(nodes);
     return lab_check(result, "cuGraphNodeSetEnabled");
@@ -260,7 +260,7 @@ static int iterate(enum loop how, const struct lab_program *program, CUgraphExec
         *exec = NULL;
         result = cuda.GraphInstantiate(exec, graph, 0);
     } else if (how == LOOP_UPDATE) {
-        result = cuda.GraphExecUpdate(*exec, graph, &info);
+        result = lab_cuda.GraphExecUpdate(*exec, graph, &info);
     }
     if (graph)
         cuda.GraphDestroy(graph);
@@ -282,18 +282,18 @@ GVIZ_EXPORT int gviz_lab_time_loop(int how, const struct lab_program *program, i
         if (result == 0)
             result = gviz_lab_instantiate(graph, &exec);
         if (result == 0)
-            result = lab_check(cuda.GraphUpload(exec, lab.streams[0]), "cuGraphUpload");
+            result = lab_check(lab_cuda.GraphUpload(exec, lab.streams[0]), "cuGraphUpload");
         if (result == 0)
-            result = lab_check(cuda.StreamSynchronize(lab.streams[0]), "cuStreamSynchronize");
+            result = lab_check(lab_cuda.StreamSynchronize(lab.streams[0]), "cuStreamSynchronize");
     }
-    int64_t start = lab_clock_ns();
+    int64_t start = monotonic_ns();
     for (int i = 0; i < iterations && result == 0; i++) {
         struct lab_program turn = *program;
         turn.clocks += (uint64_t)(i % 2 == 0);
         result = iterate((enum loop)how, &turn, &exec);
     }
-    CUresult finished = cuda.StreamSynchronize(lab.streams[0]);
-    *time_ns = lab_clock_ns() - start;
+    CUresult finished = lab_cuda.StreamSynchronize(lab.streams[0]);
+    *time_ns = monotonic_ns() - start;
     gviz_lab_destroy(graph, exec);
     return result == 0 ? lab_check(finished, "cuStreamSynchronize") : result;
 }

@@ -1,8 +1,9 @@
 /* Several host threads launching at once, and a host that has other things to do. */
-#include "lab.h"
+#include "launchcost.h"
 
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #define MAX_THREADS 64
@@ -26,19 +27,19 @@ static int busy_count;
 static _Atomic bool busy_wanted;
 
 static CUresult launch_once(const struct launcher *launcher, struct lab_reading *reading) {
-    int64_t start = lab_clock_ns();
+    int64_t start = monotonic_ns();
     CUresult result = launcher->exec ? cuda.GraphLaunch(launcher->exec, launcher->stream)
                                      : lab_send(launcher->program, launcher->stream);
-    int64_t launched = lab_clock_ns();
+    int64_t launched = monotonic_ns();
     if (result == 0)
-        result = cuda.StreamSynchronize(launcher->stream);
-    *reading = (struct lab_reading){launched - start, lab_clock_ns() - start, -1};
+        result = lab_cuda.StreamSynchronize(launcher->stream);
+    *reading = (struct lab_reading){launched - start, monotonic_ns() - start, -1};
     return result;
 }
 
 static void *run_launcher(void *data) {
     struct launcher *launcher = data;
-    launcher->result = cuda.CtxSetCurrent(lab.context);
+    launcher->result = lab_cuda.CtxSetCurrent(lab.context);
     int signal = WAIT;
     while ((signal = atomic_load(launcher->go)) == WAIT)
         sched_yield();
@@ -132,14 +133,14 @@ GVIZ_EXPORT int gviz_lab_load_host(int threads) {
 /* Launch for `limit_ns`, at most `ahead` launches in the queue; how many there were. */
 GVIZ_EXPORT int64_t gviz_lab_launch_for(const struct lab_program *program, CUgraphExec exec,
                                         int64_t limit_ns, int ahead) {
-    int64_t count = 0, start = lab_clock_ns();
+    int64_t count = 0, start = monotonic_ns();
     CUstream stream = lab.streams[0];
-    CUresult result = cuda.CtxSetCurrent(lab.context);
-    while (result == 0 && lab_clock_ns() - start < limit_ns) {
+    CUresult result = lab_cuda.CtxSetCurrent(lab.context);
+    while (result == 0 && monotonic_ns() - start < limit_ns) {
         for (int i = 0; i < ahead && result == 0; i++)
             result = exec ? cuda.GraphLaunch(exec, stream) : lab_send(program, stream);
         if (result == 0)
-            result = cuda.StreamSynchronize(stream);
+            result = lab_cuda.StreamSynchronize(stream);
         count += ahead;
     }
     return lab_check(result, "launching") == 0 ? count : -1;

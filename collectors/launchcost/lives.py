@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from gviz.analysis import Call, Figure, Shape, Subject, make_figure, straight_line
-from gviz.collectors.laboratory import gate
-from gviz.collectors.laboratory.gate import Loop, Program
-from gviz.collectors.laboratory.opening import opened
-from gviz.collectors.laboratory.plan import Plan
+from gviz.collectors.launchcost import native
+from gviz.collectors.launchcost.native import Loop, Program
+from gviz.collectors.launchcost.opening import opened
+from gviz.collectors.launchcost.plan import Plan
 from gviz.stats import IntArray
 
 LIFE, LOOP = "life", "loop"
@@ -36,10 +36,10 @@ def measure_lives(plan: Plan) -> Iterator[Figure]:
     """Measure capture, instantiation, upload, updates, enabling and destruction by length."""
     with opened(plan):
         for length in plan.lengths:
-            work = gate.program(straight_line(length))
-            captures = gate.time_capture(work, plan.lives + plan.warm_up)
+            work = native.program(straight_line(length))
+            captures = native.time_capture(work, plan.lives + plan.warm_up)
             yield from _figures(LIFE, "capture", work.shape, captures, plan.warm_up)
-            with gate.captured(work) as graph:
+            with native.captured(work) as graph:
                 yield from _life(plan, work.shape, graph)
             yield from _updates(plan, length)
     yield from _fresh(plan)
@@ -47,9 +47,9 @@ def measure_lives(plan: Plan) -> Iterator[Figure]:
 
 def _life(plan: Plan, shape: Shape, graph: int) -> Iterator[Figure]:
     count = plan.lives + plan.warm_up
-    plain = gate.time_life(graph, count, upload=False)
-    uploaded = gate.time_life(graph, count, upload=True)
-    column = gate.LIFE_COLUMNS.index
+    plain = native.time_life(graph, count, upload=False)
+    uploaded = native.time_life(graph, count, upload=True)
+    column = native.LIFE_COLUMNS.index
     named = {
         "instantiate": plain[:, column("instantiate")],
         "destroy": plain[:, column("destroy")],
@@ -72,27 +72,27 @@ def _updates(plan: Plan, length: int) -> Iterator[Figure]:
     """Measure updates of kernels that take an argument, as those of programs do."""
     count = plan.lives + plan.warm_up
     shape = straight_line(length, (Call.SPIN,))
-    work, longer = gate.program(shape, 0), gate.program(shape, 1)
-    with gate.captured(work) as graph:
-        with gate.captured(work) as same, gate.instantiated(graph) as graph_exec:
-            times = gate.time_update(graph_exec, same, graph, count)
+    work, longer = native.program(shape, 0), native.program(shape, 1)
+    with native.captured(work) as graph:
+        with native.captured(work) as same, native.instantiated(graph) as graph_exec:
+            times = native.time_update(graph_exec, same, graph, count)
             yield from _figures(LIFE, "update, same arguments", work.shape, times, plan.warm_up)
-        with gate.captured(longer) as changed, gate.instantiated(graph) as graph_exec:
-            times = gate.time_update(graph_exec, changed, graph, count)
+        with native.captured(longer) as changed, native.instantiated(graph) as graph_exec:
+            times = native.time_update(graph_exec, changed, graph, count)
             yield from _figures(LIFE, "update", work.shape, times, plan.warm_up)
-        with gate.instantiated(graph) as graph_exec:
-            times = gate.time_node_updates(graph_exec, graph, count)
+        with native.instantiated(graph) as graph_exec:
+            times = native.time_node_updates(graph_exec, graph, count)
             yield from _figures(LIFE, "update every node", work.shape, times, plan.warm_up)
-            off, on = gate.time_enabling(graph_exec, graph, count)
+            off, on = native.time_enabling(graph_exec, graph, count)
             yield from _figures(LIFE, "disable every node", work.shape, off, plan.warm_up)
             yield from _figures(LIFE, "enable every node", work.shape, on, plan.warm_up)
 
 
 def _fresh(plan: Plan) -> Iterator[Figure]:
     """Measure the first instantiation of a context, and the first after the largest graph's."""
-    largest = gate.program(straight_line(max(plan.lengths)))
+    largest = native.program(straight_line(max(plan.lengths)))
     for length in plan.lengths[:: max(1, len(plan.lengths) // 5)]:
-        work = gate.program(straight_line(length))
+        work = native.program(straight_line(length))
         for subject, before in (("cold", None), ("warmed", largest)):
             lives = [_first_life(plan, work, before) for _ in range(plan.fresh)]
             for what, index in (("instantiate", 0), ("first launch", 1)):
@@ -105,25 +105,25 @@ def _fresh(plan: Plan) -> Iterator[Figure]:
 
 def _first_life(plan: Plan, work: Program, before: Program | None) -> tuple[int, int]:
     """Return instantiation and first launch in a fresh context, ``before`` made and gone."""
-    with gate.laboratory(plan.device):
-        gate.time_program(gate.program(straight_line(1)), 1)  # the kernel itself is loaded
+    with native.laboratory(plan.device):
+        native.time_program(native.program(straight_line(1)), 1)  # the kernel itself is loaded
         if before is not None:
-            with gate.captured(before) as graph:
-                gate.time_life(graph, 1, upload=True)
-        with gate.captured(work) as graph:
-            life = gate.time_life(graph, 1, upload=False)[0]
-    return int(life[0]), int(life[gate.LIFE_COLUMNS.index("first host")])
+            with native.captured(before) as graph:
+                native.time_life(graph, 1, upload=True)
+        with native.captured(work) as graph:
+            life = native.time_life(graph, 1, upload=False)[0]
+    return int(life[0]), int(life[native.LIFE_COLUMNS.index("first host")])
 
 
 def measure_loops(plan: Plan) -> Iterator[Figure]:
     """Measure one loop without a graph and three ways with one; time an iteration."""
     with opened(plan):
         for length in _LOOP_LENGTHS:
-            work = gate.program(straight_line(length, (Call.SPIN,)), 0)
+            work = native.program(straight_line(length, (Call.SPIN,)), 0)
             times: dict[Loop, list[float]] = {how: [] for how in _LOOP_NAMES}
             for _ in range(plan.lives + plan.warm_up):  # in turns: all meet the same host
                 for how in _LOOP_NAMES:
-                    times[how].append(gate.time_loop(how, work, _LOOP_ITERATIONS))
+                    times[how].append(native.time_loop(how, work, _LOOP_ITERATIONS))
             for how, name in _LOOP_NAMES.items():
                 about = Subject(LOOP, name, "finish", work.shape)
                 each = np.array(times[how]) / _LOOP_ITERATIONS

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from gviz.analysis import parallel_lines, straight_line
-from gviz.collectors.laboratory import gate
-from gviz.collectors.laboratory.plan import Plan
+from gviz.collectors.launchcost import native
+from gviz.collectors.launchcost.plan import Plan
 
 
 @contextmanager
@@ -19,15 +19,15 @@ def opened(plan: Plan) -> Iterator[None]:
     ``second_stream``), and programs that capture graphs nearly always use more than one.
     The largest graph was made once, because the driver keeps what it reserved for it.
     """
-    with gate.laboratory(plan.device):
+    with native.laboratory(plan.device):
         use_second_stream()
-        work = gate.program(straight_line(max(plan.lengths)))
-        gate.time_program(work, plan.warm_up)
-        with gate.captured(work) as graph:
-            gate.time_life(graph, plan.warm_up, upload=True)
+        work = native.program(straight_line(max(plan.lengths)))
+        native.time_program(work, plan.warm_up)
+        with native.captured(work) as graph:
+            native.time_life(graph, plan.warm_up, upload=True)
         yield
 
 
 def use_second_stream() -> None:
     """Send kernels into two streams and wait for them; two kernels change nothing, ten do."""
-    gate.time_program(gate.program(parallel_lines(101, 2)), 1)
+    native.time_program(native.program(parallel_lines(101, 2)), 1)

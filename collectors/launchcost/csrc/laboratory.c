@@ -1,15 +1,15 @@
 /* The laboratory's context, kernels, streams and memory. */
-#include "lab.h"
+#include "launchcost.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #define MEMORY_BYTES 4096
 #define COPY_BYTES 1024
 
 struct laboratory lab;
+struct lab_functions lab_cuda;
 static char error_text[1200];
 
 /* gviz_wait waits in the stream until the host lets it go, or gives up after `limit` nanoseconds:
@@ -67,15 +67,9 @@ int lab_check(CUresult result, const char *call) {
     const char *name = NULL;
     if (result == 0)
         return 0;
-    if (cuda.GetErrorName)
-        cuda.GetErrorName(result, &name);
+    if (lab_cuda.GetErrorName)
+        lab_cuda.GetErrorName(result, &name);
     return lab_fail("%s failed: %s (%d)", call, name ? name : "unknown error", result);
-}
-
-int64_t lab_clock_ns(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
 GVIZ_EXPORT const char *gviz_lab_error(void) { return error_text; }
@@ -86,8 +80,9 @@ static int check_functions(void) {
     char why[1200];
     if (cuda_load(why, sizeof why) != 0)
         return lab_fail("%s", why);
-#define X(field, symbol, parameters, needed)                                                \
-    if (!cuda.field && strncmp(#field, "Link", 4) != 0)                                     \
+#define X(field, symbol, parameters)                                                        \
+    *(void **)&lab_cuda.field = cuda_symbol(#symbol);                                       \
+    if (!lab_cuda.field && strncmp(#field, "Link", 4) != 0)                                 \
         return lab_fail("%s is missing; a newer CUDA driver is needed", #symbol);
     LAB_FUNCTIONS(X)
 #undef X
@@ -99,18 +94,18 @@ static int check_functions(void) {
 
 static int open_context(int device) {
     int count = 0;
-    CUresult result = cuda.Init(0);
+    CUresult result = lab_cuda.Init(0);
     if (result == 0)
-        result = cuda.DeviceGetCount(&count);
+        result = lab_cuda.DeviceGetCount(&count);
     if (result != 0)
         return lab_check(result, "cuInit");
     if (device < 0 || device >= count)
         return lab_fail("there is no device %d; this machine has %d", device, count);
-    if (lab_check(cuda.DeviceGet(&lab.device, device), "cuDeviceGet") != 0)
+    if (lab_check(lab_cuda.DeviceGet(&lab.device, device), "cuDeviceGet") != 0)
         return -1;
-    result = cuda.PrimaryCtxRetain(&lab.context, lab.device);
+    result = lab_cuda.PrimaryCtxRetain(&lab.context, lab.device);
     if (result == 0)
-        result = cuda.CtxSetCurrent(lab.context);
+        result = lab_cuda.CtxSetCurrent(lab.context);
     return lab_check(result, "cuDevicePrimaryCtxRetain");
 }
 
@@ -139,7 +134,7 @@ static int make_objects(void) {
     if (result == 0)
         result = cuda.MemAlloc(&lab.memory, MEMORY_BYTES);
     if (result == 0)
-        result = cuda.MemHostAlloc((void **)&lab.latch, LAB_LATCH_BYTES, 0);
+        result = lab_cuda.MemHostAlloc((void **)&lab.latch, LAB_LATCH_BYTES, 0);
     return lab_check(result, "making streams and events");
 }
 
@@ -169,10 +164,10 @@ GVIZ_EXPORT void gviz_lab_close(void) {
     if (lab.memory)
         cuda.MemFree(lab.memory);
     if (lab.latch)
-        cuda.MemFreeHost((void *)lab.latch);
+        lab_cuda.MemFreeHost((void *)lab.latch);
     if (lab.module)
         cuda.ModuleUnload(lab.module);
-    cuda.PrimaryCtxRelease(lab.device);
+    lab_cuda.PrimaryCtxRelease(lab.device);
     lab = (struct laboratory){0};
 }
 
@@ -219,10 +214,10 @@ CUresult lab_send(const struct lab_program *program, CUstream first) {
             result = lab_launch(lab.spin, stream, spin_arguments);
             break;
         case LAB_MEMSET:
-            result = cuda.MemsetD8Async(lab.memory, 0, COPY_BYTES, stream);
+            result = lab_cuda.MemsetD8Async(lab.memory, 0, COPY_BYTES, stream);
             break;
         case LAB_MEMCPY:
-            result = cuda.MemcpyDtoDAsync(lab.memory + COPY_BYTES, lab.memory, COPY_BYTES, stream);
+            result = lab_cuda.MemcpyDtoDAsync(lab.memory + COPY_BYTES, lab.memory, COPY_BYTES, stream);
             break;
         case LAB_RECORD:
             result = cuda.EventRecord(lab.events[operation->event], stream);
@@ -237,10 +232,10 @@ CUresult lab_send(const struct lab_program *program, CUstream first) {
 int lab_capture(const struct lab_program *program, CUgraph *graph) {
     CUstream stream = lab.streams[0];
     *graph = NULL;
-    CUresult result = cuda.StreamBeginCapture(stream, CU_CAPTURE_MODE_RELAXED);
+    CUresult result = lab_cuda.StreamBeginCapture(stream, CU_CAPTURE_MODE_RELAXED);
     if (result != 0)
         return lab_check(result, "cuStreamBeginCapture");
     CUresult sent = lab_send(program, stream);
-    result = cuda.StreamEndCapture(stream, graph);
+    result = lab_cuda.StreamEndCapture(stream, graph);
     return lab_check(sent ? sent : result, "capturing");
 }

@@ -5,7 +5,7 @@
  * The numbers are cudaStreamGraphTailLaunch and cudaStreamGraphFireAndForget (driver_types.h of
  * CUDA 13.0); %current_graph_exec is what cudaGetCurrentGraphExec reads (PTX ISA 8.0).
  */
-#include "lab.h"
+#include "launchcost.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -87,12 +87,12 @@ static CUfunction launch_kernel, again_kernel;
 
 static int link_with(void *linker, const char *library, char *log) {
     void *image = NULL;
-    CUresult result = cuda.LinkAddData(linker, INPUT_PTX, (void *)(uintptr_t)ptx, sizeof ptx,
+    CUresult result = lab_cuda.LinkAddData(linker, INPUT_PTX, (void *)(uintptr_t)ptx, sizeof ptx,
                                        "gviz", 0, NULL, NULL);
     if (result == 0)
-        result = cuda.LinkAddFile(linker, INPUT_LIBRARY, library, 0, NULL, NULL);
+        result = lab_cuda.LinkAddFile(linker, INPUT_LIBRARY, library, 0, NULL, NULL);
     if (result == 0)
-        result = cuda.LinkComplete(linker, &image, NULL);
+        result = lab_cuda.LinkComplete(linker, &image, NULL);
     if (result == 0)
         result = cuda.ModuleLoadData(&module, image);
     if (result == 0)
@@ -109,13 +109,13 @@ GVIZ_EXPORT int gviz_lab_open_device_launch(const char *library) {
     int options[] = {JIT_ERROR_LOG, JIT_ERROR_LOG_SIZE};
     void *values[] = {log, (void *)(uintptr_t)(sizeof log - 1)};
     void *linker = NULL;
-    if (!cuda.LinkCreate || !cuda.LinkAddData || !cuda.LinkAddFile || !cuda.LinkComplete ||
-        !cuda.LinkDestroy)
+    if (!lab_cuda.LinkCreate || !lab_cuda.LinkAddData || !lab_cuda.LinkAddFile || !lab_cuda.LinkComplete ||
+        !lab_cuda.LinkDestroy)
         return lab_fail("this CUDA driver cannot link (cuLinkCreate is missing)");
-    if (lab_check(cuda.LinkCreate(2, options, values, &linker), "cuLinkCreate") != 0)
+    if (lab_check(lab_cuda.LinkCreate(2, options, values, &linker), "cuLinkCreate") != 0)
         return -1;
     int result = link_with(linker, library, log);
-    cuda.LinkDestroy(linker);
+    lab_cuda.LinkDestroy(linker);
     return result;
 }
 
@@ -142,9 +142,9 @@ static void discard(struct launched *graph) {
 static int make(struct launched *made, unsigned long long flags) {
     CUresult result = cuda.GraphInstantiate(&made->exec, made->graph, flags);
     if (result == 0)
-        result = cuda.GraphUpload(made->exec, lab.streams[0]);
+        result = lab_cuda.GraphUpload(made->exec, lab.streams[0]);
     if (result == 0)
-        result = cuda.StreamSynchronize(lab.streams[0]);
+        result = lab_cuda.StreamSynchronize(lab.streams[0]);
     return lab_check(result, "cuGraphInstantiateWithFlags");
 }
 
@@ -152,14 +152,14 @@ static int make(struct launched *made, unsigned long long flags) {
 static int capture(const struct lab_program *program, CUfunction kernel, void **arguments,
                    CUgraph *graph) {
     CUstream stream = lab.streams[0];
-    CUresult result = cuda.StreamBeginCapture(stream, CU_CAPTURE_MODE_RELAXED);
+    CUresult result = lab_cuda.StreamBeginCapture(stream, CU_CAPTURE_MODE_RELAXED);
     if (result != 0)
         return lab_check(result, "cuStreamBeginCapture");
     if (program)
         result = lab_send(program, stream);
     if (result == 0 && kernel)
         result = lab_launch(kernel, stream, arguments);
-    CUresult ended = cuda.StreamEndCapture(stream, graph);
+    CUresult ended = lab_cuda.StreamEndCapture(stream, graph);
     return lab_check(result ? result : ended, "capturing");
 }
 
@@ -167,15 +167,15 @@ static int read_once(CUgraphExec exec, struct lab_reading *reading) {
     float milliseconds = 0;
     CUstream stream = lab.streams[0];
     CUresult result = cuda.EventRecord(lab.before, stream);
-    int64_t start = lab_clock_ns();
+    int64_t start = monotonic_ns();
     if (result == 0)
         result = cuda.GraphLaunch(exec, stream);
-    int64_t launched = lab_clock_ns();
+    int64_t launched = monotonic_ns();
     if (result == 0)
         result = cuda.EventRecord(lab.after, stream);
     if (result == 0)
-        result = cuda.StreamSynchronize(stream);
-    int64_t end = lab_clock_ns();
+        result = lab_cuda.StreamSynchronize(stream);
+    int64_t end = monotonic_ns();
     if (result == 0)
         result = cuda.EventElapsedTime(&milliseconds, lab.before, lab.after);
     *reading = (struct lab_reading){launched - start, end - start,
@@ -229,11 +229,11 @@ GVIZ_EXPORT int gviz_lab_time_self_launch(const struct lab_program *program, uin
         if (result == 0 && lab.latch[2] != 0)
             result = lab_fail("the graph launched itself %u times less than asked",
                               (unsigned)lab.latch[2]);
-        int64_t start = lab_clock_ns();
+        int64_t start = monotonic_ns();
         for (uint32_t j = 0; j < launches && launched == 0; j++)
             launched = cuda.GraphLaunch(graph.exec, lab.streams[0]);
-        CUresult finished = cuda.StreamSynchronize(lab.streams[0]);
-        host_ns[i] = lab_clock_ns() - start;
+        CUresult finished = lab_cuda.StreamSynchronize(lab.streams[0]);
+        host_ns[i] = monotonic_ns() - start;
         if (result == 0)
             result = lab_check(launched ? launched : finished, "launching");
     }

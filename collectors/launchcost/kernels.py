@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from gviz.analysis import Call, Figure, Subject, make_figure, straight_line
-from gviz.collectors.laboratory import gate
-from gviz.collectors.laboratory.gate import DEVICE, FINISH, Program
-from gviz.collectors.laboratory.launches import queue_limit_ns
-from gviz.collectors.laboratory.opening import opened
-from gviz.collectors.laboratory.plan import Gap, Plan
+from gviz.collectors.launchcost import native
+from gviz.collectors.launchcost.launches import queue_limit_ns
+from gviz.collectors.launchcost.native import DEVICE, FINISH, Program
+from gviz.collectors.launchcost.opening import opened
+from gviz.collectors.launchcost.plan import Gap, Plan
 from gviz.errors import CollectorError
 from gviz.stats import IntArray
 
@@ -38,8 +38,8 @@ def clocks_per_us(plan: Plan) -> float:
     shape = straight_line(1, (Call.SPIN,))
     times = []
     for clocks in _CLOCKS:
-        work = gate.program(shape, clocks)
-        readings = gate.time_program(work, 20 + plan.warm_up, queue_limit_ns=50_000_000)
+        work = native.program(shape, clocks)
+        readings = native.time_program(work, 20 + plan.warm_up, queue_limit_ns=50_000_000)
         times.append(float(np.median(readings[plan.warm_up :, DEVICE])))
     if times[1] <= times[0] or times[0] <= 0:
         raise CollectorError(
@@ -54,7 +54,7 @@ def measure_gain(plan: Plan) -> Iterator[Figure]:
     with opened(plan):
         clock = clocks_per_us(plan)
         for microseconds in plan.kernel_us:
-            work = gate.program(shape, round(microseconds * clock))
+            work = native.program(shape, round(microseconds * clock))
             repeats = plan.repeats if microseconds <= 100 else plan.lives
             stream, relaunch = _in_turn(work, max(1, repeats // _ROUNDS), plan.warm_up)
             for subject, readings in (("stream", stream), ("relaunch", relaunch)):
@@ -68,10 +68,10 @@ def measure_gain(plan: Plan) -> Iterator[Figure]:
 def _in_turn(work: Program, repeats: int, warm_up: int) -> tuple[IntArray, IntArray]:
     """Return readings of a program and of its graph, taken in turns: both meet the same host."""
     stream, relaunch = [], []
-    with gate.captured(work) as graph, gate.instantiated(graph) as graph_exec:
+    with native.captured(work) as graph, native.instantiated(graph) as graph_exec:
         for _ in range(_ROUNDS):
-            stream.append(gate.time_program(work, repeats + warm_up)[warm_up:])
-            relaunch.append(gate.time_exec(graph_exec, repeats + warm_up)[warm_up:])
+            stream.append(native.time_program(work, repeats + warm_up)[warm_up:])
+            relaunch.append(native.time_exec(graph_exec, repeats + warm_up)[warm_up:])
     return np.concatenate(stream), np.concatenate(relaunch)
 
 
@@ -83,11 +83,11 @@ def measure_idle(plan: Plan) -> Iterator[Figure | Gap]:
     shape = straight_line(_IDLE_KERNELS, (Call.SPIN,))
     with opened(plan):
         clocks = round(_IDLE_US * clocks_per_us(plan))
-        work = gate.program(shape, clocks)
+        work = native.program(shape, clocks)
         count = plan.repeats + plan.warm_up
-        named = {"stream": gate.time_program(work, count)[:, DEVICE]}
-        with gate.captured(work) as graph, gate.instantiated(graph) as graph_exec:
-            named["graph"] = gate.time_exec(graph_exec, count)[:, DEVICE]
+        named = {"stream": native.time_program(work, count)[:, DEVICE]}
+        with native.captured(work) as graph, native.instantiated(graph) as graph_exec:
+            named["graph"] = native.time_exec(graph_exec, count)[:, DEVICE]
     for subject, times in named.items():
         yield from _idle_figure(plan, subject, work, times)
     launcher = cupy_launcher(plan, clocks)
@@ -165,7 +165,7 @@ def measure_kinds(plan: Plan) -> Iterator[Figure]:
     """Measure the device time of one node more in chains of kernels, memsets and copies."""
     with opened(plan):
         for name, kinds in _CHAINS.items():
-            works = [gate.program(straight_line(length, kinds)) for length in _KIND_LENGTHS]
+            works = [native.program(straight_line(length, kinds)) for length in _KIND_LENGTHS]
             for subject, times in (
                 ("stream", [_queued(plan, work) for work in works]),
                 ("graph", [_queued_graph(plan, work) for work in works]),
@@ -181,11 +181,11 @@ def measure_kinds(plan: Plan) -> Iterator[Figure]:
 
 def _queued(plan: Plan, work: Program) -> Any:
     limit = queue_limit_ns(work.shape.node_count)
-    return gate.time_program(work, plan.repeats + plan.warm_up, queue_limit_ns=limit)[:, DEVICE]
+    return native.time_program(work, plan.repeats + plan.warm_up, queue_limit_ns=limit)[:, DEVICE]
 
 
 def _queued_graph(plan: Plan, work: Program) -> Any:
     limit = queue_limit_ns(work.shape.node_count)
-    with gate.captured(work) as graph, gate.instantiated(graph) as graph_exec:
-        readings = gate.time_exec(graph_exec, plan.repeats + plan.warm_up, queue_limit_ns=limit)
+    with native.captured(work) as graph, native.instantiated(graph) as graph_exec:
+        readings = native.time_exec(graph_exec, plan.repeats + plan.warm_up, queue_limit_ns=limit)
     return readings[:, DEVICE]

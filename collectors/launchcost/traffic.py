@@ -9,11 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from gviz.analysis import Figure, Subject, make_figure, straight_line
-from gviz.collectors.laboratory import gate
-from gviz.collectors.laboratory.gate import Program
-from gviz.collectors.laboratory.nvml import Nvml, open_nvml
-from gviz.collectors.laboratory.opening import opened
-from gviz.collectors.laboratory.plan import Gap, Plan
+from gviz.collectors.launchcost import native
+from gviz.collectors.launchcost.native import Program
+from gviz.collectors.launchcost.nvml import Nvml, open_nvml
+from gviz.collectors.launchcost.opening import opened
+from gviz.collectors.launchcost.plan import Gap, Plan
 
 EXPERIMENT = "traffic"
 _LENGTHS = (20, 100)
@@ -23,7 +23,7 @@ _AHEAD = 20
 
 def measure_traffic(plan: Plan) -> Iterator[Figure | Gap]:
     """Measure PCIe traffic while the same work is launched again and again."""
-    with opened(plan), open_nvml(gate.describe().pci_bus_id) as nvml:
+    with opened(plan), open_nvml(native.describe().pci_bus_id) as nvml:
         if nvml is None:
             yield Gap(EXPERIMENT, "the management library (libnvidia-ml.so.1) knows no such GPU")
             return
@@ -33,9 +33,9 @@ def measure_traffic(plan: Plan) -> Iterator[Figure | Gap]:
             )
             return
         for length in _LENGTHS:
-            work = gate.program(straight_line(length))
+            work = native.program(straight_line(length))
             yield from _figures(plan, nvml, work, "stream", None)
-            with gate.captured(work) as graph, gate.instantiated(graph) as graph_exec:
+            with native.captured(work) as graph, native.instantiated(graph) as graph_exec:
                 yield from _figures(plan, nvml, work, "graph", graph_exec)
 
 
@@ -46,7 +46,7 @@ def _figures(
     with ThreadPoolExecutor(1) as pool:
         started = time.monotonic()
         launching = pool.submit(
-            gate.launch_for, work, graph_exec, plan.traffic_ms * 1_000_000, _AHEAD
+            native.launch_for, work, graph_exec, plan.traffic_ms * 1_000_000, _AHEAD
         )
         rates = _watch(nvml, plan.traffic_ms * 0.9)
         launches = launching.result()

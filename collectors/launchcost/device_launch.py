@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from gviz.analysis import Figure, Shape, Subject, make_figure, parallel_lines, straight_line
-from gviz.collectors.laboratory import gate
-from gviz.collectors.laboratory.gate import DEVICE, FIRE_AND_FORGET, TAIL
-from gviz.collectors.laboratory.opening import opened
-from gviz.collectors.laboratory.plan import Gap, Plan
+from gviz.collectors.launchcost import native
+from gviz.collectors.launchcost.native import DEVICE, FIRE_AND_FORGET, TAIL
+from gviz.collectors.launchcost.opening import opened
+from gviz.collectors.launchcost.plan import Gap, Plan
 from gviz.errors import CollectorError
 from gviz.stats import IntArray
 
@@ -62,7 +62,7 @@ def measure_device_launch(plan: Plan) -> Iterator[Figure | Gap]:
         )
         return
     try:
-        with opened(plan), gate.device_launching(library):
+        with opened(plan), native.device_launching(library):
             for shape in _shapes(plan):
                 yield from _launches(plan, shape)
                 yield from _self_launches(plan, shape)
@@ -72,22 +72,22 @@ def measure_device_launch(plan: Plan) -> Iterator[Figure | Gap]:
 
 def _launches(plan: Plan, shape: Shape) -> Iterator[Figure]:
     """Measure one launch by a kernel: what it adds to a graph of that kernel alone."""
-    work = gate.program(shape)
+    work = native.program(shape)
     repeats = plan.repeats + plan.warm_up
     for name, stream in (("fire and forget", FIRE_AND_FORGET), ("tail", TAIL)):
-        alone, _ = gate.time_device_launch(work, stream, 0, repeats)
-        launched, spent = gate.time_device_launch(work, stream, 1, repeats)
+        alone, _ = native.time_device_launch(work, stream, 0, repeats)
+        launched, spent = native.time_device_launch(work, stream, 1, repeats)
         added = launched[:, DEVICE] - np.median(alone[plan.warm_up :, DEVICE])
         yield from _figure(plan, name, "in the kernel", shape, spent)
         yield from _figure(plan, name, "added", shape, added)
-    with gate.captured(work) as graph, gate.instantiated(graph) as graph_exec:
-        readings = gate.time_exec(graph_exec, repeats)
+    with native.captured(work) as graph, native.instantiated(graph) as graph_exec:
+        readings = native.time_exec(graph_exec, repeats)
     yield from _figure(plan, "host launch", "elapsed", shape, readings[:, DEVICE])
 
 
 def _self_launches(plan: Plan, shape: Shape) -> Iterator[Figure]:
-    work = gate.program(shape)
-    device, host = gate.time_self_launch(work, _SELF_LAUNCHES, plan.lives + plan.warm_up)
+    work = native.program(shape)
+    device, host = native.time_self_launch(work, _SELF_LAUNCHES, plan.lives + plan.warm_up)
     for name, times in (("self launch", device), ("host launches", host)):
         yield from _figure(plan, name, "finish a launch", shape, times / _SELF_LAUNCHES)
 

@@ -15,10 +15,10 @@ from gviz.analysis import (
     parallel_lines,
     straight_line,
 )
-from gviz.collectors.laboratory import gate
-from gviz.collectors.laboratory.gate import DEVICE, FINISH, HOST, Program
-from gviz.collectors.laboratory.opening import opened, use_second_stream
-from gviz.collectors.laboratory.plan import Gap, Plan
+from gviz.collectors.launchcost import native
+from gviz.collectors.launchcost.native import DEVICE, FINISH, HOST, Program
+from gviz.collectors.launchcost.opening import opened, use_second_stream
+from gviz.collectors.launchcost.plan import Gap, Plan
 from gviz.stats import IntArray
 
 EXPERIMENT, SECOND_STREAM = "launch", "second_stream"
@@ -48,9 +48,9 @@ def measure_launches(plan: Plan) -> Iterator[Figure | Gap]:
     """Measure host and device time of launching every shape."""
     with opened(plan):
         for shape in shapes(plan):
-            work = gate.program(shape)
+            work = native.program(shape)
             yield from _stream(plan, work)
-            with gate.captured(work) as graph:
+            with native.captured(work) as graph:
                 yield from _graph(plan, shape, graph)
     long = [n for n in plan.lengths if n > QUEUE_CALLS]
     if long:
@@ -63,10 +63,10 @@ def measure_launches(plan: Plan) -> Iterator[Figure | Gap]:
 
 
 def _stream(plan: Plan, work: Program) -> Iterator[Figure]:
-    readings = gate.time_program(work, plan.repeats + plan.warm_up)
+    readings = native.time_program(work, plan.repeats + plan.warm_up)
     yield from _idle_figures(plan, "stream", work.shape, readings)
     if len(work.calls) <= QUEUE_CALLS:
-        queued = gate.time_program(
+        queued = native.time_program(
             work,
             plan.repeats + plan.warm_up,
             queue_limit_ns=queue_limit_ns(work.shape.node_count),
@@ -75,9 +75,9 @@ def _stream(plan: Plan, work: Program) -> Iterator[Figure]:
 
 
 def _graph(plan: Plan, shape: Shape, graph: int) -> Iterator[Figure]:
-    lives = gate.time_life(graph, plan.lives + plan.warm_up, upload=False)
+    lives = native.time_life(graph, plan.lives + plan.warm_up, upload=False)
     for quantity, column in (("host", "first host"), ("finish", "first finish")):
-        times = lives[:, gate.LIFE_COLUMNS.index(column)]
+        times = lives[:, native.LIFE_COLUMNS.index(column)]
         figure = make_figure(
             Subject(EXPERIMENT, "first", quantity, shape), times, warm_up=plan.warm_up
         )
@@ -86,27 +86,27 @@ def _graph(plan: Plan, shape: Shape, graph: int) -> Iterator[Figure]:
     limit = queue_limit_ns(shape.node_count)
     first = []
     for _ in range(plan.lives + plan.warm_up):
-        with gate.instantiated(graph) as graph_exec:
-            first.append(gate.time_exec(graph_exec, 1, queue_limit_ns=limit))
+        with native.instantiated(graph) as graph_exec:
+            first.append(native.time_exec(graph_exec, 1, queue_limit_ns=limit))
     yield from _device(plan, "first", shape, np.concatenate(first))
-    with gate.instantiated(graph) as graph_exec:
-        readings = gate.time_exec(graph_exec, plan.repeats + plan.warm_up)
-        queued = gate.time_exec(graph_exec, plan.repeats + plan.warm_up, queue_limit_ns=limit)
+    with native.instantiated(graph) as graph_exec:
+        readings = native.time_exec(graph_exec, plan.repeats + plan.warm_up)
+        queued = native.time_exec(graph_exec, plan.repeats + plan.warm_up, queue_limit_ns=limit)
     yield from _idle_figures(plan, "relaunch", shape, readings)
     yield from _device(plan, "relaunch", shape, queued)
 
 
 def measure_second_stream(plan: Plan) -> Iterator[Figure]:
     """Measure graphs before and after a second stream of the context was used."""
-    with gate.laboratory(plan.device):
+    with native.laboratory(plan.device):
         for subject in ("one stream used", "two streams used"):
             if subject != "one stream used":
                 use_second_stream()
             for length in _SECOND_STREAM_LENGTHS:
                 shape = straight_line(length)
-                work = gate.program(shape)
-                with gate.captured(work) as graph, gate.instantiated(graph) as graph_exec:
-                    readings = gate.time_exec(
+                work = native.program(shape)
+                with native.captured(work) as graph, native.instantiated(graph) as graph_exec:
+                    readings = native.time_exec(
                         graph_exec,
                         plan.repeats + plan.warm_up,
                         queue_limit_ns=queue_limit_ns(length),

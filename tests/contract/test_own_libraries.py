@@ -1,0 +1,38 @@
+"""Each process loads the one of gviz's two native libraries that it needs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from contract.backend import Backend
+from contract.scripts import PREAMBLE, run_script
+
+#: Prints which of gviz's libraries are mapped into the process.
+MAPPED = """
+import pathlib
+paths = {line.split()[-1] for line in open("/proc/self/maps") if ".so" in line}
+names = {pathlib.Path(path).name.partition(".")[0] for path in paths}
+print("mapped:", *sorted(names & {"_native", "_launchcost"}))
+"""
+RUN = PREAMBLE + "launch(chain(), 3)\n" + MAPPED
+PROFILE = PREAMBLE + "with gviz.profile('out.gviz'):\n    launch(chain(), 3)\n" + MAPPED
+MEASURE = (
+    "from gviz.collectors.launchcost import native\nwith native.laboratory(0):\n    pass\n" + MAPPED
+)
+
+
+@pytest.mark.parametrize(
+    ("program", "options", "mapped"),
+    [
+        pytest.param(RUN, ("-o", "out.gviz"), "_native", id="gviz run"),
+        pytest.param(PROFILE, (), "_native", id="gviz.profile"),
+        pytest.param(MEASURE, (), "_launchcost", id="launch costs"),
+    ],
+)
+def test_a_process_maps_only_the_library_it_needs(
+    backend: Backend, tmp_path: Path, program: str, options: tuple[str, ...], mapped: str
+) -> None:
+    done = run_script(backend, tmp_path, program, *options)
+    assert done.returncode == 0, done.stderr
+    assert f"mapped: {mapped}\n" in done.stdout
