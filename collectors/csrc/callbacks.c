@@ -5,15 +5,7 @@
 
 #include <string.h>
 
-#define MAX_CONTEXTS 64
-
-static CUpti_SubscriberHandle subscriber;
-GVIZ_LOCK(context_lock);
-static CUcontext contexts[MAX_CONTEXTS];
 static uint32_t session; /* counts the recordings of this process */
-static _Atomic int operations_watched;
-static _Atomic bool frees_watched;
-static _Atomic uint32_t stream_generation = 1;
 
 struct call_record {
     uint32_t call, correlation;
@@ -21,80 +13,6 @@ struct call_record {
     uint32_t thread_id;
     int32_t result;
 };
-
-/* -- contexts ------------------------------------------------------------------------- */
-
-void context_add(CUcontext context) {
-    if (!context)
-        return;
-    bool added = false;
-    pthread_mutex_lock(&context_lock);
-    for (int i = 0; i < MAX_CONTEXTS; i++) {
-        if (contexts[i] == context)
-            break;
-        if (!contexts[i]) {
-            contexts[i] = context;
-            added = true;
-            break;
-        }
-    }
-    pthread_mutex_unlock(&context_lock);
-    if (added)
-        walk_device(context);
-    if (added && recording())
-        flush_start();
-}
-
-static void context_remove(CUcontext context) {
-    pthread_mutex_lock(&context_lock);
-    int count = 0;
-    for (int i = 0; i < MAX_CONTEXTS; i++)
-        if (contexts[i] && contexts[i] != context)
-            contexts[count++] = contexts[i];
-    for (int i = count; i < MAX_CONTEXTS; i++)
-        contexts[i] = NULL;
-    pthread_mutex_unlock(&context_lock);
-    events_forget(context);
-}
-
-void contexts_forget(void) {
-    pthread_mutex_lock(&context_lock);
-    memset(contexts, 0, sizeof contexts);
-    pthread_mutex_unlock(&context_lock);
-}
-
-CUcontext context_at(int index) {
-    pthread_mutex_lock(&context_lock);
-    CUcontext context = index < MAX_CONTEXTS ? contexts[index] : NULL;
-    pthread_mutex_unlock(&context_lock);
-    return context;
-}
-
-/* Asking CUPTI takes longer than the rest of a launch callback: the last answer is kept, until
- * a stream is destroyed and its handle can come to mean another. */
-uint32_t stream_id_of(CUcontext context, CUstream stream, bool per_thread) {
-    static __thread struct {
-        CUcontext context;
-        CUstream stream;
-        bool per_thread;
-        uint32_t generation, id;
-    } last;
-    uint32_t generation = atomic_load_explicit(&stream_generation, memory_order_relaxed);
-    if (last.generation == generation && last.context == context && last.stream == stream &&
-        last.per_thread == per_thread)
-        return last.id;
-    uint32_t id = UINT32_MAX;
-    bool own = per_thread || stream == CU_STREAM_PER_THREAD;
-    CUstream handle = stream == CU_STREAM_PER_THREAD ? NULL : stream;
-    if (cupti.cuptiGetStreamIdEx(context, handle, own, &id) != 0)
-        return UINT32_MAX;
-    last.context = context;
-    last.stream = stream;
-    last.per_thread = per_thread;
-    last.generation = generation;
-    last.id = id;
-    return id;
-}
 
 /* -- driver calls ----------------------------------------------------------------------- */
 
@@ -186,7 +104,7 @@ static void resource(uint32_t cbid, const CUpti_ResourceData *data) {
     case RESOURCE_STREAM_DESTROY_STARTING:
         window_stream_destroyed(data->context, data->handle);
         capture_stream_destroyed(data->context, data->handle);
-        atomic_fetch_add(&stream_generation, 1);
+        stream_ids_forget();
         break;
     case RESOURCE_GRAPH_CREATED:
         bodies_graph_created(graph->graph);
@@ -249,81 +167,16 @@ static void on_callback(void *unused, int domain, uint32_t cbid, const void *dat
 
 /* -- on and off ------------------------------------------------------------------------------ */
 
-static const uint32_t resources[] = {
-    RESOURCE_CONTEXT_CREATED,      RESOURCE_CONTEXT_DESTROY_STARTING,
-    RESOURCE_STREAM_DESTROY_STARTING,
-    RESOURCE_GRAPH_CREATED,        RESOURCE_GRAPH_DESTROY_STARTING,
-    RESOURCE_GRAPHNODE_CREATED,    RESOURCE_GRAPHNODE_CLONED,
-    RESOURCE_GRAPHEXEC_CREATED,
-};
-
-int calls_watch_graphs(bool on) {
-    CUptiResult result = 0;
-    for (uint32_t id = 1; id < CALL_ID_LIMIT && result == 0; id++)
-        if (calls[id].kind > CALL_OPERATION)
-            result = cupti.cuptiEnableCallback(on, subscriber, DOMAIN_DRIVER_API, id);
-    for (size_t i = 0; i < sizeof resources / sizeof *resources && result == 0; i++)
-        result = cupti.cuptiEnableCallback(on, subscriber, DOMAIN_RESOURCE, resources[i]);
-    return result;
-}
-
-static void watch(uint8_t kind, bool on) {
-    if (!subscriber)
-        return; /* left to another profiler, or another collector measures */
-    for (uint32_t id = 1; id < CALL_ID_LIMIT; id++)
-        if (calls[id].kind == kind)
-            cupti.cuptiEnableCallback(on, subscriber, DOMAIN_DRIVER_API, id);
-}
-
-void calls_watch_launches(bool on) { watch(CALL_GRAPH_LAUNCH, on); }
-
-/* Counted: a capture and an eager window may both ask for them. Two threads may be in here: each
- * ends with what the count says at its end, so that they end with the same. */
-void calls_watch_operations(bool on) {
-    int before = atomic_fetch_add(&operations_watched, on ? 1 : -1);
-    if (on ? before != 0 : before != 1)
-        return;
-    bool wanted;
-    do {
-        wanted = atomic_load(&operations_watched) > 0;
-        watch(CALL_OPERATION, wanted);
-    } while (wanted != (atomic_load(&operations_watched) > 0));
-}
-
-void callback_enable(bool on, int domain, uint32_t cbid) {
-    if (!subscriber)
-        return;
-    cupti.cuptiEnableCallback(on, subscriber, domain, cbid);
-}
-
-void domain_enable(bool on, int domain) {
-    if (subscriber)
-        cupti.cuptiEnableDomain(on, subscriber, domain);
-}
-
-/* From now on, also after captures, in which every call is watched. */
-void calls_watch_frees(void) {
-    atomic_store(&frees_watched, true);
-    watch(CALL_FREE, true);
-}
-
-bool calls_frees_watched(void) { return atomic_load(&frees_watched); }
-
 int callbacks_start(void) {
-    CUptiResult result = cupti.cuptiSubscribe(&subscriber, on_callback, NULL);
-    if (result != 0) {
-        subscriber = NULL;
-        return cupti_failed("cuptiSubscribe", result);
-    }
+    if (subscription_start(on_callback) != 0)
+        return -1;
     session++;
     counter("recording_number", session, "number",
             "measured: which recording of this process it is; CUPTI was subscribed to so often");
-    memset(contexts, 0, sizeof contexts);
-    atomic_store(&operations_watched, 0);
-    atomic_store(&frees_watched, false);
-    result = calls_watch_graphs(true);
+    contexts_forget();
+    int result = calls_watch_graphs();
     if (result != 0) {
-        cupti.cuptiUnsubscribe(subscriber);
+        subscription_stop();
         return cupti_failed("cuptiEnableCallback", result);
     }
     CUcontext current = NULL;
@@ -331,11 +184,3 @@ int callbacks_start(void) {
         context_add(current);
     return 0;
 }
-
-void callbacks_stop(void) {
-    if (subscriber)
-        cupti.cuptiUnsubscribe(subscriber);
-    subscriber = NULL;
-}
-
-bool callbacks_active(void) { return subscriber != NULL; }

@@ -54,7 +54,6 @@ GVIZ_LOCK(lock);
 static struct capture captures[MAX_CAPTURES];
 static int capture_count, untracked; /* untracked: begun when the table was full */
 static uint32_t last_sequence;
-static _Atomic int in_progress; /* captures begun and not ended, those without an entry included */
 static bool runtime_named[CALL_ID_LIMIT];
 
 enum { WATCH_OFF, WATCH_TURNING, WATCH_ON };
@@ -66,15 +65,13 @@ static __thread uint32_t runtime_call_generation;
 static __thread bool error_told;       /* a driver call in it failed, and that was written */
 static __thread bool graph_read;       /* the graph of the capture being ended was walked */
 
-bool captures_known(void) { return atomic_load_explicit(&in_progress, memory_order_relaxed) > 0; }
-
 void capture_reset(void) {
     pthread_mutex_lock(&lock);
     capture_count = untracked = 0;
     last_sequence = 0;
     pthread_mutex_unlock(&lock);
     memset(runtime_named, 0, sizeof runtime_named);
-    atomic_store(&in_progress, 0);
+    capturing_reset();
     atomic_store(&watch_state, WATCH_OFF);
 }
 
@@ -112,14 +109,14 @@ void capture_poll(void) {
 }
 
 static void begin_watching(void) {
-    if (atomic_fetch_add(&in_progress, 1) == 0)
+    if (capturing_begins() == 0)
         calls_watch_operations(true);
     watch_on();
 }
 
 static void end_watching(void) {
     atomic_store(&last_end_ns, now_ns());
-    if (atomic_fetch_sub(&in_progress, 1) == 1)
+    if (capturing_ended() == 1)
         calls_watch_operations(false);
 }
 
@@ -305,7 +302,7 @@ void capture_runtime_call(uint32_t cbid, const CUpti_CallbackData *data) {
 
 void capture_begin_enter(void) {
     begin_watching();
-    window_capture_begins();
+    capturing_bars_events();
 }
 
 static void write_failed(const struct capture *capture, const struct capture_call *end,

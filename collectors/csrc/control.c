@@ -7,64 +7,20 @@
 #include "own_time.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 /* How long the end of a program without Python waits for outstanding GPU work. */
 #define EXIT_SECONDS 20.0
 
-struct options options = {.policy_count = 20, .eager_operations = 20000, .dot_nodes = 512,
-                          .eager_ns = 5000000000ull, .event_cost_fraction = 0.003};
-_Atomic int run_state = STATE_IDLE;
-
 GVIZ_LOCK(control_lock);
 static char cupti_path[3000];
-static _Atomic bool injection_wanted; /* start when the driver initialises */
 static bool prepared; /* by Python, or by gviz_start: the environment is not asked */
 static bool from_environment; /* no Python part */
-static char last_error[1024];
-static char holder[512]; /* who holds CUPTI where another does, and what to do */
 static bool left_before_attaching;
-static _Atomic int said_failure;
 
 GVIZ_EXPORT int gviz_stop(double seconds);
-
-struct thread_state *this_thread(void) {
-    static __thread struct thread_state state;
-    if (!state.thread_id)
-        state.thread_id = (uint32_t)syscall(SYS_gettid);
-    return &state;
-}
-
-void note(const char *kind, const char *format, ...) {
-    char text[1200];
-    int at = snprintf(text, sizeof text, "%s\n", kind);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text + at, sizeof text - (size_t)at, format, arguments);
-    va_end(arguments);
-    spool_append_one(RECORD_NOTE, text, strlen(text));
-}
-
-void counter(const char *name, double value, const char *unit, const char *method) {
-    char text[600];
-    snprintf(text, sizeof text, "%s\n%.17g\n%s\n%s", name, value, unit, method);
-    spool_append_one(RECORD_COUNTER, text, strlen(text));
-}
-
-void give_up(const char *why) {
-    int recording_now = STATE_RECORDING;
-    if (!atomic_compare_exchange_strong(&run_state, &recording_now, STATE_DETACHED))
-        return;
-    spool_append_one(RECORD_STOPPED, why, strlen(why)); /* where there is a spool still */
-    if (!atomic_exchange(&said_failure, 1))
-        fprintf(stderr, "gviz: collecting stopped: %s; the program goes on, "
-                        "what was recorded is kept\n", why);
-}
 
 /* -- fork ----------------------------------------------------------------------------- */
 
@@ -94,21 +50,23 @@ static void register_fork_handler(void) {
     pthread_once(&once, add_fork_handler);
 }
 
-/* -- start and stop --------------------------------------------------------------------- */
+/* -- contexts ----------------------------------------------------------------------------- */
 
-static int fail(const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(last_error, sizeof last_error, format, arguments);
-    va_end(arguments);
-    return -1;
+static void context_met(CUcontext context) {
+    walk_device(context);
+    if (recording())
+        flush_start();
 }
+
+static const struct context_listener listener = {context_met, events_forget};
+
+/* -- start and stop --------------------------------------------------------------------- */
 
 /* `again`: in the same recording, after CUPTI was left. */
 static int attach_cupti(bool again) {
     char why[400];
     if (cupti_load(cupti_path, why, sizeof why) != 0)
-        return fail("%s", why);
+        return error_keep("%s", why);
     calls_find();
     if (!again)
         walk_reset();
@@ -121,7 +79,7 @@ static int attach_cupti(bool again) {
     if (callbacks_start() != 0)
         return -1;
     if (activity_start(again) != 0) {
-        callbacks_stop();
+        subscription_stop();
         return -1;
     }
     uint32_t version = 0;
@@ -142,7 +100,8 @@ static int attach_cupti(bool again) {
 static int attach_locked(bool again) {
     char why[1200];
     if (cuda_load(why, sizeof why) != 0)
-        return fail("%s", why);
+        return error_keep("%s", why);
+    contexts_listen(&listener);
     if (again)
         return attach_cupti(true);
     if (watch_wanted()) {
@@ -153,23 +112,12 @@ static int attach_locked(bool again) {
         return 0;
     if (!watch_may_follow())
         return -1;
-    snprintf(why, sizeof why, "CUPTI cannot be used (%s)", last_error);
+    snprintf(why, sizeof why, "CUPTI cannot be used (%s)", gviz_error());
     watch_start(why, true);
     fprintf(stderr, "gviz: %s; graphs of PyTorch and CuPy, and those given to gviz.watch, are "
                     "recorded without it\n", why);
     return 0;
 }
-
-int cupti_failed(const char *call, CUptiResult result) {
-    const char *text = NULL;
-    cupti.cuptiGetResultString(result, &text);
-    if (result == 39)
-        return fail("another profiler holds CUPTI in this process (%s: %s); %s",
-                    call, text ? text : "?", holder[0] ? holder : "run without it");
-    return fail("%s failed: %s (%d)", call, text ? text : "?", result);
-}
-
-GVIZ_EXPORT const char *gviz_error(void) { return last_error; }
 
 /* Open the spool. `at_init`: attach when the driver initialises (through InitializeInjection)
  * instead of now. Returns 0 or -1 (gviz_error says why). */
@@ -178,12 +126,12 @@ GVIZ_EXPORT int gviz_start(const char *spool, const char *cupti_library,
     register_fork_handler();
     pthread_mutex_lock(&control_lock);
     int result;
-    last_error[0] = 0;
-    atomic_store(&said_failure, 0);
+    error_forget();
+    give_up_reset();
     if (atomic_load(&run_state) == STATE_RECORDING || injection_wanted) {
-        result = fail("a profile is active in this process already");
+        result = error_keep("a profile is active in this process already");
     } else if (spool_open(spool) != 0) {
-        result = fail("cannot write the spool %s: %s", spool, strerror(errno));
+        result = error_keep("cannot write the spool %s: %s", spool, strerror(errno));
     } else {
         options = *wanted;
         snprintf(cupti_path, sizeof cupti_path, "%s", cupti_library ? cupti_library : "");
@@ -205,12 +153,12 @@ GVIZ_EXPORT int gviz_prepare(const char *job, const char *cupti_library,
     register_fork_handler();
     pthread_mutex_lock(&control_lock);
     int result = 0;
-    last_error[0] = 0;
-    atomic_store(&said_failure, 0);
+    error_forget();
+    give_up_reset();
     if (from_environment && recording()) {
         result = 1;
     } else if (recording() || (prepared && injection_wanted)) {
-        result = fail("a profile is active in this process already");
+        result = error_keep("a profile is active in this process already");
     } else {
         options = *wanted;
         snprintf(cupti_path, sizeof cupti_path, "%s", cupti_library ? cupti_library : "");
@@ -220,7 +168,7 @@ GVIZ_EXPORT int gviz_prepare(const char *job, const char *cupti_library,
         pause_take_signal(true);
         injection_wanted = true;
         if (first && process_open(false, true) != 0 && errno) {
-            result = fail("cannot write the spool %s: %s", job, strerror(errno));
+            result = error_keep("cannot write the spool %s: %s", job, strerror(errno));
             injection_wanted = false;
         }
     }
@@ -234,11 +182,11 @@ GVIZ_EXPORT int gviz_start_events(const char *why) {
     int result = 0;
     char missing[400];
     if (atomic_load(&run_state) == STATE_RECORDING)
-        result = fail("another collector measures");
+        result = error_keep("another collector measures");
     else if (!spool_is_open())
-        result = fail("no recording is open");
+        result = error_keep("no recording is open");
     else if (cuda_load(missing, sizeof missing) != 0)
-        result = fail("%s", missing);
+        result = error_keep("%s", missing);
     else
         watch_start(why, false);
     pthread_mutex_unlock(&control_lock);
@@ -266,7 +214,6 @@ void await_injection(void) {
     pthread_mutex_unlock(&control_lock);
 }
 
-bool awaiting_injection(void) { return atomic_load(&injection_wanted); }
 GVIZ_EXPORT int gviz_is_awaiting(void) { return awaiting_injection(); }
 
 /* Runs after what the program gave to atexit() once CUDA was in use. Python's part, where there
@@ -301,8 +248,8 @@ GVIZ_EXPORT int InitializeInjection(void) {
             if (from_environment)
                 nodes_without_stacks(process_stack_reason());
             if (attach_locked(false) != 0) {
-                note("warning", "nothing was recorded: %s", last_error);
-                fprintf(stderr, "gviz: nothing is recorded: %s\n", last_error);
+                note("warning", "nothing was recorded: %s", gviz_error());
+                fprintf(stderr, "gviz: nothing is recorded: %s\n", gviz_error());
             }
             if (process_has_job())
                 atexit(at_exit);
@@ -329,7 +276,7 @@ GVIZ_EXPORT int gviz_stop(double seconds) {
         own_time_counters();
         if (state == STATE_RECORDING && !watching()) {
             activity_stop();
-            callbacks_stop();
+            subscription_stop();
         }
         updates_flush();
         watch_stop();
@@ -339,7 +286,7 @@ GVIZ_EXPORT int gviz_stop(double seconds) {
         atomic_store(&run_state, STATE_IDLE);
     } else if (state == STATE_DETACHED) {
         flush_finish(seconds);
-        callbacks_stop();
+        subscription_stop();
         watch_stop();
         atomic_store(&run_state, STATE_IDLE);
     }
@@ -368,21 +315,16 @@ GVIZ_EXPORT int gviz_leave(const char *profiler, double seconds) {
 GVIZ_EXPORT int gviz_return(void) {
     pthread_mutex_lock(&control_lock);
     int result = -1;
-    last_error[0] = 0;
+    error_forget();
     if (atomic_load(&run_state) == STATE_LEFT)
         result = attach_locked(true);
     else if (left_before_attaching)
         result = attach_locked(false);
     else
-        fail("CUPTI was not left");
+        error_keep("CUPTI was not left");
     left_before_attaching = left_before_attaching && result != 0;
     pthread_mutex_unlock(&control_lock);
     return result;
-}
-
-/* A sentence about who holds CUPTI, for the case that another does. */
-GVIZ_EXPORT void gviz_set_holder(const char *text) {
-    snprintf(holder, sizeof holder, "%s", text ? text : "");
 }
 
 GVIZ_EXPORT int gviz_state(void) { return atomic_load(&run_state); }

@@ -32,11 +32,11 @@ static void synchronize_contexts(void) {
 /* give_up only says that nothing is recorded any more, for it is called with locks held. Here
  * the program gets rid of what it would go on paying for. */
 static void detach_after_failure(void) {
-    if (!callbacks_active())
+    if (!subscription_active())
         return;
     window_finish();
     activity_stop();
-    callbacks_stop();
+    subscription_stop();
 }
 
 static void *flush_main(void *unused) {

@@ -119,13 +119,6 @@ void launch_forget_call(void) { slot.start_ns = 0; }
 
 bool launches_under_way(void) { return atomic_load(&under_way) > 0; }
 
-/* Also true when the driver does not say: it refuses for the legacy stream while a capture is
- * under way that any use of that stream would break. */
-bool stream_is_capturing(CUstream stream) {
-    int status = 0;
-    return cuda.StreamIsCapturing(stream, &status) != 0 || status != 0;
-}
-
 /* Whether a launch, given how many came before it, is one of those left plain. */
 static bool is_plain(uint32_t earlier) {
     return options.policy == POLICY_ALL && earlier >= PLAIN_FROM &&

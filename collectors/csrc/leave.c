@@ -38,7 +38,7 @@ void leave(const char *profiler, double seconds) {
                         "last launches before are missing or incomplete", profiler);
     activity_stop();
     activity_give_back();
-    callbacks_stop();
+    subscription_stop();
     events_stop(false);
     contexts_forget();
     atomic_store(&run_state, STATE_LEFT);

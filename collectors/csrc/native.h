@@ -8,135 +8,17 @@
 #ifndef GVIZ_NATIVE_H
 #define GVIZ_NATIVE_H
 
-#include "core/core.h"
+#include "calls/calls.h"
+#include "spool/spool.h"
+#include "state/state.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
+/* ---- control.c ------------------------------------------------------------------ */
 
-/* A lock. A forked child makes all of them new: in the parent, another thread may hold one. */
-#define GVIZ_LOCK(name)                                            \
-    static pthread_mutex_t name = PTHREAD_MUTEX_INITIALIZER;       \
-    static pthread_mutex_t *const name##_in_table                  \
-        __attribute__((section("gviz_locks"), used)) = &name
-
-/* ---- spool.c: the only way out -------------------------------------------------- */
-
-/* Record types. The payloads are described in gviz/spool/records/format.py. */
-enum record_type {
-    RECORD_META = 1,        /* JSON from Python: name, command, versions */
-    RECORD_END = 2,         /* recording closed in order */
-    RECORD_NOTE = 3,        /* a sentence for the reader of the recording */
-    RECORD_COUNTER = 4,     /* one number about the measuring itself */
-    RECORD_DEVICE = 10,
-    RECORD_WINDOW = 11,
-    RECORD_BUFFER = 12,     /* raw CUPTI activity records */
-    RECORD_STRING = 13,     /* the text behind a kernel-name pointer */
-    RECORD_CALL = 14,       /* host times of a launch, copy or memset call */
-    RECORD_LIFE = 15,       /* a driver call of a graph's life */
-    RECORD_CALL_NAME = 16,
-    RECORD_LAUNCH = 17,
-    RECORD_LAUNCH_TIME = 18,
-    RECORD_GRAPH = 19,
-    RECORD_NODE = 20,
-    RECORD_EDGES = 21,
-    RECORD_FUNCTION = 22,
-    RECORD_CREATED = 23,
-    RECORD_CLONED = 24,
-    RECORD_STACK = 25,      /* JSON from Python */
-    RECORD_NVTX_PATH = 26,
-    RECORD_NVTX_RANGE = 27,
-    RECORD_DOT = 28,        /* the driver's DOT text of a graph */
-    RECORD_CAPTURE_ERROR = 30,      /* a call that broke a capture */
-    RECORD_CAPTURE_FAILED = 31,     /* the end of a capture that gave no graph */
-    RECORD_UPDATES = 32,            /* equal updates of an executable, summed */
-    RECORD_UPDATE_FAILED = 33,      /* what the driver said about one whole-graph update */
-    RECORD_INSTANTIATE_FAILED = 34, /* what it said about an instantiation */
-    RECORD_DEVICE_MEMORY = 35,      /* free memory before and after a step of a graph's life */
-    RECORD_RUNTIME_CALL_NAME = 36,
-    RECORD_CONDITIONAL = 40, /* type, size and handle of a conditional node */
-    RECORD_PARAMETER = 41,  /* a node's parameter as text: name, newline, value */
-    RECORD_GRAPH_MEMORY = 42,
-    RECORD_FREED = 43,      /* the program freed what a graph had allocated */
-    RECORD_NODE_TIMES = 50,  /* node times of one launch, by events */
-    RECORD_CALIBRATION = 51, /* what two events around a node measure beside it */
-    RECORD_COLLECTOR = 52,   /* what measures from here on, and why */
-    RECORD_REFUSED = 53,     /* why no copy may take a graph's place */
-    RECORD_PERIOD = 60,     /* gviz begins or ends to record, and why */
-    RECORD_GRAPH_ORIGIN = 70, /* where a graph was captured or instantiated */
-    RECORD_STOPPED = 75,    /* why collecting stopped before its end; the last record */
-};
-
-struct slice {
-    const void *data;
-    size_t size;
-};
-
-int spool_open(const char *directory);
-void spool_close(void);
-/* After fork(): forget the parent's spool without touching it. */
-void spool_abandon(void);
-/* Append one record made of up to several pieces. Returns 0, or -1 when the disk is full. */
-int spool_append(uint32_t type, const struct slice *slices, int count);
-int spool_append_one(uint32_t type, const void *data, size_t size);
-bool spool_is_open(void);
-const char *spool_directory(void);
-uint64_t spool_bytes(void);
-
-/* ---- control.c: the state of the process ----------------------------------------- */
-
-enum policy { POLICY_FIRST = 0, POLICY_EVERY = 1, POLICY_ALL = 2 };
-
-struct options {
-    uint32_t policy;             /* enum policy */
-    uint32_t policy_count;       /* N of first N, K of every Kth */
-    uint32_t eager_operations;   /* eager budget, operations */
-    uint32_t dot_nodes;          /* DOT text is kept for graphs up to this many nodes */
-    uint64_t eager_ns;           /* eager budget, nanoseconds of activity */
-    double event_cost_fraction;  /* share of wall time that launch events may take */
-    uint64_t delay_ns;           /* from attaching to the first period, see pause.c */
-    uint64_t duration_ns;        /* of a period, 0: to the end */
-    uint32_t max_launches;       /* of a period, 0: no limit */
-    int32_t toggle_signal;       /* starts and ends a period, 0: none does */
-    uint32_t paused;             /* the first period waits for a call or the signal */
-};
-
-/* LEFT: another profiler has CUPTI, the spool is open. */
-enum run_state { STATE_IDLE = 0, STATE_RECORDING = 1, STATE_DETACHED = 2, STATE_LEFT = 3 };
-
-extern struct options options;
-extern _Atomic int run_state;
-
-/* What this thread is doing; see callbacks.c. */
-struct thread_state {
-    uint32_t thread_id;
-    uint32_t session;         /* the recording that the rest is about */
-    int inside;               /* our own driver calls are not to be recorded */
-    bool instantiating;       /* nodes created now are the driver's copies */
-    CUgraph instantiate_graph;
-    CUstream call_stream;     /* stream of the driver call under way */
-    bool call_has_stream;
-    bool created_node;        /* the call under way created a graph node */
-    uint32_t nvtx_path;
-    uint32_t nvtx_depth;
-};
-
-struct thread_state *this_thread(void);
-static inline bool recording(void) {
-    return atomic_load_explicit(&run_state, memory_order_acquire) == STATE_RECORDING;
-}
-bool awaiting_injection(void); /* prepared, and the driver has not initialised yet */
 void await_injection(void);
 /* flush.c */
 void flush_start(void);
 bool flush_finish(double seconds);
 void flush_forked(void);
-/* Keep CUPTI's own words for gviz_error; always returns -1. */
-int cupti_failed(const char *call, CUptiResult result);
-/* Turn the collectors off after an inner failure; says so once on stderr. */
-void give_up(const char *why);
-void note(const char *kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void counter(const char *name, double value, const char *unit, const char *method);
-
 /* ---- process.c: the processes of gviz run ------------------------------------------ */
 
 void process_set_job(const char *directory, int parent, bool follow);
@@ -147,7 +29,6 @@ int process_open(bool describe_it, bool at_once);
 int process_keep(uint32_t type, const void *data, size_t size);
 void process_forget(void);
 void process_forked(void);
-uint64_t process_start_ticks(void);
 int32_t process_stack_reason(void);
 /* ---- pause.c: when the user wants a recording -------------------------------------- */
 
@@ -157,7 +38,6 @@ enum period_reason {
     PERIOD_FOLLOWED, /* another collector goes on after CUPTI was left */
 };
 
-bool paused(void);
 uint32_t period_number(void);
 bool pause_admits(bool *last);
 void pause_after_last(void);
@@ -186,56 +66,9 @@ void activity_close(void);
 bool activity_is_open(void);
 void activity_counters(void);
 
-/* ---- calls.c: which driver calls are watched ------------------------------------- */
-
-enum call_class {
-    CALL_OTHER = 0,
-    CALL_FREE,             /* watched only once a graph allocates */
-    CALL_OPERATION,        /* launch, copy or memset */
-    CALL_GRAPH_LAUNCH,
-    CALL_BEGIN_CAPTURE,
-    CALL_END_CAPTURE,
-    CALL_INSTANTIATE,
-    CALL_UPLOAD,
-    CALL_EXEC_UPDATE,
-    CALL_EXEC_DESTROY,
-    CALL_ADD_NODE,         /* cuGraphAddNode: the only way to add a conditional node */
-    CALL_NODE_UPDATE,      /* new parameters for one node of an executable, or on and off */
-    CALL_GRAPH_CLONE,
-    CALL_GRAPH_DESTROY,
-};
-
-struct call_info {
-    uint8_t kind;           /* enum call_class */
-    int8_t stream_offset;   /* of hStream in the parameters; -1 none, -2 inside a launch config */
-    bool per_thread;        /* _ptsz: stream NULL means the per-thread stream */
-    bool known;             /* CUPTI has a call of this number */
-    bool named;             /* its name is in the spool */
-};
-
-#define CALL_ID_LIMIT 1400
-extern struct call_info calls[CALL_ID_LIMIT];
-void calls_find(void);
-/* Enable the callbacks of launches, copies and memsets (expensive outside windows). */
-void calls_watch_operations(bool on);
-int calls_watch_graphs(bool on);
-void calls_watch_frees(void);
-bool calls_frees_watched(void);
-void calls_watch_launches(bool on);
-CUstream call_stream(uint32_t cbid, const void *params, bool *has_stream);
-void call_name(uint32_t cbid);
-
 /* ---- callbacks.c ------------------------------------------------------------------ */
 
 int callbacks_start(void);
-void callbacks_stop(void);
-bool callbacks_active(void);
-uint32_t stream_id_of(CUcontext context, CUstream stream, bool per_thread);
-void callback_enable(bool on, int domain, uint32_t cbid);
-void domain_enable(bool on, int domain);
-CUcontext context_at(int index); /* contexts seen, NULL past the end */
-void context_add(CUcontext context);
-void contexts_forget(void);
 
 /* ---- life.c: the driver calls of a graph's life ------------------------------------ */
 
@@ -255,7 +88,6 @@ struct capture_call { /* a begin or end of a capture that has returned */
 };
 
 void capture_reset(void);
-bool captures_known(void); /* a capture is in progress on some thread */
 void capture_begin_enter(void);
 void capture_begin_exit(const struct capture_call *begin);
 void capture_end_enter(CUcontext context, CUstream stream);
@@ -333,7 +165,6 @@ void launch_exec_created(CUgraphExec exec, uint32_t exec_id, bool late);
 void launch_exec_destroyed(CUgraphExec exec);
 void launch_exec_unwanted(CUgraphExec exec); /* its nodes are not to be timed */
 uint32_t launch_exec_id(CUgraphExec exec);
-bool stream_is_capturing(CUstream stream);
 
 /* ---- window.c: when node times are taken -------------------------------------------- */
 
@@ -344,7 +175,6 @@ void window_finish(void);
 /* A period begins or ends: budgets start anew, or nothing is wanted any more. */
 void window_resume(void);
 void window_pause(void);
-void window_capture_begins(void);
 void window_close(void); /* if what was launched in it has finished, or soon does */
 void window_launch(bool wanted, CUcontext context, CUstream stream);
 void window_launched(bool wanted);

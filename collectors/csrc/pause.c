@@ -27,7 +27,6 @@ struct period_record {
 };
 
 GVIZ_LOCK(lock);
-static _Atomic bool on;
 static _Atomic uint32_t number;            /* of the period, from 1 */
 static _Atomic uint32_t launches_admitted; /* in this period */
 static _Atomic uint64_t starts_at_ns, ends_at_ns; /* CLOCK_MONOTONIC, 0: never */
@@ -37,7 +36,6 @@ static bool interrupted; /* CUPTI was left during a period */
 static int signal_taken; /* 0: none */
 static bool signal_kept; /* to the end of the process */
 
-bool paused(void) { return !atomic_load_explicit(&on, memory_order_relaxed); }
 uint32_t period_number(void) { return atomic_load_explicit(&number, memory_order_relaxed); }
 
 static void write_period(uint64_t time_ns, bool begins, enum period_reason reason,
@@ -55,14 +53,14 @@ static void begin(enum period_reason reason) {
     atomic_store(&ends_at_ns, options.duration_ns ? monotonic_ns() + options.duration_ns : 0);
     atomic_store(&launches_admitted, 0);
     atomic_fetch_add(&number, 1);
-    atomic_store(&on, true);
+    atomic_store(&period_on, true);
     write_period(time, true, reason, "");
     window_resume();
 }
 
 static void end(enum period_reason reason, const char *detail) {
     atomic_store(&starts_at_ns, 0);
-    if (!atomic_exchange(&on, false))
+    if (!atomic_exchange(&period_on, false))
         return;
     atomic_store(&ends_at_ns, 0);
     write_period(now_ns(), false, reason, detail);
@@ -90,7 +88,7 @@ static void settle(void) {
 
 /* Whether a launch belongs to a period; asked once for each. */
 bool pause_admits(bool *last) {
-    if (!atomic_load(&on))
+    if (!atomic_load(&period_on))
         return false;
     if (!options.max_launches)
         return true;
@@ -197,7 +195,7 @@ void pause_attached(enum period_reason reason) {
         else
             write_period(now_ns(), false, reason, "");
     } else {
-        atomic_store(&on, false);
+        atomic_store(&period_on, false);
         atomic_store(&number, 0);
         atomic_store(&ends_at_ns, 0);
         atomic_store(&starts_at_ns,
@@ -228,7 +226,7 @@ void pause_finish(void) {
 /* A forked child does not record, and a signal means to it what it meant without gviz. */
 void pause_forked(void) {
     pthread_mutex_init(&lock, NULL);
-    atomic_store(&on, false);
+    atomic_store(&period_on, false);
     if (signal_taken && signal_is_ours(signal_taken))
         signal(signal_taken, SIG_DFL);
     signal_taken = 0;

@@ -86,23 +86,6 @@ void process_forked(void) {
     kept_bytes = 0;
 }
 
-/* -- the process, as /proc tells it ------------------------------------------------------------- */
-
-/* Start of this process in clock ticks since boot (field 22 of stat, man 5 proc); 0: not known.
- * With the process id it names a process for good. */
-uint64_t process_start_ticks(void) {
-    char text[2048];
-    FILE *file = fopen("/proc/self/stat", "re");
-    size_t n = file ? fread(text, 1, sizeof text - 1, file) : 0;
-    if (file)
-        fclose(file);
-    text[n] = 0;
-    const char *at = strrchr(text, ')'); /* the name before it may hold anything */
-    for (int field = 2; at && field < 22; field++)
-        at = strchr(at + 1, ' ');
-    return at ? strtoull(at, NULL, 10) : 0;
-}
-
 /* -- metadata as JSON, for a process without Python ------------------------------------------------ */
 
 /* Length of the UTF-8 sequence at `s` of `n` bytes; 0 where it is none. */

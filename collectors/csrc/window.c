@@ -92,26 +92,6 @@ static void pause_ns(long nanoseconds) {
     nanosleep(&pause, NULL);
 }
 
-/* Held while an event of ours goes into a stream of the program: a capture that began there at the
- * same moment would take it in, and asking for the event would break the capture. */
-GVIZ_LOCK(event_gate);
-
-/* A capture is about to begin, and captures_known() says so already: let no event slip in. */
-void window_capture_begins(void) {
-    pthread_mutex_lock(&event_gate);
-    pthread_mutex_unlock(&event_gate);
-}
-
-/* Record the event, unless a capture is in progress somewhere. Of those that began before gviz
- * attached captures_known() does not know. */
-static bool record_outside_captures(CUevent event, CUstream stream) {
-    pthread_mutex_lock(&event_gate);
-    bool recorded = !captures_known() && !stream_is_capturing(stream) &&
-                    cuda.EventRecord(event, stream) == 0;
-    pthread_mutex_unlock(&event_gate);
-    return recorded;
-}
-
 /* Wait until a stream has finished what it has now; false when it cannot be known in time. */
 static bool finished(struct touched at, uint64_t until_ns) {
     CUcontext popped;

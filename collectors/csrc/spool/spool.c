@@ -4,7 +4,7 @@
  * reader, also one that comes after SIGKILL, never sees half a record: what was
  * committed is in the page cache and outlives the process.
  */
-#include "native.h"
+#include "spool/spool.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,8 @@
  * The numbers of the calls come from cuptiGetCallbackName, never from a table: they
  * differ between releases.
  */
-#include "native.h"
+#include "calls/calls.h"
+#include "spool/spool.h"
 
 #include <string.h>
 

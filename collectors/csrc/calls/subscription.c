@@ -1,0 +1,85 @@
+/* The subscription to CUPTI's callbacks, and which of them are on. */
+#include "calls/calls.h"
+
+static CUpti_SubscriberHandle subscriber; /* NULL: none */
+static _Atomic int operations_watched;
+static _Atomic bool frees_watched;
+
+int subscription_start(CUpti_CallbackFunc on_callback) {
+    CUptiResult result = cupti.cuptiSubscribe(&subscriber, on_callback, NULL);
+    if (result != 0) {
+        subscriber = NULL;
+        return cupti_failed("cuptiSubscribe", result);
+    }
+    atomic_store(&operations_watched, 0);
+    atomic_store(&frees_watched, false);
+    return 0;
+}
+
+void subscription_stop(void) {
+    if (subscriber)
+        cupti.cuptiUnsubscribe(subscriber);
+    subscriber = NULL;
+}
+
+bool subscription_active(void) { return subscriber != NULL; }
+
+static const uint32_t resources[] = {
+    RESOURCE_CONTEXT_CREATED,      RESOURCE_CONTEXT_DESTROY_STARTING,
+    RESOURCE_STREAM_DESTROY_STARTING,
+    RESOURCE_GRAPH_CREATED,        RESOURCE_GRAPH_DESTROY_STARTING,
+    RESOURCE_GRAPHNODE_CREATED,    RESOURCE_GRAPHNODE_CLONED,
+    RESOURCE_GRAPHEXEC_CREATED,
+};
+
+int calls_watch_graphs(void) {
+    CUptiResult result = 0;
+    for (uint32_t id = 1; id < CALL_ID_LIMIT && result == 0; id++)
+        if (calls[id].kind > CALL_OPERATION)
+            result = cupti.cuptiEnableCallback(1, subscriber, DOMAIN_DRIVER_API, id);
+    for (size_t i = 0; i < sizeof resources / sizeof *resources && result == 0; i++)
+        result = cupti.cuptiEnableCallback(1, subscriber, DOMAIN_RESOURCE, resources[i]);
+    return result;
+}
+
+static void watch(uint8_t kind, bool on) {
+    if (!subscriber)
+        return; /* left to another profiler, or another collector measures */
+    for (uint32_t id = 1; id < CALL_ID_LIMIT; id++)
+        if (calls[id].kind == kind)
+            cupti.cuptiEnableCallback(on, subscriber, DOMAIN_DRIVER_API, id);
+}
+
+void calls_watch_launches(bool on) { watch(CALL_GRAPH_LAUNCH, on); }
+
+/* Counted: a capture and an eager window may both ask for them. Two threads may be in here: each
+ * ends with what the count says at its end, so that they end with the same. */
+void calls_watch_operations(bool on) {
+    int before = atomic_fetch_add(&operations_watched, on ? 1 : -1);
+    if (on ? before != 0 : before != 1)
+        return;
+    bool wanted;
+    do {
+        wanted = atomic_load(&operations_watched) > 0;
+        watch(CALL_OPERATION, wanted);
+    } while (wanted != (atomic_load(&operations_watched) > 0));
+}
+
+void callback_enable(bool on, int domain, uint32_t cbid) {
+    if (!subscriber)
+        return;
+    cupti.cuptiEnableCallback(on, subscriber, domain, cbid);
+}
+
+void domain_enable(bool on, int domain) {
+    if (subscriber)
+        cupti.cuptiEnableDomain(on, subscriber, domain);
+}
+
+/* From now on, also after captures, in which every call is watched. */
+void calls_watch_frees(void) {
+    atomic_store(&frees_watched, true);
+    watch(CALL_FREE, true);
+}
+
+bool calls_frees_watched(void) { return atomic_load(&frees_watched); }

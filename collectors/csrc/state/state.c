@@ -1,0 +1,35 @@
+/* The state of the process and of its threads. */
+#include "state/state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+struct options options = {.policy_count = 20, .eager_operations = 20000, .dot_nodes = 512,
+                          .eager_ns = 5000000000ull, .event_cost_fraction = 0.003};
+_Atomic int run_state = STATE_IDLE;
+_Atomic bool injection_wanted;
+_Atomic bool period_on;
+
+struct thread_state *this_thread(void) {
+    static __thread struct thread_state state;
+    if (!state.thread_id)
+        state.thread_id = (uint32_t)syscall(SYS_gettid);
+    return &state;
+}
+
+/* Field 22 of stat, man 5 proc. With the process id it names a process for good. */
+uint64_t process_start_ticks(void) {
+    char text[2048];
+    FILE *file = fopen("/proc/self/stat", "re");
+    size_t n = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file)
+        fclose(file);
+    text[n] = 0;
+    const char *at = strrchr(text, ')'); /* the name before it may hold anything */
+    for (int field = 2; at && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    return at ? strtoull(at, NULL, 10) : 0;
+}

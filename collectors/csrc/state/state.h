@@ -1,0 +1,76 @@
+/* State: what every wing knows of the process, of what is to be recorded, and of its own thread. */
+#ifndef GVIZ_STATE_H
+#define GVIZ_STATE_H
+
+#include "core/core.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* A lock. A forked child makes all of them new: in the parent, another thread may hold one. */
+#define GVIZ_LOCK(name)                                            \
+    static pthread_mutex_t name = PTHREAD_MUTEX_INITIALIZER;       \
+    static pthread_mutex_t *const name##_in_table                  \
+        __attribute__((section("gviz_locks"), used)) = &name
+
+enum policy { POLICY_FIRST = 0, POLICY_EVERY = 1, POLICY_ALL = 2 };
+
+struct options {
+    uint32_t policy;             /* enum policy */
+    uint32_t policy_count;       /* N of first N, K of every Kth */
+    uint32_t eager_operations;   /* eager budget, operations */
+    uint32_t dot_nodes;          /* DOT text is kept for graphs up to this many nodes */
+    uint64_t eager_ns;           /* eager budget, nanoseconds of activity */
+    double event_cost_fraction;  /* share of wall time that launch events may take */
+    uint64_t delay_ns;           /* from attaching to the first period, see window/pause.c */
+    uint64_t duration_ns;        /* of a period, 0: to the end */
+    uint32_t max_launches;       /* of a period, 0: no limit */
+    int32_t toggle_signal;       /* starts and ends a period, 0: none does */
+    uint32_t paused;             /* the first period waits for a call or the signal */
+};
+
+/* LEFT: another profiler has CUPTI, the spool is open. */
+enum run_state { STATE_IDLE = 0, STATE_RECORDING = 1, STATE_DETACHED = 2, STATE_LEFT = 3 };
+
+extern struct options options;
+extern _Atomic int run_state;
+extern _Atomic bool injection_wanted; /* start when the driver initialises */
+extern _Atomic bool period_on;        /* a period is under way, see window/pause.c */
+
+static inline bool recording(void) {
+    return atomic_load_explicit(&run_state, memory_order_acquire) == STATE_RECORDING;
+}
+
+/* Prepared, and the driver has not initialised yet. */
+static inline bool awaiting_injection(void) { return atomic_load(&injection_wanted); }
+
+static inline bool paused(void) {
+    return !atomic_load_explicit(&period_on, memory_order_relaxed);
+}
+
+/* What this thread is doing; see gate/callbacks.c. */
+struct thread_state {
+    uint32_t thread_id;
+    uint32_t session;         /* the recording that the rest is about */
+    int inside;               /* our own driver calls are not to be recorded */
+    bool instantiating;       /* nodes created now are the driver's copies */
+    CUgraph instantiate_graph;
+    CUstream call_stream;     /* stream of the driver call under way */
+    bool call_has_stream;
+    bool created_node;        /* the call under way created a graph node */
+    uint32_t nvtx_path;
+    uint32_t nvtx_depth;
+};
+
+struct thread_state *this_thread(void);
+/* Start of this process in clock ticks since boot; 0: not known. */
+uint64_t process_start_ticks(void);
+
+/* Keep a sentence for gviz_error; always returns -1. */
+int error_keep(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same with CUPTI's own words for a result. */
+int cupti_failed(const char *call, CUptiResult result);
+void error_forget(void);
+GVIZ_EXPORT const char *gviz_error(void);
+
+#endif
