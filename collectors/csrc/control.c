@@ -271,7 +271,8 @@ GVIZ_EXPORT int gviz_stop(double seconds) {
         if (!flush_finish(seconds))
             note("warning", "the GPU was still busy %.0f s after the end: the last launches "
                             "are missing or incomplete", seconds);
-        activity_counters();
+        if (!watching())
+            activity_counters();
         memory_counters();
         own_time_counters();
         if (state == STATE_RECORDING && !watching()) {

@@ -68,7 +68,8 @@ static void *flush_main(void *unused) {
             relaxed = true;
         }
         if (context_at(0)) {
-            activity_flush();
+            if (!watching())
+                activity_flush();
             events_poll();
             graph_memory_sample();
             watch_poll(false);
@@ -80,7 +81,8 @@ static void *flush_main(void *unused) {
     if (context_at(0)) {
         set_relaxed_capture();
         synchronize_contexts();
-        activity_flush();
+        if (!watching())
+            activity_flush();
         events_poll();
         graph_memory_sample();
         watch_poll(true);

@@ -22,7 +22,6 @@ GVIZ_LOCK(lock);
 static struct exec_state *execs;
 static size_t exec_count, exec_room; /* entries, removed ones included; a power of two */
 static __thread struct launch_slot slot;
-static _Atomic int under_way;
 
 /* -- executables -------------------------------------------------------------------------- */
 
@@ -111,13 +110,10 @@ void launch_reset(void) {
     free(execs);
     execs = NULL;
     exec_count = exec_room = 0;
-    atomic_store(&under_way, 0);
     pthread_mutex_unlock(&lock);
 }
 
 void launch_forget_call(void) { slot.start_ns = 0; }
-
-bool launches_under_way(void) { return atomic_load(&under_way) > 0; }
 
 /* Whether a launch, given how many came before it, is one of those left plain. */
 static bool is_plain(uint32_t earlier) {
@@ -183,12 +179,12 @@ void launch_enter(const CUpti_CallbackData *data, uint32_t cbid) {
         slot.flags = LAUNCH_CAPTURED;
         return;
     }
-    atomic_fetch_add(&under_way, 1); /* before it is asked whether this is a period */
+    pause_launch_begins(); /* before it is asked whether this is a period */
     bool admitted = pause_admits(&slot.last);
     if (!admitted) {
         window_launch(false, data->context, stream); /* to close it */
         if (!activity_is_open()) { /* else it is recorded by CUPTI in any case */
-            atomic_fetch_sub(&under_way, 1);
+            pause_launch_ended();
             return;
         }
     }
@@ -229,7 +225,7 @@ void launch_exit(const CUpti_CallbackData *data, uint32_t cbid) {
     if (slot.free_before)
         memory_taken(slot.exec_id, MEMORY_FIRST_LAUNCH, slot.free_before);
     window_launched(slot.wanted);
-    atomic_fetch_sub(&under_way, 1);
+    pause_launch_ended();
     struct launch_record record = {
         .exec_id = slot.exec_id, .correlation = data->correlation_id,
         .start_ns = slot.start_ns, .end_ns = end_ns, .thread_id = this_thread()->thread_id,

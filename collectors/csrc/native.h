@@ -11,6 +11,7 @@
 #include "calls/calls.h"
 #include "spool/spool.h"
 #include "state/state.h"
+#include "window/window.h"
 
 /* ---- control.c ------------------------------------------------------------------ */
 
@@ -30,41 +31,9 @@ int process_keep(uint32_t type, const void *data, size_t size);
 void process_forget(void);
 void process_forked(void);
 int32_t process_stack_reason(void);
-/* ---- pause.c: when the user wants a recording -------------------------------------- */
-
-enum period_reason {
-    PERIOD_ATTACHED = 1, PERIOD_DELAY, PERIOD_CALL, PERIOD_SIGNAL, PERIOD_RETURNED,
-    PERIOD_DURATION, PERIOD_LAUNCHES, PERIOD_LEFT, PERIOD_END,
-    PERIOD_FOLLOWED, /* another collector goes on after CUPTI was left */
-};
-
-uint32_t period_number(void);
-bool pause_admits(bool *last);
-void pause_after_last(void);
-void pause_tick(void);
-uint64_t pause_due_ns(uint64_t most);
-void pause_take_signal(bool keep);
-/* `reason`: ATTACHED; or RETURNED, FOLLOWED in a recording that is under way. */
-void pause_attached(enum period_reason reason);
-void pause_leave(const char *profiler);
-void pause_finish(void);
-void pause_forked(void);
-
 /* ---- leave.c: leaving CUPTI to another profiler ------------------------------------- */
 
 void leave(const char *profiler, double seconds);
-
-/* ---- activity.c ------------------------------------------------------------------ */
-
-int activity_start(bool again);
-void activity_flush(void);
-void activity_stop(void);
-/* After activity_stop: have CUPTI hand back every buffer, for another profiler brings its own. */
-void activity_give_back(void);
-int activity_open(uint32_t reason);
-void activity_close(void);
-bool activity_is_open(void);
-void activity_counters(void);
 
 /* ---- callbacks.c ------------------------------------------------------------------ */
 
@@ -158,30 +127,12 @@ struct launch_slot {
 
 void launch_reset(void);
 void launch_forget_call(void); /* of this thread: its end was not seen */
-bool launches_under_way(void); /* entered in a period, and not returned */
 void launch_enter(const CUpti_CallbackData *data, uint32_t cbid);
 void launch_exit(const CUpti_CallbackData *data, uint32_t cbid);
 void launch_exec_created(CUgraphExec exec, uint32_t exec_id, bool late);
 void launch_exec_destroyed(CUgraphExec exec);
 void launch_exec_unwanted(CUgraphExec exec); /* its nodes are not to be timed */
 uint32_t launch_exec_id(CUgraphExec exec);
-
-/* ---- window.c: when node times are taken -------------------------------------------- */
-
-enum window_reason { WINDOW_EAGER = 1, WINDOW_LAUNCHES = 2 };
-
-void window_reset(bool again);
-void window_finish(void);
-/* A period begins or ends: budgets start anew, or nothing is wanted any more. */
-void window_resume(void);
-void window_pause(void);
-void window_close(void); /* if what was launched in it has finished, or soon does */
-void window_launch(bool wanted, CUcontext context, CUstream stream);
-void window_launched(bool wanted);
-void window_close_soon(void);
-void window_operation(CUcontext context, CUstream stream, bool has_stream);
-void window_operation_done(uint64_t start_ns);
-void window_stream_destroyed(CUcontext context, CUstream stream);
 
 /* ---- events.c: whole-launch GPU time ----------------------------------------------- */
 

@@ -7,7 +7,9 @@
  * (measured on an H100, driver 580, CUPTI 13.0: the last launch before closing ended, by its
  * records, with the last of 40 launches made after it).
  */
-#include "native.h"
+#include "calls/calls.h"
+#include "spool/spool.h"
+#include "window/parts.h"
 
 #include <string.h>
 #include <time.h>
@@ -158,7 +160,7 @@ static void close_when_quiet(void) {
 /* -- graph launches ---------------------------------------------------------------------------- */
 
 /* With the lock held. */
-static void open_window(uint32_t reason) {
+static void open_window(enum window_reason reason) {
     if (!activity_is_open() && !over && activity_open(reason) != 0) {
         note("warning", "node times could not be switched on; launches are timed as a whole");
         options.policy = POLICY_FIRST;

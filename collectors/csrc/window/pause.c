@@ -7,7 +7,9 @@
  * callback, by changing one flag; what the flag means for CUPTI is put into effect by settle(),
  * on the flush thread or on the thread that called gviz_pause or gviz_resume.
  */
-#include "native.h"
+#include "calls/calls.h"
+#include "spool/spool.h"
+#include "window/parts.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -29,6 +31,7 @@ struct period_record {
 GVIZ_LOCK(lock);
 static _Atomic uint32_t number;            /* of the period, from 1 */
 static _Atomic uint32_t launches_admitted; /* in this period */
+static _Atomic int launches_under_way;     /* entered, and not returned */
 static _Atomic uint64_t starts_at_ns, ends_at_ns; /* CLOCK_MONOTONIC, 0: never */
 static _Atomic uint32_t signals;           /* arrived and not yet seen to */
 static bool launches_watched, closing_watched;
@@ -73,7 +76,7 @@ static void end(enum period_reason reason, const char *detail) {
  * that a stream is neither being captured nor destroyed at this moment. */
 static void settle(void) {
     bool open = activity_is_open(), wanted = !paused();
-    bool watched = wanted || open || launches_under_way();
+    bool watched = wanted || open || atomic_load(&launches_under_way) > 0;
     if (launches_watched != watched) {
         launches_watched = watched;
         calls_watch_launches(watched);
@@ -86,7 +89,9 @@ static void settle(void) {
 
 /* -- launches --------------------------------------------------------------------------------- */
 
-/* Whether a launch belongs to a period; asked once for each. */
+void pause_launch_begins(void) { atomic_fetch_add(&launches_under_way, 1); }
+void pause_launch_ended(void) { atomic_fetch_sub(&launches_under_way, 1); }
+
 bool pause_admits(bool *last) {
     if (!atomic_load(&period_on))
         return false;
@@ -188,6 +193,7 @@ static void release_signal(void) {
 /* A collector is attached: decide whether a period begins. */
 void pause_attached(enum period_reason reason) {
     launches_watched = true; /* with the other calls */
+    atomic_store(&launches_under_way, 0);
     closing_watched = false;
     if (reason != PERIOD_ATTACHED) {
         if (interrupted)

@@ -2,7 +2,8 @@
  *
  * The two buffer callbacks run on CUPTI's own thread: C only, no lock of the program's.
  */
-#include "native.h"
+#include "spool/spool.h"
+#include "window/parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -128,8 +129,7 @@ static void buffer_completed(CUcontext context, uint32_t stream, uint8_t *buffer
 
 bool activity_is_open(void) { return atomic_load_explicit(&is_open, memory_order_relaxed); }
 
-/* The caller (launch.c) holds the window lock. */
-int activity_open(uint32_t reason) {
+int activity_open(enum window_reason reason) {
     for (int i = 0; i < kind_count; i++) {
         CUptiResult result = cupti.cuptiActivityEnable(kinds[i]);
         if (result != 0) {
@@ -166,14 +166,9 @@ int activity_start(bool again) {
     return result == 0 ? 0 : cupti_failed("cuptiActivityRegisterCallbacks", result);
 }
 
-void activity_flush(void) {
-    if (!watching())
-        cupti.cuptiActivityFlushAll(0);
-}
+void activity_flush(void) { cupti.cuptiActivityFlushAll(0); }
 
 void activity_counters(void) {
-    if (watching())
-        return;
     counter("activity_records", (double)atomic_load(&record_count), "records",
             "measured: records in completed buffers");
     counter("activity_records_dropped", (double)atomic_load(&dropped_count), "records",

@@ -1,0 +1,55 @@
+/* Window: when gviz records: periods, which the user asks for, and in them windows, in which CUPTI
+ * keeps the times of nodes and of work outside graphs.
+ */
+#ifndef GVIZ_WINDOW_H
+#define GVIZ_WINDOW_H
+
+#include "state/state.h"
+
+/* ---- pause.c: when the user wants a recording -------------------------------------- */
+
+enum period_reason {
+    PERIOD_ATTACHED = 1, PERIOD_DELAY, PERIOD_CALL, PERIOD_SIGNAL, PERIOD_RETURNED,
+    PERIOD_DURATION, PERIOD_LAUNCHES, PERIOD_LEFT, PERIOD_END,
+    PERIOD_FOLLOWED, /* another collector goes on after CUPTI was left */
+};
+
+uint32_t period_number(void);
+/* A launch is entered, and has returned. */
+void pause_launch_begins(void);
+void pause_launch_ended(void);
+/* Whether a launch belongs to a period; asked once for each. `*last`: it is the last of its own. */
+bool pause_admits(bool *last);
+void pause_after_last(void);
+void pause_tick(void);
+uint64_t pause_due_ns(uint64_t most);
+void pause_take_signal(bool keep);
+/* `reason`: ATTACHED; or RETURNED, FOLLOWED in a recording that is under way. */
+void pause_attached(enum period_reason reason);
+void pause_leave(const char *profiler);
+void pause_finish(void);
+void pause_forked(void);
+
+/* ---- activity.c ------------------------------------------------------------------ */
+
+int activity_start(bool again);
+void activity_flush(void);
+void activity_stop(void);
+/* After activity_stop: have CUPTI hand back every buffer, for another profiler brings its own. */
+void activity_give_back(void);
+bool activity_is_open(void);
+void activity_counters(void);
+
+/* ---- window.c: when node times are taken -------------------------------------------- */
+
+void window_reset(bool again);
+void window_finish(void);
+void window_close(void); /* if what was launched in it has finished, or soon does */
+void window_launch(bool wanted, CUcontext context, CUstream stream);
+void window_launched(bool wanted);
+void window_close_soon(void);
+void window_operation(CUcontext context, CUstream stream, bool has_stream);
+void window_operation_done(uint64_t start_ns);
+void window_stream_destroyed(CUcontext context, CUstream stream);
+
+#endif
