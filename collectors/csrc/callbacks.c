@@ -1,6 +1,5 @@
 /* CUPTI's subscriber: every callback enters here, on the program's own threads. */
 #include "native.h"
-#include "nesting.h"
 #include "own_time.h"
 
 #include <string.h>

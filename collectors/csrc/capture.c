@@ -206,7 +206,7 @@ static void write_error(const struct capture *capture, const struct failure *fai
         .flags = failure->flags, .start_ns = capture->start_ns, .time_ns = now_ns(),
         .call = failure->call, .runtime_call = current_runtime_call(), .result = failure->result,
         .error_thread = thread->thread_id, .error_stream = failure->stream_id,
-        .stack = nodes_python_stack(), .nvtx_path = thread->nvtx_path};
+        .stack = python_stack(), .nvtx_path = thread->nvtx_path};
     if (failure->call)
         call_name(failure->call);
     if (record.runtime_call)

@@ -3,7 +3,6 @@
  * IDLE -> RECORDING -> IDLE (stopped in order) | DETACHED (inner failure, or a forked child)
  */
 #include "native.h"
-#include "nesting.h"
 #include "own_time.h"
 
 #include <errno.h>
@@ -246,7 +245,7 @@ GVIZ_EXPORT int InitializeInjection(void) {
                         strerror(errno));
         } else {
             if (from_environment)
-                nodes_without_stacks(process_stack_reason());
+                stacks_missing(process_stack_reason());
             if (attach_locked(false) != 0) {
                 note("warning", "nothing was recorded: %s", gviz_error());
                 fprintf(stderr, "gviz: nothing is recorded: %s\n", gviz_error());

@@ -142,7 +142,7 @@ static bool instrument(struct copy *copy, const struct level *level, size_t firs
     good = edges_make(&added, level->edge_count + level->count) && good;
     size_t count = 0;
     if (good)
-        old.count = level_edges(level->graph, old.from, old.to, old.data, level->edge_count);
+        old.count = graph_edges(level->graph, old.from, old.to, old.data, level->edge_count);
     for (size_t i = 0; good && i < level->count; i++) {
         if (!level->timeable[i])
             continue;

@@ -1,6 +1,5 @@
 /* The flush thread: twice a second it takes what CUPTI, the events and the driver have ready. */
 #include "native.h"
-#include "nesting.h"
 
 #include <errno.h>
 #include <time.h>

@@ -6,13 +6,6 @@
 
 #define MAX_DEPTH 16
 
-size_t level_edges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, EdgeData *data,
-                   size_t count) {
-    CUresult result = cuda.GraphGetEdges ? cuda.GraphGetEdges(graph, from, to, data, &count)
-                                         : cuda.GraphGetEdgesOld(graph, from, to, &count);
-    return result == 0 ? count : 0;
-}
-
 void level_free(struct level *level) {
     if (!level)
         return;
@@ -59,7 +52,7 @@ static void leave_programmatic_alone(struct level *level) {
     CUgraphNode *special = calloc(2 * count + 1, sizeof *special);
     EdgeData *data = calloc(count + 1, sizeof *data);
     if (count && from && to && special && data) {
-        count = level_edges(level->graph, from, to, data, count);
+        count = graph_edges(level->graph, from, to, data, count);
         for (size_t i = 0; i < count; i++)
             if (data[i].type || data[i].from_port || data[i].to_port) {
                 special[ends++] = from[i];
@@ -88,7 +81,7 @@ struct level *level_read(CUgraph graph, int depth) {
         level_free(level);
         return NULL;
     }
-    level->edge_count = level_edges(graph, NULL, NULL, NULL, 0);
+    level->edge_count = graph_edges(graph, NULL, NULL, NULL, 0);
     for (size_t i = 0; i < level->count; i++) {
         CUgraph child = NULL;
         level->types[i] = -1;

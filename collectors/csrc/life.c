@@ -4,7 +4,6 @@
  * record of its own, after the nodes of the graph that it was about.
  */
 #include "native.h"
-#include "nesting.h"
 #include "own_time.h"
 
 #include <stdlib.h>

@@ -9,6 +9,7 @@
 #define GVIZ_NATIVE_H
 
 #include "calls/calls.h"
+#include "graph/graph.h"
 #include "spool/spool.h"
 #include "state/state.h"
 #include "window/window.h"
@@ -144,15 +145,6 @@ int events_pending(void);
 void events_forget(CUcontext context);
 void events_stop(bool at_end);
 
-/* ---- walk.c: a graph's nodes and edges ---------------------------------------------- */
-
-/* In place of an executable's id: the graph is walked because something about it failed. */
-#define WALK_FAILED UINT32_MAX
-
-void walk_reset(void);
-void walk_graph(CUgraph graph, uint32_t exec_id);
-void walk_device(CUcontext context);
-
 /* ---- ids.c: what stands in for CUPTI where it is not used ------------------------------ */
 
 void ids_take_over(void);
@@ -178,7 +170,6 @@ struct level *level_read(CUgraph graph, int depth);
 struct level *level_in_clone(const struct level *original, CUgraph clone, bool check);
 void level_free(struct level *level);
 void level_learn(const struct level *level);
-size_t level_edges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, EdgeData *data, size_t count);
 size_t level_nodes(const struct level *level);
 /* Why no instrumented copy may take this graph's place, or NULL. */
 const char *level_obstacle(const struct level *level, int device);
@@ -235,14 +226,6 @@ void watch_stop(void);
 void watch_abandon(void);
 bool watching(void);
 
-/* ---- nodes.c: when and where a node was created -------------------------------------- */
-
-typedef int32_t (*stack_callback)(void);
-GVIZ_EXPORT void gviz_set_stack_callback(stack_callback callback);
-void nodes_created(const CUpti_GraphData *data, CUcontext context);
-void nodes_cloned(const CUpti_GraphData *data);
-int32_t nodes_python_stack(void); /* of the calling thread: id > 0, else a reason */
-
 /* ---- origin.c: where graphs come from, and which are wanted ---------------------------- */
 
 GVIZ_EXPORT void gviz_set_graph_pattern(const char *text);
@@ -253,7 +236,6 @@ void origin_instantiate(uint32_t graph_id);
 void origin_exec_created(CUgraphExec exec, uint32_t exec_id);
 void origin_instantiated(void);
 bool origin_wants_late(void); /* whether graphs without a known name get node times */
-void nodes_without_stacks(int32_t reason);
 
 /* ---- nvtx.c -------------------------------------------------------------------------- */
 

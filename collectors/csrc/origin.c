@@ -182,7 +182,7 @@ static struct origin_record origin_here(enum origin_kind kind, bool with_stack) 
     struct thread_state *thread = this_thread();
     return (struct origin_record){
         .kind = kind, .nvtx_path = nvtx_open_path(), .thread_id = thread->thread_id,
-        .stack = with_stack ? nodes_python_stack() : 0, .name_kind = next_kind,
+        .stack = with_stack ? python_stack() : 0, .name_kind = next_kind,
         .time_ns = now_ns()};
 }
 

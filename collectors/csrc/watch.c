@@ -12,7 +12,6 @@
  *   - the events of the copy's last launch have been read: an event keeps its last time only.
  */
 #include "watch.h"
-#include "nesting.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* A graph's nodes and edges, read while the template is alive (inside GRAPHEXEC_CREATED). */
-#include "native.h"
-#include "nesting.h"
+#include "graph/parts.h"
+#include "spool/spool.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -411,8 +411,8 @@ static void walk_node(CUgraphNode node, uint32_t graph_id, struct walk walk) {
 
 /* -- edges ------------------------------------------------------------------------------------------ */
 
-static size_t get_edges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, EdgeData *data,
-                        size_t count) {
+size_t graph_edges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, EdgeData *data,
+                   size_t count) {
     CUresult result = cuda.GraphGetEdges ? cuda.GraphGetEdges(graph, from, to, data, &count)
                                          : cuda.GraphGetEdgesOld(graph, from, to, &count);
     return result == 0 ? count : 0;
@@ -431,7 +431,7 @@ static void walk_edges(CUgraph graph, uint32_t graph_id, size_t count) {
     EdgeData *data = calloc(count, sizeof *data);
     struct edge_record *edges = calloc(count, sizeof *edges);
     if (from && to && data && edges) {
-        count = get_edges(graph, from, to, data, count);
+        count = graph_edges(graph, from, to, data, count);
         for (size_t i = 0; i < count; i++)
             edges[i] = (struct edge_record){local_id(from[i]), local_id(to[i]), data[i].from_port,
                                             data[i].to_port, data[i].type, 0};
@@ -465,7 +465,7 @@ static void walk_level(CUgraph graph, struct walk walk, uint32_t parent_graph,
         note("warning", "a graph could not be read; its nodes are known from their times only");
         return;
     }
-    edge_count = get_edges(graph, NULL, NULL, NULL, 0);
+    edge_count = graph_edges(graph, NULL, NULL, NULL, 0);
     struct graph_record record = {graph_id, walk.exec_id, parent_graph, parent_node, walk.branch,
                                   (uint32_t)node_count, (uint32_t)edge_count, 0};
     spool_append_one(RECORD_GRAPH, &record, sizeof record);

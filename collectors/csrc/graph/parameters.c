@@ -1,5 +1,6 @@
 /* What a node is told to do, for kinds that have no columns of their own: as text, by name. */
-#include "nesting.h"
+#include "graph/parts.h"
+#include "spool/spool.h"
 
 #include <dlfcn.h>
 #include <inttypes.h>

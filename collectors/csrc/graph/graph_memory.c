@@ -1,5 +1,7 @@
 /* The memory of graphs' alloc nodes: what each device has reserved for it and has in use. */
-#include "nesting.h"
+#include "calls/calls.h"
+#include "graph/parts.h"
+#include "spool/spool.h"
 
 #include <string.h>
 

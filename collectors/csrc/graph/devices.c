@@ -1,5 +1,5 @@
 /* Which device a context, or an address, belongs to. */
-#include "nesting.h"
+#include "graph/parts.h"
 
 #define CACHED 8
 

@@ -5,7 +5,8 @@
  * a branch, in order (measured, driver 580), and hands them back in the node's parameters. They
  * are struck out when their graph is destroyed, so that no dead handle is followed.
  */
-#include "nesting.h"
+#include "graph/parts.h"
+#include "spool/spool.h"
 
 #include <stdlib.h>
 #include <string.h>
