@@ -339,12 +339,12 @@ bool calibrate(CUcontext context, int number, bool last_chance) {
     pthread_mutex_lock(&lock);
     if (!device->done && !device->failed) {
         uint64_t begin_ns = now_ns();
-        int mode = relax_capture(CU_CAPTURE_MODE_RELAXED);
+        int mode = exchange_capture_mode(CU_CAPTURE_MODE_RELAXED);
         if (make_ready(device, context))
             measure(device, number, last_chance);
         else
             device->failed = true;
-        relax_capture(mode);
+        exchange_capture_mode(mode);
         counter("events_calibration_ns", (double)(now_ns() - begin_ns), "ns",
                 "measured: host time of the last calibration of the events collector");
         if (device->failed)
@@ -398,9 +398,9 @@ uint64_t calibrate_position(CUcontext context, int number, CUevent event) {
     if (!device || pthread_mutex_trylock(&lock) != 0)
         return 0;
     if (device->ready && device->context == context) {
-        int mode = relax_capture(CU_CAPTURE_MODE_RELAXED);
+        int mode = exchange_capture_mode(CU_CAPTURE_MODE_RELAXED);
         found = position(device, event);
-        relax_capture(mode);
+        exchange_capture_mode(mode);
     }
     pthread_mutex_unlock(&lock);
     return found;

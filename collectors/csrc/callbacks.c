@@ -1,6 +1,5 @@
 /* CUPTI's subscriber: every callback enters here, on the program's own threads. */
 #include "native.h"
-#include "own_time.h"
 
 #include <string.h>
 
@@ -124,7 +123,7 @@ static void resource(uint32_t cbid, const CUpti_ResourceData *data) {
         uint32_t exec_id = 0;
         cupti.cuptiGetGraphExecId(graph->graph_exec, &exec_id);
         CUgraph template = thread->instantiate_graph ? thread->instantiate_graph : graph->graph;
-        launch_exec_created(graph->graph_exec, exec_id, false);
+        executable_created(graph->graph_exec, exec_id);
         origin_exec_created(graph->graph_exec, exec_id);
         walk_graph(template, exec_id);
         break;

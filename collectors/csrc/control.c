@@ -3,7 +3,6 @@
  * IDLE -> RECORDING -> IDLE (stopped in order) | DETACHED (inner failure, or a forked child)
  */
 #include "native.h"
-#include "own_time.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -69,7 +68,7 @@ static int attach_cupti(bool again) {
     calls_find();
     if (!again)
         walk_reset();
-    launch_reset();
+    executables_reset();
     origin_reset();
     life_reset();
     window_reset(again);

@@ -21,11 +21,6 @@ static bool failed(const char *call, CUresult result) {
     return false;
 }
 
-int relax_capture(int mode) {
-    cuda.ThreadExchangeStreamCaptureMode(&mode);
-    return mode;
-}
-
 /* -- edges, in one call a direction -------------------------------------------------------------- */
 
 struct edges {
@@ -200,7 +195,7 @@ struct copy *copy_make(CUgraph graph, struct level *level, uint64_t flags, size_
     }
     copy->graph = graph;
     copy->timed = calloc(last - first + 1, sizeof *copy->timed);
-    int mode = relax_capture(CU_CAPTURE_MODE_RELAXED);
+    int mode = exchange_capture_mode(CU_CAPTURE_MODE_RELAXED);
     bool good = copy->timed && instrument(copy, level, first, last, &counter);
     CUresult result = good ? cuda.GraphInstantiate(&copy->exec, graph, flags) : 0;
     if (result != 0) {
@@ -215,7 +210,7 @@ struct copy *copy_make(CUgraph graph, struct level *level, uint64_t flags, size_
         copy_free(copy);
         copy = NULL;
     }
-    relax_capture(mode);
+    exchange_capture_mode(mode);
     return copy;
 }
 
@@ -239,9 +234,9 @@ int copy_launch(struct copy *copy, CUstream stream) {
 }
 
 bool copy_finished(struct copy *copy) {
-    int mode = relax_capture(CU_CAPTURE_MODE_RELAXED);
+    int mode = exchange_capture_mode(CU_CAPTURE_MODE_RELAXED);
     bool done = cuda.EventQuery(copy->end) == 0;
-    relax_capture(mode);
+    exchange_capture_mode(mode);
     return done;
 }
 
@@ -255,7 +250,7 @@ static bool elapsed_ns(CUevent from, CUevent to, uint64_t *out) {
 
 /* Read the events of the finished launch; `times` has room for timed_count. */
 bool copy_read(struct copy *copy, struct node_time *times, uint64_t *extent_ns) {
-    int mode = relax_capture(CU_CAPTURE_MODE_RELAXED);
+    int mode = exchange_capture_mode(CU_CAPTURE_MODE_RELAXED);
     bool good = elapsed_ns(copy->start, copy->end, extent_ns);
     for (size_t i = 0; good && i < copy->timed_count; i++) {
         const struct timed_node *node = &copy->timed[i];
@@ -264,6 +259,6 @@ bool copy_read(struct copy *copy, struct node_time *times, uint64_t *extent_ns) 
         good = elapsed_ns(copy->start, node->before, &times[i].start_ns) &&
                elapsed_ns(node->before, node->after, &times[i].between_ns);
     }
-    relax_capture(mode);
+    exchange_capture_mode(mode);
     return good;
 }

@@ -29,11 +29,6 @@ static uint64_t cost_least_ns = UINT64_MAX;
 static double cost_typical_ns;
 static uint64_t first_launch_ns, cost_total_ns;
 
-static int exchange_capture_mode(int mode) {
-    cuda.ThreadExchangeStreamCaptureMode(&mode);
-    return mode;
-}
-
 static struct pair *pair_create(CUcontext context) {
     struct pair *pair = calloc(1, sizeof *pair);
     if (!pair)

@@ -13,8 +13,7 @@ static bool flush_stop, flush_final_done, flush_running;
 
 static void set_relaxed_capture(void) {
     /* A global-mode capture elsewhere must not be broken by this thread's event queries. */
-    int mode = CU_CAPTURE_MODE_RELAXED;
-    cuda.ThreadExchangeStreamCaptureMode(&mode);
+    exchange_capture_mode(CU_CAPTURE_MODE_RELAXED);
 }
 
 static void synchronize_contexts(void) {

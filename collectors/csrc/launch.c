@@ -1,7 +1,6 @@
 /* Graph launches: which are recorded node by node, and how long each takes as a whole. */
 #include "native.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Under "all", this launch of each executable and those after it are left plain, and timed as a
@@ -9,109 +8,7 @@
 #define PLAIN_FROM 50
 #define PLAIN_LAUNCHES 5
 
-struct exec_state {
-    CUgraphExec handle;
-    uint32_t exec_id, launches, recorded; /* in this period */
-    bool late;
-    bool unwanted; /* its graph's name does not match the pattern asked for */
-    uint32_t period;
-};
-
-GVIZ_LOCK(lock);
-/* By handle, open addressing: programs with a thousand executables launch them in turn. */
-static struct exec_state *execs;
-static size_t exec_count, exec_room; /* entries, removed ones included; a power of two */
 static __thread struct launch_slot slot;
-
-/* -- executables -------------------------------------------------------------------------- */
-
-#define REMOVED ((CUgraphExec)1)
-
-/* Return the entry of a handle, or the empty one where it would stand. */
-static struct exec_state *exec_slot(struct exec_state *table, size_t room, CUgraphExec handle) {
-    size_t at = ((uintptr_t)handle >> 4) * 0x9E3779B97F4A7C15ull & (room - 1);
-    while (table[at].handle && table[at].handle != handle)
-        at = (at + 1) & (room - 1);
-    return &table[at];
-}
-
-static struct exec_state *exec_find(CUgraphExec handle) {
-    struct exec_state *found = exec_room ? exec_slot(execs, exec_room, handle) : NULL;
-    return found && found->handle ? found : NULL;
-}
-
-static bool execs_grow(void) {
-    size_t alive = 0;
-    for (size_t i = 0; i < exec_room; i++)
-        alive += execs[i].handle && execs[i].handle != REMOVED;
-    size_t room = 64;
-    while (room < alive * 4)
-        room *= 2;
-    struct exec_state *table = calloc(room, sizeof *table);
-    if (!table)
-        return false;
-    for (size_t i = 0; i < exec_room; i++)
-        if (execs[i].handle && execs[i].handle != REMOVED)
-            *exec_slot(table, room, execs[i].handle) = execs[i];
-    free(execs);
-    execs = table;
-    exec_room = room;
-    exec_count = alive;
-    return true;
-}
-
-static struct exec_state *exec_add(CUgraphExec handle, uint32_t exec_id, bool late) {
-    if ((exec_count + 1) * 2 > exec_room && !execs_grow())
-        return NULL;
-    struct exec_state *at = exec_slot(execs, exec_room, handle);
-    *at = (struct exec_state){.handle = handle, .exec_id = exec_id, .late = late};
-    exec_count++;
-    return at;
-}
-
-void launch_exec_created(CUgraphExec handle, uint32_t exec_id, bool late) {
-    pthread_mutex_lock(&lock);
-    struct exec_state *known = exec_find(handle);
-    if (known) /* the handle of a destroyed executable, used again */
-        *known = (struct exec_state){.handle = handle, .exec_id = exec_id, .late = late};
-    else
-        exec_add(handle, exec_id, late);
-    pthread_mutex_unlock(&lock);
-}
-
-void launch_exec_destroyed(CUgraphExec handle) {
-    pthread_mutex_lock(&lock);
-    struct exec_state *known = exec_find(handle);
-    if (known)
-        known->handle = REMOVED;
-    pthread_mutex_unlock(&lock);
-}
-
-void launch_exec_unwanted(CUgraphExec handle) {
-    pthread_mutex_lock(&lock);
-    struct exec_state *known = exec_find(handle);
-    if (known)
-        known->unwanted = true;
-    pthread_mutex_unlock(&lock);
-}
-
-uint32_t launch_exec_id(CUgraphExec handle) {
-    pthread_mutex_lock(&lock);
-    struct exec_state *known = exec_find(handle);
-    uint32_t id = known ? known->exec_id : 0;
-    pthread_mutex_unlock(&lock);
-    if (!id)
-        cupti.cuptiGetGraphExecId(handle, &id);
-    return id;
-}
-
-void launch_reset(void) {
-    pthread_mutex_lock(&lock);
-    free(execs);
-    execs = NULL;
-    exec_count = exec_room = 0;
-    pthread_mutex_unlock(&lock);
-}
 
 void launch_forget_call(void) { slot.start_ns = 0; }
 
@@ -121,7 +18,7 @@ static bool is_plain(uint32_t earlier) {
            earlier < PLAIN_FROM + PLAIN_LAUNCHES;
 }
 
-static bool wants_nodes(const struct exec_state *exec) {
+static bool wants_nodes(const struct executable *exec) {
     if (exec->unwanted)
         return false;
     switch (options.policy) {
@@ -138,19 +35,7 @@ static bool wants_nodes(const struct exec_state *exec) {
 
 static bool exec_enter(CUgraphExec handle, bool admitted, uint32_t *exec_id, bool *late,
                        uint32_t *earlier) {
-    pthread_mutex_lock(&lock);
-    struct exec_state *exec = exec_find(handle);
-    if (!exec) { /* instantiated before gviz attached */
-        uint32_t id = 0;
-        /* CUPTI is asked without the lock: one of its callbacks may wait for it. */
-        pthread_mutex_unlock(&lock);
-        cupti.cuptiGetGraphExecId(handle, &id);
-        bool unwanted = !origin_wants_late();
-        pthread_mutex_lock(&lock);
-        exec = exec_find(handle);
-        if (!exec && (exec = exec_add(handle, id, true)))
-            exec->unwanted = unwanted;
-    }
+    struct executable *exec = executable_hold(handle);
     if (exec && exec->period != period_number()) {
         exec->period = period_number();
         exec->launches = exec->recorded = 0;
@@ -162,7 +47,7 @@ static bool exec_enter(CUgraphExec handle, bool admitted, uint32_t *exec_id, boo
         *exec_id = exec->exec_id;
         *late = exec->late;
     }
-    pthread_mutex_unlock(&lock);
+    executable_release();
     return wanted;
 }
 

@@ -14,8 +14,7 @@
 static bool drain(double seconds) {
     uint64_t until_ns = now_ns() + (uint64_t)(seconds * 1e9);
     struct timespec pause = {0, POLL_NS};
-    int mode = CU_CAPTURE_MODE_RELAXED;
-    cuda.ThreadExchangeStreamCaptureMode(&mode);
+    int mode = exchange_capture_mode(CU_CAPTURE_MODE_RELAXED);
     window_close();
     events_poll();
     /* While a capture is under way no window closes, and this thread may be the one that captures. */
@@ -24,7 +23,7 @@ static bool drain(double seconds) {
         window_close();
         events_poll();
     }
-    cuda.ThreadExchangeStreamCaptureMode(&mode);
+    exchange_capture_mode(mode);
     return !activity_is_open() && !events_pending();
 }
 

@@ -10,6 +10,7 @@
 
 #include "calls/calls.h"
 #include "graph/graph.h"
+#include "life/life.h"
 #include "spool/spool.h"
 #include "state/state.h"
 #include "window/window.h"
@@ -39,60 +40,6 @@ void leave(const char *profiler, double seconds);
 /* ---- callbacks.c ------------------------------------------------------------------ */
 
 int callbacks_start(void);
-
-/* ---- life.c: the driver calls of a graph's life ------------------------------------ */
-
-void life_reset(void);
-void life_call(uint32_t cbid, const CUpti_CallbackData *data);
-void life_graph_destroyed(CUgraph graph);
-
-/* ---- capture.c: stream captures in progress, and what breaks them -------------------- */
-
-struct capture_call { /* a begin or end of a capture that has returned */
-    uint32_t call;
-    int32_t result;
-    uint64_t start_ns, end_ns;
-    CUcontext context;
-    CUstream stream;
-    uint32_t stream_id, mode;
-};
-
-void capture_reset(void);
-void capture_begin_enter(void);
-void capture_begin_exit(const struct capture_call *begin);
-void capture_end_enter(CUcontext context, CUstream stream);
-void capture_end_exit(const struct capture_call *end);
-void capture_call_done(uint32_t cbid, const CUpti_CallbackData *data);
-void capture_runtime_call(uint32_t cbid, const CUpti_CallbackData *data);
-void capture_graph_destroyed(CUgraph graph);
-void capture_stream_destroyed(CUcontext context, CUstream stream);
-void capture_poll(void); /* on the flush thread */
-
-/* ---- updates.c: updates of executables, summed ---------------------------------------- */
-
-#define WHOLE_GRAPH UINT32_MAX
-#define UNKNOWN_NODE (UINT32_MAX - 1)
-
-struct update {
-    uint32_t exec_id;
-    uint32_t graph_id, node_id; /* of the node; WHOLE_GRAPH for cuGraphExecUpdate */
-    uint32_t call;
-    int32_t result;
-    uint32_t value; /* 0 or 1 of cuGraphNodeSetEnabled; CUgraphExecUpdateResult */
-};
-
-void updates_reset(void);
-void updates_add(const struct update *update, uint64_t start_ns, uint64_t end_ns);
-void updates_flush(void);
-
-/* ---- memory.c: device memory that graphs take ------------------------------------------ */
-
-enum memory_step { MEMORY_INSTANTIATE = 1, MEMORY_UPLOAD = 2, MEMORY_FIRST_LAUNCH = 3 };
-
-void memory_reset(void);
-uint64_t memory_free(void); /* 0: not asked */
-void memory_taken(uint32_t exec_id, enum memory_step step, uint64_t free_before);
-void memory_counters(void);
 
 /* ---- launch.c: graph launches ------------------------------------------ */
 
@@ -126,14 +73,9 @@ struct launch_slot {
     uint64_t free_before;   /* device memory, before the first launch; 0: not asked */
 };
 
-void launch_reset(void);
 void launch_forget_call(void); /* of this thread: its end was not seen */
 void launch_enter(const CUpti_CallbackData *data, uint32_t cbid);
 void launch_exit(const CUpti_CallbackData *data, uint32_t cbid);
-void launch_exec_created(CUgraphExec exec, uint32_t exec_id, bool late);
-void launch_exec_destroyed(CUgraphExec exec);
-void launch_exec_unwanted(CUgraphExec exec); /* its nodes are not to be timed */
-uint32_t launch_exec_id(CUgraphExec exec);
 
 /* ---- events.c: whole-launch GPU time ----------------------------------------------- */
 
@@ -203,7 +145,6 @@ bool copy_finished(struct copy *copy);
 bool copy_read(struct copy *copy, struct node_time *times, uint64_t *extent_ns);
 void copy_free(struct copy *copy);
 const char *copy_error(void);
-int relax_capture(int mode);
 
 /* ---- calibrate.c --------------------------------------------------------------------------- */
 
@@ -225,27 +166,5 @@ void watch_poll(bool last);
 void watch_stop(void);
 void watch_abandon(void);
 bool watching(void);
-
-/* ---- origin.c: where graphs come from, and which are wanted ---------------------------- */
-
-GVIZ_EXPORT void gviz_set_graph_pattern(const char *text);
-void origin_reset(void);
-void origin_begin_capture(CUstream stream, uint32_t into_graph_id);
-void origin_end_capture(CUstream stream, bool succeeded, uint32_t graph_id);
-void origin_instantiate(uint32_t graph_id);
-void origin_exec_created(CUgraphExec exec, uint32_t exec_id);
-void origin_instantiated(void);
-bool origin_wants_late(void); /* whether graphs without a known name get node times */
-
-/* ---- nvtx.c -------------------------------------------------------------------------- */
-
-void nvtx_reset(void);
-void nvtx_forked(void);
-void nvtx_write_paths(void);
-uint32_t nvtx_push(const char *domain, const char *text);
-void nvtx_pop(const char *domain);
-uint32_t nvtx_open_path(void); /* of the calling thread, 0: no range is open */
-/* The texts of a path joined with "/", cut to size. */
-void nvtx_path_text(uint32_t path, char *out, size_t size);
 
 #endif

@@ -214,9 +214,9 @@ GVIZ_EXPORT int gviz_watch_capture(CUstream stream) {
         result = cuda.StreamGetCaptureInfoOld(stream, &status, &id, &graph, NULL, NULL);
     if (result != 0 || status != 1 /* CU_STREAM_CAPTURE_STATUS_ACTIVE */)
         return 0;
-    int mode = relax_capture(CU_CAPTURE_MODE_RELAXED); /* nothing done here may break it */
+    int mode = exchange_capture_mode(CU_CAPTURE_MODE_RELAXED); /* nothing done here may break it */
     int watch = gviz_watch_graph(graph, NULL);
-    relax_capture(mode);
+    exchange_capture_mode(mode);
     return watch;
 }
 
@@ -226,7 +226,7 @@ GVIZ_EXPORT int gviz_watch_late(CUgraphExec exec) {
     if (!watch)
         return 0;
     watch->exec = exec;
-    watch->exec_id = launch_exec_id(exec);
+    watch->exec_id = executable_id(exec);
     watch->late = true;
     return add(watch);
 }
@@ -284,7 +284,7 @@ static void release(struct watch *watch) {
     CUcontext popped;
     if (cuda.CtxPushCurrent(watch->context) != 0)
         return;
-    int mode = relax_capture(CU_CAPTURE_MODE_RELAXED);
+    int mode = exchange_capture_mode(CU_CAPTURE_MODE_RELAXED);
     if (watch->counted)
         atomic_fetch_sub(&copied_nodes, watch->node_count);
     watch->counted = false;
@@ -295,7 +295,7 @@ static void release(struct watch *watch) {
     watch->copy = NULL;
     watch->clone = NULL;
     watch->level = NULL;
-    relax_capture(mode);
+    exchange_capture_mode(mode);
     cuda.CtxPopCurrent(&popped);
 }
 
@@ -347,7 +347,7 @@ void watch_start(const char *why, bool fresh) {
     ids_take_over();
     if (fresh) {
         walk_reset();
-        launch_reset();
+        executables_reset();
         graph_memory_reset(false);
         contexts_forget();
         int driver = 0;

@@ -83,6 +83,9 @@ int capturing_ended(void);
 void capturing_reset(void);
 /* A capture is about to begin, and captures_known() says so already: let no event slip in. */
 void capturing_bars_events(void);
+/* Set this thread's mode of captures, such as CU_CAPTURE_MODE_RELAXED: what it does then breaks no
+ * capture. Returns the one before. */
+int exchange_capture_mode(int mode);
 /* Record an event, unless a capture is in progress somewhere. */
 bool record_outside_captures(CUevent event, CUstream stream);
 

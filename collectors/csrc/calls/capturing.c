@@ -35,3 +35,8 @@ bool record_outside_captures(CUevent event, CUstream stream) {
     pthread_mutex_unlock(&event_gate);
     return recorded;
 }
+
+int exchange_capture_mode(int mode) {
+    cuda.ThreadExchangeStreamCaptureMode(&mode);
+    return mode;
+}

@@ -93,12 +93,11 @@ void graph_memory_sample(void) {
     if (!devices)
         return;
     /* Whatever the driver thinks of asking while a stream is captured: it must break nothing. */
-    int mode = CU_CAPTURE_MODE_RELAXED;
-    cuda.ThreadExchangeStreamCaptureMode(&mode);
+    int mode = exchange_capture_mode(CU_CAPTURE_MODE_RELAXED);
     for (int device = 0; device < MAX_DEVICES; device++)
         if (devices >> device & 1)
             sample(device);
-    cuda.ThreadExchangeStreamCaptureMode(&mode);
+    exchange_capture_mode(mode);
 }
 
 /* cuMemFree or cuMemFreeAsync has returned. A captured one becomes a free node instead. */

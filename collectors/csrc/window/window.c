@@ -117,12 +117,11 @@ static bool finished(struct touched at, uint64_t until_ns) {
 
 static bool quiet(const struct touched *all, int count) {
     uint64_t until_ns = now_ns() + CLOSING_WAIT_NS;
-    int mode = CU_CAPTURE_MODE_RELAXED;
-    cuda.ThreadExchangeStreamCaptureMode(&mode);
+    int mode = exchange_capture_mode(CU_CAPTURE_MODE_RELAXED);
     bool done = true;
     for (int i = 0; i < count && done; i++)
         done = finished(all[i], until_ns);
-    cuda.ThreadExchangeStreamCaptureMode(&mode);
+    exchange_capture_mode(mode);
     return done;
 }
 

@@ -5,7 +5,10 @@
  * often learns of that much later. The driver itself is asked which captures a refused call
  * broke, so that no call is blamed for a capture of another thread that it left alone.
  */
-#include "native.h"
+#include "calls/calls.h"
+#include "graph/graph.h"
+#include "life/parts.h"
+#include "spool/spool.h"
 
 #include <string.h>
 

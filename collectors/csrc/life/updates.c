@@ -3,7 +3,9 @@
  * Equal updates (same executable, node, call and result) share an entry. The flush thread writes
  * what has come together since it last did; whoever reads the spool adds it up.
  */
-#include "native.h"
+#include "calls/calls.h"
+#include "life/parts.h"
+#include "spool/spool.h"
 
 #include <string.h>
 

@@ -5,7 +5,9 @@
  * whose it was. It is asked for around the instantiation, upload and first launch of the first
  * executables only, never while a stream is captured, and outside the times that are recorded.
  */
-#include "native.h"
+#include "calls/calls.h"
+#include "life/parts.h"
+#include "spool/spool.h"
 
 /* So many questions in one recording: each costs host time, and a program that makes thousands of
  * executables is not to pay for it thousands of times. */
@@ -28,10 +30,9 @@ static uint64_t ask(void) {
     size_t available = 0, total = 0;
     uint64_t begin_ns = now_ns();
     /* A global-mode capture elsewhere, begun before gviz attached, must not be broken by it. */
-    int mode = CU_CAPTURE_MODE_RELAXED;
-    cuda.ThreadExchangeStreamCaptureMode(&mode);
+    int mode = exchange_capture_mode(CU_CAPTURE_MODE_RELAXED);
     CUresult result = cuda.MemGetInfo(&available, &total);
-    cuda.ThreadExchangeStreamCaptureMode(&mode);
+    exchange_capture_mode(mode);
     atomic_fetch_add(&question_ns, now_ns() - begin_ns);
     return result == 0 ? available : 0;
 }

@@ -6,7 +6,9 @@
  * GRAPH_ORIGIN record: gviz/cuda/graph_name.py makes the graph's name of it. With a pattern of names
  * the same is decided here, because launches must know it.
  */
-#include "native.h"
+#include "graph/graph.h"
+#include "life/parts.h"
+#include "spool/spool.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -277,7 +279,7 @@ void origin_exec_created(CUgraphExec exec, uint32_t exec_id) {
         return;
     under_way.exec_id = exec_id;
     if (under_way.flags & ORIGIN_UNWANTED)
-        launch_exec_unwanted(exec);
+        executable_unwanted(exec);
     origin_write(&under_way, under_way_name);
 }
 

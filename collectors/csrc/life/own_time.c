@@ -4,8 +4,8 @@
  * their times hold gviz's part. It is summed from the entry to the return of each callback meanwhile;
  * what CUPTI does around a callback is in no sum.
  */
-#include "native.h"
-#include "own_time.h"
+#include "life/parts.h"
+#include "spool/spool.h"
 
 #include <stdio.h>
 

@@ -3,8 +3,10 @@
  * Each is one record with its host times. What a failed one says beyond its result follows in a
  * record of its own, after the nodes of the graph that it was about.
  */
-#include "native.h"
-#include "own_time.h"
+#include "calls/calls.h"
+#include "graph/graph.h"
+#include "life/parts.h"
+#include "spool/spool.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -158,15 +160,15 @@ static void enter(const CUpti_CallbackData *data, uint32_t cbid) {
         break;
     case CALL_UPLOAD:
         free_before = memory_free();
-        exec_id = launch_exec_id((CUgraphExec)params[0]);
+        exec_id = executable_id((CUgraphExec)params[0]);
         break;
     case CALL_EXEC_UPDATE:
     case CALL_NODE_UPDATE:
-        exec_id = launch_exec_id((CUgraphExec)params[0]);
+        exec_id = executable_id((CUgraphExec)params[0]);
         break;
     case CALL_EXEC_DESTROY:
-        exec_id = launch_exec_id((CUgraphExec)params[0]);
-        launch_exec_destroyed((CUgraphExec)params[0]);
+        exec_id = executable_id((CUgraphExec)params[0]);
+        executable_destroyed((CUgraphExec)params[0]);
         break;
     case CALL_GRAPH_DESTROY:
         destroyed = (CUgraph)params[0];
@@ -251,7 +253,7 @@ static void instantiated(const CUpti_CallbackData *data, struct life_record *rec
     else if (is_called(data, "WithParams") && params[2])
         record->flags = *(const uint64_t *)params[2];
     if (record->result == 0 && exec) {
-        record->exec_id = launch_exec_id(*exec);
+        record->exec_id = executable_id(*exec);
         memory_taken(record->exec_id, MEMORY_INSTANTIATE, free_before);
         graph_memory_sample();
     } else {

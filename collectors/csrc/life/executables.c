@@ -1,0 +1,117 @@
+/* The executables of the process: their ids, and how often each was launched. */
+#include "life/parts.h"
+
+#include <stdlib.h>
+
+#define REMOVED ((CUgraphExec)1)
+
+GVIZ_LOCK(lock);
+/* By handle, open addressing: programs with a thousand executables launch them in turn. */
+static struct executable *table;
+static size_t count, room; /* entries, removed ones included; a power of two */
+
+/* Return the entry of a handle, or the empty one where it would stand. */
+static struct executable *slot_of(struct executable *entries, size_t size, CUgraphExec handle) {
+    size_t at = ((uintptr_t)handle >> 4) * 0x9E3779B97F4A7C15ull & (size - 1);
+    while (entries[at].handle && entries[at].handle != handle)
+        at = (at + 1) & (size - 1);
+    return &entries[at];
+}
+
+static struct executable *find(CUgraphExec handle) {
+    struct executable *found = room ? slot_of(table, room, handle) : NULL;
+    return found && found->handle ? found : NULL;
+}
+
+static bool grow(void) {
+    size_t alive = 0;
+    for (size_t i = 0; i < room; i++)
+        alive += table[i].handle && table[i].handle != REMOVED;
+    size_t size = 64;
+    while (size < alive * 4)
+        size *= 2;
+    struct executable *grown = calloc(size, sizeof *grown);
+    if (!grown)
+        return false;
+    for (size_t i = 0; i < room; i++)
+        if (table[i].handle && table[i].handle != REMOVED)
+            *slot_of(grown, size, table[i].handle) = table[i];
+    free(table);
+    table = grown;
+    room = size;
+    count = alive;
+    return true;
+}
+
+static struct executable *add(CUgraphExec handle, uint32_t exec_id, bool late) {
+    if ((count + 1) * 2 > room && !grow())
+        return NULL;
+    struct executable *at = slot_of(table, room, handle);
+    *at = (struct executable){.handle = handle, .exec_id = exec_id, .late = late};
+    count++;
+    return at;
+}
+
+void executable_created(CUgraphExec handle, uint32_t exec_id) {
+    pthread_mutex_lock(&lock);
+    struct executable *known = find(handle);
+    if (known) /* the handle of a destroyed executable, used again */
+        *known = (struct executable){.handle = handle, .exec_id = exec_id};
+    else
+        add(handle, exec_id, false);
+    pthread_mutex_unlock(&lock);
+}
+
+void executable_destroyed(CUgraphExec handle) {
+    pthread_mutex_lock(&lock);
+    struct executable *known = find(handle);
+    if (known)
+        known->handle = REMOVED;
+    pthread_mutex_unlock(&lock);
+}
+
+void executable_unwanted(CUgraphExec handle) {
+    pthread_mutex_lock(&lock);
+    struct executable *known = find(handle);
+    if (known)
+        known->unwanted = true;
+    pthread_mutex_unlock(&lock);
+}
+
+uint32_t executable_id(CUgraphExec handle) {
+    pthread_mutex_lock(&lock);
+    struct executable *known = find(handle);
+    uint32_t id = known ? known->exec_id : 0;
+    pthread_mutex_unlock(&lock);
+    if (!id)
+        cupti.cuptiGetGraphExecId(handle, &id);
+    return id;
+}
+
+struct executable *executable_hold(CUgraphExec handle) {
+    pthread_mutex_lock(&lock);
+    struct executable *known = find(handle);
+    if (known)
+        return known;
+    /* Instantiated before gviz attached. CUPTI is asked without the lock: one of its callbacks
+     * may wait for it. */
+    pthread_mutex_unlock(&lock);
+    uint32_t id = 0;
+    cupti.cuptiGetGraphExecId(handle, &id);
+    bool unwanted = !origin_wants_late();
+    pthread_mutex_lock(&lock);
+    known = find(handle);
+    if (!known && (known = add(handle, id, true)))
+        known->unwanted = unwanted;
+    return known;
+}
+
+void executable_release(void) { pthread_mutex_unlock(&lock); }
+
+void executables_reset(void) {
+    pthread_mutex_lock(&lock);
+    free(table);
+    table = NULL;
+    count = room = 0;
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,74 @@
+/* Life: the driver calls of a graph's life, from its capture to its destruction, and what is known
+ * where they are made: executables, names, ranges.
+ */
+#ifndef GVIZ_LIFE_H
+#define GVIZ_LIFE_H
+
+#include "state/state.h"
+
+/* ---- life.c: the calls ------------------------------------------------------------------ */
+
+void life_reset(void);
+void life_call(uint32_t cbid, const CUpti_CallbackData *data);
+void life_graph_destroyed(CUgraph graph);
+
+/* ---- capture.c: stream captures in progress, and what breaks them -------------------- */
+
+void capture_call_done(uint32_t cbid, const CUpti_CallbackData *data);
+void capture_runtime_call(uint32_t cbid, const CUpti_CallbackData *data);
+void capture_stream_destroyed(CUcontext context, CUstream stream);
+void capture_poll(void); /* on the flush thread */
+
+/* ---- updates.c: updates of executables, summed ---------------------------------------- */
+
+void updates_flush(void);
+
+/* ---- executables.c: the executables of the process ---------------------------------------- */
+
+struct executable {
+    CUgraphExec handle;
+    uint32_t exec_id, launches, recorded; /* in this period */
+    uint32_t period;
+    bool late;     /* instantiated before gviz attached */
+    bool unwanted; /* its graph's name does not match the pattern asked for */
+};
+
+void executables_reset(void);
+void executable_created(CUgraphExec exec, uint32_t exec_id);
+uint32_t executable_id(CUgraphExec exec);
+/* Its entry, made if need be; NULL without memory. The table is locked until the release. */
+struct executable *executable_hold(CUgraphExec exec);
+void executable_release(void);
+
+/* ---- memory.c: device memory that graphs take ------------------------------------------ */
+
+enum memory_step { MEMORY_INSTANTIATE = 1, MEMORY_UPLOAD = 2, MEMORY_FIRST_LAUNCH = 3 };
+
+uint64_t memory_free(void); /* 0: not asked */
+void memory_taken(uint32_t exec_id, enum memory_step step, uint64_t free_before);
+void memory_counters(void);
+
+/* ---- origin.c: where graphs come from, and which are wanted ---------------------------- */
+
+GVIZ_EXPORT void gviz_set_graph_pattern(const char *text);
+void origin_reset(void);
+void origin_exec_created(CUgraphExec exec, uint32_t exec_id);
+
+/* ---- nvtx.c: ranges ------------------------------------------------------------------ */
+
+void nvtx_reset(void);
+void nvtx_forked(void);
+void nvtx_write_paths(void);
+/* Return the depth at which the range was opened. */
+uint32_t nvtx_push(const char *domain, const char *text);
+void nvtx_pop(const char *domain);
+
+/* ---- own_time.c: gviz's own part of the time that making graphs takes ---------------------- */
+
+void own_time_forget(void); /* of this thread */
+/* Around each callback; 0: nothing is made. */
+uint64_t own_time_enter(void);
+void own_time_leave(uint64_t entered_ns);
+void own_time_counters(void);
+
+#endif
