@@ -56,7 +56,7 @@ static void context_met(CUcontext context) {
         flush_start();
 }
 
-static const struct context_listener listener = {context_met, events_forget};
+static const struct context_listener listener = {context_met, timing_forget};
 
 /* -- start and stop --------------------------------------------------------------------- */
 
@@ -279,7 +279,7 @@ GVIZ_EXPORT int gviz_stop(double seconds) {
         }
         updates_flush();
         watch_stop();
-        events_stop(true);
+        timing_stop(true);
         counter("ended_ns", (double)now_ns(), "ns", "measured: cuptiGetTimestamp");
         counter("spool_bytes", (double)spool_bytes(), "bytes", "measured: bytes appended");
         atomic_store(&run_state, STATE_IDLE);

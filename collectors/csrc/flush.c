@@ -68,7 +68,7 @@ static void *flush_main(void *unused) {
         if (context_at(0)) {
             if (!watching())
                 activity_flush();
-            events_poll();
+            timing_poll();
             graph_memory_sample();
             watch_poll(false);
         }
@@ -81,7 +81,7 @@ static void *flush_main(void *unused) {
         synchronize_contexts();
         if (!watching())
             activity_flush();
-        events_poll();
+        timing_poll();
         graph_memory_sample();
         watch_poll(true);
     }

@@ -16,15 +16,15 @@ static bool drain(double seconds) {
     struct timespec pause = {0, POLL_NS};
     int mode = exchange_capture_mode(CU_CAPTURE_MODE_RELAXED);
     window_close();
-    events_poll();
+    timing_poll();
     /* While a capture is under way no window closes, and this thread may be the one that captures. */
-    while ((activity_is_open() || events_pending()) && !captures_known() && now_ns() < until_ns) {
+    while ((activity_is_open() || timing_pending()) && !captures_known() && now_ns() < until_ns) {
         nanosleep(&pause, NULL);
         window_close();
-        events_poll();
+        timing_poll();
     }
     exchange_capture_mode(mode);
-    return !activity_is_open() && !events_pending();
+    return !activity_is_open() && !timing_pending();
 }
 
 /* With the control lock held, while recording. */
@@ -38,7 +38,7 @@ void leave(const char *profiler, double seconds) {
     activity_stop();
     activity_give_back();
     subscription_stop();
-    events_stop(false);
+    timing_stop(false);
     contexts_forget();
     atomic_store(&run_state, STATE_LEFT);
     thread->inside--;

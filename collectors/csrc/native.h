@@ -10,6 +10,7 @@
 
 #include "calls/calls.h"
 #include "graph/graph.h"
+#include "launch/launch.h"
 #include "life/life.h"
 #include "spool/spool.h"
 #include "state/state.h"
@@ -40,52 +41,6 @@ void leave(const char *profiler, double seconds);
 /* ---- callbacks.c ------------------------------------------------------------------ */
 
 int callbacks_start(void);
-
-/* ---- launch.c: graph launches ------------------------------------------ */
-
-/* So many launches of each executable get events whatever they cost: a short run would
- * otherwise end with hardly any. */
-#define ALWAYS_TIMED_LAUNCHES 5
-
-enum launch_flag {
-    LAUNCH_NODE_LEVEL = 1, LAUNCH_EVENTS = 2, LAUNCH_CAPTURED = 4, LAUNCH_LATE = 8,
-    LAUNCH_COPY = 16, /* replay.c's: an instrumented copy ran */
-};
-
-struct launch_record {
-    uint32_t exec_id, correlation;
-    uint64_t start_ns, end_ns;
-    uint32_t thread_id;
-    int32_t result;
-    uint32_t stream_id, flags; /* of enum launch_flag */
-    uint64_t token;
-};
-
-struct launch_slot {
-    uint64_t start_ns;
-    uint64_t token;         /* of the event pair, 0: none */
-    void *event_pair;
-    uint32_t exec_id;
-    uint32_t stream_id;
-    uint32_t flags;
-    bool wanted;
-    bool last; /* of its period */
-    uint64_t free_before;   /* device memory, before the first launch; 0: not asked */
-};
-
-void launch_forget_call(void); /* of this thread: its end was not seen */
-void launch_enter(const CUpti_CallbackData *data, uint32_t cbid);
-void launch_exit(const CUpti_CallbackData *data, uint32_t cbid);
-
-/* ---- events.c: whole-launch GPU time ----------------------------------------------- */
-
-bool events_wanted(uint64_t time_ns);
-void *events_begin(CUcontext context, CUstream stream, uint64_t *token);
-void events_end(void *pair, CUstream stream, bool launched);
-void events_poll(void);
-int events_pending(void);
-void events_forget(CUcontext context);
-void events_stop(bool at_end);
 
 /* ---- ids.c: what stands in for CUPTI where it is not used ------------------------------ */
 

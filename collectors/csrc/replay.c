@@ -195,8 +195,8 @@ GVIZ_EXPORT int gviz_launch_begin(int id, CUstream stream) {
         if (slot.last)
             pause_after_last();
     } else {
-        if (earlier < ALWAYS_TIMED_LAUNCHES || events_wanted(now_ns()))
-            slot.event_pair = events_begin(watch->context, stream, &record.token);
+        if (earlier < ALWAYS_TIMED_LAUNCHES || timing_wanted(now_ns()))
+            slot.event_pair = timing_begin(watch->context, stream, &record.token);
         slot.watch = watch;
         slot.stream = stream;
         record.flags |= slot.event_pair ? LAUNCH_EVENTS : 0;
@@ -221,7 +221,7 @@ GVIZ_EXPORT void gviz_launch_end(int result) {
     if (slot.unrecorded)
         return;
     if (slot.event_pair && cuda.CtxPushCurrent(watch->context) == 0) {
-        events_end(slot.event_pair, slot.stream, result == 0);
+        timing_end(slot.event_pair, slot.stream, result == 0);
         cuda.CtxPopCurrent(&popped);
     }
     slot.record.end_ns = end_ns;

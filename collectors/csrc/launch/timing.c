@@ -4,7 +4,9 @@
  * launch would feel; so events are thinned until their share of wall time is below
  * options.event_cost_fraction.
  */
-#include "native.h"
+#include "calls/calls.h"
+#include "launch/launch.h"
+#include "spool/spool.h"
 
 #include <stdlib.h>
 
@@ -68,7 +70,7 @@ static void pair_return(struct pair *pair) {
 }
 
 /* Whether a launch now may be timed without its events costing more than their share. */
-bool events_wanted(uint64_t time_ns) {
+bool timing_wanted(uint64_t time_ns) {
     uint64_t none = 0;
     __atomic_compare_exchange_n(&first_launch_ns, &none, time_ns, false, __ATOMIC_RELAXED,
                                 __ATOMIC_RELAXED);
@@ -79,7 +81,7 @@ bool events_wanted(uint64_t time_ns) {
 }
 
 /* Return a pair whose start event is recorded, or NULL: this launch is not timed. */
-void *events_begin(CUcontext context, CUstream stream, uint64_t *token) {
+void *timing_begin(CUcontext context, CUstream stream, uint64_t *token) {
     struct pair *pair = pair_take(context);
     if (!pair)
         return NULL;
@@ -94,7 +96,7 @@ void *events_begin(CUcontext context, CUstream stream, uint64_t *token) {
     return pair;
 }
 
-void events_end(void *opaque, CUstream stream, bool launched) {
+void timing_end(void *opaque, CUstream stream, bool launched) {
     struct pair *pair = opaque;
     uint64_t begin = now_ns();
     if (!launched || cuda.EventRecord(pair->end, stream) != 0) {
@@ -161,7 +163,7 @@ static void pending_put_back(struct pair *pair) {
 
 /* Read the pairs whose launches have finished; called on the flush thread. A launch on a slow
  * stream holds back those after it until the next poll. */
-void events_poll(void) {
+void timing_poll(void) {
     struct pair *pair;
     while ((pair = pending_take())) {
         CUcontext popped;
@@ -180,7 +182,7 @@ void events_poll(void) {
     }
 }
 
-int events_pending(void) {
+int timing_pending(void) {
     pthread_mutex_lock(&lock);
     int count = pending_count;
     pthread_mutex_unlock(&lock);
@@ -200,7 +202,7 @@ static void drop(struct pair **list, CUcontext context) {
 }
 
 /* The context is about to be destroyed, and its events with it. */
-void events_forget(CUcontext context) {
+void timing_forget(CUcontext context) {
     pthread_mutex_lock(&lock);
     drop(&pool, context);
     drop(&pending_first, context);
@@ -234,7 +236,7 @@ static void write_counters(void) {
 }
 
 /* `at_end`: of the recording; else CUPTI is left, and the counts go on. */
-void events_stop(bool at_end) {
+void timing_stop(bool at_end) {
     pthread_mutex_lock(&lock);
     lost_count += (uint64_t)pending_count;
     if (at_end)

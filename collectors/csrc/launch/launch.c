@@ -1,5 +1,9 @@
 /* Graph launches: which are recorded node by node, and how long each takes as a whole. */
-#include "native.h"
+#include "calls/calls.h"
+#include "launch/launch.h"
+#include "life/life.h"
+#include "spool/spool.h"
+#include "window/window.h"
 
 #include <string.h>
 
@@ -8,7 +12,18 @@
 #define PLAIN_FROM 50
 #define PLAIN_LAUNCHES 5
 
-static __thread struct launch_slot slot;
+/* The launch that this thread is making. */
+static __thread struct {
+    uint64_t start_ns;
+    uint64_t token;         /* of the event pair, 0: none */
+    void *event_pair;
+    uint32_t exec_id;
+    uint32_t stream_id;
+    uint32_t flags;
+    bool wanted;
+    bool last; /* of its period */
+    uint64_t free_before;   /* device memory, before the first launch; 0: not asked */
+} slot;
 
 void launch_forget_call(void) { slot.start_ns = 0; }
 
@@ -75,7 +90,7 @@ void launch_enter(const CUpti_CallbackData *data, uint32_t cbid) {
     }
     uint32_t earlier = 0;
     slot.wanted = exec_enter((CUgraphExec)params[0], admitted, &slot.exec_id, &late, &earlier);
-    bool timed = earlier < ALWAYS_TIMED_LAUNCHES || is_plain(earlier) || events_wanted(time);
+    bool timed = earlier < ALWAYS_TIMED_LAUNCHES || is_plain(earlier) || timing_wanted(time);
     if (is_plain(earlier))
         window_close_soon();
     /* Asked only where an event could end up in a capture that gviz did not see begin: it costs
@@ -90,7 +105,7 @@ void launch_enter(const CUpti_CallbackData *data, uint32_t cbid) {
     if (earlier == 0 && !late && timed)
         slot.free_before = memory_free(); /* before the first event: it takes host time */
     if (timed)
-        slot.event_pair = events_begin(data->context, stream, &slot.token);
+        slot.event_pair = timing_begin(data->context, stream, &slot.token);
     if (timed || slot.wanted)
         slot.start_ns = now_ns(); /* the call's own time, without what was done for it here */
 }
@@ -104,7 +119,7 @@ void launch_exit(const CUpti_CallbackData *data, uint32_t cbid) {
     bool has_stream;
     CUstream stream = call_stream(cbid, data->params, &has_stream);
     if (slot.event_pair) {
-        events_end(slot.event_pair, stream, result == 0);
+        timing_end(slot.event_pair, stream, result == 0);
         slot.flags |= LAUNCH_EVENTS;
     }
     if (slot.free_before)
