@@ -95,6 +95,12 @@ static int attach_cupti(bool again) {
     return 0;
 }
 
+static void start_watching(const char *why, bool fresh) {
+    watch_start(why, fresh);
+    if (context_at(0))
+        flush_start();
+}
+
 static int attach_locked(bool again) {
     char why[1200];
     if (cuda_load(why, sizeof why) != 0)
@@ -103,7 +109,7 @@ static int attach_locked(bool again) {
     if (again)
         return attach_cupti(true);
     if (watch_wanted()) {
-        watch_start("asked for", true);
+        start_watching("asked for", true);
         return 0;
     }
     if (attach_cupti(false) == 0)
@@ -111,7 +117,7 @@ static int attach_locked(bool again) {
     if (!watch_may_follow())
         return -1;
     snprintf(why, sizeof why, "CUPTI cannot be used (%s)", gviz_error());
-    watch_start(why, true);
+    start_watching(why, true);
     fprintf(stderr, "gviz: %s; graphs of PyTorch and CuPy, and those given to gviz.watch, are "
                     "recorded without it\n", why);
     return 0;
@@ -186,7 +192,7 @@ GVIZ_EXPORT int gviz_start_events(const char *why) {
     else if (cuda_load(missing, sizeof missing) != 0)
         result = error_keep("%s", missing);
     else
-        watch_start(why, false);
+        start_watching(why, false);
     pthread_mutex_unlock(&control_lock);
     return result;
 }

@@ -22,7 +22,9 @@
  * write little memory and come from one small module. Measured the same way, on three programs
  * (an encoder, a decode step, a training step; 2,520 kernels); docs/benchmarks.md has the figures.
  */
-#include "native.h"
+#include "calls/calls.h"
+#include "events/parts.h"
+#include "spool/spool.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,8 @@
 /* Launches of watched graphs: by the executable, or by an instrumented copy in its place. */
-#include "watch.h"
+#include "events/parts.h"
+#include "launch/launch.h"
+#include "spool/spool.h"
+#include "window/window.h"
 
 #include <stdlib.h>
 #include <string.h>

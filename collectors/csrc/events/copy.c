@@ -7,7 +7,9 @@
  * calibrate.c measures, and not the wait for the node's dependencies. Nodes outside the slice
  * [first, last) of the timeable nodes, in order, stay as they are.
  */
-#include "native.h"
+#include "calls/calls.h"
+#include "events/parts.h"
+#include "graph/graph.h"
 
 #include <stdio.h>
 #include <stdlib.h>

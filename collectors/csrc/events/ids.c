@@ -5,7 +5,7 @@
  * a graph gets the next number of a counter of ours, a node its place in the order of creation,
  * which is what CUPTI numbers too.
  */
-#include "native.h"
+#include "events/parts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,12 @@
  *   - no other thread is just about to launch the executable;
  *   - the events of the copy's last launch have been read: an event keeps its last time only.
  */
-#include "watch.h"
+#include "calls/calls.h"
+#include "events/parts.h"
+#include "graph/graph.h"
+#include "life/life.h"
+#include "spool/spool.h"
+#include "window/window.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -370,8 +375,6 @@ void watch_start(const char *why, bool fresh) {
     bool left = atomic_load(&run_state) == STATE_LEFT;
     pause_attached(left ? PERIOD_FOLLOWED : PERIOD_ATTACHED);
     atomic_store_explicit(&run_state, STATE_RECORDING, memory_order_release);
-    if (context_at(0))
-        flush_start();
 }
 
 /* After the last poll. What is still in flight is left to the driver: its events may not be

@@ -1,5 +1,6 @@
 /* A graph and its child graphs as lists of nodes, and the same nodes found again in a clone. */
-#include "native.h"
+#include "events/parts.h"
+#include "graph/graph.h"
 
 #include <stdlib.h>
 #include <string.h>

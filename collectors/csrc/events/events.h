@@ -1,0 +1,21 @@
+/* Events: the collector that does without CUPTI. Graphs are handed over by Python, and copies of
+ * them with an event around each node are launched in their place.
+ */
+#ifndef GVIZ_EVENTS_H
+#define GVIZ_EVENTS_H
+
+#include "state/state.h"
+
+enum collector { COLLECTOR_AUTO = 0, COLLECTOR_CUPTI = 1, COLLECTOR_EVENTS = 2,
+                 COLLECTOR_TOPOLOGY = 3 };
+
+bool watch_wanted(void);     /* events or topology were asked for */
+bool watch_may_follow(void); /* after a CUPTI that failed */
+GVIZ_EXPORT void gviz_want_collector(int which);
+void watch_start(const char *why, bool fresh);
+void watch_poll(bool last);
+void watch_stop(void);
+void watch_abandon(void);
+bool watching(void);
+
+#endif
