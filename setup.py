@@ -20,6 +20,8 @@ def extension(name: str, sources: list[str]) -> Extension:
         depends=sorted(glob("collectors/**/*.h", recursive=True)),
         include_dirs=[CSRC],
         extra_compile_args=["-std=c11", "-O2", "-fvisibility=hidden", "-Wall", "-Wextra"],
+        # A function that the other library has would be found missing only when it is called.
+        extra_link_args=["-Wl,--no-undefined"],
         libraries=["dl", "pthread"],
         py_limited_api=True,
         # A machine without a compiler still gets the viewer; gviz doctor says so.

@@ -3,7 +3,7 @@
 The encoder of 88 nodes is captured twice, under the events collector and under CUPTI; nodes are
 compared by their place. The medians of each node over its launches are taken, then the errors of
 those. Also shown: what CUPTI gives for the operations that the events collector calibrates with
-(collectors/csrc/calibrate.c holds them as references). Prints a table and a JSON line.
+(collectors/csrc/events/calibrate.c holds them as references). Prints a table and a JSON line.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from gviz.cuda.node_type import node_type_name
 from gviz.recording.reader import Recording
 
 LAUNCHES = 60
-#: Calibrated against in collectors/csrc/calibrate.c, ns.
+#: Calibrated against in collectors/csrc/events/calibrate.c, ns.
 REFERENCES = {"KERNEL": 832, "MEMSET": 944, "MEMCPY": 960}
 
 

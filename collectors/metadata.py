@@ -28,7 +28,7 @@ _DISTRIBUTIONS = (
     "nvtx",
     "warp-lang",
 )
-#: The native library knows the same (csrc/process.c). LOCAL_RANK is a rank on one machine only.
+#: The native library knows the same (entry/process.c). LOCAL_RANK is a rank on one machine only.
 _RANK_VARIABLES = ("RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PMI_RANK", "LOCAL_RANK")
 #: Name of the folder that an installed distribution leaves (PyPA: recording installed projects).
 _INSTALLED = re.compile(r"(?P<name>[\w.-]+?)-(?P<version>[^-]+)(-py[\d.]+)?\.(dist|egg)-info")

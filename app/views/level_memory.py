@@ -32,7 +32,7 @@ _ARGUMENT = ("node_id", "position", "value", "allocation_address", "allocation_b
 _NODE = ("node_id", "type", "name", "source_address", "destination_address", "bytes")
 #: Kernels have 4 KiB of arguments at most.
 _MOST_POSITIONS = 1 << 16
-#: Operations of a batch memory node as collectors/csrc/parameters.c words them.
+#: Operations of a batch memory node as collectors/csrc/graph/parameters.c words them.
 _OPERATION = re.compile(r"(WAIT|WRITE)_VALUE_(32|64) 0x([0-9a-f]+)")
 
 #: node, access, address, bytes (-1: not known)

@@ -1,4 +1,4 @@
-"""The native library's part for graphs that Python hands over (``csrc/watch.c``)."""
+"""The native library's part for graphs that Python hands over (``csrc/events/watch.c``)."""
 
 from __future__ import annotations
 

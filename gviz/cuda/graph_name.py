@@ -33,7 +33,7 @@ Frame = Sequence[object]
 
 
 class NameKind(IntEnum):
-    """Who gave a graph its name (``enum name_kind`` in origin.c)."""
+    """Who gave a graph its name (``enum name_kind`` in csrc/life/origin.c)."""
 
     NONE = 0
     EXPLICIT = 1  # the program

@@ -1,5 +1,5 @@
-/* Graph: what a graph is made of: nodes, edges, bodies, what its nodes do and allocate, and the code
- * that created them.
+/* Graph: what a graph is made of: nodes, edges, bodies, what its nodes do and allocate, and the
+ * code that created them.
  */
 #ifndef GVIZ_GRAPH_H
 #define GVIZ_GRAPH_H

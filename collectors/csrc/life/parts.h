@@ -63,7 +63,8 @@ void nvtx_path_text(uint32_t path, char *out, size_t size);
 enum made { MADE_CAPTURE = 0, MADE_INSTANTIATE = 1, MADE_KINDS };
 
 void own_time_reset(void);
-/* This thread makes a graph from begin_ns to end_ns; a capture that another thread ends is not counted. */
+/* This thread makes a graph from begin_ns to end_ns; a capture that another thread ends is not
+ * counted. */
 void own_time_open(enum made kind, uint64_t begin_ns);
 void own_time_close(enum made kind, uint64_t end_ns);
 

@@ -9,7 +9,7 @@ import numpy as np
 from gviz.analysis.launch_costs.recorded import LaunchCosts
 from gviz.stats import IntArray, gaps, union
 
-#: What CUPTI gives for an empty kernel (H100; collectors/csrc/calibrate.c has the same for one
+#: What CUPTI gives for an empty kernel (H100; csrc/events/calibrate.c has the same for one
 #: that stores a word a thread). The cost line's time a kernel is this and the gap to the next.
 _EMPTY_KERNEL_NS = 832
 

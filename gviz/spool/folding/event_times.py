@@ -1,6 +1,6 @@
 """Node times from events: what the instrumented copies measured, made into spans.
 
-A copy has an event before and one after each node (``collectors/csrc/copy.c``). What is between the
+A copy has an event before and one after each node (``csrc/events/copy.c``). What is between the
 two, less the bias of the node's type on that GPU, is the node's duration: measured, like the bias,
 which is another one while the host still writes the launch's commands. Where a node starts in its
 launch is derived: half of the bias after the event before it.

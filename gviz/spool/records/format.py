@@ -68,7 +68,7 @@ def make_spool(spool: Path) -> None:
 
 
 class RecordType(IntEnum):
-    """Kind of a spool record (``enum record_type`` in native.h)."""
+    """Kind of a spool record (``enum record_type`` in csrc/spool/spool.h)."""
 
     META = 1
     END = 2
@@ -151,7 +151,7 @@ NODE_TIMES = struct.Struct("<4Ii4xQQ")
 #: graph, node, ns from the start event to the event before it, ns from there to the one after
 NODE_TIME = struct.Struct("<IIQQ")
 #: device, node type, bias_ns, early_bias_ns, spread_ns, raw_ns, reference_ns, more_ns,
-#: early_more_ns, samples, early samples; see collectors/csrc/calibrate.c
+#: early_more_ns, samples, early samples; see collectors/csrc/events/calibrate.c
 CALIBRATION = struct.Struct("<iiqqqqqqqII")
 #: graph id, exec id; then why nodes of the graph are not timed
 REFUSED = struct.Struct("<II")
@@ -207,7 +207,7 @@ LAUNCH_COPY = 16
 #: Ids of graphs and executables above this are gviz's own: CUPTI was not there to number them.
 OWN_IDS = 1 << 30
 WINDOW_REASONS = {1: "eager", 2: "launches"}
-#: Why a period begins or ends (``enum period_reason`` in native.h).
+#: Why a period begins or ends (``enum period_reason`` in csrc/window/window.h).
 PERIOD_REASONS = {
     1: "attached",
     2: "delay",

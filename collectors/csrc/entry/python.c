@@ -4,7 +4,7 @@
  * What they raise (KeyboardInterrupt on Ctrl-C) is the program's: it is handed to the main thread,
  * which raises it as soon as the driver call is over. No symbol of Python is linked.
  */
-#include "native.h"
+#include "graph/graph.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -1,5 +1,11 @@
 /* CUPTI's subscriber: every callback enters here, on the program's own threads. */
-#include "native.h"
+#include "calls/calls.h"
+#include "gate/gate.h"
+#include "graph/graph.h"
+#include "launch/launch.h"
+#include "life/life.h"
+#include "spool/spool.h"
+#include "window/window.h"
 
 #include <string.h>
 

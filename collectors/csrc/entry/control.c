@@ -2,7 +2,15 @@
  *
  * IDLE -> RECORDING -> IDLE (stopped in order) | DETACHED (inner failure, or a forked child)
  */
-#include "native.h"
+#include "calls/calls.h"
+#include "entry/entry.h"
+#include "events/events.h"
+#include "gate/gate.h"
+#include "graph/graph.h"
+#include "launch/launch.h"
+#include "life/life.h"
+#include "spool/spool.h"
+#include "window/window.h"
 
 #include <errno.h>
 #include <stdio.h>

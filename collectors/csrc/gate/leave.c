@@ -3,7 +3,11 @@
  * CUPTI serves one subscriber a process (CUDA 13.0). What was launched is waited for, within
  * bounds; then every callback and activity kind is off and the subscription given back.
  */
-#include "native.h"
+#include "calls/calls.h"
+#include "gate/gate.h"
+#include "launch/launch.h"
+#include "spool/spool.h"
+#include "window/window.h"
 
 #include <time.h>
 

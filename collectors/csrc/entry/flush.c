@@ -1,5 +1,12 @@
 /* The flush thread: twice a second it takes what CUPTI, the events and the driver have ready. */
-#include "native.h"
+#include "calls/calls.h"
+#include "entry/entry.h"
+#include "events/events.h"
+#include "graph/graph.h"
+#include "launch/launch.h"
+#include "life/life.h"
+#include "spool/spool.h"
+#include "window/window.h"
 
 #include <errno.h>
 #include <time.h>

@@ -2,7 +2,8 @@
  *
  * NVTX_INJECTION64_PATH names this library before the program's first NVTX call.
  */
-#include "native.h"
+#include "entry/entry.h"
+#include "life/life.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,10 @@
  * driver initialises, so that a process without CUDA leaves nothing. Python prepares this through
  * gviz_prepare; where there is no Python, the environment says what Python would.
  */
-#include "native.h"
+#include "entry/entry.h"
+#include "events/events.h"
+#include "life/life.h"
+#include "spool/spool.h"
 
 #include <dlfcn.h>
 #include <errno.h>
