@@ -24,7 +24,7 @@ TEST_VENV := $(VENV)
 TEST_READY := $(VENV)/.gviz-test
 endif
 
-.PHONY: help demo test check check-lint check-format check-spelling check-sizes check-wheel \
+.PHONY: help demo test check check-lint check-format check-spelling check-sizes check-c check-wheel \
     check-installed bench gpu-test format docs clean
 
 help:
@@ -38,7 +38,7 @@ test: $(TEST_READY)
 	$(TEST_VENV)/bin/pytest --timeout=300 $(PYTEST_FLAGS)
 
 # Separate targets, so that `make -k check` reports every fault and not only the first.
-CHECKS := check-lint check-format check-spelling check-sizes check-wheel check-installed
+CHECKS := check-lint check-format check-spelling check-sizes check-c check-wheel check-installed
 check: $(CHECKS)
 
 check-lint: $(CHECK_VENV)/.gviz-tools
@@ -52,6 +52,10 @@ check-spelling: $(CHECK_VENV)/.gviz-tools
 
 check-sizes: $(CHECK_VENV)/.gviz-tools
 	$(CHECK_VENV)/bin/python -P tools/check_sizes.py
+
+# Which way includes go in collectors/csrc.
+check-c: $(CHECK_VENV)/.gviz-tools
+	$(CHECK_VENV)/bin/python -P tools/check_c_walls.py
 
 check-wheel: build/wheel/.built
 	$(CHECK_VENV)/bin/python -P tools/check_wheel.py build/wheel

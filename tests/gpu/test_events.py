@@ -320,7 +320,7 @@ def test_calibration_is_quick_and_even(record: Record) -> None:
 
 
 def test_benchmark_holds_the_bound_and_the_references_of_the_calibration(tmp_path: Path) -> None:
-    """As collectors/csrc/calibrate.c has them: a GPU that differs has its own offset."""
+    """As collectors/csrc/events/calibrate.c has them: a GPU that differs has its own offset."""
     pytest.importorskip("torch")
     done = subprocess.run(
         [sys.executable, "-P", str(ROOT / "bench" / "gpu_events_accuracy.py")],

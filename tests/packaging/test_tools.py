@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -171,3 +172,52 @@ print(*check_sizes.find_long(check_sizes.ROOT / "m.py"), sep="\\n")
 def test_shell_scripts_are_executable_and_parse(script: Path) -> None:
     assert os.access(script, os.X_OK)
     subprocess.run(["bash", "-n", str(script)], check=True)
+
+
+WALK = "collectors/csrc/graph/walk.c"
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "says"),
+    [
+        (WALK, '#include "entry/entry.h"\n', "entry/entry.h, which does not stand below graph"),
+        (WALK, '#include "window/window.h"\n', "window/window.h, which does not stand below graph"),
+        ("collectors/csrc/graph/more.h", "", "more.h: a second header"),
+        ("collectors/csrc/life/life.c", '#include "graph/parts.h"\n', "which is for graph only"),
+        (WALK, '#include "../life/life.h"\n', "../life/life.h, which is no wing's header"),
+        ("collectors/csrc/native.h", "", "native.h: stands in no wing"),
+        ("collectors/csrc/trial/trial.h", "", "no wing of this name"),
+        (
+            "collectors/launchcost/csrc/timing.c",
+            '#include "state/state.h"\n',
+            "includes state/state.h; launchcost.h and core/core.h are for it",
+        ),
+        ("collectors/launchcost/csrc/more.h", "", "more.h: a second header"),
+    ],
+)
+def test_a_breach_of_the_c_walls_is_refused(
+    tmp_path: Path, file: str, text: str, says: str
+) -> None:
+    for folder in ("csrc", "launchcost"):
+        shutil.copytree(ROOT / "collectors" / folder, tmp_path / "collectors" / folder)
+    command = [sys.executable, "-P", str(TOOLS / "check_c_walls.py"), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    path = tmp_path / file
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text + (path.read_text() if path.exists() else ""))
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    (fault,) = [line for line in done.stdout.splitlines() if says in line]
+    assert Path(file).name in fault or Path(file).parent.name in fault
+
+
+def test_a_wing_of_too_many_files_is_refused(tmp_path: Path) -> None:
+    for folder in ("csrc", "launchcost"):
+        shutil.copytree(ROOT / "collectors" / folder, tmp_path / "collectors" / folder)
+    for number in range(20):
+        (tmp_path / "collectors" / "csrc" / "gate" / f"stub{number}.c").touch()
+    command = [sys.executable, "-P", str(TOOLS / "check_c_walls.py"), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "gate: 23 files, at most 20" in done.stdout
