@@ -145,16 +145,14 @@ def dag_payload(
         _level_arrays(level, shape, ran, strings, against, asked.folding)
         for level, shape in zip(levels, shapes, strict=True)
     ]
-    arrays = join_levels(levels, parts, strings)
-    arrays |= holder_arrays(visible_holders(levels), strings)
+    arrays = join_levels(levels, parts, strings) | holder_arrays(visible_holders(levels), strings)
     places, placed = place_arrays(shapes, asked.layout)
     arrays |= placed
     if asked.data:
         arrays |= join_data([_data_arrays(recording, graph_id, level, keep) for level in levels])
     header: dict[str, Any] = {
-        **_dag_header(tree, levels, asked, against),
+        **_dag_header(tree, levels, asked, against, launch),
         "strings": strings.to_list(),
-        "launch_ordinal": None if launch is None else launch.ordinal,
         "overlays": describe_overlays(painted(arrays, levels)),
         **places,
     }
@@ -176,6 +174,7 @@ def _dag_header(
     levels: Sequence[OpenLevel],
     asked: DagAsked,
     against: TreeComparison | None,
+    launch: rows.Launch | None,
 ) -> dict[str, Any]:
     folds = [level.view for level in levels if level.view is not None]
     return {
@@ -187,6 +186,7 @@ def _dag_header(
         "launch_count": tree.times.launch_count,
         "kept_count": levels[0].level.inner.kept_count,
         "launch_asked": asked.launch_id is not None,
+        "launch_ordinal": None if launch is None else launch.ordinal,
         "folding": asked.folding,
         "baseline": against and baseline_header(against.baseline.file, against.top),
         "scale": duration_scale(levels[0].level.median_ns),
