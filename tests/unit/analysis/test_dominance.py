@@ -23,7 +23,13 @@ REPEATS = {
     "decode_step_h200": [16],
     "decode_step_h200_fused": [16],
     "nested_torch": [],
+    "graph_lives": [],
     "ranks_h200": [7],
+    "token_step_1": [4],
+    "token_step_2": [4],
+    "token_step_3": [4],
+    "token_step_4": [4],
+    "token_step_5": [4],
     "training_step": [23],
 }
 #: Imports of traces that know neither ranges nor how full a kernel fills a multiprocessor.

@@ -18,8 +18,12 @@ from gviz.recording.writer import RecordingWriter
 from gviz.stats.figure_fields import NotComputed
 
 FOLDER = Path(next(iter(bundled.__path__)))
-#: Those that ran their work by stream calls as well; the imported trace holds launches only.
-BUNDLED = sorted(set(FOLDER.glob("*.gviz")) - {FOLDER / "nested_torch.gviz"})
+#: Those that ran their work by stream calls as well; the imported trace and the graphs
+#: that live more than one life hold launches only.
+BUNDLED = sorted(
+    set(FOLDER.glob("*.gviz"))
+    - {FOLDER / f"{name}.gviz" for name in ("nested_torch", "graph_lives")}
+)
 
 
 def plan(**changes: object) -> Plan:
