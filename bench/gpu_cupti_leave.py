@@ -68,7 +68,7 @@ def questions() -> Iterator[list[str]]:
     yield ["crumbs", "cost"]
     for place in ("path", "leaf"):
         for node in (5, 37, 80, 99):
-            yield ["crumbs", "fault", str(node), "1", place, "none"]
+            yield ["crumbs", "fault", str(node), "1", place]
     for how in ("off", "light", "full"):
         yield ["crumbs", "dump", how, f"core_{how}"]
     for gib in (1, 16, 64):

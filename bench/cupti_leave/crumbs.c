@@ -1,4 +1,4 @@
-/* crumbs cost | crumbs fault NODE EVERY path|leaf barrier|none | crumbs dump off|light|full FILE:
+/* crumbs cost | crumbs fault NODE EVERY path|leaf | crumbs dump off|light|full FILE:
    writes to host memory between the kernels of a graph, and the driver's core dumps. */
 #include "common.h"
 #include <stdio.h>
@@ -12,24 +12,22 @@ static struct program program;
 static volatile unsigned *crumbs;
 static CUdeviceptr crumbs_on_device;
 
-static CUgraphNode add_write(CUgraph graph, CUgraphNode behind, int number, bool barrier) {
+static CUresult add_write(CUgraph graph, CUgraphNode behind, int number, unsigned flags,
+                          CUgraphNode *added) {
     CUstreamBatchMemOpParams write = {0};
     CUDA_BATCH_MEM_OP_NODE_PARAMS node = {0};
-    CUgraphNode added;
     write.writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
     write.writeValue.address = crumbs_on_device + number * sizeof(unsigned);
     write.writeValue.value = 1;
-    write.writeValue.flags =
-        barrier ? CU_STREAM_WRITE_VALUE_DEFAULT : CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER;
+    write.writeValue.flags = flags;
     node.ctx = program.context;
     node.count = 1;
     node.paramArray = &write;
-    CHECK(cuGraphAddBatchMemOpNode(&added, graph, &behind, 1, &node));
-    return added;
+    return cuGraphAddBatchMemOpNode(added, graph, &behind, 1, &node);
 }
 
 /* A chain of steps; node `bad` faults; a write follows every `every`th, in the path or beside. */
-static CUgraphExec make_chain(int every, bool leaf, bool barrier, int bad) {
+static CUgraphExec make_chain(int every, bool leaf, int bad) {
     CUgraph graph;
     CUgraphExec exec;
     CUgraphNode last = NULL;
@@ -47,7 +45,8 @@ static CUgraphExec make_chain(int every, bool leaf, bool barrier, int bad) {
         CHECK(cuGraphAddKernelNode(&node, graph, last ? &last : NULL, last != NULL, &kernel));
         last = node;
         if (every && i % every == 0) {
-            CUgraphNode write = add_write(graph, node, i, barrier);
+            CUgraphNode write;
+            CHECK(add_write(graph, node, i, CU_STREAM_WRITE_VALUE_DEFAULT, &write));
             last = leaf ? node : write;
         }
     }
@@ -85,23 +84,34 @@ static double waited_us(CUgraphExec exec) {
     return quantile_of(us, LAUNCHES, 0.5);
 }
 
+/* The error of a graph's write without a memory barrier: 0 where the driver takes it. */
+static int no_barrier_error(void) {
+    CUgraph graph;
+    CUgraphNode empty, write;
+    CHECK(cuGraphCreate(&graph, 0));
+    CHECK(cuGraphAddEmptyNode(&empty, graph, NULL, 0));
+    CUresult result =
+        add_write(graph, empty, 0, CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER, &write);
+    CHECK(cuGraphDestroy(graph));
+    return (int)result;
+}
+
 static void print_cost(void) {
     static const int every[] = {0, 20, 10, 5, 1};
-    printf("{\"cost\": [");
-    for (int form = 0; form < 4; form++)
+    printf("{\"no_barrier_error\": %d, \"cost\": [", no_barrier_error());
+    for (int leaf = 0; leaf < 2; leaf++)
         for (int i = 0; i < 5; i++) {
-            bool leaf = form & 1, barrier = form & 2;
-            CUgraphExec exec = make_chain(every[i], leaf, barrier, -1);
-            printf("%s{\"every\": %d, \"place\": \"%s\", \"barrier\": %s, \"queued_us\": %.2f, "
-                   "\"waited_us\": %.2f}", form || i ? ", " : "", every[i], leaf ? "leaf" : "path",
-                   barrier ? "true" : "false", queued_us(exec), waited_us(exec));
+            CUgraphExec exec = make_chain(every[i], leaf, -1);
+            printf("%s{\"every\": %d, \"place\": \"%s\", \"queued_us\": %.2f, "
+                   "\"waited_us\": %.2f}", leaf || i ? ", " : "", every[i],
+                   leaf ? "leaf" : "path", queued_us(exec), waited_us(exec));
             CHECK(cuGraphExecDestroy(exec));
         }
     printf("]}\n");
 }
 
-static void print_fault(int bad, int every, const char *place, const char *barrier) {
-    CUgraphExec exec = make_chain(every, !strcmp(place, "leaf"), !strcmp(barrier, "barrier"), bad);
+static void print_fault(int bad, int every, const char *place) {
+    CUgraphExec exec = make_chain(every, !strcmp(place, "leaf"), bad);
     double before = now_ms();
     CUresult result = cuGraphLaunch(exec, program.stream);
     if (!result)
@@ -113,9 +123,9 @@ static void print_fault(int bad, int every, const char *place, const char *barri
             last = i;
     for (int i = 0; every && i < last; i += every)
         missing += !crumbs[i];
-    printf("{\"fault\": %d, \"every\": %d, \"place\": \"%s\", \"barrier\": \"%s\", \"error\": %d, "
+    printf("{\"fault\": %d, \"every\": %d, \"place\": \"%s\", \"error\": %d, "
            "\"last_write\": %d, \"missing_before\": %d, \"error_after_ms\": %.1f}\n",
-           bad, every, place, barrier, (int)result, last, missing, ms);
+           bad, every, place, (int)result, last, missing, ms);
 }
 
 static void turn_dumps_on(const char *how, char *file) {
@@ -146,15 +156,15 @@ int main(int count, char **arguments) {
     crumbs = memory;
     memset(memory, 0, 4096);
     if (dump) {
-        CUgraphExec exec = make_chain(0, false, false, -1);
+        CUgraphExec exec = make_chain(0, false, -1);
         printf("{\"dump\": \"%s\", \"queued_us\": %.2f, ", arguments[2], queued_us(exec));
         printf("\"waited_us\": %.2f, \"then\": ", waited_us(exec));
-        print_fault(50, 1, "leaf", "none");
+        print_fault(50, 1, "leaf");
         printf("}\n");
     } else if (!strcmp(arguments[1], "cost"))
         print_cost();
-    else if (count == 6)
-        print_fault(atoi(arguments[2]), atoi(arguments[3]), arguments[4], arguments[5]);
+    else if (count == 5)
+        print_fault(atoi(arguments[2]), atoi(arguments[3]), arguments[4]);
     else
         return 2;
     fflush(stdout);
