@@ -1,8 +1,19 @@
-# make demo | test | check | bench | gpu-test | format | docs | clean
+# make demo           opens the bundled recordings (first makes .venv: a minute, from PyPI)
+# make test           the quick tests: 4 minutes on 2 cores (first: pytest and others into .venv,
+#                     a minute; Chromium by apt-get as root, else without the browser's tests)
+# make test-all       every test: 12 minutes; make test-rest: what make test leaves out
+# make test-wheel     what depends on the installation, in the wheel of make check: 3 minutes
+# make check          builds the wheel into build/; lint, types, imports, sizes: 3 minutes
+# make gpu-test       the tests that notice most on a GPU, 4 minutes (first: CuPy into .venv)
+# make gpu-test-all   every GPU test; PART=1, 2 or 3: a third of them, 9 minutes at most
+# make bench          the benchmarks that need no GPU: an hour;  make format;  make docs;  make clean
+#
+# One change: .venv/bin/pytest FILE, a second.
 #
 # PYTHON   the interpreter to build on (default: the newest of 3.13, 3.12, 3.11 that works)
 # VENV     where the developer's environment is made (default: .venv)
-# WHEEL=1  make test: test the installed wheel of `make check` instead of the editable install
+# WORKERS  how many processes run tests (default: one a core, 8 at most)
+# PYTEST_FLAGS  more for pytest, as PYTEST_FLAGS="-k doctor"
 # GVIZ_NO_INSTALL=1  make gpu-test: take PYTHON's own packages and download nothing
 
 SHELL := /bin/bash
@@ -11,31 +22,35 @@ SHELL := /bin/bash
 VENV ?= .venv
 CHECK_VENV := build/check-venv
 PYTEST_FLAGS ?=
+WORKERS ?= auto
+# Files stay whole, for their fixtures; in order, for the browser's begin, which take longest.
+PARALLEL := -n $(WORKERS) --maxprocesses=8 --dist=loadfile --no-loadscope-reorder --timeout=300
 PIP := -m pip --disable-pip-version-check install --quiet
 PACKAGING := pyproject.toml setup.py $(shell find collectors -name '*.[ch]')
 # What goes into the wheel: a change of any of it makes `make check` build anew.
 SOURCES := $(shell find gviz app collectors assets -type f -not -path '*/__pycache__/*' -not -name '*.so' | grep -v ' ')
 
-ifdef WHEEL
-TEST_VENV := $(CHECK_VENV)
-TEST_READY := $(CHECK_VENV)/.gviz-test
-else
-TEST_VENV := $(VENV)
-TEST_READY := $(VENV)/.gviz-test
-endif
-
-.PHONY: help demo test check check-lint check-format check-spelling check-sizes check-c check-wheel \
-    check-installed bench gpu-test format docs clean
+.PHONY: help demo test test-all test-rest test-wheel check check-lint check-format \
+    check-spelling check-sizes check-c check-wheel check-installed bench gpu-test gpu-test-all \
+    format docs clean
 
 help:
-	@sed -n '1,7s/^# \{0,1\}//p' Makefile
+	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
 
 demo: $(VENV)/.gviz
 	$(VENV)/bin/gviz demo
 
-test: $(TEST_READY)
+# Tests on a GPU stay out even where there is one: they would share it (make gpu-test).
+test: TESTS = quick and not gpu
+test-rest: TESTS = thorough and not gpu
+test-all: TESTS = not gpu
+test test-rest test-all: $(VENV)/.gviz-test
 	@tools/install_chromium.sh
-	$(TEST_VENV)/bin/pytest --timeout=300 $(PYTEST_FLAGS)
+	$(VENV)/bin/pytest $(PARALLEL) -m '$(TESTS)' $(PYTEST_FLAGS)
+
+test-wheel: $(CHECK_VENV)/.gviz-test
+	@tools/install_chromium.sh
+	$(CHECK_VENV)/bin/pytest $(PARALLEL) -m 'installed and not gpu' $(PYTEST_FLAGS)
 
 # Separate targets, so that `make -k check` reports every fault and not only the first.
 CHECKS := check-lint check-format check-spelling check-sizes check-c check-wheel check-installed
@@ -69,15 +84,21 @@ bench: $(VENV)/.gviz-bench
 	@set -e; for script in $(filter-out bench/gpu_%,$(wildcard bench/*.py)); do \
 	    echo "== $$script"; $(VENV)/bin/python -P $$script; done
 
+# In series: they share the GPU, and measure.
+gpu-test: GPU_TESTS = -m 'gpu and quick'
+gpu-test-all: GPU_TESTS = -m gpu $(if $(PART),--part=$(PART)/$(PARTS) --minutes=8.5)
+PART ?=
+PARTS ?= 3
 ifdef GVIZ_NO_INSTALL
 # -P and an import path of links: nothing is installed, nothing is downloaded.
-gpu-test:
+gpu-test gpu-test-all:
 	$(PYTHON) -P tools/link_tree.py build/link-tree
-	PYTHONPATH="$(CURDIR)/build/link-tree:$$PYTHONPATH" GVIZ_REQUIRE_GPU=1 $(PYTHON) -P -m pytest -m gpu $(PYTEST_FLAGS) \
-	    $(wildcard tests/gpu tests/contract)
+	PYTHONPATH="$(CURDIR)/build/link-tree:$$PYTHONPATH" GVIZ_REQUIRE_GPU=1 $(PYTHON) -P -m pytest \
+	    $(GPU_TESTS) $(PYTEST_FLAGS) $(wildcard tests/gpu tests/contract)
 else
-gpu-test: $(VENV)/.gviz-gpu
-	GVIZ_REQUIRE_GPU=1 $(VENV)/bin/pytest -m gpu --timeout=300 $(PYTEST_FLAGS)
+gpu-test gpu-test-all: $(VENV)/.gviz-gpu
+	GVIZ_REQUIRE_GPU=1 $(VENV)/bin/pytest $(GPU_TESTS) --timeout=300 $(PYTEST_FLAGS) \
+	    $(wildcard tests/gpu tests/contract)
 endif
 
 format: $(VENV)/.gviz-check

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -12,8 +13,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from parts import Part, add_options
 from recordings import fork_join_shape, write_recording
 from spool_writing import FoldRecords, write_spool
+from tiers import mark_tiers
 
 from gviz.recording.reader import Recording
 from gviz.spool.folding.recording_fold import fold, read_contents
@@ -59,8 +62,24 @@ def find_chromium() -> str | None:
     return None
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add --part and --minutes."""
+    add_options(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let programs of tests be interrupted; take a part of the tests, where one is asked for."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # "make test &": children inherit it
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    part, minutes = config.getoption("part"), config.getoption("minutes")
+    if part or minutes:
+        config.pluginmanager.register(Part(part, minutes))
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m selects by the tiers
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect the tests whose hardware or program is not here, unless it is required."""
+    """Mark the tiers; deselect tests whose hardware or program is not here, unless required."""
+    mark_tiers(items)
     marked = {mark: [i for i in items if i.get_closest_marker(mark)] for mark in ("gpu", "browser")}
     left_out: list[pytest.Item] = []
     if marked["gpu"] and not (REQUIRE_GPU or has_gpu()):
@@ -87,6 +106,14 @@ def pytest_runtest_makereport(item: pytest.Item) -> object:
     return report
 
 
+@pytest.fixture(scope="session", autouse=True)
+def width() -> Iterator[None]:
+    """What gviz prints is as wide on every terminal, here and in the processes started."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", "100")
+        yield
+
+
 @pytest.fixture(scope="session")
 def chromium() -> str:
     """The path of a Chromium; only tests marked ``browser`` may ask for it."""
@@ -105,7 +132,7 @@ def gviz() -> Gviz:
 
     def run(*arguments: str | Path, **options: object) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-P", "-m", "gviz", *map(str, arguments)]
-        environment = os.environ | {"COLUMNS": "100"} | dict(options.pop("env", {}))  # type: ignore[call-overload]
+        environment = os.environ | dict(options.pop("env", {}))  # type: ignore[call-overload]
         return subprocess.run(  # type: ignore[call-overload, no-any-return]
             command,
             capture_output=True,

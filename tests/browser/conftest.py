@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 from collections.abc import Callable, Iterator
@@ -11,13 +12,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from waiting import PATIENCE_S, eventually
 
 from gviz.app.server.server import Options, RunningServer
 
-#: Screenshots and traces of failed tests; open a trace with 'playwright show-trace FILE'.
+#: Screenshots of failed tests.
 KEPT = Path(__file__).resolve().parents[2] / "out" / "browser"
+#: With "1", traces of them too ('playwright show-trace FILE'); tests take a third longer.
+TRACE = os.environ.get("GVIZ_BROWSER_TRACE") == "1"
+WINDOW: Any = {"viewport": {"width": 1280, "height": 800}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,11 @@ class Site:
     def address(self, path: str) -> str:
         """Return the address of a page, without the token."""
         return self.start.split("?")[0] + path.lstrip("/")
+
+    def open(self, page: Page, path: str) -> None:
+        """Open an address; the token is fetched without the time that a page takes."""
+        page.context.request.get(self.start)
+        page.goto(self.address(path))
 
 
 Serve = Callable[..., Site]
@@ -55,7 +64,7 @@ def serve() -> Iterator[Serve]:
 
 @pytest.fixture(scope="session")
 def browser(chromium: str) -> Iterator[Browser]:
-    """One Chromium for all tests; each test has its own context."""
+    """One Chromium for all tests."""
     with sync_playwright() as playwright:
         # Containers run as root, where Chromium's sandbox cannot start.
         opened = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
@@ -81,14 +90,28 @@ def console_may_say() -> list[str]:
     return []
 
 
+@pytest.fixture(scope="module")
+def window(browser: Browser) -> Iterator[BrowserContext]:
+    """A window of 1280 x 800 for a module's pages: scripts are fetched and compiled once."""
+    with browser.new_context(**WINDOW) as context:
+        yield context
+
+
 @pytest.fixture
 def page(
-    browser: Browser, request: pytest.FixtureRequest, console_may_say: list[str]
+    window: BrowserContext,
+    browser: Browser,
+    request: pytest.FixtureRequest,
+    console_may_say: list[str],
 ) -> Iterator[Page]:
-    """A page in a window of 1280 x 800; its console must be empty at the end."""
-    options = getattr(request, "param", {})
-    context = browser.new_context(viewport={"width": 1280, "height": 800}, **options)
-    context.tracing.start(screenshots=True, snapshots=True)
+    """A new page, of a new user to the servers; its console must be empty at the end.
+
+    Parametrized, it has a window of its own with these options.
+    """
+    options = getattr(request, "param", None)
+    context = browser.new_context(**WINDOW, **options) if options else window
+    if TRACE:
+        context.tracing.start(screenshots=True, snapshots=True)
     opened = context.new_page()
     said: list[str] = []
 
@@ -105,9 +128,23 @@ def page(
     if failed:
         KEPT.mkdir(parents=True, exist_ok=True)
         opened.screenshot(path=KEPT / f"{name}.png")
-    context.tracing.stop(path=KEPT / f"{name}.zip" if failed else None)
-    context.close()
+    if TRACE:
+        context.tracing.stop(path=KEPT / f"{name}.zip" if failed else None)
+    if context is window:
+        _forget(window)
+    else:
+        context.close()
     assert said == [], "the console is not empty"
+
+
+def _forget(context: BrowserContext) -> None:
+    """Close a window's pages, and forget what servers and pages have stored in it."""
+    for page in context.pages:
+        if page.url.startswith(("http", "file")):
+            page.evaluate("localStorage.clear()")
+        page.close()
+    context.clear_cookies()
+    context.clear_permissions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +156,7 @@ class GraphPage:
 
     def open(self, site: Site, path: str) -> None:
         """Open a graph's address and wait until both canvases and the table are drawn."""
-        self.page.context.request.get(site.start)  # the token, without the time of a page
-        self.page.goto(site.address(path))
+        site.open(self.page, path)
         self.wait()
 
     def wait(self) -> None:

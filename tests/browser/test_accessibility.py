@@ -78,9 +78,7 @@ def test_axe_finds_what_is_wrong(page: Page) -> None:
 )
 def test_page_is_accessible(page: Page, site: Site, path: str) -> None:
     page.set_viewport_size(WINDOW)  # type: ignore[arg-type]
-    page.goto(site.start)
-    page.wait_for_selector("h1")
-    page.goto(site.address(path))
+    site.open(page, path)
     page.wait_for_selector("h1")
     page.wait_for_load_state("networkidle")
     expect_accessible(page)
@@ -141,9 +139,7 @@ def test_graph_with_a_baseline_is_accessible(graph_page: GraphPage, site: Site, 
 )
 def test_report_is_accessible(page: Page, site: Site, file: str, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 9000})
-    page.goto(site.start)
-    page.wait_for_selector("h1")
-    page.goto(site.address(f"report?file={file}&graph=1"))
+    site.open(page, f"report?file={file}&graph=1")
     page.locator("#report-device").wait_for()
     expect_accessible(page)
 

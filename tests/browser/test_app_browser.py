@@ -26,6 +26,8 @@ def site(serve: Serve, small_recording: Path) -> Site:
     return serve(small_recording)
 
 
+@pytest.mark.installed
+@pytest.mark.quick
 def test_runs_lead_to_run_and_graph(page: Page, site: Site, graph_page: GraphPage) -> None:
     page.goto(site.start)
     page.get_by_role("link", name="fork-join 3x4").first.click()
@@ -44,6 +46,8 @@ def test_token_leaves_the_address(page: Page, site: Site) -> None:
     assert "token" not in page.url
 
 
+@pytest.mark.installed
+@pytest.mark.quick
 @pytest.mark.parametrize("view", ["dag", "timeline"])
 def test_node_clicked_in_a_canvas_is_selected_everywhere(
     graph_page: GraphPage, site: Site, view: str

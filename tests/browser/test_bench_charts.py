@@ -51,10 +51,10 @@ def test_every_chart_is_drawn_and_follows_the_theme(page: Page, site: Site) -> N
     assert drawn(page) == CHARTS
 
 
+@pytest.mark.installed
+@pytest.mark.quick
 def test_numbers_stand_below_each_chart(page: Page, site: Site) -> None:
-    page.goto(site.start)
-    page.wait_for_selector("h1")
-    page.goto(site.address("bench"))
+    site.open(page, "bench")
     page.wait_for_selector(".gv-chart-numbers")
     assert page.locator(".gv-chart-numbers").count() == CHARTS
     first = page.locator(".gv-chart-numbers").first
@@ -72,9 +72,7 @@ def test_plotly_is_loaded_for_charts_only(page: Page, site: Site) -> None:
         )
         return [name for name in names if "plotly" in name]
 
-    page.goto(site.start)
-    page.wait_for_selector("h1")
-    page.goto(site.address("graph?file=small&graph=1"))
+    site.open(page, "graph?file=small&graph=1")
     page.wait_for_selector("#nodes .ag-row")
     assert loaded() == []
     page.get_by_role("link", name="Launch costs").click()

@@ -43,9 +43,7 @@ def state(graph_page: GraphPage) -> Callable[[str], dict[str, Any]]:
 
 
 def open_page(page: Page, site: Site, path: str = COMPARE) -> None:
-    page.goto(site.start)
-    page.wait_for_selector("h1")
-    page.goto(site.address(path))
+    site.open(page, path)
     page.locator("#compare-table .ag-row").first.wait_for()
 
 
@@ -67,6 +65,8 @@ def ready(state: Callable[[str], dict[str, Any]], *views: str) -> None:
         eventually(lambda v=view: state(v)["ready"], f"{view} drawn")  # type: ignore[misc]
 
 
+@pytest.mark.installed
+@pytest.mark.quick
 def test_page_shows_headline_union_and_both_launches(
     page: Page, site: Site, state: Callable[[str], dict[str, Any]]
 ) -> None:
@@ -288,6 +288,8 @@ def test_page_is_accessible(page: Page, site: Site, state: Callable[[str], dict[
     expect_accessible(page)
 
 
+@pytest.mark.installed
+@pytest.mark.quick
 def test_trend_leads_from_run_to_run(page: Page, site: Site) -> None:
     page.set_viewport_size({"width": 1400, "height": 2400})
     page.goto(site.start)

@@ -49,9 +49,7 @@ def expect_harmless(page: Page) -> None:
 @pytest.mark.parametrize("path", ["", "run?file=evil&run=1"], ids=["runs", "run"])
 def test_pages_of_runs_bear_any_name(page: Page, site: Site, path: str, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 800})
-    page.goto(site.start)
-    page.wait_for_selector("h1")
-    page.goto(site.address(path))
+    site.open(page, path)
     page.get_by_text(NAMES[0]).first.wait_for()
     expect_harmless(page)
     # Four thousand characters take a few lines.
@@ -182,9 +180,7 @@ def test_list_of_graphs_is_no_wider_than_the_window(graph_page: GraphPage, site:
 def test_malformed_address_says_what_is_missing_or_shows_the_page(
     page: Page, site: Site, path: str
 ) -> None:
-    page.goto(site.start)
-    page.wait_for_selector("h1")
-    page.goto(site.address(path))
+    site.open(page, path)
     page.wait_for_selector("h1")
     assert page.locator("h1").inner_text().strip()
     expect_harmless(page)
@@ -199,9 +195,7 @@ def test_cycle_is_told_with_its_nodes_and_the_table_stays(
         page = context.new_page()
         broken: list[str] = []
         page.on("pageerror", lambda error: broken.append(str(error)))
-        page.goto(site.start)
-        page.wait_for_selector("h1")
-        page.goto(site.address(f"graph?file=cyclic&graph=1{more}"))
+        site.open(page, f"graph?file=cyclic&graph=1{more}")
         names = [
             f"{name} (node {FIRST_NODE_ID + at})"
             for at, name in ((3, "split_kernel"), (4, "branch0_step0"), (5, "branch0_step1"))

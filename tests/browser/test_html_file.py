@@ -167,7 +167,7 @@ def opened(page: Page) -> Iterator[OpenFile]:
         route.continue_() if route.request.url.startswith("file:") else route.abort()
 
     page.context.set_offline(True)
-    page.context.route("**/*", refuse)
+    page.route("**/*", refuse)
     page.on("request", lambda request: asked.append(request.url))
     yield OpenFile(page, asked)
     files = {url for url in asked if not url.startswith(("data:", "blob:", "about:"))}
@@ -197,6 +197,8 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return written(write_recording(folder / "long.gviz", LONG, launches=2))
 
 
+@pytest.mark.installed
+@pytest.mark.quick
 def test_it_shows_graph_timeline_table_and_what_it_holds(opened: OpenFile, small: Path) -> None:
     opened.open(small)
     page = opened.page

@@ -323,9 +323,7 @@ def test_focus_goes_in_order_and_is_seen_everywhere(graph_page: GraphPage, site:
 
 @pytest.mark.parametrize("path", ["", "run?file=small&run=1", "bench", "nowhere"])
 def test_focus_is_seen_on_other_pages(page: Page, site: Site, path: str) -> None:
-    page.goto(site.start)
-    page.wait_for_selector("h1")
-    page.goto(site.address(path))
+    site.open(page, path)
     page.wait_for_selector("h1")
     steps = tab_through(page)
     assert len(steps) >= 4

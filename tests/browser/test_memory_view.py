@@ -42,6 +42,8 @@ def choose(page: GraphPage, panel: str) -> None:
     page.wait_until(lambda: page.state(panel.lower())["ready"], f"{panel} drawn")
 
 
+@pytest.mark.installed
+@pytest.mark.quick
 def test_memory_takes_the_timelines_place_and_stays_in_the_address(
     graph_page: GraphPage, site: Site
 ) -> None:

@@ -40,9 +40,7 @@ def state(graph_page: GraphPage) -> Callable[[], dict[str, Any]]:
 
 
 def open_page(page: Page, site: Site, path: str) -> None:
-    page.goto(site.start)
-    page.wait_for_selector("h1")
-    page.goto(site.address(path))
+    site.open(page, path)
     page.locator("#ranks-timeline canvas").first.wait_for()
 
 
@@ -56,12 +54,12 @@ def longest(waits: list[dict[str, Any]]) -> dict[str, Any]:
     return max(waits, key=lambda wait: wait["end"] - wait["start"])
 
 
+@pytest.mark.installed
+@pytest.mark.quick
 def test_both_gpus_stand_on_one_axis_with_the_wait_in_words(
     page: Page, site: Site, state: Callable[[], dict[str, Any]]
 ) -> None:
-    page.goto(site.start)
-    page.wait_for_selector("h1")
-    page.goto(site.address("run?file=ranks_h200&run=1"))
+    site.open(page, "run?file=ranks_h200&run=1")
     page.get_by_text("See the ranks side by side").click()
     page.locator("#ranks-timeline canvas").first.wait_for()
     eventually(lambda: state()["ready"], "timeline drawn")
@@ -123,9 +121,7 @@ def test_eight_ranks_are_reached_by_scrolling(
 @pytest.mark.parametrize("path", ["ranks?file=ranks_h200", "ranks?file=cupy_pipeline"])
 def test_axe_finds_nothing(page: Page, site: Site, path: str) -> None:
     page.set_viewport_size({"width": 1400, "height": 2400})
-    page.goto(site.start)
-    page.wait_for_selector("h1")
-    page.goto(site.address(path))
+    site.open(page, path)
     page.locator(".gv-compare-headline, .gv-compare-message").first.wait_for(
         timeout=1000 * PATIENCE_S
     )

@@ -32,12 +32,12 @@ def site(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Site:
 
 
 def open_report(page: Page, site: Site, path: str = REPORT) -> None:
-    page.goto(site.start)
-    page.wait_for_selector("h1")
-    page.goto(site.address(path))
+    site.open(page, path)
     page.locator("#report-advice").wait_for()
 
 
+@pytest.mark.installed
+@pytest.mark.quick
 def test_graph_page_leads_to_its_report_and_a_finding_back(
     graph_page: GraphPage, site: Site
 ) -> None:
@@ -120,7 +120,5 @@ def test_evil_names_stay_text(page: Page, site: Site) -> None:
 
 
 def test_graph_that_is_none_is_said(page: Page, site: Site) -> None:
-    page.goto(site.start)
-    page.wait_for_selector("h1")
-    page.goto(site.address("report?file=loop&graph=2"))
+    site.open(page, "report?file=loop&graph=2")
     expect(page.get_by_role("alert")).to_contain_text("There is no report.")

@@ -56,9 +56,7 @@ def shown(graph_page: GraphPage) -> dict[str, dict[str, str]]:
 def open_kernels(graph_page: GraphPage, site: Site, path: str = KERNELS) -> None:
     """Open a page whose table is by kernel name."""
     graph_page.page.set_viewport_size({"width": 1600, "height": 1400})
-    graph_page.page.goto(site.start)
-    graph_page.page.wait_for_selector("h1")
-    graph_page.page.goto(site.address(path))
+    site.open(graph_page.page, path)
     graph_page.wait_until(lambda: shown(graph_page), "rows by kernel name")
     for canvas in ("dag", "timeline"):
         graph_page.wait_until(lambda v=canvas: graph_page.state(v)["ready"], f"{canvas} drawn")

@@ -96,6 +96,7 @@ def test_names_that_are_no_text_are_kept_readable(fake: Backend) -> None:
 # -- graphs ------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick
 def test_graph_without_nodes_is_recorded_and_shown(backend: Backend) -> None:
     outcome = backend.run("shapes")
     assert outcome.returncode == 0, outcome.stderr

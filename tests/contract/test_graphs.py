@@ -29,6 +29,8 @@ from gviz.formats.dot.model import UNKNOWN_TYPE
 from gviz.formats.dot.parse import parse_dot
 from gviz.spool.streams.consistency import TOLERANCE_NS
 
+pytestmark = [pytest.mark.quick, pytest.mark.installed]
+
 
 class TestGraphs:
     """Nodes, edges, parameters and spans."""

@@ -232,6 +232,7 @@ class TestLaunches:
 
     # -- the program is left alone ---------------------------------------------------------
 
+    @pytest.mark.quick
     @pytest.mark.parametrize("program", ["captured", "warm_up", "failed_capture"])
     def test_results_are_those_without_gviz(self, backend: Backend, program: str) -> None:
         recorded, plain = backend.run(program), backend.run(program, "none")

@@ -8,6 +8,8 @@ import pytest
 from contract.backend import Backend
 from contract.scripts import PREAMBLE, run_script
 
+pytestmark = pytest.mark.installed
+
 #: Prints which of gviz's libraries are mapped into the process.
 MAPPED = """
 import pathlib

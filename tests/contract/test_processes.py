@@ -20,6 +20,8 @@ from fake.build import compiler
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 
+pytestmark = pytest.mark.installed
+
 _SOURCE = Path(__file__).parent / "binary.c"
 _PLAIN = "words are 4\n"
 
@@ -95,6 +97,7 @@ def stack_reasons(recording: Recording, run: rows.Run) -> set[str | None]:
 
 
 class TestBinary:
+    @pytest.mark.quick
     def test_binary_is_recorded_and_unchanged(
         self, run: Run, backend: Backend, binary: Path, tmp_path: Path
     ) -> None:

@@ -14,6 +14,8 @@ from noisy_recordings import alter
 
 from gviz.pytest_plugin import baseline_name
 
+pytestmark = pytest.mark.installed
+
 TESTS = Path(__file__).resolve().parent.parent
 #: A test of a chain of four kernels, launched 12 times.
 RECORDED = """

@@ -19,6 +19,8 @@ from gviz.recording.reader import Recording
 from gviz.spool.processes.snapshot import Snapshots
 from gviz.spool.records.format import spool_of
 
+pytestmark = pytest.mark.installed
+
 _TESTS = Path(__file__).parent.parent
 
 #: Says how it was started; then does as its first argument says.
@@ -124,6 +126,7 @@ def test_run_ends_as_python_does(backend: Backend, tmp_path: Path, ending: str, 
     assert not Path(f"{output}-spool").exists()
 
 
+@pytest.mark.quick
 def test_run_module_records_graphs(backend: Backend, tmp_path: Path) -> None:
     output = tmp_path / "out.gviz"
     unused = tmp_path / "unused.gviz"
@@ -172,6 +175,7 @@ def launches_of(output: Path) -> tuple[str, int]:
         return row.state, sum(launch.span_count == 4 for launch in launches)
 
 
+@pytest.mark.quick
 def test_interrupt_reaches_the_program_and_keeps_the_recording(
     backend: Backend, tmp_path: Path
 ) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from gviz.cuda.cupti_library import find_cupti
 
-pytestmark = pytest.mark.gpu
+pytestmark = [pytest.mark.gpu, pytest.mark.quick]
 
 Gviz = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -277,6 +277,7 @@ def test_graph_with_random_numbers_is_not_copied(record: Record) -> None:
     assert any("random numbers" in n.text for n in recording.fetch_notes(RUN))
 
 
+@pytest.mark.quick
 def test_topology_is_the_one_that_cupti_sees(record: Record) -> None:
     for name in ("encoder", "training", "cupy"):
         hashes = []
@@ -288,6 +289,7 @@ def test_topology_is_the_one_that_cupti_sees(record: Record) -> None:
         assert hashes[0] == hashes[1], name
 
 
+@pytest.mark.quick
 def test_node_times_come_near_cupti(record: Record) -> None:
     medians, untimed = [], {}
     for collector in ("events", "cupti"):

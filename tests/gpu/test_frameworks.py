@@ -223,6 +223,7 @@ def test_spans_keep_the_dependencies_in_order(record: Record, name: str) -> None
             assert start[b] >= start[a] + duration[a] - TOLERANCE_NS
 
 
+@pytest.mark.quick
 def test_launches_past_the_window_have_whole_times_only(record: Record) -> None:
     recording = record("cupy")
     (graph,) = launched(recording)
@@ -249,6 +250,7 @@ def test_node_launches_choose_the_launches(
     assert recorded == (list(range(30)) if policy == "'all'" else list(expected))
 
 
+@pytest.mark.quick
 def test_eager_work_is_matched_as_stream_side_launches(record: Record) -> None:
     recording = record("cupy")
     (graph,) = launched(recording)
@@ -322,6 +324,7 @@ def test_graph_instantiated_before_is_known_from_its_records(tmp_path: Path) -> 
         assert any("instantiated before" in note.text for note in recording.fetch_notes(1))
 
 
+@pytest.mark.quick
 def test_torch_profiler_works_after_a_profile(tmp_path: Path) -> None:
     output = tmp_path / "out.gviz"
     after = """

@@ -94,6 +94,7 @@ def test_captured_graph_over_two_gpus_keeps_the_device_of_each_node(tmp_path: Pa
         assert {d.device_id for d in recording.fetch_devices(1)} == {0, 1}
 
 
+@pytest.mark.quick
 def test_captured_allocations_know_their_frees(tmp_path: Path) -> None:
     pytest.importorskip("cupy")
     _, output = record(tmp_path, ALLOCATING)

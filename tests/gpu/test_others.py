@@ -162,6 +162,7 @@ def test_torch_profiler_inside_gviz_run_gets_its_events(tmp_path: Path) -> None:
     assert timed_launches(tmp_path / "x.gviz")[0] == 5
 
 
+@pytest.mark.quick
 def test_torch_profiler_after_gviz_gets_its_events(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     text = (
@@ -312,6 +313,7 @@ def test_program_under_nsight_compute_goes_on(tmp_path: Path) -> None:
 # -- nothing stays behind ------------------------------------------------------------------------
 
 
+@pytest.mark.quick
 def test_launch_and_capture_cost_after_gviz_what_they_did_before() -> None:
     pytest.importorskip("torch")
     process = subprocess.run(

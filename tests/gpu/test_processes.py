@@ -128,6 +128,7 @@ def test_torch_multiprocessing_gives_two_runs(run: Run, tmp_path: Path, text: st
     assert not (tmp_path / "out.gviz-spool").exists()
 
 
+@pytest.mark.quick
 def test_torchrun_gives_a_run_a_rank(run: Run, tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
     if not (torch.distributed.is_available() and torch.distributed.is_gloo_available()):

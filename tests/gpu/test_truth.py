@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.gpu
+pytestmark = [pytest.mark.gpu, pytest.mark.quick]
 
 BENCH = Path(__file__).parent.parent.parent / "bench" / "gpu_truth.py"
 WIDTHS = {"chain": 1, "4 wide": 4, "16 wide": 16}

@@ -218,6 +218,7 @@ def _small_strategy(column: Column, hint: Any) -> st.SearchStrategy[Any]:
     return _strategy(column, hint)
 
 
+@pytest.mark.thorough
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(recordings=_small_recordings())
 def test_merged_runs_come_back_equal_up_to_ids(recordings: list[list[Any]]) -> None:

@@ -21,6 +21,7 @@ COUNTS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("target", "count"), COUNTS.items())
 def test_no_changed_input_is_a_crash_a_hang_or_out_of_memory(
     tmp_path: Path, target: str, count: int
@@ -42,6 +43,7 @@ def test_inputs_follow_from_their_seed(tmp_path: Path) -> None:
     assert texts[0] == texts[1] != texts[2]
 
 
+@pytest.mark.thorough
 def test_hang_crash_and_memory_are_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = write_corpus("dot", tmp_path / "corpus")
     monkeypatch.setattr(campaign, "LIMIT_S", 5)

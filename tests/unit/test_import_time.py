@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.installed
+
 HEAVY = {"cuda", "cupy", "dash", "flask", "networkx", "numpy", "plotly", "sqlite3", "torch"}
 
 

@@ -71,6 +71,7 @@ def add_launch(export: Export, correlation: int = 5, **values: Any) -> None:
     export.add("CUPTI_ACTIVITY_KIND_RUNTIME", **row | values)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("release", SCHEMAS)
 def test_an_export_says_what_a_chrome_trace_of_the_same_program_does(
     release: str, tmp_path: Path

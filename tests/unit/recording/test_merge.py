@@ -84,6 +84,7 @@ def test_merged_runs_are_equal_but_for_their_ids(tmp_path: Path, sources: list[P
         assert [run.run_id for run in recording.fetch_runs()] == [1, 2, 3]
 
 
+@pytest.mark.thorough
 def test_recordings_of_a_real_gpu_merge(tmp_path: Path) -> None:
     folder = GOLDEN.parent.parent / "assets" / "recordings"
     bundled = [folder / "decode_step.gviz", folder / "cupy_pipeline.gviz"]
@@ -98,6 +99,7 @@ def test_merged_recordings_merge_again(tmp_path: Path, sources: list[Path]) -> N
     assert list(_runs([second])) == expected
 
 
+@pytest.mark.thorough
 def test_more_recordings_than_sqlite_holds_at_once_merge(tmp_path: Path) -> None:
     paths = [write_loop_recording(tmp_path / f"{i}.gviz", iterations=i) for i in range(1, 25)]
     merged = merge_recordings(paths, tmp_path / "all.gviz")
@@ -248,6 +250,7 @@ def test_source_with_damaged_pages_is_refused(tmp_path: Path, sources: list[Path
     _refused(tmp_path, sources, "damaged")
 
 
+@pytest.mark.thorough
 def test_normal_run_sees_every_column(tmp_path: Path, sources: list[Path]) -> None:
     """The comparison itself: a change of any value of a run shows."""
     with Recording(sources[0]) as recording:

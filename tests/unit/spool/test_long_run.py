@@ -98,6 +98,7 @@ def golden(
     return folder, list(SpoolReader(folder / "x.gviz-spool").records())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", [1, 2])
 def test_spool_settled_anywhere_folds_to_the_same_recording(
     golden: tuple[Path, list[Record]], seed: int, tmp_path: Path
@@ -111,6 +112,7 @@ def test_spool_settled_anywhere_folds_to_the_same_recording(
         assert dump(cut.path) == text
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_what_has_no_row_is_told_by_columns_and_statistics(
     golden: tuple[Path, list[Record]], seed: int, tmp_path: Path
@@ -409,6 +411,7 @@ def test_bins_widen_instead_of_growing_in_number() -> None:
 # -- memory ------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_memory_does_not_grow_with_the_launches() -> None:
     limits = Retention(
         span_launches=20, plain_launches=20, run_launches=20, block_launches=500, single_blocks=4

@@ -113,6 +113,7 @@ def test_live_recording_grows_and_becomes_the_file(
     assert "being recorded" not in page(library)
 
 
+@pytest.mark.thorough
 def test_aborted_program_is_shown_as_such(
     tmp_path: Path, program: LiveProgram, library: Library, live: LiveRecording
 ) -> None:
@@ -124,6 +125,7 @@ def test_aborted_program_is_shown_as_such(
     assert "without closing the recording" in page(library, "/run", "?file=x&run=1")
 
 
+@pytest.mark.thorough
 def test_values_derived_of_an_earlier_snapshot_are_not_shown(
     live: LiveRecording, program: LiveProgram
 ) -> None:
@@ -138,6 +140,7 @@ def test_values_derived_of_an_earlier_snapshot_are_not_shown(
     wait(live, lambda: count() == 4, "launches")
 
 
+@pytest.mark.thorough
 def test_page_of_an_earlier_snapshot_is_answered_from_it(
     live: LiveRecording, program: LiveProgram
 ) -> None:

@@ -69,6 +69,7 @@ def small(small_recording: Path, tmp_path_factory: pytest.TempPathFactory) -> Sa
 # -- the document ----------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_files_of_one_recording_are_equal_whatever_the_order_of_sets(
     small_recording: Path, tmp_path: Path
 ) -> None:
@@ -173,6 +174,7 @@ def test_hostile_names_end_no_element(tmp_path: Path) -> None:
     assert found.json("table-1")["name"] == HOSTILE
 
 
+@pytest.mark.thorough
 def test_file_of_5000_nodes_is_under_5_mb(tmp_path: Path) -> None:
     shape = transformer_shape(layers=333)
     assert len(shape.works) > 5_000
@@ -182,6 +184,7 @@ def test_file_of_5000_nodes_is_under_5_mb(tmp_path: Path) -> None:
     assert written.size_bytes == (tmp_path / "r.html").stat().st_size < 5_000_000
 
 
+@pytest.mark.thorough
 def test_bundled_recordings_are_under_1_kb_a_node(tmp_path: Path) -> None:
     # Real arguments, addresses and stacks: more of them than a generated graph has.
     path = next(path for path in BUNDLED if path.stem == "training_step")

@@ -194,6 +194,7 @@ def start(*arguments: str | Path) -> tuple[subprocess.Popen[str], str]:
     raise AssertionError(f"no address was printed; exit code {process.wait()}")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_view_serves_until_it_is_ended_and_leaves_nothing(
     small_recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: int

@@ -1,0 +1,160 @@
+"""Tiers and parts of the suite: every test belongs to one, and a part says what remains."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from parts import split_files
+from tiers import FOLDERS
+
+ROOT = Path(__file__).resolve().parents[2]
+pytest_plugins = ["pytester"]
+
+CONFTEST = f"""
+import sys
+sys.path.insert(0, {str(ROOT / "tests")!r})
+import tiers
+from pathlib import Path
+from parts import Part, add_options
+
+tiers.TESTS = Path(__file__).parent
+
+def pytest_addoption(parser):
+    add_options(parser)
+
+def pytest_configure(config):
+    for name in ("quick", "thorough"):
+        config.addinivalue_line("markers", name)
+    config.pluginmanager.register(Part(config.getoption("part"), config.getoption("minutes")))
+
+import pytest
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    tiers.mark_tiers(items)
+"""
+TESTS = """
+import pytest
+
+def test_plain(): pass
+
+@pytest.mark.quick
+def test_quick(): pass
+
+@pytest.mark.thorough
+def test_thorough(): pass
+"""
+
+
+@pytest.fixture
+def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    pytester.makeconftest(CONFTEST)
+    for folder in ("unit", "browser"):
+        path = pytester.mkdir(folder) / f"test_{folder}.py"
+        path.write_text(TESTS)
+    return pytester
+
+
+def _run(suite: pytest.Pytester, *arguments: str) -> pytest.RunResult:
+    return suite.runpytest_subprocess("-v", *arguments)
+
+
+@pytest.mark.parametrize(
+    ("tier", "passed"),
+    [
+        ("quick", ["unit.py::test_plain", "unit.py::test_quick", "browser.py::test_quick"]),
+        (
+            "thorough",
+            ["unit.py::test_thorough", "browser.py::test_plain", "browser.py::test_thorough"],
+        ),
+    ],
+)
+def test_each_test_is_of_one_tier(suite: pytest.Pytester, tier: str, passed: list[str]) -> None:
+    done = _run(suite, "-m", tier)
+    done.assert_outcomes(passed=3, deselected=3)
+    done.stdout.fnmatch_lines_random([f"*test_{name} PASSED*" for name in passed])
+
+
+def test_a_folder_without_a_tier_is_refused(suite: pytest.Pytester) -> None:
+    (suite.mkdir("else") / "test_else.py").write_text("def test_it(): pass\n")
+    done = _run(suite, "-m", "quick")
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    assert "has no tier: name tests/else in tests/tiers.py" in done.stderr.str()
+
+
+def test_tiers_that_contradict_each_other_are_refused(suite: pytest.Pytester) -> None:
+    text = "import pytest\npytestmark = pytest.mark.thorough\n" + TESTS.replace("import pytest", "")
+    (suite.path / "unit" / "test_unit.py").write_text(text)
+    done = _run(suite)
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    assert "test_quick is marked quick within what is marked thorough" in done.stderr.str()
+
+
+def test_every_folder_of_tests_has_a_tier() -> None:
+    folders = {path.relative_to(ROOT / "tests").parts[0] for path in _modules()}
+    assert folders == set(FOLDERS)
+
+
+def _modules() -> list[Path]:
+    return list((ROOT / "tests").rglob("test_*.py"))
+
+
+def test_parts_are_all_tests_once(suite: pytest.Pytester) -> None:
+    seen: Counter[str] = Counter()
+    for part in ("1/2", "2/2"):
+        done = _run(suite, f"--part={part}")
+        done.assert_outcomes(passed=3, deselected=3)
+        seen.update(line.split()[0] for line in done.outlines if " PASSED" in line)
+    assert len(seen) == 6
+    assert set(seen.values()) == {1}
+
+
+def test_a_part_says_what_remains(suite: pytest.Pytester) -> None:
+    assert "part 1 of 2: parts 2 remain" in _run(suite, "--part=1/2").stdout.str()
+    assert "part 2 of 2: no part remains after it" in _run(suite, "--part=2/2").stdout.str()
+
+
+def test_a_part_ends_when_its_minutes_are_over(suite: pytest.Pytester) -> None:
+    done = _run(suite, "--part=1/1", "--minutes=0.0001")
+    assert done.ret != 0
+    first = "unit/test_unit.py::test_plain"
+    assert f"part 1 of 1: 5 tests of it have not run, from {first}" not in done.stdout.str()
+    assert "part 1 of 1: 5 tests of it have not run, from " in done.stdout.str()
+
+
+@pytest.mark.parametrize("part", ["0/2", "3/2", "1", "a/b"])
+def test_a_part_that_is_none_is_refused(suite: pytest.Pytester, part: str) -> None:
+    done = _run(suite, f"--part={part}")
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    assert f"--part {part}: give K/N with 1 <= K <= N" in done.stderr.str()
+
+
+def test_parts_are_of_about_equal_counts() -> None:
+    assert split_files([5, 5, 5, 5], 2) == [1, 1, 2, 2]
+    assert split_files([1, 1, 18, 1, 1], 2) == [1, 1, 2, 2, 2]
+    assert split_files([3], 4) == [3]
+    assert split_files([], 4) == []
+
+
+def test_closing_lines_are_summed(tmp_path: Path) -> None:
+    log = (
+        "\x1b[32m===== \x1b[1m12 passed\x1b[0m, 3 deselected in 61.20s (0:01:01) =====\x1b[0m\n"
+        "x\n== 1 failed, 2 passed, 1 error in 3.00s ==\n"
+    )
+    path = tmp_path / "log"
+    path.write_text(log)
+    line = _closing_line(path).stdout.rstrip("\n")
+    assert line.strip("= ") == "1 failed, 14 passed, 1 error in 64.20s (0:01:04)"
+    assert len(line) == 80
+    path.write_text("nothing")
+    assert _closing_line(path).returncode == 1
+
+
+def _closing_line(path: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-P", str(ROOT / "tools" / "closing_line.py"), str(path)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
