@@ -5,7 +5,7 @@
 # make test-wheel     what depends on the installation, in the wheel of make check: 3 minutes
 # make check          builds the wheel into build/; lint, types, imports, sizes: 3 minutes
 # make gpu-test       the tests that notice most on a GPU, 4 minutes (first: CuPy into .venv)
-# make gpu-test-all   every GPU test; PART=1, 2 or 3: a third of them, 9 minutes at most
+# make gpu-test-all   every GPU test; PART=1 to PART=8: an eighth, 9 minutes at most
 # make bench          the benchmarks that need no GPU: an hour;  make format;  make docs;  make clean
 #
 # One change: .venv/bin/pytest FILE, a second.
@@ -88,7 +88,7 @@ bench: $(VENV)/.gviz-bench
 gpu-test: GPU_TESTS = -m 'gpu and quick'
 gpu-test-all: GPU_TESTS = -m gpu $(if $(PART),--part=$(PART)/$(PARTS) --minutes=8.5)
 PART ?=
-PARTS ?= 3
+PARTS ?= 8
 ifdef GVIZ_NO_INSTALL
 # -P and an import path of links: nothing is installed, nothing is downloaded.
 gpu-test gpu-test-all:
