@@ -31,7 +31,7 @@ PACKAGING := pyproject.toml setup.py $(shell find collectors -name '*.[ch]')
 SOURCES := $(shell find gviz app collectors assets -type f -not -path '*/__pycache__/*' -not -name '*.so' | grep -v ' ')
 
 .PHONY: help demo test test-all test-rest test-wheel check check-lint check-format \
-    check-spelling check-sizes check-c check-wheel check-installed bench gpu-test gpu-test-all \
+    check-spelling check-sizes check-walls check-c check-wheel check-installed bench gpu-test gpu-test-all \
     format docs clean
 
 help:
@@ -53,7 +53,8 @@ test-wheel: $(CHECK_VENV)/.gviz-test
 	$(CHECK_VENV)/bin/pytest $(PARALLEL) -m 'installed and not gpu' $(PYTEST_FLAGS)
 
 # Separate targets, so that `make -k check` reports every fault and not only the first.
-CHECKS := check-lint check-format check-spelling check-sizes check-c check-wheel check-installed
+CHECKS := check-lint check-format check-spelling check-sizes check-walls check-c check-wheel \
+    check-installed
 check: $(CHECKS)
 
 check-lint: $(CHECK_VENV)/.gviz-tools
@@ -67,6 +68,10 @@ check-spelling: $(CHECK_VENV)/.gviz-tools
 
 check-sizes: $(CHECK_VENV)/.gviz-tools
 	$(CHECK_VENV)/bin/python -P tools/check_sizes.py
+
+# Folders, faces, circles, names and texts of the Python code.
+check-walls: $(CHECK_VENV)/.gviz-tools
+	$(CHECK_VENV)/bin/python -P tools/check_walls.py
 
 # Which way includes go in collectors/csrc.
 check-c: $(CHECK_VENV)/.gviz-tools

@@ -1,4 +1,4 @@
-"""Write the generated parts of docs/: the schema's tables and the command line's arguments.
+"""Write the generated parts of docs/: tables of the schema and results, commands, modules.
 
 ``make docs`` writes them; with ``--check`` nothing is written, and the exit code is 1 when a
 file is not current. Argparse's own help text is not used: it differs between versions of Python.
@@ -10,6 +10,10 @@ import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from walls.module_map import render_modules
 
 from gviz.analysis.advice import RULES
 from gviz.analysis.analysis import Analysis
@@ -138,6 +142,7 @@ def main(arguments: list[str]) -> int:
         check: render_results(check.name, CHECK_MARK, check.read_text("utf-8"), CheckReport),
         merging: render_results(merging.name, MERGING_MARK, merging.read_text("utf-8"), Skew),
         DOCS / "cli.md": render_cli(),
+        DOCS / "modules.md": render_modules(DOCS.parent),
     }
     stale = [p for p, text in wanted.items() if not p.exists() or p.read_text("utf-8") != text]
     for path in stale:

@@ -1,4 +1,5 @@
 from gviz.analysis.advice import ANY_RULE as ANY_RULE
+from gviz.analysis.advice import RULES as RULES
 from gviz.analysis.advice import Advice as Advice
 from gviz.analysis.advice import Ignored as Ignored
 from gviz.analysis.advice import advise_graph as advise_graph
@@ -60,7 +61,6 @@ from gviz.analysis.results.stream_gain import Gain as Gain
 from gviz.analysis.results.stream_gain import OneSided as OneSided
 from gviz.analysis.results.stream_gain import Side as Side
 from gviz.analysis.results.stream_gain import StreamResult as StreamResult
-from gviz.analysis.rules.rule import RULES as RULES
 from gviz.analysis.rules.rule import Evidence as Evidence
 from gviz.analysis.rules.rule import Finding as Finding
 from gviz.analysis.run_subject import RunSubject as RunSubject

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from gviz.analysis.rules import (
     NAMED,
-    RULES,
     Finding,
     Found,
     Rule,
@@ -17,6 +16,9 @@ from gviz.analysis.rules import (
     life_rules,
     memory_rules,
     work_rules,
+)
+from gviz.analysis.rules import (
+    RULES as RULES,
 )
 from gviz.analysis.run_subject import RunSubject
 from gviz.analysis.subject import GraphSubject

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
-import gviz.analysis.advice  # noqa: F401  # its modules fill RULES
 from gviz.analysis import RULES
 from gviz.errors import UsageError
 

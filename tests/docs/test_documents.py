@@ -117,6 +117,11 @@ def test_readme_and_contributing_name_existing_make_targets() -> None:
         assert named <= targets
 
 
+def test_architecture_has_900_words_at_most() -> None:
+    text = (DOCS / "architecture.md").read_text()
+    assert len(text.split()) <= 900
+
+
 def test_readme_starts_with_the_two_commands() -> None:
     text = (ROOT / "README.md").read_text()
     first = re.findall(r"^ {4}(\S.*)$", text, re.MULTILINE)[:2]

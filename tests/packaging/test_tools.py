@@ -148,22 +148,28 @@ def test_link_tree_maps_the_same_folders_as_the_package() -> None:
     assert f"MAPPED = {expected!r}".replace("'", '"') in text
 
 
-@pytest.mark.parametrize("lines", [501, 500])
-def test_check_sizes_finds_long_modules_and_functions(tmp_path: Path, lines: int) -> None:
-    code = f"""
-import sys
-sys.path.insert(0, {str(TOOLS)!r})
-import check_sizes, pathlib
-check_sizes.ROOT = pathlib.Path({str(tmp_path)!r})
-print(*check_sizes.find_long(check_sizes.ROOT / "m.py"), sep="\\n")
-"""
-    body = "def f():\n" + "    pass\n" * 60 + "def g():\n" + "    pass\n" * 59
-    (tmp_path / "m.py").write_text(body + "#\n" * (lines - body.count("\n")))
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    complaints = [line for line in done.stdout.splitlines() if line]
-    assert any("f has 61 lines" in line for line in complaints)
-    assert not any("g has" in line for line in complaints)
-    assert any("501 lines" in line for line in complaints) is (lines == 501)
+@pytest.mark.parametrize(
+    ("lines", "function", "fails", "says"),
+    [
+        (500, 60, False, ""),
+        (501, 60, False, "warning: bench/m.py: 501 lines, above 500"),
+        (801, 60, True, "bench/m.py: 801 lines, above 800: split it"),
+        (500, 61, False, "warning: bench/m.py:1: f has 61 lines, above 60"),
+        (500, 81, True, "bench/m.py:1: f has 81 lines, above 80: split it"),
+    ],
+)
+def test_long_modules_and_functions_warn_then_fail(
+    tmp_path: Path, lines: int, function: int, *, fails: bool, says: str
+) -> None:
+    body = "def f():\n" + "    pass\n" * (function - 1)
+    (tmp_path / "bench").mkdir()
+    (tmp_path / "bench" / "m.py").write_text(body + "#\n" * (lines - body.count("\n")))
+    command = [sys.executable, "-P", str(TOOLS / "check_sizes.py"), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == fails
+    found = done.stdout.splitlines()[:-1]
+    assert [line for line in found if line.startswith(says)] == (found if says else [])
+    assert len(found) == bool(says)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Walls of the Python code: each module finds the breaches of one."""
