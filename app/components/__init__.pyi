@@ -79,3 +79,5 @@ from gviz.app.components.theme import GRID_THEME as GRID_THEME
 from gviz.app.components.waterfall_chart import Kind as Kind
 from gviz.app.components.waterfall_chart import Step as Step
 from gviz.app.components.waterfall_chart import waterfall as waterfall
+from gviz.app.components.web_modules import join_modules as join_modules
+from gviz.app.components.web_modules import list_modules as list_modules

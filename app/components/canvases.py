@@ -63,7 +63,7 @@ class Dag(_View):
     source
         URL path of the payload (:func:`gviz.app.views.payload.dag_payload`).
     selected
-        Node ids to begin with; what is selected later assets/web/bus.js knows.
+        Node ids to begin with; what is selected later assets/web/core/bus.js knows.
     focus
         ``{"node": node id, "token": number}``: bring that node into view. A new token repeats it.
     colour

@@ -1,4 +1,4 @@
-"""The keys of the viewer, as its help shows them; dag.js and page_keys.js act on them."""
+"""The keys of the viewer, as its help shows them; dag/dag.js and page/keys.js act on them."""
 
 from __future__ import annotations
 

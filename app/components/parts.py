@@ -2,7 +2,8 @@
 
 A part is ``[tag, attributes, child, ...]``; attributes are 0 where there are none, a child is a
 text or a number: how far back in the list its part stands. Tags in lower case are HTML's. Those
-that assets/web/parts.js makes something of: Select, SegmentedControl, Checkbox, TextInput, Link.
+that assets/web/core/parts.js makes something of: Select, SegmentedControl, Checkbox, TextInput,
+Link.
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ def build_first_page(header: Component, content: Component) -> Component:
 
 
 def _signs(addresses: Addresses, most_bytes: int) -> list[Component]:
-    """Return what page_progress.js, page_state.js and page_upload.js speak through."""
+    """Return what progress.js, state.js and upload.js of assets/web/dash speak through."""
     return [
         html.Div(id="progress", className="gv-progress", hidden=True, **aria(hidden="true")),
         html.Div("Loading…", id="progress-said", className="gv-unseen", hidden=True, role="status"),

@@ -11,19 +11,15 @@ import base64
 import gzip
 import hashlib
 import html
-import re
 from collections.abc import Iterable, Iterator
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
-#: Of the application's scripts these, and those of its pages but two, need Dash or a server.
-_WITH_SERVER = ("component.js", "dash_props.js", "grid_rows.js", "miniature.js", "runs_table.js")
-_OF_ANY_PAGE = ("page_keys.js", "page_split.js")
-#: Those of a file alone, a script after those it needs.
-_OWN = ("store", "address", "folds", "nodes", "inspector", "table", "page")
-_STYLES = ("page.css", "canvas.css", "file/file.css")
-#: A quarter of the scripts: lines that are comments from their beginning.
-_COMMENTS = re.compile(r"^ *(?:/\*\*(?:(?!\*/).)*\*/|//[^\n]*)\n", re.DOTALL | re.MULTILINE)
+from gviz.app.components import join_modules
+
+#: The module that imports all of a file.
+_ENTRY = "file/main.js"
+_STYLES = ("styles/page.css", "styles/canvas.css", "styles/file.css")
 
 _DOCUMENT = """<!DOCTYPE html>
 <html lang="en">
@@ -43,14 +39,6 @@ _DOCUMENT = """<!DOCTYPE html>
 """
 
 
-def scripts() -> list[str]:
-    """Return the names of the scripts in a file, in order: the application's, then the file's."""
-    # As Dash orders them.
-    shared = sorted(path.name for path in _web().iterdir() if path.name.endswith(".js"))
-    views = [n for n in shared if not n.startswith("page_") and n not in _WITH_SERVER]
-    return [*views, *_OF_ANY_PAGE] + [f"file/{name}.js" for name in _OWN]
-
-
 def document(title: str, version: str, blobs: Iterable[tuple[str, bytes]]) -> Iterator[str]:
     """Yield the text of a file, piece by piece.
 
@@ -64,7 +52,7 @@ def document(title: str, version: str, blobs: Iterable[tuple[str, bytes]]) -> It
         Names and bytes of the data; a name is letters, digits and dashes.
     """
     style = "\n".join(_read(name) for name in _STYLES)
-    early, script = (_script(names) for names in (["early/theme.js"], scripts()))
+    early, script = _read("early/theme.js"), join_modules(_web(), _ENTRY)
     icon = base64.b64encode(_read("icons/gviz.svg").encode()).decode()
     yield _DOCUMENT.format(
         policy=_policy([early, script], style),
@@ -95,10 +83,6 @@ def _policy(texts: Iterable[str], style: str) -> str:
 
 def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-def _script(names: Iterable[str]) -> str:
-    return _COMMENTS.sub("", "\n".join(map(_read, names)))
 
 
 def _read(name: str) -> str:

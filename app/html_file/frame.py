@@ -44,7 +44,7 @@ def render_frame(run: str) -> Component:
     return html.Div(
         [
             header,
-            # What is selected, in a sentence: assets/web/announce.js.
+            # What is selected, in a sentence: assets/web/core/announce.js.
             html.Div(id="said", role="status", className="gv-unseen"),
             html.Main(id="page", className="gv-page", tabIndex="-1"),
             html.Footer(id="file-note", className="gv-file-note"),

@@ -26,7 +26,7 @@ def render_memory(source: str, look: dict[str, Any], *, at_once: bool) -> Compon
         className="gv-memory-view",
         children=[
             dcc.Store(id="memory-source", data=source),
-            # Set by page_links.js; what is over the view is asked for once.
+            # Set by assets/web/dash/links.js; what is over the view is asked for once.
             html.Div(id="memory-facts"),
             html.Div(
                 Memory(id="memory", source=source if at_once else None, **look),

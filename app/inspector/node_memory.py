@@ -64,7 +64,7 @@ def node_memory(
 def buffer_letters(uses: MemoryUses, node: int) -> dict[tuple[int, int], str]:
     """Return a letter for what a node has in common with others, by (place, reach), by place.
 
-    The graph gives the same letters (assets/web/data_uses.js).
+    The graph gives the same letters (assets/web/dag/scene/uses.js).
     """
     mine = uses.of_node(node)
     shared = {

@@ -20,7 +20,7 @@ LISTED = 12
 def pick_buttons(
     tree: GraphTree, keys: Sequence[int], values: Mapping[int, str] | None = None
 ) -> Component:
-    """Return buttons that select nodes (assets/web/inspector.js).
+    """Return buttons that select nodes (assets/web/page/inspector.js).
 
     Parameters
     ----------

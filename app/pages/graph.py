@@ -100,7 +100,7 @@ def render_graph(
                 data=addresses.inspector_payload(edition, view.graph.graph_id, compared.edition),
             ),
             dcc.Store(id="address"),
-            # What is selected, in a sentence: assets/web/announce.js.
+            # What is selected, in a sentence: assets/web/core/announce.js.
             html.Div(id="said", role="status", className="gv-unseen"),
             graph_head(
                 view,
@@ -235,7 +235,7 @@ def _look(selected: Sequence[int], colour: str) -> dict[str, Any]:
         "selected": list(selected),
         "focus": {"node": selected[0], "token": 0} if selected else None,
         "colour": colour,
-        # The browser knows whether the page is dark; page_links.js says it at once.
+        # The browser knows whether the page is dark; assets/web/dash/links.js says it at once.
         "theme": "light",
         "group": LINK_GROUP,
         "style": {"height": "100%", "width": "100%"},
@@ -359,6 +359,6 @@ def _table(view: GraphView, source: str, shown: Table, baseline: Baseline | None
         ],
         className="gv-grid",
     )
-    # Shown and worded by page_table.js while a view filters the table.
+    # Shown and worded by assets/web/dash/table.js while a view filters the table.
     clear = filter_clear("filter-clear")
     return pane("Nodes", body, note, grouped, save, clear, search_field())

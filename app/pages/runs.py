@@ -113,7 +113,7 @@ def _view_choice(shown: RunsView, addresses: Addresses) -> Component:
 
 
 def _file_button() -> Component:
-    """Return the button that opens files; page_upload.js does it."""
+    """Return the button that opens files; assets/web/dash/upload.js does it."""
     return html.Button(
         "Open files…",
         type="button",
@@ -182,7 +182,7 @@ def _ranks_link(view: RunView, addresses: Addresses) -> Component:
 
 
 def _compare_button(view: RunView) -> Component | None:
-    """Return the button by which two runs are picked; page_compare.js does it."""
+    """Return the button by which two runs are picked; assets/web/dash/compare.js does it."""
     if view.main_graph is None:
         return None
     return html.Button(

@@ -91,10 +91,8 @@ def build_app(
         title="gviz",
         update_title="",
         assets_folder=web,
-        # Loaded by the index page itself, before anything is drawn.
-        assets_ignore=r"^early",
-        # The latter: scripts of saved files (gviz.app.html_file).
-        assets_path_ignore=["early", "^file$"],
+        # Modules come as one script (gviz.app.server.scripts); the style of saved files is theirs.
+        assets_ignore=r"\.js$|^file\.css$",
         url_base_pathname=access.prefix,
         serve_locally=True,
         use_pages=False,
@@ -108,7 +106,7 @@ def build_app(
     app.layout = build_shell(addresses, assets, most_bytes)
     app.first_page = partial(_first_page, library, addresses, assets)
     own = f"{access.prefix}gviz.js"
-    scripts = Scripts(Path(web), f"{assets}/", "early/first_page.js")
+    scripts = Scripts(Path(web), "dash/main.js")
     app.order_scripts = partial(scripts.order, address=own)
     add_script_route(app.server, scripts, own)
     _add_routing(app, library, addresses)
@@ -153,7 +151,7 @@ def _add_routing(app: dash.Dash, library: Library, addresses: Addresses) -> None
         # Asked first: what changes while the page is made is a change of the page shown.
         shown = shown_files(library, addresses, route["path"], route["search"])
         page: Page = render_page(library, addresses, route["path"], route["search"])
-        # Which page this is, of all that the browser asked for: assets/web/page_history.js.
+        # Which page this is, of all that the browser asked for: assets/web/dash/history.js.
         return (*page, {**shown, "turn": route["turn"]})
 
     add: Any = app.callback
@@ -332,7 +330,7 @@ def _optional(name: str, prop: str) -> Input:
     """Return an input that need not be on the page.
 
     A graph without times has no timeline, one without nodes no DAG; the functions
-    (assets/web/page_links.js) set properties only where they are.
+    (assets/web/dash/links.js) set properties only where they are.
     """
     return Input(name, prop, allow_optional=True)
 
@@ -383,7 +381,7 @@ def _link_views(link: Callable[..., None]) -> None:
         State("memory", "source"),
         at_start=True,
     )
-    link("colour", Output("view", "modified_timestamp"), optional("colour", "value"))
+    link("paint", Output("view", "modified_timestamp"), optional("colour", "value"))
     link(
         "place",
         Output("dag", "source"),

@@ -20,8 +20,8 @@ def to_html(part: object) -> str:
     """Return a component, or what may stand among a component's children, as HTML.
 
     Elements become themselves without their ids, links become links, choices and inputs boxes of
-    their size that show their value, views of :mod:`gviz.app.components.canvases` the boxes that
-    assets/web/early/first_page.js draws in; components of other kinds are left out.
+    their size that show their value, views of :mod:`gviz.app.components` the boxes that
+    assets/web/dash/first_page.js draws in; components of other kinds are left out.
     """
     if part is None or isinstance(part, bool):
         return ""

@@ -180,7 +180,7 @@ def _selection(asked: object) -> list[int]:
 
 
 def _as_parts(component: Component) -> Response:
-    """Return a component as what assets/web/parts.js makes elements of."""
+    """Return a component as what assets/web/core/parts.js makes elements of."""
     parts = Parts()
     place = parts.add(component)
     text = json.dumps({"parts": parts.list, "place": place}, separators=(",", ":"))

@@ -13,6 +13,8 @@ from typing import NamedTuple
 import dash
 from flask import Flask, Response
 
+from gviz.app.components import join_modules
+
 _TAG = re.compile(r"<script\b.*?</script>", re.DOTALL)
 _SOURCE = re.compile(r'src="([^"]*)"')
 _FETCHED = re.compile(r'<link rel="preload" as="script" href="([^"]*)"')
@@ -44,25 +46,22 @@ class PageScripts(NamedTuple):
 
 
 class Scripts:
-    """The scripts of pages: gviz's own as one, before Dash's.
+    """The scripts of pages: gviz's own modules as one, before Dash's.
 
-    Fifty answers of a few kilobytes each take a browser longer than all of Dash. The small files
-    stay what is edited: a changed one is in the next page's script.
+    The modules stay what is edited: a changed one is in the next page's script.
 
     Parameters
     ----------
     folder
-        Of gviz's own scripts, which need nothing of Dash to draw.
-    assets
-        Where their addresses begin in Dash's tags.
-    last
-        The one that runs behind the others, in the folder.
+        Of gviz's own modules, which need nothing of Dash to draw.
+    entry
+        The module that imports the others.
     """
 
-    def __init__(self, folder: Path, assets: str, last: str) -> None:
-        self._folder, self._assets, self._last = folder, assets, last
+    def __init__(self, folder: Path, entry: str) -> None:
+        self._folder, self._entry = folder, entry
         self._lock = threading.Lock()
-        self._made: tuple[Sequence[str], str, bytes] = ((), "", b"")
+        self._made: tuple[Sequence[float], str, bytes] = ((), "", b"")
 
     def order(self, tags: str, address: str) -> PageScripts:
         """Return a page's scripts in the order they are to run.
@@ -75,11 +74,9 @@ class Scripts:
             Where :meth:`answer` is served.
         """
         found = {tag: f[1] for tag in _TAG.findall(tags) if (f := _SOURCE.search(tag))}
-        ours = [source for source in found.values() if source.startswith(self._assets)]
         left_out = {tag for tag, s in found.items() if _GRID.search(s) or _OLD_TABLE.search(s)}
-        left_out |= {tag for tag, source in found.items() if source in ours}
         others = [tag for tag in _TAG.findall(tags) if tag not in left_out]
-        own = f"{address}?v={self._version(ours)}"
+        own = f"{address}?v={self._version()}"
         head = [_preload(own)]
         fetched = "".join(_preload(found[tag], _LATER) for tag in others if tag in found)
         grids = [source for source in found.values() if _GRID.search(source)]
@@ -94,18 +91,15 @@ class Scripts:
         response.cache_control.immutable = True
         return response
 
-    def _version(self, sources: Sequence[str]) -> str:
-        """Return what names the content of scripts; their addresses end with when they changed."""
+    def _version(self) -> str:
+        """Return what names the content of the script."""
+        # All modules, imported or not: a stamp a file is read faster than their imports.
+        changed = [path.stat().st_mtime for path in sorted(self._folder.rglob("*.js"))]
         with self._lock:
-            if self._made[0] != sources:
-                names = [source.removeprefix(self._assets).split("?")[0] for source in sources]
-                parts = [self._read(name) for name in (*names, self._last)]
-                text = "\n".join(parts).encode()
-                self._made = (sources, hashlib.sha256(text).hexdigest()[:16], text)
+            if self._made[0] != changed:
+                text = join_modules(self._folder, self._entry).encode()
+                self._made = (changed, hashlib.sha256(text).hexdigest()[:16], text)
             return self._made[1]
-
-    def _read(self, name: str) -> str:
-        return f"/* {name} */\n{(self._folder / name).read_text(encoding='utf-8')};"
 
 
 def script_addresses(app: dash.Dash) -> list[str]:

@@ -28,7 +28,7 @@ from gviz.recording import SCHEMA_VERSION, read_version, upgrade_recording
 MOST_BYTES = 512 << 20
 #: 100,000 nodes in a verbose dump are 54 MB, and take 19 s and 430 MB of memory to import.
 MOST_DOT_BYTES = 64 << 20
-#: As page_upload.js cuts files.
+#: As assets/web/dash/upload.js cuts files.
 PIECE_BYTES = 4 << 20
 #: Files on their way at once; an upload that was given up keeps its place until then.
 _MOST_UNDER_WAY = 16

@@ -1,6 +1,6 @@
 """The memory view as arrays: lifetimes of what a graph allocates, who is given what, the pool.
 
-Drawn by assets/web/memory.js, on the axis of the timeline.
+Drawn by assets/web/memory/memory.js, on the axis of the timeline.
 """
 
 from __future__ import annotations

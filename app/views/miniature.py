@@ -1,6 +1,6 @@
 """The small picture of a graph: its most typical launch in lanes, and how wide it is on its way.
 
-Numbers instead of a picture: assets/web/miniature.js draws them in the colours of the theme.
+Numbers instead of a picture: assets/web/dash/miniature.js draws them in the colours of the theme.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 UNITS = 400
 #: More lanes than these share the rows of the picture.
 _MOST_LANES = 12
-#: Names with a colour of their own: the categories of assets/web/colour.js but its last.
+#: Names with a colour of their own: the categories of assets/web/core/colour.js but its last.
 _MOST_NAMES = 10
 #: Steps along the graph, from its roots to its ends.
 _STEPS = 120

@@ -28,7 +28,7 @@ TEXT, SHAPE = 4.5, 3.0
 Colour = tuple[float, float, float, float]
 
 PALETTES = """kinds => ["light", "dark"].map((name) => {
-  const { colour, canvas, dagDraw } = window.gviz;
+  const { colour, canvas } = window.gviz;
   const theme = canvas.theme(name);
   const fills = [colour.ramp(name), colour.changes(name)].flatMap(({ css, darkText }) =>
     css.map((fill, i) => [fill, darkText[i] ? theme.inkDark : theme.inkLight]));
@@ -38,7 +38,7 @@ PALETTES = """kinds => ["light", "dark"].map((name) => {
     ...places.map((at) => colour.category(at, name)),
   ];
   fills.push(...names.map((css) => [css, theme.inkDark]));
-  return { theme, fills, veil: dagDraw.VEIL };
+  return { theme, fills, veil: canvas.VEIL };
 })"""
 
 #: Remembers every text drawn on a canvas with what was under it at three places.

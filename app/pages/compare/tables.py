@@ -124,7 +124,7 @@ def _choices(found: Comparison) -> list[dict[str, str]]:
 def table_pane(
     found: Comparison, editions: Sides, rows: str | None, addresses: Addresses
 ) -> Component:
-    """Return the pane of the tables; page_compare.js fills it."""
+    """Return the pane of the tables; assets/web/dash/compare.js fills it."""
     columns = _columns(found)
     shown = rows if rows in columns else FIRST
     about = {

@@ -12,7 +12,7 @@ from gviz.app.components import Addresses, Dag, Query, Sides, Timeline, pane, se
 from gviz.app.pages.compare.comparison import Comparison
 from gviz.app.pages.compare.page_levels import SIDES, PageLevel
 
-#: Views of one page share selection and hover; GROUP in assets/web/page_compare.js.
+#: Views of one page share selection and hover; GROUP in assets/web/dash/compare.js.
 _GROUP = "compare-page"
 _COLOURS = ({"value": "change", "label": "change"}, {"value": "ratio", "label": "relative change"},
             {"value": "kind", "label": "kind"})  # fmt: skip
@@ -23,7 +23,7 @@ def _look(query: Query) -> dict[str, Any]:
     return {
         "selected": list(query.node_ids),
         "colour": query.colour or "change",
-        # The browser knows whether the page is dark; page_compare.js says it at once.
+        # The browser knows whether the page is dark; assets/web/dash/compare.js says it at once.
         "theme": "light",
         "group": _GROUP,
         "style": {"height": "100%", "width": "100%"},

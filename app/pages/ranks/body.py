@@ -24,7 +24,7 @@ from gviz.app.pages.ranks.tables import RankLinks, graph_skew, launch_table
 from gviz.comparison import GraphSkew, RankComparison, RankGraph, longest_wait, typical_launch
 from gviz.model import GraphTree, read_tree
 
-#: Views of the page share selection and hover; GROUP in assets/web/page_ranks.js.
+#: Views of the page share selection and hover; GROUP in assets/web/dash/ranks.js.
 _GROUP = "ranks-page"
 
 
@@ -175,7 +175,7 @@ def _timeline(
         source=source,
         selected=list(query.node_ids),
         colour="duration",
-        # The browser knows whether the page is dark; page_ranks.js says it at once.
+        # The browser knows whether the page is dark; assets/web/dash/ranks.js says it at once.
         theme="light",
         group=_GROUP,
         style={"height": "100%", "width": "100%"},

@@ -18,7 +18,7 @@ from gviz.recording import rows
 #: What nodes may have in common: kernel name, node type, innermost NVTX range, range around them.
 Grouping = Literal["name", "kind", "range", "nesting"]
 
-#: Nodes of a link: as many as the graph page keeps in its address (page_history.js).
+#: Nodes of a link: as many as the graph page keeps in its address (dash/history.js).
 MOST_LINKED = 100
 _MEANING = "Show them selected in the graph"
 

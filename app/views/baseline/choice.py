@@ -18,7 +18,7 @@ def baseline_choice(
 
     With a baseline also the way to both graphs side by side.
     """
-    # Worded by page_history.js too, while graphs are compared.
+    # Worded by assets/web/dash/history.js too, while graphs are compared.
     note = html.Span(
         compared.problem, id="baseline-note", className="gv-muted gv-ellipsis", role="status"
     )

@@ -1,6 +1,6 @@
 """What the edges of the DAG carry and who is given which address, as arrays for the browser.
 
-assets/web/data_uses.js and dag_data.js draw from these alone.
+assets/web/dag/scene/uses.js and assets/web/dag/draw/data_edges.js draw from these alone.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What nodes of the DAG can be coloured by: values on a scale, and categories.
 
 The header of the DAG's payload says for each overlay that this graph has where its values are
-(an array of the payload), and what they mean; assets/web/overlay.js draws from that alone.
+(an array of the payload), and what they mean; assets/web/dag/overlay draws from that alone.
 """
 
 from __future__ import annotations

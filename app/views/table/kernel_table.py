@@ -1,6 +1,6 @@
 """The table of nodes by kernel name: what nodes of one name take together.
 
-The rows are made in the browser (assets/web/page_kernels.js) of those rows of the table of nodes
+The rows are made in the browser (assets/web/dash/kernels.js) of those rows of the table of nodes
 that its search, its filters and the brush leave.
 """
 

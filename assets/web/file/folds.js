@@ -5,29 +5,22 @@
  *   Folds  sets of open folds, the empty one first; of each fold the place of the set that opening
  *   it leads to, and the fold around it
  */
-(function () {
-  "use strict";
-  const gviz = (window.gviz = window.gviz || {});
-  gviz.file = gviz.file || {};
 
-  /** The place of the set that is these folds, or that of none. @param {Folds} all */
-  function placeOf(all, open) {
-    const key = open.toSorted().join();
-    return Math.max(0, all.sets.findIndex((set) => set.join() === key));
-  }
+/** The place of the set that is these folds, or that of none. @param {Folds} all */
+export function placeOf(all, open) {
+  const key = open.toSorted().join();
+  return Math.max(0, all.sets.findIndex((set) => set.join() === key));
+}
 
-  /**
-   * The place of the set that follows when a reader wants these folds open.
-   * @param {Folds} all @param {string[]} open what is open @param {string[]} wanted
-   */
-  function next(all, open, wanted) {
-    const opened = wanted.filter((id) => !open.includes(id) && all.folds[id]);
-    if (opened.length) return all.folds[opened[opened.length - 1]][0];
-    const closed = open.find((id) => !wanted.includes(id));
-    if (!closed) return placeOf(all, open);
-    const around = all.folds[closed][1];
-    return around ? all.folds[around][0] : 0;
-  }
-
-  gviz.file.folds = { placeOf, next };
-})();
+/**
+ * The place of the set that follows when a reader wants these folds open.
+ * @param {Folds} all @param {string[]} open what is open @param {string[]} wanted
+ */
+export function next(all, open, wanted) {
+  const opened = wanted.filter((id) => !open.includes(id) && all.folds[id]);
+  if (opened.length) return all.folds[opened[opened.length - 1]][0];
+  const closed = open.find((id) => !wanted.includes(id));
+  if (!closed) return placeOf(all, open);
+  const around = all.folds[closed][1];
+  return around ? all.folds[around][0] : 0;
+}

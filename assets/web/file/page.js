@@ -1,300 +1,223 @@
 /** The page of a saved file: its views joined as the application joins them, without a server. */
-(function () {
-  "use strict";
-  const gviz = (window.gviz = window.gviz || {});
-  const { store, address, folds } = gviz.file;
-  const { parts } = gviz;
-  /** Whoever was touched last shows a selection as it is; the others bring it into view. */
-  const touched = gviz.lastTouched(["dag", "timeline", "memory", "nodes", "inspector"]);
-  /** Where Mantine keeps the chosen scheme, as early/theme.js reads it. */
-  const SCHEME = "mantine-color-scheme-value";
-  const VIEWS = { dag: "Dag", timeline: "Timeline", memory: "Memory" };
+import * as bus from "../core/bus.js";
+import { make } from "../core/parts.js";
+import { openView } from "../page/views.js";
+import { Table } from "../table/table.js";
+import * as address from "./address.js";
+import * as folds from "./folds.js";
+import { FileInspector } from "./inspector.js";
+const VIEWS = { dag: "Dag", timeline: "Timeline", memory: "Memory" };
 
-  const byId = (id) => document.getElementById(id);
+export const byId = (id) => document.getElementById(id);
 
-  /** "dark" or "light", as the document says. */
-  function theme() {
-    return document.documentElement.getAttribute("data-mantine-color-scheme");
+/** "dark" or "light", as the document says. */
+export function theme() {
+  return document.documentElement.getAttribute("data-mantine-color-scheme");
+}
+
+/** A place among `names`, or else the first of them. */
+const oneOf = (names, asked) => (names.includes(asked) ? asked : names[0]);
+
+export class Page {
+  /** @param {Object} graph blob graph-ID @param {Nodes} nodes @param {Object} asked */
+  constructor(graph, nodes, asked, touched) {
+    Object.assign(this, { graph, nodes, touched, frames: {}, filtered: null });
+    this.name = graph.name;
+    byId("page").replaceChildren(make(graph.parts, graph.page));
+    byId("file-note").textContent = graph.note;
+    document.title = `${graph.name} – gviz`;
+    this.group = bus.group(bus.PAGE);
+    this.state = this.begin(asked);
+    this.group.selected = this.state.node;
+    this.end = bus.subscribe(bus.PAGE, () => this.hear());
+    this.frame("dag");
+    this.frame("timeline");
+    this.table = new Table(byId("nodes"), graph.columns, nodes, {
+      group: this.group, name: graph.name, select: (ids) => this.group.select(ids),
+    });
+    this.inspector = new FileInspector(byId("inspector-body"), graph, nodes, this.group);
+    this.listen();
+    this.settle();
+    if (this.state.node.length) this.table.show(this.state.node[0]);
   }
 
-  /** A place among `names`, or else the first of them. */
-  const oneOf = (names, asked) => (names.includes(asked) ? asked : names[0]);
-
-  class Page {
-    /** @param {Object} graph blob graph-ID @param {gviz.file.Nodes} nodes @param {Object} asked */
-    constructor(graph, nodes, asked) {
-      Object.assign(this, { graph, nodes, frames: {}, filtered: null });
-      this.name = graph.name;
-      byId("page").replaceChildren(parts.make(graph.parts, graph.page));
-      byId("file-note").textContent = graph.note;
-      document.title = `${graph.name} – gviz`;
-      this.group = gviz.bus.group(gviz.bus.PAGE);
-      this.state = this.begin(asked);
-      this.group.selected = this.state.node;
-      this.end = gviz.bus.subscribe(gviz.bus.PAGE, () => this.hear());
-      this.frame("dag");
-      this.frame("timeline");
-      this.table = new gviz.file.Table(byId("nodes"), graph.columns, nodes, {
-        group: this.group, name: graph.name, select: (ids) => this.group.select(ids),
-      });
-      this.inspector = new gviz.file.Inspector(byId("inspector-body"), graph, nodes, this.group);
-      this.listen();
-      this.settle();
-      if (this.state.node.length) this.table.show(this.state.node[0]);
-    }
-
-    /** The state to begin with: what is asked for, where the file has it. */
-    begin(asked) {
-      const { graph } = this;
-      const keys = Object.keys(graph.dag).map((key) => key.split("|"));
-      const launches = Object.keys(graph.timeline);
-      const offered = (id) => Array.from(byId(id)?.options || [], (option) => !option.disabled && option.value);
-      const fold = oneOf(Object.keys(graph.folds), asked.fold);
-      const sets = this.foldsOf(fold);
-      return {
-        graph: graph.id,
-        node: (asked.node || []).filter((id) => this.nodes.has(id)),
-        launch: oneOf([byId("launch")?.value ?? launches[0], ...launches], asked.launch),
-        colour: oneOf([graph.colour, ...offered("colour")], asked.colour),
-        layout: oneOf([graph.layout, ...keys.map(([layout]) => layout)], asked.layout),
-        fold,
-        open: sets.sets[folds.placeOf(sets, asked.open || [])],
-        edges: oneOf(["all", "data"], asked.edges),
-        buffer: asked.buffer || null,
-        panel: oneOf(["timeline", "memory"], asked.panel),
-      };
-    }
-
-    foldsOf(fold) {
-      return this.graph.folds[fold];
-    }
-
-    // -- the canvases -------------------------------------------------------------------
-
-    frame(name) {
-      const box = byId(name);
-      if (!box) return;
-      const { node } = this.state;
-      this.frames[name] = new gviz.Frame(box, VIEWS[name], {
-        ...this.props(name), id: name, selected: node, group: gviz.bus.PAGE,
-        focus: node.length ? { node: node[0], token: 0 } : null,
-        setProps: (change) => this.told(change),
-      });
-    }
-
-    /** What a view is to show. */
-    props(name) {
-      const { colour, open, buffer } = this.state;
-      return { source: this.source(name), colour, open, buffer, theme: theme() };
-    }
-
-    source(name) {
-      const { graph, state } = this;
-      if (name === "timeline") return `${graph.id}/${graph.timeline[state.launch]}`;
-      // The median launch and the stack of all have no single one to place nodes by.
-      const launch = state.launch in graph.memory ? state.launch : Object.keys(graph.memory)[0];
-      if (name === "memory") return `${graph.id}/${graph.memory[launch]}`;
-      const all = this.foldsOf(state.fold);
-      const place = graph.dag[`${state.layout}|${launch}|${state.fold}|${folds.placeOf(all, state.open)}`];
-      return `${graph.id}/${place}${state.edges === "data" ? "" : "/plain"}`;
-    }
-
-    /** Have the views show the state. */
-    update() {
-      for (const [name, frame] of Object.entries(this.frames)) {
-        frame.update({ ...frame.props, ...this.props(name) });
-      }
-      this.settle();
-    }
-
-    /** A view changed a property of its own. */
-    told({ open, layout, buffer }) {
-      if (buffer !== undefined) {
-        this.state.buffer = buffer;
-        address.write(this.state);
-      }
-      // What it drew where it could not draw what was asked for.
-      if (layout && layout !== this.state.layout) {
-        this.state.layout = layout;
-        this.settle();
-      }
-      if (!open) return;
-      const all = this.foldsOf(this.state.fold);
-      this.state.open = all.sets[folds.next(all, this.state.open, open)];
-      this.update();
-    }
-
-    // -- selection ----------------------------------------------------------------------
-
-    /** Selection, hover or filter changed: the canvases know, the rest is told. */
-    hear() {
-      const { selected, filtered } = this.group;
-      if (!gviz.bus.same(selected, this.state.node)) {
-        this.state.node = selected.slice();
-        for (const [name, frame] of Object.entries(this.frames)) {
-          if (selected.length && name !== touched()) frame.show(selected[0]);
-        }
-        if (selected.length && touched() !== "nodes") this.table.show(selected[0]);
-        this.settle();
-      }
-      if (filtered !== this.filtered) {
-        this.filtered = filtered;
-        this.table.change({ only: filtered && new Set(filtered) });
-        this.count();
-      }
-      this.table.mark();
-      this.inspector.mark(this.group.hovered);
-    }
-
-    /** What follows from the state without the canvases: inspector, controls, address. */
-    settle() {
-      const { state } = this;
-      this.inspector.showNodes(state.node);
-      for (const name of ["launch", "colour"]) if (byId(name)) byId(name).value = state[name];
-      if (byId("folding")) byId("folding").value = state.fold;
-      if (byId("data")) byId("data").checked = state.edges === "data";
-      for (const name of ["layout", "panel"]) {
-        const choice = document.querySelector(`#${name} input[value="${state[name]}"]`);
-        if (choice) choice.checked = true;
-      }
-      this.showPanel();
-      this.count();
-      address.write(state);
-    }
-
-    /** Timeline or memory; the memory view is made when it is first looked at. */
-    showPanel() {
-      const memory = this.state.panel === "memory";
-      byId("timeline-box").hidden = memory;
-      byId("memory-box").hidden = !memory;
-      if (byId("eager-box")) byId("eager-box").hidden = memory;
-      if (memory && !this.frames.memory) this.frame("memory");
-    }
-
-    count() {
-      const [shown, all] = [this.table.rows.length, this.nodes.ids.length];
-      byId("row-count").textContent = shown === all ? "" : `${shown} of ${all}`;
-      const clear = byId("filter-clear");
-      clear.hidden = !this.filtered;
-      clear.textContent = this.filtered ? `${this.filtered.length} of ${all} nodes ✕` : "";
-    }
-
-    // -- controls -----------------------------------------------------------------------
-
-    listen() {
-      const page = byId("page");
-      this.listening = new AbortController();
-      const on = (target, name, handler) =>
-        target.addEventListener(name, handler, { signal: this.listening.signal });
-      on(page, "change", (event) => this.choose(event.target));
-      on(page, "input", (event) => {
-        if (event.target.id !== "search") return;
-        this.table.change({ search: event.target.value });
-        this.count();
-      });
-      on(page, "click", (event) => {
-        if (event.target.id === "filter-clear") this.group.filter(null);
-        if (event.target.id === "save-rows") this.table.saveCsv();
-        const following = event.target.closest("button[data-follow]");
-        if (following) this.follow(following.dataset.follow);
-      });
-    }
-
-    choose({ id, name, value, checked }) {
-      if (id === "graph-choice") window.location.hash = `graph=${value}`;
-      const named = ["layout", "panel"].includes(name) && name;
-      const choice = { launch: "launch", colour: "colour", folding: "fold", data: "edges" }[id] || named;
-      if (!choice) return;
-      this.state[choice] = id === "data" ? (checked ? "data" : "all") : value;
-      if (choice === "fold") this.state.open = [];
-      this.update();
-    }
-
-    /** Follow an address: the button of the inspector says which. */
-    follow(buffer) {
-      Object.assign(this.state, { edges: "data", buffer });
-      this.update();
-    }
-
-    close() {
-      this.end();
-      this.listening.abort();
-      this.table.destroy();
-      for (const frame of Object.values(this.frames)) frame.destroy();
-    }
+  /** The state to begin with: what is asked for, where the file has it. */
+  begin(asked) {
+    const { graph } = this;
+    const keys = Object.keys(graph.dag).map((key) => key.split("|"));
+    const launches = Object.keys(graph.timeline);
+    const offered = (id) => Array.from(byId(id)?.options || [], (option) => !option.disabled && option.value);
+    const fold = oneOf(Object.keys(graph.folds), asked.fold);
+    const sets = this.foldsOf(fold);
+    return {
+      graph: graph.id,
+      node: (asked.node || []).filter((id) => this.nodes.has(id)),
+      launch: oneOf([byId("launch")?.value ?? launches[0], ...launches], asked.launch),
+      colour: oneOf([graph.colour, ...offered("colour")], asked.colour),
+      layout: oneOf([graph.layout, ...keys.map(([layout]) => layout)], asked.layout),
+      fold,
+      open: sets.sets[folds.placeOf(sets, asked.open || [])],
+      edges: oneOf(["all", "data"], asked.edges),
+      buffer: asked.buffer || null,
+      panel: oneOf(["timeline", "memory"], asked.panel),
+    };
   }
 
-  // -- the file -------------------------------------------------------------------------
-
-  let page = null;
-
-  /** Open what the address asks for. */
-  async function open(file) {
-    const asked = address.read();
-    const { id } = file.graphs.find((graph) => graph.id === asked.graph) || file.graphs[0];
-    const [graph, columns] = await Promise.all([store.json(`graph-${id}`), store.json(`table-${id}`)]);
-    if (page) page.close();
-    page = new Page(graph, new gviz.file.Nodes(columns), asked);
+  foldsOf(fold) {
+    return this.graph.folds[fold];
   }
 
-  const system = window.matchMedia("(prefers-color-scheme: dark)");
+  // -- the canvases -------------------------------------------------------------------
 
-  function switchTheme() {
-    const next = theme() === "dark" ? "light" : "dark";
-    system.removeEventListener("change", followSystem);
-    try {
-      window.localStorage.setItem(SCHEME, next);
-    } catch {
-      // Storage may be blocked; then the choice lasts as long as the page.
-    }
-    applyTheme(next);
-  }
-
-  /** Whether a reader has chosen dark or light, here or on another page. */
-  function isChosen() {
-    try {
-      return ["dark", "light"].includes(window.localStorage.getItem(SCHEME));
-    } catch {
-      return false;
-    }
-  }
-
-  /** The system went dark or light; a frame may hear of it only after it has begun. */
-  function followSystem() {
-    applyTheme(system.matches ? "dark" : "light");
-  }
-
-  function applyTheme(name) {
-    document.documentElement.setAttribute("data-mantine-color-scheme", name);
-    const button = byId("theme-switch");
-    button.textContent = name === "dark" ? "☾" : "☀";
-    button.title = name === "dark" ? "Switch to light" : "Switch to dark";
-    if (page) page.update();
-  }
-
-  async function start() {
-    const box = byId("file");
+  frame(name) {
+    const box = byId(name);
     if (!box) return;
-    try {
-      if (!window.DecompressionStream) throw new Error("it is too old; a browser of 2023 or later opens it");
-      gviz.payload.stored = store.payload;
-      const file = await store.json("file");
-      box.replaceWith(parts.make(file.parts, file.frame));
-      const mark = parts.element("img", { src: document.querySelector("link[rel=icon]").href, alt: "", width: "22", height: "22" });
-      byId("brand-mark").replaceWith(mark);
-      byId("theme-switch").addEventListener("click", switchTheme);
-      if (isChosen()) {
-        applyTheme(theme());
-      } else {
-        followSystem();
-        system.addEventListener("change", followSystem);
-      }
-      window.addEventListener("hashchange", () => open(file));
-      await open(file);
-    } catch (error) {
-      (byId("page") || box).textContent = `This browser could not open the file: ${error.message}.`;
-    }
+    const { node } = this.state;
+    this.frames[name] = openView(box, VIEWS[name], {
+      ...this.props(name), id: name, selected: node, group: bus.PAGE,
+      focus: node.length ? { node: node[0], token: 0 } : null,
+      setProps: (change) => this.told(change),
+    });
   }
 
-  start();
-})();
+  /** What a view is to show. */
+  props(name) {
+    const { colour, open, buffer } = this.state;
+    return { source: this.source(name), colour, open, buffer, theme: theme() };
+  }
+
+  source(name) {
+    const { graph, state } = this;
+    if (name === "timeline") return `${graph.id}/${graph.timeline[state.launch]}`;
+    // The median launch and the stack of all have no single one to place nodes by.
+    const launch = state.launch in graph.memory ? state.launch : Object.keys(graph.memory)[0];
+    if (name === "memory") return `${graph.id}/${graph.memory[launch]}`;
+    const all = this.foldsOf(state.fold);
+    const place = graph.dag[`${state.layout}|${launch}|${state.fold}|${folds.placeOf(all, state.open)}`];
+    return `${graph.id}/${place}${state.edges === "data" ? "" : "/plain"}`;
+  }
+
+  /** Have the views show the state. */
+  update() {
+    for (const [name, frame] of Object.entries(this.frames)) {
+      frame.update({ ...frame.props, ...this.props(name) });
+    }
+    this.settle();
+  }
+
+  /** A view changed a property of its own. */
+  told({ open, layout, buffer }) {
+    if (buffer !== undefined) {
+      this.state.buffer = buffer;
+      address.write(this.state);
+    }
+    // What it drew where it could not draw what was asked for.
+    if (layout && layout !== this.state.layout) {
+      this.state.layout = layout;
+      this.settle();
+    }
+    if (!open) return;
+    const all = this.foldsOf(this.state.fold);
+    this.state.open = all.sets[folds.next(all, this.state.open, open)];
+    this.update();
+  }
+
+  // -- selection ----------------------------------------------------------------------
+
+  /** Selection, hover or filter changed: the canvases know, the rest is told. */
+  hear() {
+    const { selected, filtered } = this.group;
+    if (!bus.same(selected, this.state.node)) {
+      this.state.node = selected.slice();
+      for (const [name, frame] of Object.entries(this.frames)) {
+        if (selected.length && name !== this.touched()) frame.show(selected[0]);
+      }
+      if (selected.length && this.touched() !== "nodes") this.table.show(selected[0]);
+      this.settle();
+    }
+    if (filtered !== this.filtered) {
+      this.filtered = filtered;
+      this.table.change({ only: filtered && new Set(filtered) });
+      this.count();
+    }
+    this.table.mark();
+    this.inspector.mark(this.group.hovered);
+  }
+
+  /** What follows from the state without the canvases: inspector, controls, address. */
+  settle() {
+    const { state } = this;
+    this.inspector.showNodes(state.node);
+    for (const name of ["launch", "colour"]) if (byId(name)) byId(name).value = state[name];
+    if (byId("folding")) byId("folding").value = state.fold;
+    if (byId("data")) byId("data").checked = state.edges === "data";
+    for (const name of ["layout", "panel"]) {
+      const choice = document.querySelector(`#${name} input[value="${state[name]}"]`);
+      if (choice) choice.checked = true;
+    }
+    this.showPanel();
+    this.count();
+    address.write(state);
+  }
+
+  /** Timeline or memory; the memory view is made when it is first looked at. */
+  showPanel() {
+    const memory = this.state.panel === "memory";
+    byId("timeline-box").hidden = memory;
+    byId("memory-box").hidden = !memory;
+    if (byId("eager-box")) byId("eager-box").hidden = memory;
+    if (memory && !this.frames.memory) this.frame("memory");
+  }
+
+  count() {
+    const [shown, all] = [this.table.rows.length, this.nodes.ids.length];
+    byId("row-count").textContent = shown === all ? "" : `${shown} of ${all}`;
+    const clear = byId("filter-clear");
+    clear.hidden = !this.filtered;
+    clear.textContent = this.filtered ? `${this.filtered.length} of ${all} nodes ✕` : "";
+  }
+
+  // -- controls -----------------------------------------------------------------------
+
+  listen() {
+    const page = byId("page");
+    this.listening = new AbortController();
+    const on = (target, name, handler) =>
+      target.addEventListener(name, handler, { signal: this.listening.signal });
+    on(page, "change", (event) => this.choose(event.target));
+    on(page, "input", (event) => {
+      if (event.target.id !== "search") return;
+      this.table.change({ search: event.target.value });
+      this.count();
+    });
+    on(page, "click", (event) => {
+      if (event.target.id === "filter-clear") this.group.filter(null);
+      if (event.target.id === "save-rows") this.table.saveCsv();
+      const following = event.target.closest("button[data-follow]");
+      if (following) this.follow(following.dataset.follow);
+    });
+  }
+
+  choose({ id, name, value, checked }) {
+    if (id === "graph-choice") window.location.hash = `graph=${value}`;
+    const named = ["layout", "panel"].includes(name) && name;
+    const choice = { launch: "launch", colour: "colour", folding: "fold", data: "edges" }[id] || named;
+    if (!choice) return;
+    this.state[choice] = id === "data" ? (checked ? "data" : "all") : value;
+    if (choice === "fold") this.state.open = [];
+    this.update();
+  }
+
+  /** Follow an address: the button of the inspector says which. */
+  follow(buffer) {
+    Object.assign(this.state, { edges: "data", buffer });
+    this.update();
+  }
+
+  close() {
+    this.end();
+    this.listening.abort();
+    this.table.destroy();
+    for (const frame of Object.values(this.frames)) frame.destroy();
+  }
+}

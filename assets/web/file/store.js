@@ -1,54 +1,49 @@
 /** What a saved file has with it: blobs of data, and out of them the payloads that views ask for. */
-(function () {
-  "use strict";
-  const gviz = (window.gviz = window.gviz || {});
-  /** @type {Map<string, Promise<any>>} what was unpacked, by name */
-  const unpacked = new Map();
+import * as payloads from "../core/payload.js";
 
-  /** The bytes of a blob. @param {string} name @returns {Promise<ArrayBuffer>} */
-  async function bytes(name) {
-    const element = document.getElementById(`blob-${name}`);
-    if (!element) throw new Error(`this file has no ${name}`);
-    const text = atob(element.textContent);
-    const packed = new Uint8Array(text.length);
-    for (let at = 0; at < text.length; at++) packed[at] = text.charCodeAt(at);
-    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-    return new Response(stream).arrayBuffer();
+/** @type {Map<string, Promise<any>>} what was unpacked, by name */
+const unpacked = new Map();
+
+/** The bytes of a blob. @param {string} name @returns {Promise<ArrayBuffer>} */
+async function bytes(name) {
+  const element = document.getElementById(`blob-${name}`);
+  if (!element) throw new Error(`this file has no ${name}`);
+  const text = atob(element.textContent);
+  const packed = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at++) packed[at] = text.charCodeAt(at);
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).arrayBuffer();
+}
+
+/** A blob as bytes, unpacked once. @param {string} name @returns {Promise<ArrayBuffer>} */
+function buffer(name) {
+  if (!unpacked.has(name)) unpacked.set(name, bytes(name));
+  return unpacked.get(name);
+}
+
+/** A blob of JSON, unpacked and read once. @param {string} name @returns {Promise<any>} */
+export function json(name) {
+  const key = `${name} as JSON`;
+  if (!unpacked.has(key)) {
+    unpacked.set(key, bytes(name).then((data) => JSON.parse(new TextDecoder().decode(data))));
   }
+  return unpacked.get(key);
+}
 
-  /** A blob as bytes, unpacked once. @param {string} name @returns {Promise<ArrayBuffer>} */
-  function buffer(name) {
-    if (!unpacked.has(name)) unpacked.set(name, bytes(name));
-    return unpacked.get(name);
+/**
+ * The payload of a source: the number of a graph, the place of one of its headers, and "plain"
+ * where what edges carry is not wanted.
+ */
+export async function payload(source) {
+  const [graph, place, plain] = source.split("/");
+  const [{ headers, strings, data_arrays: carried }, arrays] = await Promise.all([
+    json(`graph-${graph}`),
+    buffer(`arrays-${graph}`),
+  ]);
+  const header = { ...headers[place], strings: strings[headers[place].strings] };
+  if (plain) {
+    const kept = Object.entries(header.arrays).filter(([name]) => !carried.includes(name));
+    header.arrays = Object.fromEntries(kept);
   }
-
-  /** A blob of JSON, unpacked and read once. @param {string} name @returns {Promise<any>} */
-  function json(name) {
-    const key = `${name} as JSON`;
-    if (!unpacked.has(key)) {
-      unpacked.set(key, bytes(name).then((data) => JSON.parse(new TextDecoder().decode(data))));
-    }
-    return unpacked.get(key);
-  }
-
-  /**
-   * The payload of a source: the number of a graph, the place of one of its headers, and "plain"
-   * where what edges carry is not wanted.
-   */
-  async function payload(source) {
-    const [graph, place, plain] = source.split("/");
-    const [{ headers, strings, data_arrays: carried }, arrays] = await Promise.all([
-      json(`graph-${graph}`),
-      buffer(`arrays-${graph}`),
-    ]);
-    const header = { ...headers[place], strings: strings[headers[place].strings] };
-    if (plain) {
-      const kept = Object.entries(header.arrays).filter(([name]) => !carried.includes(name));
-      header.arrays = Object.fromEntries(kept);
-    }
-    return gviz.payload.arrange(header, arrays, 0);
-  }
-
-  gviz.file = gviz.file || {};
-  gviz.file.store = { json, payload };
-})();
+  return payloads.arrange(header, arrays, 0);
+}

@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
-from importlib.resources import files
+from importlib.resources import as_file, files
 from pathlib import Path
 
 import numpy as np
@@ -33,8 +33,8 @@ from saved_file import SavedFile, part_text
 from gviz.app.components.addresses import Addresses, Baseline
 from gviz.app.components.dag_options import FOLDINGS
 from gviz.app.components.parts import Parts
+from gviz.app.components.web_modules import join_modules, list_modules
 from gviz.app.files.library import Library
-from gviz.app.html_file.document import scripts
 from gviz.app.html_file.file import write_html
 from gviz.app.html_file.launches import check_asked, choose, parse_asked
 from gviz.app.html_file.pool import Pool
@@ -115,45 +115,39 @@ def test_policy_allows_the_files_own_scripts_and_no_connection(small: SavedFile)
     assert len(small.code) == 2
 
 
-def test_drawing_scripts_are_the_applications_and_none_is_forgotten() -> None:
+def test_script_is_the_modules_of_a_file_and_of_the_views(small: SavedFile) -> None:
     web = files("gviz.assets") / "web"
-    shared = {path.name for path in web.iterdir() if path.name.endswith(".js")}
-    own = {f"file/{path.name}" for path in (web / "file").iterdir() if path.name.endswith(".js")}
-    pages = {name for name in shared if name.startswith("page_")}
-    pages -= {"page_keys.js", "page_split.js"}
-    with_dash = {"component.js", "dash_props.js", "grid_rows.js", "miniature.js", "runs_table.js"}
-    assert set(scripts()) == (shared - pages - with_dash) | own
-    assert len(scripts()) == len(set(scripts()))
-    for name in [*scripts(), "early/theme.js", "page.css", "canvas.css", "file/file.css"]:
-        text = (web / name).read_text(encoding="utf-8").lower()
+    assert small.code[-1] == join_modules(web, "file/main.js")
+    names = list_modules(web, "file/main.js")
+    folders = {name.split("/")[0] for name in names}
+    assert folders == {"core", "dag", "timeline", "memory", "table", "page", "file"}
+    for name in [*names, "early/theme.js"]:
+        text = web.joinpath(*name.split("/")).read_text(encoding="utf-8").lower()
         assert not re.search(r"</script|</style|<!--", text), name
+    for style in (web / "styles").iterdir():
+        assert not re.search(r"</script|</style|<!--", style.read_text("utf-8").lower()), style
 
 
-def test_scripts_of_files_are_the_applications_but_for_comments(small: SavedFile) -> None:
-    texts = [(files("gviz.assets") / "web" / name).read_text("utf-8") for name in scripts()]
-    lines, kept = "\n".join(texts).splitlines(), iter(small.code[-1].splitlines())
-    following = next(kept)
-    left_out = []
-    for line in lines:
-        if line == following:
-            following = next(kept, "")
-        else:
-            left_out.append(line.strip())
-    assert following == ""
-    assert len(left_out) > 1_000
-    assert [x for x in left_out if x and not x.startswith(("/**", "*", "//"))] == []
+def test_every_module_is_in_the_application_or_in_files() -> None:
+    web = files("gviz.assets") / "web"
+    used = {*list_modules(web, "dash/main.js"), *list_modules(web, "file/main.js")}
+    with as_file(web) as folder:
+        there = {path.relative_to(folder).as_posix() for path in folder.rglob("*.js")}
+    assert there - used == {"early/theme.js"}
 
 
-def test_scripts_of_files_are_not_loaded_by_the_application(small_recording: Path) -> None:
+def test_modules_of_files_are_not_loaded_by_the_application(small_recording: Path) -> None:
     client = create_app([small_recording], Access("token")).server.test_client()
     headers = {"Host": "localhost"}
     client.get("/?token=token", headers=headers)
     page = client.get("/", headers=headers).get_data(as_text=True)
     (own,) = re.findall(r'<script src="(/gviz\.js[^"]*)"', page)
     code = client.get(own, headers=headers).get_data(as_text=True)
-    assert "/* svg_pen.js */" in code
-    assert "/* file/" not in code
-    assert "assets/file/" not in page
+    assert "// core/svg_pen.js" in code
+    assert "// file/" not in code
+    # What Dash would load as classic scripts.
+    assert re.findall(r'src="[^"]*/assets/([^"?]*\.js)', page) == ["early/theme.js"]
+    assert "assets/styles/file.css" not in page
 
 
 def test_neither_dash_nor_plotly_nor_a_grid_is_in_it(small: SavedFile) -> None:

@@ -233,8 +233,8 @@ def test_styles_are_known_before_the_first_request(small_recording: Path, open_f
     app = build_app(open_files(small_recording), Access("t"))
     with app.server.test_request_context("/"):
         page = app.index().get_data(as_text=True)
-    assert "/assets/page.css" in page
-    assert "/assets/canvas.css" in page
+    assert "/assets/styles/page.css" in page
+    assert "/assets/styles/canvas.css" in page
 
 
 def test_scripts_are_those_that_the_page_fetches(small_recording: Path, open_files: Open) -> None:

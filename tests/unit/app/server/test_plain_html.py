@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
+import os
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from dash import dcc, html
 from flask.testing import FlaskClient
 
 from gviz.app.components.canvases import Dag
+from gviz.app.components.web_modules import join_modules
 from gviz.app.server.application import create_app
 from gviz.app.server.plain_html import to_html
 from gviz.app.server.scripts import Scripts
@@ -86,20 +87,23 @@ def test_view_carries_what_it_is_made_of() -> None:
 # -- scripts ----------------------------------------------------------------------------
 
 
-def test_own_scripts_are_one_and_run_first(tmp_path: Path) -> None:
-    for name in ("a.js", "b.js", "last.js"):
-        (tmp_path / name).write_text(f"// {name}")
+def write_modules(folder: Path) -> None:
+    (folder / "part").mkdir()
+    (folder / "part" / "b.js").write_text("export const b = 1;\n")
+    (folder / "a.js").write_text('import { b } from "./part/b.js";\n\nwindow.found = b;\n')
+
+
+def test_own_modules_are_one_script_and_run_first(tmp_path: Path) -> None:
+    write_modules(tmp_path)
     tags = "".join(
         f'<script src="{source}"></script>'
         for source in (
             "/lib/react.js",
             "/lib/dash_ag_grid/dash_ag_grid.v1.min.js",
-            "/assets/a.js?m=1",
-            "/assets/b.js?m=1",
             "/lib/renderer.js",
         )
     )
-    scripts = Scripts(tmp_path, "/assets/", "last.js")
+    scripts = Scripts(tmp_path, "a.js")
     made = scripts.order(tags + "<script>start()</script>", "/gviz.js")
     head, body = Elements(made.head), Elements(made.body.replace("template", "div"))
     own = body.of("script")[-1]["src"] or ""
@@ -112,20 +116,22 @@ def test_own_scripts_are_one_and_run_first(tmp_path: Path) -> None:
     assert [x["href"] for x in fetched] == ["/lib/react.js", "/lib/renderer.js"]
     assert head.of("meta")[0]["content"] == "/lib/dash_ag_grid/dash_ag_grid.v1.min.js"
     text = scripts.answer().get_data(as_text=True)
-    assert re.findall(r"// (\w+\.js)", text) == ["a.js", "b.js", "last.js"]
+    assert text == join_modules(tmp_path, "a.js")
 
 
-def test_changed_script_has_another_address(tmp_path: Path) -> None:
-    (tmp_path / "last.js").write_text("")
-    (tmp_path / "a.js").write_text("1")
-    scripts = Scripts(tmp_path, "/assets/", "last.js")
+def test_changed_module_has_another_address(tmp_path: Path) -> None:
+    write_modules(tmp_path)
+    scripts = Scripts(tmp_path, "a.js")
 
-    def address(tag: str) -> str:
-        return str(Elements(scripts.order(tag, "/gviz.js").head).of("link")[0]["href"])
+    def address() -> str:
+        return str(Elements(scripts.order("", "/gviz.js").head).of("link")[0]["href"])
 
-    before = address('<script src="/assets/a.js?m=1"></script>')
-    (tmp_path / "a.js").write_text("2")
-    assert address('<script src="/assets/a.js?m=2"></script>') != before
+    before = address()
+    assert address() == before
+    module = tmp_path / "part" / "b.js"
+    module.write_text("export const b = 2;\n")
+    os.utime(module, (1, 1))  # file systems may count in seconds
+    assert address() != before
 
 
 # -- pages ------------------------------------------------------------------------------
@@ -144,7 +150,7 @@ def test_graph_page_comes_with_its_content_and_where_its_data_are(client: FlaskC
     (own,) = (s["src"] for s in page.of("script") if "gviz.js" in (s.get("src") or ""))
     answer = client.get(own or "", headers=LOCAL)
     assert answer.mimetype == "text/javascript"
-    assert "gviz.Frame" in answer.text
+    assert "class Frame" in answer.text
 
 
 @pytest.mark.parametrize(

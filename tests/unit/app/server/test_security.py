@@ -17,7 +17,7 @@ GATED = [
     "/",
     "/run?file=small&run=1",
     "/graph?file=small&graph=1",
-    "/assets/page.css",
+    "/assets/styles/page.css",
     "/_dash-layout",
     "/_dash-dependencies",
     "/payload/dag/small/1",
@@ -143,7 +143,7 @@ def test_post_comes_from_own_pages(
 
 
 def test_headers_bind_the_browser(client: FlaskClient) -> None:
-    for path in ("/", "/assets/page.css", "/payload/dag/small/1", "/payload/dag/none/1"):
+    for path in ("/", "/assets/styles/page.css", "/payload/dag/small/1", "/payload/dag/none/1"):
         headers = client.get(path, headers=LOCAL, buffered=True).headers
         policy = headers["Content-Security-Policy"]
         assert "unsafe-eval" not in policy

@@ -207,7 +207,7 @@ def test_view_serves_until_it_is_ended_and_leaves_nothing(
         opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
         with opener.open(url) as answer:
             page = answer.read().decode()
-        assert "/proxy/x/assets/page.css" in page
+        assert "/proxy/x/assets/styles/page.css" in page
         assert send(opener, url, "mine.gviz", small_recording.read_bytes())
         (folder,) = tmp_path.glob("gviz-*")
         assert [p.name for p in folder.iterdir()] == ["1.gviz"]

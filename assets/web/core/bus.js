@@ -1,0 +1,82 @@
+/**
+ * What views on one page share without a server: selection, hover and filter, by group.
+ *
+ * A group lives while a view subscribes to it. Values are replaced, never changed in place. What is
+ * no view (tables, inspector) hears of them as the document's events "gviz-select", "gviz-hover" and
+ * "gviz-filter".
+ */
+
+export class Group {
+  constructor() {
+    /** @type {number[]} */ this.selected = [];
+    /** @type {number|null} */ this.hovered = null;
+    /** What timeline and memory view look at: core/shared_times.js. @type {Object|null} */ this.times = null;
+    /** Only these nodes are wanted; null: all. @type {number[]|null} */ this.filtered = null;
+    /** @type {Set<function(Group): void>} */ this.listeners = new Set();
+  }
+
+  /** @param {number[]} ids */
+  select(ids) {
+    if (same(ids, this.selected)) return;
+    this.selected = ids.slice();
+    this.tell();
+    publish("select", this.selected);
+  }
+
+  /** @param {number|null} id */
+  hover(id) {
+    if (id === this.hovered) return;
+    this.hovered = id;
+    this.tell();
+    publish("hover", id);
+  }
+
+  /** @param {number[]|null} ids */
+  filter(ids) {
+    if (ids === this.filtered || (ids && this.filtered && same(ids, this.filtered))) return;
+    this.filtered = ids && ids.slice();
+    this.tell();
+    publish("filter", this.filtered);
+  }
+
+  tell() {
+    for (const listener of Array.from(this.listeners)) listener(this);
+  }
+}
+
+/** @type {Map<string, Group>} */
+const groups = new Map();
+
+function publish(name, detail) {
+  document.dispatchEvent(new CustomEvent(`gviz-${name}`, { detail }));
+}
+
+/** @param {number[]} a @param {number[]} b */
+export function same(a, b) {
+  return a.length === b.length && a.every((value, i) => value === b[i]);
+}
+
+/** What the views of the graph page share; LINK_GROUP in gviz.app.pages.graph. */
+export const PAGE = "graph-page";
+
+/** @param {string} name @returns {Group} */
+export function group(name) {
+  const known = groups.get(name);
+  if (known) return known;
+  const made = new Group();
+  groups.set(name, made);
+  return made;
+}
+
+/**
+ * Subscribe to a group; returns the function that ends it.
+ * @param {string} name @param {(group: Group) => void} listener
+ */
+export function subscribe(name, listener) {
+  const joined = group(name);
+  joined.listeners.add(listener);
+  return () => {
+    joined.listeners.delete(listener);
+    if (!joined.listeners.size && groups.get(name) === joined) groups.delete(name);
+  };
+}

@@ -1,0 +1,17 @@
+/** What cells and names of CSV files are. */
+
+/** Spreadsheets take a text that begins so for a formula. Reference: OWASP, CSV injection. */
+const FORMULA = /^[=+\-@\t\r]/;
+/** Of a file's name, in letters: file systems take 255, ending included. */
+const LONGEST_NAME = 80;
+
+/** A text that would be taken for a formula gets an apostrophe; numbers stay numbers. */
+export function cell(value) {
+  if (value === null || value === undefined) return "";
+  return typeof value === "string" && FORMULA.test(value) ? `'${value}` : value;
+}
+
+/** A name for a file, without its ending. @param {string} text */
+export function nameOf(text) {
+  return text.replace(/[^A-Za-z0-9._-]+/g, "-").slice(0, LONGEST_NAME);
+}

@@ -1,0 +1,44 @@
+/**
+ * What a page can do without until its canvases show something: the table's script and values.
+ *
+ * A view is expected from its making to its first painting, or until it says why it has none.
+ */
+
+/** A page in the background gets no frames: after so long (ms) it goes on without. */
+const NO_FRAME = 250;
+/** A view that was hidden meanwhile, or whose data take so long (ms), holds up nothing. */
+const PATIENCE = 3000;
+
+const expected = new Set();
+let waiting = [];
+
+/** The browser has put on the screen what was painted before. */
+function shown() {
+  return new Promise((resolve) => {
+    requestAnimationFrame(() => setTimeout(resolve, 0));
+    setTimeout(resolve, NO_FRAME);
+  });
+}
+
+/** A hidden view paints nothing until it is looked at. @param {Frame} view */
+export function expect(view) {
+  if (view.box.offsetParent !== null) expected.add(view);
+}
+
+export function settle(view) {
+  if (!expected.delete(view) || expected.size) return;
+  const now = waiting;
+  waiting = [];
+  shown().then(() => now.forEach((resolve) => resolve()));
+}
+
+/** Resolves once every view of the page shows something; at once on a page without views. */
+export async function painted() {
+  // Views of the page that is being made are there after this turn.
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  if (!expected.size) return;
+  await new Promise((resolve) => {
+    waiting.push(resolve);
+    setTimeout(resolve, PATIENCE);
+  });
+}

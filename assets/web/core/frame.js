@@ -1,0 +1,416 @@
+/**
+ * The frame around a view: its canvas, tooltip, message and buttons, its payload, its bus group.
+ *
+ * A view is an object made of a frame (page/views.js) with: caption(payload) (what it shows),
+ * label(payload) (that, and how to use it, for screen readers), load(payload),
+ * draw(ctx, size), gesture listeners (see core/gestures.js), key(event), show(nodeId), fit(),
+ * zoomBy(factor), locate(nodeId), state(), words(nodeIds) of a selection. It may have legend()
+ * (what its colours mean, in words), tools ({text, title, toggle}, with
+ * tool() the text of the one that is on), escape() (true: it took the key) and hear(group).
+ */
+import * as announce from "./announce.js";
+import * as bus from "./bus.js";
+import * as canvas from "./canvas.js";
+import * as firstPaint from "./first_paint.js";
+import * as gestures from "./gestures.js";
+import * as payloads from "./payload.js";
+import * as picture from "./picture.js";
+
+/** Loading that takes longer (ms) is said. */
+const SLOW = 500;
+/** What a view asks of the page is loading after so long (ms), or there is nothing to load. */
+const ASKED = 1000;
+
+function element(tag, className, parent) {
+  const made = document.createElement(tag);
+  made.className = className;
+  parent.appendChild(made);
+  return made;
+}
+
+/** The page's, which is known before Dash tells; without a page's the component's. */
+function themeOf(props) {
+  const scheme = document.documentElement.getAttribute("data-mantine-color-scheme");
+  return canvas.theme(scheme || props.theme);
+}
+
+export class Frame {
+  /**
+   * @param {HTMLElement} box @param {ViewKind} kind @param {Props} props
+   */
+  constructor(box, kind, props) {
+    this.box = box;
+    this.props = props;
+    this.theme = themeOf(props);
+    this.payload = null;
+    this.paintedMs = null;
+    this.paintings = 0;
+    /** Keys pressed while there was nothing to do them with. @type {KeyboardEvent[]} */
+    this.later = [];
+    this.asking = null;
+    this.canvas = element("canvas", "gviz-canvas", box);
+    this.canvas.tabIndex = 0;
+    this.canvas.setAttribute("role", "application");
+    this.canvas.gvizState = () => this.state();
+    this.canvas.gvizLocate = (id) => this.locate(id);
+    this.canvas.gvizShow = (id) => this.show(id);
+    this.ctx = this.canvas.getContext("2d");
+    this.message = element("div", "gviz-canvas-message", box);
+    this.note = element("div", "gviz-canvas-note", box);
+    this.note.setAttribute("role", "status");
+    this.tooltip = element("div", "gviz-canvas-tooltip", box);
+    this.tooltip.hidden = true;
+    this.legend = element("div", "gv-unseen", box);
+    this.legend.id = `${props.id}-legend`;
+    this.canvas.setAttribute("aria-describedby", this.legend.id);
+    /** Where the tooltip hangs on that the keyboard has opened. @type {function(): Object|null} */
+    this.pinned = null;
+    this.remark("");
+    this.redraw = canvas.scheduler(() => this.paint());
+    this.view = kind.make(this);
+    this.buttons = this.addButtons(kind.name);
+    this.size = this.measure();
+    this.group = bus.group(props.group);
+    // A view that comes later takes what is selected by then.
+    if (props.selected && !this.group.listeners.size) this.group.select(props.selected);
+    this.ends = [
+      bus.subscribe(props.group, () => this.hear()),
+      gestures.listen(this.canvas, this.view),
+    ];
+    this.unwatch = this.watchSize();
+    this.onKey = (event) => this.key(event);
+    this.canvas.addEventListener("keydown", this.onKey);
+    this.onBlur = () => this.pin(null);
+    this.canvas.addEventListener("blur", this.onBlur);
+    firstPaint.expect(this);
+    this.load(props.source);
+  }
+
+  addButtons(name) {
+    const bar = element("div", `gviz-canvas-buttons gviz-canvas-buttons-${name}`, this.box);
+    const add = (text, title, action) => {
+      const button = element("button", "gviz-canvas-button", bar);
+      button.type = "button";
+      button.textContent = text;
+      button.title = title;
+      button.setAttribute("aria-label", title);
+      // There may be nothing to show: a payload that is loading, or refused.
+      button.addEventListener("click", () => this.payload && action());
+      return button;
+    };
+    for (const { text, title, toggle } of this.view.tools || []) {
+      const button = add(text, title, () => {
+        toggle();
+        for (const other of bar.querySelectorAll("[aria-pressed]")) other.ariaPressed = "false";
+        button.ariaPressed = String(this.view.tool() === text);
+      });
+      button.ariaPressed = "false";
+    }
+    add("+", "Zoom in (+)", () => this.view.zoomBy(1.5));
+    add("−", "Zoom out (−)", () => this.view.zoomBy(1 / 1.5));
+    add("Fit", "Show everything (f)", () => this.view.fit(true));
+    add("PNG", "Save what is in view as PNG (s)", () => picture.save(this, "png"));
+    add("SVG", "Save what is in view as SVG (S)", () => picture.save(this, "svg"));
+    return bar;
+  }
+
+  /** The box of the canvas, and the room that the buttons take in it. */
+  measure() {
+    return { ...canvas.fitToBox(this.canvas), buttons: this.buttons.offsetWidth };
+  }
+
+  watchSize() {
+    const observer = new ResizeObserver(() => this.redraw());
+    observer.observe(this.box);
+    return () => observer.disconnect();
+  }
+
+  /** Go on in another box, as it is. */
+  moveTo(box, props) {
+    this.unwatch();
+    box.append(...this.box.childNodes);
+    this.box = box;
+    this.unwatch = this.watchSize();
+    this.update(props);
+    const { layout } = this.payload ? this.payload.header : {};
+    if (layout && layout !== this.props.layout) this.tell({ layout });
+  }
+
+  /** New properties from Dash. */
+  update(props) {
+    const before = this.props;
+    this.props = props;
+    this.theme = themeOf(props);
+    if (props.source !== before.source) this.load(props.source);
+    const selected = props.selected || [];
+    if (!bus.same(selected, before.selected || [])) this.group.select(selected);
+    if (props.focus && (!before.focus || props.focus.token !== before.focus.token)) {
+      this.show(props.focus.node);
+    }
+    this.redraw();
+  }
+
+  /** Bring a node into view, once it is known. */
+  show(node) {
+    this.pendingFocus = node;
+    // A view that is hidden, or has no data yet, shows it once it is drawn.
+    if (this.payload && this.paintedMs !== null) this.showPending();
+  }
+
+  async load(source) {
+    this.stopAsking();
+    if (this.loading) this.loading.abort();
+    // A recording that grows: what there was stays until there is more.
+    const { unversioned } = payloads;
+    const again = !!source && unversioned(source) === unversioned(this.source || "");
+    if (!again) {
+      this.payload = null;
+      this.pin(null);
+    }
+    this.source = source;
+    if (!source) {
+      this.say("Nothing to show.");
+      firstPaint.settle(this);
+      return;
+    }
+    const loading = (this.loading = new AbortController());
+    this.canvas.setAttribute("aria-busy", "true");
+    const slow = setTimeout(() => this.payload || this.say("Loading…"), SLOW);
+    try {
+      const payload = await payloads.load(source, loading.signal);
+      clearTimeout(slow);
+      this.say("");
+      this.remark("");
+      this.paintedMs = null;
+      this.payload = payload;
+      this.size = this.measure();
+      this.view.load(payload);
+      const { layout } = payload.header;
+      if (layout && layout !== this.props.layout) this.tell({ layout });
+      this.canvas.setAttribute("aria-label", this.view.label(payload));
+      // What has grown is looked at already: to move it would lose its reader.
+      if (!again) this.pendingFocus ??= this.props.focus?.node;
+      // Painted at once: waiting for the next frame would show an empty box for 16 ms.
+      this.paint();
+    } catch (error) {
+      if (loading.signal.aborted) return;
+      const told = error instanceof payloads.Refusal;
+      const words = told ? error.message : `${error.message}. Reload the page to try again.`;
+      this.payload = null;
+      this.redraw();
+      this.say(`This view could not be ${told ? "drawn" : "loaded"}: ${words}`);
+      firstPaint.settle(this);
+    } finally {
+      clearTimeout(slow);
+      if (this.loading === loading) {
+        this.canvas.removeAttribute("aria-busy");
+        this.catchUp();
+      }
+    }
+  }
+
+  /** Show a sentence in place of the drawing. */
+  say(text) {
+    this.message.textContent = text;
+    this.message.hidden = !text;
+  }
+
+  /** A remark under the drawing, "" for none. */
+  remark(text) {
+    this.note.textContent = text;
+    this.note.hidden = !text;
+  }
+
+  paint() {
+    this.size = this.measure();
+    const { ratio, width, height } = this.size;
+    if (!width || !height) return;
+    this.box.dataset.theme = this.theme.name;
+    const ctx = this.ctx;
+    ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+    ctx.clearRect(0, 0, width, height);
+    if (!this.payload) return;
+    this.view.draw(ctx, this.size);
+    const legend = this.view.legend?.() ?? "";
+    if (legend !== this.legend.textContent) this.legend.textContent = legend;
+    if (this.pinned) this.hang(this.pinned());
+    this.paintings += 1;
+    if (this.paintedMs !== null) return;
+    this.paintedMs = performance.now();
+    firstPaint.settle(this);
+    // Only now: the first painting places the rows that a node is looked for in.
+    this.showPending();
+  }
+
+  showPending() {
+    const node = this.pendingFocus;
+    this.pendingFocus = undefined;
+    if (node !== undefined && node !== null) this.view.show(node);
+  }
+
+  /** The bus changed. */
+  hear() {
+    this.redraw();
+    this.view.hear?.(this.group);
+    const { selected } = this.group;
+    if (selected !== this.heard) this.tellSelection(selected);
+  }
+
+  /** In words, if this view is the one that speaks. */
+  tellSelection(selected) {
+    this.heard = selected;
+    if (!this.payload || !announce.isSpeaker(this.canvas, !!this.view.legend)) return;
+    announce.say(this.view.words(selected));
+  }
+
+  tell(change) {
+    this.props = { ...this.props, ...change };
+    if (this.props.setProps) this.props.setProps(change);
+  }
+
+  /** Tell of a change that brings other data: keys wait for them. */
+  ask(change) {
+    this.stopAsking();
+    this.asking = setTimeout(() => {
+      this.stopAsking();
+      this.catchUp();
+    }, ASKED);
+    this.tell(change);
+  }
+
+  stopAsking() {
+    clearTimeout(this.asking);
+    this.asking = null;
+  }
+
+  isWaiting() {
+    return this.asking !== null || (!this.payload && this.canvas.hasAttribute("aria-busy"));
+  }
+
+  /** @param {number|number[]|null} picked node ids @param {MouseEvent} event */
+  pick(picked, event) {
+    const adding = event.ctrlKey || event.metaKey || event.shiftKey;
+    const ids = picked === null ? [] : [picked].flat();
+    if (!adding) return this.group.select(ids);
+    const now = new Set(this.group.selected);
+    const all = ids.length > 0 && ids.every((id) => now.has(id));
+    for (const id of ids) {
+      if (all) now.delete(id);
+      else now.add(id);
+    }
+    if (ids.length) this.group.select(Array.from(now));
+  }
+
+  /** The tooltip at the pointer. @param {Array<[string, string]>|null} rows  first the title */
+  tip(rows, x, y) {
+    if (!rows && this.pinned) return;
+    this.pinned = null;
+    this.canvas.classList.toggle("gviz-canvas-over", !!rows);
+    this.fill(rows);
+    if (rows) this.hang({ x, y });
+  }
+
+  /**
+   * The tooltip at a thing, for the keyboard; it moves with the thing.
+   * @param {Array<[string, string]>|null} rows @param {function(): {x: number, y: number}|null} spot
+   */
+  pin(rows, spot = null) {
+    if (!rows && !this.pinned) return;
+    this.pinned = rows && spot;
+    this.fill(rows);
+    this.redraw();
+  }
+
+  fill(rows) {
+    this.tooltip.hidden = !rows;
+    if (!rows) return;
+    this.tooltip.replaceChildren();
+    const [title, ...rest] = rows;
+    element("div", "gviz-canvas-tooltip-title", this.tooltip).textContent = title[0];
+    for (const [name, value] of rest) {
+      const line = element("div", "gviz-canvas-tooltip-line", this.tooltip);
+      element("span", "gviz-canvas-tooltip-name", line).textContent = name;
+      element("span", "gviz-canvas-tooltip-value", line).textContent = value;
+    }
+  }
+
+  /** Beside a point of the canvas, where there is room. */
+  hang(spot) {
+    this.tooltip.hidden = !spot;
+    if (!spot) return;
+    const { x, y } = spot;
+    const { offsetWidth: w, offsetHeight: h } = this.tooltip;
+    const left = x + 16 + w > this.size.width ? x - 12 - w : x + 16;
+    const top = y + 16 + h > this.size.height ? y - 12 - h : y + 16;
+    this.tooltip.style.left = `${Math.max(4, left)}px`;
+    this.tooltip.style.top = `${Math.max(4, top)}px`;
+  }
+
+  /** Keys faster than the data are not lost; those of a key held down are. */
+  key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!this.isWaiting()) this.act(event);
+    else if (!event.repeat) this.later.push(event);
+  }
+
+  /** Do what was pressed meanwhile, up to a key that needs other data again. */
+  catchUp() {
+    while (this.later.length && !this.isWaiting()) this.act(this.later.shift());
+  }
+
+  act(event) {
+    if (!this.payload) return;
+    const actions = {
+      Escape: () => {
+        this.pin(null);
+        if (!this.view.escape?.()) this.group.select([]);
+      },
+      "+": () => this.view.zoomBy(1.5),
+      "=": () => this.view.zoomBy(1.5),
+      "-": () => this.view.zoomBy(1 / 1.5),
+      f: () => this.view.fit(true),
+      s: () => picture.save(this, "png"),
+      S: () => picture.save(this, "svg"),
+      z: () => (this.view.fitSelection ? this.view.fitSelection() : this.view.fit(true)),
+    };
+    const action = actions[event.key];
+    if (action) action();
+    if (action || this.view.key(event)) event.preventDefault();
+  }
+
+  state() {
+    return {
+      ready: this.payload !== null && this.paintedMs !== null && !this.canvas.hasAttribute("aria-busy"),
+      painted_ms: this.paintedMs,
+      paintings: this.paintings,
+      selected: this.group.selected.slice(),
+      hovered: this.group.hovered,
+      filtered: this.group.filtered,
+      theme: this.theme.name,
+      colour: this.props.colour,
+      message: this.message.textContent,
+      ...(this.payload ? this.view.state() : {}),
+    };
+  }
+
+  /** Page coordinates of a node's centre, or null when it is not on screen. */
+  locate(id) {
+    const spot = this.payload ? this.view.locate(id) : null;
+    const { width, height } = this.size;
+    if (!spot || spot.x < 0 || spot.y < 0 || spot.x > width || spot.y > height) return null;
+    const box = this.canvas.getBoundingClientRect();
+    return { x: box.left + window.scrollX + spot.x, y: box.top + window.scrollY + spot.y };
+  }
+
+  destroy() {
+    firstPaint.settle(this);
+    this.unwatch();
+    this.stopAsking();
+    if (this.loading) this.loading.abort();
+    this.redraw.cancel();
+    this.canvas.removeEventListener("keydown", this.onKey);
+    this.canvas.removeEventListener("blur", this.onBlur);
+    for (const end of this.ends) end();
+    this.box.replaceChildren();
+  }
+}

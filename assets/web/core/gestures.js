@@ -1,0 +1,110 @@
+/**
+ * Pointer, wheel and pinch on a canvas, told to a view in the canvas's CSS pixels.
+ *
+ * @typedef {Object} Listener
+ * @property {function(number, number, number): void} zoom  at x, y by a factor
+ * @property {function(number, number): void} pan           by dx, dy
+ * @property {function(number, number, MouseEvent): void} click
+ * @property {function(number, number): void} double
+ * @property {function(number|null, number|null): void} hover  null: the pointer left
+ * @property {function(number, number, PointerEvent): boolean|"drag"} [grab]  true: the view
+ *   takes this press; "drag": only if it becomes a drag, a click stays a click
+ * @property {function(number, number): void} [drag]        position during a taken drag
+ * @property {function(): void} [drop]                      a taken drag ended
+ */
+
+/** A press that moves less than this many pixels is a click. */
+const CLICK_SLOP = 4;
+
+/** @param {HTMLCanvasElement} canvas @param {Listener} listener */
+export function listen(canvas, listener) {
+  const end = new AbortController();
+  const on = (name, handler, more) =>
+    canvas.addEventListener(name, handler, { signal: end.signal, ...more });
+  /** @type {Map<number, {x: number, y: number}>} */
+  const down = new Map();
+  let moved = 0;
+  let taken = false;
+  let spread = 0;
+
+  const at = (event) => {
+    const box = canvas.getBoundingClientRect();
+    return { x: event.clientX - box.left, y: event.clientY - box.top };
+  };
+  const two = () => {
+    const [a, b] = Array.from(down.values());
+    return {
+      x: (a.x + b.x) / 2,
+      y: (a.y + b.y) / 2,
+      spread: Math.max(1, Math.hypot(a.x - b.x, a.y - b.y)),
+    };
+  };
+
+  on("pointerdown", (event) => {
+    if (event.button !== 0) return;
+    canvas.setPointerCapture(event.pointerId);
+    const p = at(event);
+    down.set(event.pointerId, p);
+    moved = down.size > 1 ? CLICK_SLOP : 0;
+    taken = down.size === 1 && !!listener.grab && listener.grab(p.x, p.y, event);
+    if (down.size === 2) spread = two().spread;
+  });
+  on("pointermove", (event) => {
+    const p = at(event);
+    const last = down.get(event.pointerId);
+    if (!last) {
+      listener.hover(p.x, p.y);
+      return;
+    }
+    down.set(event.pointerId, p);
+    if (down.size === 2) {
+      const pinch = two();
+      listener.zoom(pinch.x, pinch.y, pinch.spread / spread);
+      listener.pan((p.x - last.x) / 2, (p.y - last.y) / 2);
+      spread = pinch.spread;
+      return;
+    }
+    moved += Math.hypot(p.x - last.x, p.y - last.y);
+    if (taken === "drag" && moved < CLICK_SLOP) return;
+    if (taken) listener.drag(p.x, p.y);
+    else if (moved >= CLICK_SLOP) {
+      canvas.style.cursor = "grabbing";
+      listener.hover(null, null);
+      listener.pan(p.x - last.x, p.y - last.y);
+    }
+  });
+  const release = (event) => {
+    if (!down.delete(event.pointerId)) return;
+    canvas.style.cursor = "";
+    const p = at(event);
+    if (taken && listener.drop) listener.drop();
+    if (event.type === "pointerup" && taken !== true && !down.size && moved < CLICK_SLOP) {
+      listener.click(p.x, p.y, event);
+    }
+  };
+  on("pointerup", release);
+  on("pointercancel", release);
+  on("pointerleave", () => listener.hover(null, null));
+  on("dblclick", (event) => {
+    const p = at(event);
+    listener.double(p.x, p.y);
+  });
+  on(
+    "wheel",
+    (event) => {
+      event.preventDefault();
+      const unit = event.deltaMode === 1 ? 16 : event.deltaMode === 2 ? 400 : 1;
+      const p = at(event);
+      const sideways = event.shiftKey && !event.deltaX ? event.deltaY : event.deltaX;
+      if (Math.abs(sideways) > Math.abs(event.shiftKey ? 0 : event.deltaY)) {
+        listener.pan(-sideways * unit, 0);
+      } else {
+        // A pinch on a touchpad arrives as a wheel with ctrlKey and small deltas.
+        const rate = event.ctrlKey ? 0.01 : 0.0016;
+        listener.zoom(p.x, p.y, Math.exp(-event.deltaY * unit * rate));
+      }
+    },
+    { passive: false }
+  );
+  return () => end.abort();
+}

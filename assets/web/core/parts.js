@@ -1,0 +1,71 @@
+/**
+ * Elements of the parts that the server, or a saved file, has. Python side: gviz.app.parts.
+ *
+ * @typedef {[string, Object|0, ...(string|number)]} Part  tag, attributes, children: texts, and
+ *   how far back in the list the part of a child stands
+ */
+
+export function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name === "style") setStyle(made, value);
+    else if (value !== false) made.setAttribute(name, value === true ? "" : value);
+  }
+  made.append(...children);
+  return made;
+}
+
+/** The policy of the file forbids style attributes, not this. */
+function setStyle(made, style) {
+  for (const [name, value] of Object.entries(style)) {
+    if (name.startsWith("--")) made.style.setProperty(name, value);
+    else made.style[name] = value;
+  }
+}
+
+/** What the parts with a capital letter become. */
+const MADE = {
+  Select({ id, data, value, disabled = false, "aria-label": label }) {
+    const options = data.map((option) =>
+      element("option", {
+        value: option.value, disabled: !!option.disabled, selected: option.value === value,
+      }, option.label)
+    );
+    return element("select", { id, disabled, "aria-label": label, class: "gv-field" }, ...options);
+  },
+
+  SegmentedControl({ id, data, value, "aria-label": label }) {
+    const choices = data.map((option) => {
+      const { value: name, disabled = false } = option;
+      const input = element("input", {
+        type: "radio", name: id, value: name, disabled, checked: name === value,
+      });
+      return element("label", {}, input, element("span", {}, option.label));
+    });
+    return element("div", { id, role: "radiogroup", "aria-label": label, class: "gv-segments" }, ...choices);
+  },
+
+  Checkbox({ id, label }) {
+    return element("label", { class: "gv-check" }, element("input", { id, type: "checkbox" }), ` ${label}`);
+  },
+
+  TextInput({ id, placeholder, "aria-label": label }) {
+    return element("input", { id, placeholder, type: "search", "aria-label": label, class: "gv-field gv-search" });
+  },
+
+  Link({ href }, children) {
+    if (href) return element("a", { href }, ...children);
+    return element("span", { title: "Not in this file: gviz view shows it" }, ...children);
+  },
+};
+
+/**
+ * The element of a part.
+ * @param {Part[]} parts @param {number} place
+ * @returns {Element}
+ */
+export function make(parts, place) {
+  const [tag, attributes, ...near] = parts[place];
+  const children = near.map((child) => (typeof child === "string" ? child : make(parts, place - child)));
+  return MADE[tag] ? MADE[tag](attributes, children) : element(tag, attributes || {}, ...children);
+}

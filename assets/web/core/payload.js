@@ -1,0 +1,81 @@
+/**
+ * Reads the binary payload of gviz.app.wire: header length, JSON header, typed arrays.
+ *
+ * @typedef {{header: Object, [name: string]: any}} Payload
+ */
+const KINDS = {
+  u1: Uint8Array,
+  u4: Uint32Array,
+  i4: Int32Array,
+  f4: Float32Array,
+  f8: Float64Array,
+};
+
+/** @param {ArrayBuffer} buffer @returns {Payload} */
+export function decode(buffer) {
+  const size = new DataView(buffer).getUint32(0, true);
+  const text = new TextDecoder().decode(new Uint8Array(buffer, 4, size));
+  const header = JSON.parse(text);
+  if (header.version !== 1) throw new Error(`payload version ${header.version}, expected 1`);
+  return arrange(header, buffer, 4 + size);
+}
+
+/** A payload of a header and the arrays it names, which begin at `start`. @returns {Payload} */
+export function arrange(header, buffer, start) {
+  const payload = { header };
+  for (const [name, a] of Object.entries(header.arrays)) {
+    const Kind = KINDS[a.dtype];
+    payload[name] = a.repeated
+      ? new Kind(a.length).fill(new Kind(buffer, start + a.offset, 1)[0])
+      : new Kind(buffer, start + a.offset, a.length);
+  }
+  return payload;
+}
+
+/** @type {((source: string) => Promise<Payload>)|null} */
+let answerStored = null;
+
+/** What the server says is wrong: a sentence with the next step. */
+export class Refusal extends Error {}
+/** Longest sentence of the server that is shown. */
+const LONGEST = 900;
+
+/** The answer; a Refusal where the server says what is wrong. */
+async function ask(source, signal, body) {
+  const posted = body === undefined ? {} : { method: "POST", body, headers: { "Content-Type": "application/json" } };
+  const answer = await fetch(source, { credentials: "same-origin", signal, ...posted });
+  if (answer.ok) return answer;
+  // The file is another one: the page says so, or takes it in, without waiting for its next look.
+  if (answer.status === 409) document.dispatchEvent(new Event("gviz-outdated"));
+  const text = (await answer.text()).trim().slice(0, LONGEST);
+  const plain = (answer.headers.get("content-type") || "").startsWith("text/plain");
+  if (plain && text) throw new Refusal(text);
+  throw new Error(`the server answered ${answer.status}`);
+}
+
+/** @param {string} source @param {AbortSignal} signal @returns {Promise<Payload>} */
+export async function load(source, signal) {
+  if (answerStored) return answerStored(source);
+  return decode(await (await ask(source, signal)).arrayBuffer());
+}
+
+/**
+ * @param {string} source @param {AbortSignal} [signal] @param {string} [body] JSON, sent along
+ * @returns {Promise<Object>}
+ */
+export async function loadJson(source, signal, body) {
+  return (await ask(source, signal, body)).json();
+}
+
+/** An address without the version of its file (KEY@VERSION). @param {string} source */
+export function unversioned(source) {
+  return source.replace(/@[0-9a-f]+(?=[/&])/g, "");
+}
+
+/**
+ * A saved file, which has its payloads with it, answers instead of a server.
+ * @param {(source: string) => Promise<Payload>} answer
+ */
+export function takeStored(answer) {
+  answerStored = answer;
+}

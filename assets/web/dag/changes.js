@@ -1,0 +1,33 @@
+/** Changes against a baseline in words: of an item's tooltip, and for tests. */
+import * as format from "../core/format.js";
+import { WORDS } from "./overlay/change.js";
+
+/** The rows of a tooltip about a baseline; none without one. */
+export function rows(scene, i) {
+  const { baseline, strings } = scene.header;
+  if (!baseline) return [];
+  const { payload } = scene;
+  const found = [];
+  if (Number.isFinite(payload.baseline_ns[i])) {
+    const mean = scene.bodies.holders.has(i) ? ", mean of a launch" : "";
+    found.push([`in ${baseline.name}${mean}`, format.time(payload.baseline_ns[i])]);
+  }
+  if (Number.isFinite(payload.change_ns[i])) {
+    const ratio = payload.change_log2[i];
+    const relative = Number.isFinite(ratio) ? `, ${format.signedRatio(ratio)}` : "";
+    found.push(["change", format.signedTime(payload.change_ns[i]) + relative]);
+  }
+  found.push([`against ${baseline.name}`, WORDS[baseline.verdicts[payload.verdict[i]]]]);
+  const difference = payload.difference[i];
+  if (difference >= 0) found.push([scene.isFold(i) ? "nodes" : "changed", strings[difference]]);
+  return found;
+}
+
+/** What tests ask: the mark of each item, by its node; undefined without changes. */
+export function state(scene, overlay) {
+  if (!overlay.isChange) return undefined;
+  const of = (i) => ({
+    verdict: overlay.verdict(i), arrow: overlay.arrow(i), calm: overlay.isCalm(i),
+  });
+  return Object.fromEntries(Array.from(scene.nodeId, (id, i) => [id, of(i)]));
+}

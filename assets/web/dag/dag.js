@@ -1,0 +1,419 @@
+/** The DAG view: transform and gestures. Keys are in dag/keys.js, drawing in dag/draw/draw.js, data in dag/scene/scene.js. */
+import * as canvas from "../core/canvas.js";
+import * as firstPaint from "../core/first_paint.js";
+import * as format from "../core/format.js";
+import { DagBuffers } from "./buffers.js";
+import * as dagData from "./draw/data_edges.js";
+import * as dagDraw from "./draw/draw.js";
+import * as dagFilter from "./draw/filter.js";
+import * as legends from "./draw/legend.js";
+import { space } from "./draw/strip.js";
+import { Minimap } from "./draw/minimap.js";
+import * as dagTime from "./draw/time.js";
+import * as dagUnion from "./draw/union.js";
+import { DagKeys } from "./keys.js";
+import { Opener } from "./open.js";
+import * as changes from "./changes.js";
+import { DagScene } from "./scene/scene.js";
+import * as dagTips from "./tips.js";
+import * as dagWalk from "./walk.js";
+import * as dagWords from "./words.js";
+import { HEAD } from "./scene/bodies.js";
+import { viewOf } from "./draw/kin.js";
+import { STRIP } from "./draw/buffers.js";
+
+const MOST_ZOOM = 2.5;
+const FIT_MARGIN = 28;
+/** A fit never enlarges beyond this: three nodes as wide as the screen help nobody. */
+const FIT_ZOOM = 1.15;
+/** Showing a node zooms in to at least this, so that its name can be read. */
+const READ_ZOOM = 0.7;
+/** A node of this height on screen (CSS pixels) is seen without zooming in. */
+const SEEN = 5;
+
+/** Along time: a node is wide enough to be read, and a nanosecond never wider than this. */
+const READ_WIDTH = 120;
+const MOST_TIME_ZOOM = 2;
+const EDGES_UNKNOWN = "Dependencies unknown: nodes stand in the order of their ids.";
+/** Height of that remark under the nodes. */
+const REMARK = 22;
+
+/** Whether two scenes place one graph in the same layout. */
+function sameAxes(a, b) {
+  return a.header.graph_id === b.header.graph_id && a.header.layout === b.header.layout;
+}
+
+/** Whether two scenes place one graph in the same way. */
+function samePlace(a, b) {
+  const sameTimes = !b.along || a.header.launch_ordinal === b.header.launch_ordinal;
+  return sameAxes(a, b) && a.count === b.count && sameTimes;
+}
+
+export class Dag {
+  /** @param {Frame} frame */
+  constructor(frame) {
+    this.frame = frame;
+    // Along time the two axes have scales of their own: kx and k.
+    this.transform = { k: 1, kx: 1, x: 0, y: 0 };
+    this.stop = () => {};
+    this.drawn = { level: "", visible: 0 };
+    this.keys = new DagKeys(this);
+    this.opener = new Opener(this);
+    this.buffers = new DagBuffers(this);
+  }
+
+  caption(payload) {
+    const { graph_name: name } = payload.header;
+    const nodes = format.counted(payload.x.length, "node");
+    const edges = format.counted(payload.edge_from.length, "edge");
+    return `DAG of ${name}: ${nodes}, ${edges}.`;
+  }
+
+  label(payload) {
+    const keys = "Arrow keys follow dependencies, n goes to the next node, question mark lists the keys.";
+    return `${this.caption(payload)} ${keys}`;
+  }
+
+  /** The selection, and the meaning of the colours, as sentences. */
+  words(ids) {
+    return dagWords.selection(this, ids);
+  }
+
+  /** Whether it shows two graphs as one. */
+  isUnion() {
+    return dagUnion.isUnion(this.scene);
+  }
+
+  legend() {
+    const lines = this.scene.uses ? dagData.legend() : "";
+    const union = this.isUnion() ? dagUnion.sentence(this.scene.header.baseline) : "";
+    return dagWords.legend(this.overlay()) + lines + union;
+  }
+
+  load(payload) {
+    const before = this.scene;
+    this.scene = new DagScene(payload);
+    this.minimap = new Minimap(this.scene);
+    this.buffers.load(this.scene);
+    // Told of what stood there before.
+    this.frame.tip(null);
+    // What was opened in place stays in place, unless everything is shown anyway.
+    const settled = before && this.opener.settle(this.scene, this.transform);
+    if (settled && !this.fitted && sameAxes(before, this.scene)) this.place(settled);
+    // The same picture of another launch stays where it was.
+    else if (!before || !samePlace(before, this.scene)) this.fit(false);
+    const { layout_note: note, edges_known: known } = payload.header;
+    const remarks = [note ? `${note}.` : "", known ? "" : EDGES_UNKNOWN, this.buffers.remark];
+    this.frame.remark(remarks.join(" ").trim());
+    if (!this.scene.count) this.frame.say("This graph has no nodes.");
+    const { scene } = this;
+    firstPaint.painted().then(() => scene === this.scene && scene.finish());
+  }
+
+  style(ctx, size) {
+    const { theme } = this.frame;
+    const overlay = this.overlay();
+    const pattern = canvas.hatch(ctx, theme, size.ratio);
+    return { transform: this.transform, theme, overlay, pattern };
+  }
+
+  /** What nodes are coloured by. */
+  overlay() {
+    return this.scene.overlay(this.frame.props.colour);
+  }
+
+  /** The room that legends take at the top. */
+  legendSpace() {
+    return space(!!this.scene.uses || this.isUnion(), this.overlay());
+  }
+
+  draw(ctx, size) {
+    if (this.fitted) this.place(this.fitTransform());
+    const { group } = this.frame;
+    const style = this.style(ctx, size);
+    const marks = {
+      selected: this.selectedItems(),
+      hovered: group.hovered === null ? -1 : (this.scene.index.get(group.hovered) ?? -1),
+    };
+    this.buffers.mark(marks);
+    this.drawn = dagDraw.draw(ctx, this.scene, style, marks, size);
+    dagFilter.veil(ctx, this.scene, group.filtered, this.transform, size);
+    legends.draw(ctx, style, size);
+    if (this.isUnion()) legends.drawUnion(ctx, style, size, this.scene.header.baseline);
+    this.buffers.drawLegend(ctx, style, size);
+    this.minimap.draw(ctx, style, viewOf(this.transform, size), size);
+  }
+
+  /** The items of the selection; the same array while neither it nor the scene changes. */
+  selectedItems() {
+    const { scene } = this;
+    const { selected } = this.frame.group;
+    if (this.marked?.scene !== scene || this.marked.selected !== selected) {
+      this.marked = { scene, selected, items: dagWords.itemsOf(scene, selected) };
+    }
+    return this.marked.items;
+  }
+
+  // -- transform --------------------------------------------------------------------
+
+  place(transform) {
+    this.transform = transform;
+  }
+
+  /** @param {{k: number, kx: number, x: number, y: number}} to */
+  glide(to) {
+    this.stop();
+    this.fitted = false;
+    const from = this.transform;
+    this.stop = canvas.animate(220, (t) => {
+      // Scale and shift are eased together so that the motion follows one line.
+      const ease = (a, b) => {
+        const scale = a * (b / a) ** t;
+        return [scale, a === b ? t : (scale - a) / (b - a)];
+      };
+      const [k, f] = ease(from.k, to.k);
+      const [kx, fx] = ease(from.kx, to.kx);
+      this.place({ k, kx, x: from.x + fx * (to.x - from.x), y: from.y + f * (to.y - from.y) });
+      this.frame.redraw();
+    });
+  }
+
+  fitTransform() {
+    const { width, height } = this.frame.size;
+    const { scene } = this;
+    const margin = Math.min(FIT_MARGIN, width / 20, height / 20);
+    // The legend and the buttons stand above what is shown.
+    const top = height > 240 ? this.legendSpace() + margin / 2 : margin;
+    const under = (scene.header.edges_known ? 0 : REMARK) + (scene.uses ? STRIP : 0);
+    const room = { w: width - 2 * margin, h: height - top - margin - under };
+    if (scene.along) return this.fitTime(room, margin, top);
+    const k = Math.min(FIT_ZOOM, room.w / Math.max(1, scene.width), room.h / Math.max(1, scene.height));
+    const safe = Math.max(1e-4, k);
+    return {
+      k: safe,
+      kx: safe,
+      x: (width - scene.width * safe) / 2,
+      y: top + (room.h - scene.height * safe) / 2,
+    };
+  }
+
+  /** The whole launch across, the lanes as high as they can be read or fit. */
+  fitTime(room, margin, top) {
+    const { scene } = this;
+    const high = room.h - dagTime.AXIS;
+    const k = Math.max(0.08, Math.min(1, high / scene.height));
+    const kx = room.w / Math.max(1, scene.width);
+    return { k, kx, x: margin, y: top + Math.max(0, (high - scene.height * k) / 2) };
+  }
+
+  fit(smooth) {
+    if (smooth) this.glide(this.fitTransform());
+    else {
+      this.place(this.fitTransform());
+      // Follows the box until the first gesture: it may still be growing.
+      this.fitted = true;
+    }
+    this.frame.redraw();
+  }
+
+  least() {
+    return Math.min(this.fitTransform().k * 0.5, 1);
+  }
+
+  /** The scale across after zooming by a factor. */
+  scaled(factor) {
+    const { k, kx } = this.transform;
+    if (this.scene.along) {
+      return Math.max(this.fitTransform().kx * 0.5, Math.min(MOST_TIME_ZOOM, kx * factor));
+    }
+    return Math.max(this.least(), Math.min(MOST_ZOOM, k * factor));
+  }
+
+  zoom(x, y, factor) {
+    if (!this.scene) return;
+    this.stop();
+    this.fitted = false;
+    const t = this.transform;
+    const kx = this.scaled(factor);
+    const f = kx / t.kx;
+    const flat = this.scene.along;
+    this.place({
+      k: flat ? t.k : kx,
+      kx,
+      x: x - (x - t.x) * f,
+      y: flat ? t.y : y - (y - t.y) * f,
+    });
+    this.frame.redraw();
+  }
+
+  zoomBy(factor) {
+    this.zoom(this.frame.size.width / 2, this.frame.size.height / 2, factor);
+  }
+
+  pan(dx, dy) {
+    if (!this.scene) return;
+    this.stop();
+    this.fitted = false;
+    const { k, kx, x, y } = this.transform;
+    this.place({ k, kx, x: x + dx, y: y + dy });
+    this.frame.redraw();
+  }
+
+  /** The transform that centres a point of the plane at a scale (along time: the one across). */
+  centre(x, y, scale) {
+    const { width, height } = this.frame.size;
+    const k = this.scene.along ? this.transform.k : scale;
+    return { k, kx: scale, x: width / 2 - x * scale, y: height / 2 - y * k };
+  }
+
+  /** The scale at which a node can be read. */
+  readable(i) {
+    if (!this.scene.along) return Math.max(READ_ZOOM, this.transform.k);
+    const enough = READ_WIDTH / Math.max(1, 2 * this.scene.halfWidth[i]);
+    return Math.max(this.transform.kx, Math.min(MOST_TIME_ZOOM, enough));
+  }
+
+  /** Bring a node into view, near enough to read it. */
+  show(id) {
+    const i = this.scene.index.get(id);
+    if (i === undefined) return;
+    // What can be seen already stays where it is: a view that jumps loses its reader.
+    if (this.onScreen(i) && this.sizeOf(i) >= SEEN) return this.frame.redraw();
+    this.glide(this.centre(this.scene.x[i], this.scene.y[i], this.readable(i)));
+  }
+
+  /** The smaller side of a node on screen. */
+  sizeOf(i) {
+    const { k, kx } = this.transform;
+    return Math.min(2 * this.scene.halfHeightOf(i) * k, 2 * this.scene.halfWidthOf(i) * kx);
+  }
+
+  /** Where the middle of a node is on the canvas: of its first bar, of an open one of its name. */
+  spotOf(i) {
+    const { k, kx, x, y } = this.transform;
+    const { left, right, top, bottom } = this.scene.boxesOf(i)[0];
+    const middle = this.scene.bodies.isOpen(i) ? top + HEAD / 2 : (top + bottom) / 2;
+    return { x: ((left + right) / 2) * kx + x, y: middle * k + y };
+  }
+
+  onScreen(i) {
+    const { width, height } = this.frame.size;
+    const { x: sx, y: sy } = this.spotOf(i);
+    return sx > 8 && sy > 8 && sx < width - 8 && sy < height - 8;
+  }
+
+  // -- gestures ---------------------------------------------------------------------
+
+  nodeAt(x, y) {
+    const { k, kx, x: tx, y: ty } = this.transform;
+    return this.scene.pick((x - tx) / kx, (y - ty) / k, 4 / kx, 4 / k);
+  }
+
+  grab(x, y) {
+    const spot = this.scene && this.minimap.toPlane(x, y);
+    if (spot) this.drag(x, y);
+    return !!spot;
+  }
+
+  drag(x, y) {
+    const spot = this.minimap.toPlane(x, y);
+    if (!spot) return;
+    this.stop();
+    this.fitted = false;
+    this.place(this.centre(spot.x, spot.y, this.transform.kx));
+    this.frame.redraw();
+  }
+
+  click(x, y, event) {
+    if (!this.scene) return;
+    const i = this.nodeAt(x, y);
+    this.frame.pick(i < 0 ? null : Array.from(this.scene.nodesOf(i)), event);
+  }
+
+  double(x, y) {
+    if (!this.scene || this.minimap.toPlane(x, y)) return;
+    const i = this.nodeAt(x, y);
+    if (i >= 0 && this.opener.toggle(i)) return;
+    if (i < 0 || this.transform.kx >= this.readable(i)) this.fit(true);
+    else this.glide(this.centre(this.scene.x[i], this.scene.y[i], this.readable(i)));
+  }
+
+  hover(x, y) {
+    if (!this.scene) return;
+    const outside = x === null || this.minimap.toPlane(x, y);
+    const i = outside ? -1 : this.nodeAt(x, y);
+    this.frame.group.hover(i < 0 ? null : this.scene.nodeId[i]);
+    if (this.buffers.hover(i < 0 && !outside ? x : null, y)) return;
+    this.frame.tip(i < 0 ? null : dagTips.describe(this.scene, i), x, y);
+  }
+
+  escape() {
+    const followed = this.buffers.followed !== null;
+    if (followed) this.buffers.follow(null);
+    return followed;
+  }
+
+  key(event) {
+    return this.keys.key(event);
+  }
+
+  /** Zoom so that the selection fills the view; without one show everything. */
+  fitSelection() {
+    const { scene, frame } = this;
+    const nodes = frame.group.selected.map((id) => scene.index.get(id) ?? -1);
+    const known = nodes.filter((i) => i >= 0);
+    if (!known.length) return this.fit(true);
+    const box = dagWalk.boundsOf(scene, known);
+    const { width, height } = frame.size;
+    const across = (width - 2 * FIT_MARGIN) / Math.max(1, box.right - box.left);
+    const down = (height - this.legendSpace() - 2 * FIT_MARGIN) / (box.bottom - box.top);
+    const least = this.fitTransform().kx;
+    const scale = scene.along
+      ? Math.min(MOST_TIME_ZOOM, across)
+      : Math.min(FIT_ZOOM, across, down);
+    const { left, right, top, bottom } = box;
+    this.glide(this.centre((left + right) / 2, (top + bottom) / 2, Math.max(least, scale)));
+  }
+
+  /** Pan just enough that a node is on screen. */
+  reveal(i) {
+    const { k, kx, x, y } = this.transform;
+    const { width, height } = this.frame.size;
+    const margin = 60;
+    const { x: sx, y: sy } = this.spotOf(i);
+    const dx = Math.max(0, margin - sx) + Math.min(0, width - margin - sx);
+    const dy = Math.max(0, margin - sy) + Math.min(0, height - margin - sy);
+    if (dx || dy) this.glide({ k, kx, x: x + dx, y: y + dy });
+  }
+
+  // -- what tests ask ---------------------------------------------------------------
+
+  locate(id) {
+    const i = this.scene.index.get(id);
+    if (i === undefined) return null;
+    return this.spotOf(i);
+  }
+
+  state() {
+    return {
+      layout: this.scene.header.layout,
+      overlay: this.overlay().name,
+      changes: changes.state(this.scene, this.overlay()),
+      union: dagUnion.state(this.scene, this.overlay()),
+      criticalCount: this.scene.critical.length,
+      frames: this.scene.bodies.frames.map(({ item, boxes }) => ({
+        node: this.scene.nodeId[item], bodies: boxes.length, nodes: this.scene.bodies.inside(item)
+          .map((i) => this.scene.nodeId[i]),
+      })),
+      foldCount: Array.from(this.scene.fold || []).filter((fold) => fold >= 0).length,
+      open: (this.frame.props.open || []).slice(),
+      nodeCount: this.scene.count,
+      edgeCount: this.scene.edgeCount,
+      transform: { ...this.transform },
+      ...this.drawn,
+      minimap: this.minimap.at,
+      data: this.buffers.state(),
+    };
+  }
+}
+

@@ -1,0 +1,184 @@
+/** A picture of the DAG: frames, edges, nodes, selection over a veil, as the zoom allows. */
+import * as dagBuffers from "./buffers.js";
+import * as dagData from "./data_edges.js";
+import * as dagEdges from "./edges.js";
+import * as dagFrames from "./frames.js";
+import * as dagNodes from "./nodes.js";
+import * as dagTime from "./time.js";
+import * as dagUnion from "./union.js";
+import { MOST_RINGS, drawNearFrames, kinOf, viewOf } from "./kin.js";
+import * as canvas from "../../core/canvas.js";
+
+/** Below this height (CSS pixels) nodes go to the pixel buffer, where there are pixels. */
+const FAR = 1.6;
+/** Edges are left out when rows are closer than this on screen. */
+const EDGE_ROW = 2.5;
+/** Of a selection, so many edges on screen are drawn; more say nothing any more. */
+const MOST_EDGES = 6000;
+
+/** Tells of a node whether it is on screen; of an open one that it is not: its frame is drawn. */
+function testerOf(scene, view) {
+  const { halfW, halfH } = scene;
+  return (i) =>
+    !scene.bodies.isOpen(i) &&
+    scene.x[i] + halfW >= view.left &&
+    scene.x[i] - halfW <= view.right &&
+    scene.y[i] + halfH >= view.top &&
+    scene.y[i] - halfH <= view.bottom;
+}
+
+/** Nodes on screen, by colour when many are. */
+function visibleNodes(scene, view, order) {
+  if (scene.isAllIn(view)) return scene.bodies.closed(order);
+  const { halfW, halfH } = scene;
+  const whole = scene.width * scene.height;
+  const seen = (view.right - view.left) * (view.bottom - view.top);
+  const inside = testerOf(scene, view);
+  const found = [];
+  if (seen < whole / 4) {
+    const take = (i) => inside(i) && found.push(i);
+    const { left, top, right, bottom } = view;
+    scene.grid.visit(left - halfW, top - halfH, right + halfW, bottom + halfH, take);
+  } else {
+    for (const i of order) if (inside(i)) found.push(i);
+  }
+  return found;
+}
+
+function toPlane(ctx, style, size) {
+  const { k, x, y } = style.transform;
+  const r = size.ratio;
+  ctx.setTransform(k * r, 0, 0, k * r, x * r, y * r);
+}
+
+function toScreen(ctx, size) {
+  ctx.setTransform(size.ratio, 0, 0, size.ratio, 0, 0);
+}
+
+function drawNodes(ctx, scene, nodes, style, size) {
+  if (2 * scene.halfH * style.transform.k < dagNodes.BLOCK) {
+    dagNodes.drawBlocks(ctx, scene, nodes, style);
+    return;
+  }
+  toPlane(ctx, style, size);
+  dagNodes.drawCards(ctx, scene, nodes, style);
+  toScreen(ctx, size);
+  if (!style.faded) dagNodes.drawTexts(ctx, scene, nodes, style);
+}
+
+function drawEdges(ctx, scene, edges, style, size, colour, width, dash = null) {
+  const { k } = style.transform;
+  toPlane(ctx, style, size);
+  dagEdges.draw(ctx, scene, edges, { scale: k, colour, width, dash });
+  if (k > 0.42) dagEdges.drawHeads(ctx, scene, edges, colour);
+  toScreen(ctx, size);
+}
+
+/**
+ * Draw the DAG.
+ * @param {Object} style transform, theme, overlay, pattern (hatch)
+ * @param {{selected: number[], hovered: number, edge: number, users: number[],
+ *   buffers: import("./data_uses").Buffer[]}} marks node indices; hovered and edge -1 for none
+ * @returns {{level: string, visible: number, labels: number}}
+ */
+export function draw(ctx, scene, style, marks, size) {
+  if (scene.along) return dagTime.draw(ctx, scene, style, marks, size);
+  const { k } = style.transform;
+  const view = viewOf(style.transform, size);
+  const nodes = visibleNodes(scene, view, style.overlay.inOrder);
+  const height = 2 * scene.halfH * k;
+  const far = height < FAR && nodes.length > 5000 && !ctx.vector;
+  const veiled = marks.selected.length > 0 || marks.buffers.length > 0;
+  let labels = 0;
+  if (far) dagNodes.drawAllFar(ctx, scene, nodes, style, size);
+  else {
+    const faded = veiled ? { ...style, faded: true } : style;
+    const seen = 2 * scene.halfH * k >= EDGE_ROW ? dagEdges.visible(scene, view) : [];
+    for (const { frames, edges } of scene.bodies.layers(scene, seen)) {
+      dagFrames.draw(ctx, scene, frames, faded, size);
+      if (edges.length) labels += drawAllEdges(ctx, scene, edges, style, size);
+    }
+    if (marks.edge >= 0) drawEdges(ctx, scene, [marks.edge], style, size, style.theme.accent, 3);
+    if (style.overlay.name === "slack") {
+      drawEdges(ctx, scene, scene.criticalEdges, style, size, style.theme.accent, 2);
+    }
+    // Fills fade under a selection, names do not: they are drawn over the veil.
+    drawNodes(ctx, scene, nodes, faded, size);
+  }
+  if (veiled) drawSelection(ctx, scene, style, marks, { nodes, far, view }, size);
+  if (marks.hovered >= 0 && !marks.selected.includes(marks.hovered)) {
+    drawRings(ctx, scene, [marks.hovered], style, size, { colour: style.theme.ink, width: 1.5 });
+  }
+  const level = far ? "far" : height < dagNodes.BLOCK ? "blocks" : "cards";
+  return { level, visible: nodes.length, labels };
+}
+
+/** Edges alike, or by what they carry; returns how many are labelled. */
+function drawAllEdges(ctx, scene, edges, style, size) {
+  const { k } = style.transform;
+  const stroke = (list, ...look) => drawEdges(ctx, scene, list, style, size, ...look);
+  if (dagUnion.isUnion(scene)) {
+    dagUnion.drawEdges(scene, edges, style, stroke);
+    return 0;
+  }
+  if (!scene.uses) {
+    stroke(edges, style.theme.edge, k > 0.3 ? 1.25 : Math.max(0.5, 4 * k));
+    return 0;
+  }
+  dagData.draw(scene, edges, style, stroke);
+  return dagData.drawLabels(ctx, scene, edges, style);
+}
+
+/** A ring around items: nodes, and frames of open ones. */
+function drawRings(ctx, scene, items, style, size, { colour, width, halo = null }) {
+  toPlane(ctx, style, size);
+  const ring = { scale: style.transform.k, colour, width, halo };
+  dagNodes.drawRings(ctx, scene, scene.bodies.closed(items), ring);
+  toScreen(ctx, size);
+  dagFrames.drawRings(ctx, scene, scene.bodies.opened(items), style, colour, width);
+}
+
+/**
+ * Fade everything, then draw the selection with what it waits for and what waits for it.
+ * @param {{nodes: number[], far: boolean, view: Object}} seen nodes on screen, and how
+ */
+function drawSelection(ctx, scene, style, marks, { nodes, far, view }, size) {
+  const { k } = style.transform;
+  const kin = kinOf(scene, marks.selected);
+  const users = new Set(marks.users);
+  const near = (i) => kin.shown[i] || users.has(i);
+  canvas.fade(ctx, size);
+  const onScreen = testerOf(scene, view);
+  const others = Array.from(users).filter((i) => !kin.shown[i]);
+  const shown = [...kin.list.shown, ...others].filter(onScreen);
+  if (!far) {
+    const away = nodes.filter((i) => !near(i));
+    dagNodes.drawTexts(ctx, scene, away, { ...style, faded: true });
+  }
+  const width = k > 0.3 ? 2 : 1.3;
+  const stroke = (list, ...look) => drawEdges(ctx, scene, list, style, size, ...look);
+  drawNearFrames(ctx, scene, near, style, size);
+  const visible = (edges) => dagEdges.visible(scene, view, edges);
+  stroke(visible(kin.list.within), style.theme.edge, width / 2);
+  const drawn = [];
+  const ways = [[kin.list.up, style.theme.upstream], [kin.list.down, style.theme.downstream]];
+  for (const [edges, colour] of ways) {
+    const chosen = visible(edges);
+    if (chosen.length > MOST_EDGES) continue;
+    if (scene.uses) dagData.draw(scene, chosen, style, stroke, colour);
+    else if (dagUnion.isUnion(scene)) dagUnion.drawEdges(scene, chosen, style, stroke, colour);
+    else stroke(chosen, colour, width);
+    for (const e of chosen) drawn.push(e);
+  }
+  if (far && shown.length > MOST_RINGS) dagNodes.drawFar(ctx, scene, shown, style, size);
+  else drawNodes(ctx, scene, shown, style, size);
+  const frames = scene.bodies.frames.map((frame) => frame.item);
+  const ringed = [...marks.selected.filter(onScreen), ...frames.filter((i) => kin.selected[i])];
+  const { accent, halo } = style.theme;
+  // Of more, their colour among the faded ones says it; rings would run into each other.
+  const rings = ringed.length > MOST_RINGS ? [] : ringed;
+  drawRings(ctx, scene, rings, style, size, { colour: accent, width: 2.5, halo });
+  if (scene.uses) dagData.drawLabels(ctx, scene, drawn, style);
+  dagBuffers.draw(ctx, scene, marks, style, size);
+}
+

@@ -1,0 +1,87 @@
+/** The minimap: the whole plane in a corner, drawn once, with the rectangle that is on screen. */
+import * as dagFrames from "./frames.js";
+import { panel } from "./strip.js";
+import * as dagNodes from "./nodes.js";
+import * as dagTime from "./time.js";
+
+const MOST_W = 190;
+const MOST_H = 130;
+const INSET = 6;
+const MARGIN = 10;
+
+export class Minimap {
+  /** @param {DagScene} scene */
+  constructor(scene) {
+    this.scene = scene;
+    this.key = "";
+    const k = Math.min(MOST_W / scene.width, MOST_H / scene.height);
+    // Along time the two axes have nothing to do with each other.
+    this.k = scene.along ? MOST_W / scene.width : k;
+    this.ky = scene.along ? Math.min(MOST_H, 12 * scene.grid.lanes.length) / scene.height : k;
+    this.w = Math.max(24, scene.width * this.k);
+    this.h = Math.max(16, scene.height * this.ky);
+  }
+
+  /** Where it stands, or null when the whole plane is on screen anyway. */
+  place(view, size) {
+    const { scene } = this;
+    const small = size.width < 480 || size.height < 260;
+    if (small || scene.isAllIn(view) || scene.count < 12) return null;
+    return {
+      x: size.width - MARGIN - INSET - this.w,
+      y: size.height - MARGIN - INSET - this.h,
+    };
+  }
+
+  draw(ctx, style, view, size) {
+    const at = this.place(view, size);
+    this.at = at;
+    if (!at) return;
+    const { w, h, k, ky } = this;
+    panel(
+      ctx, style.theme, at.x - INSET, at.y - INSET, w + 2 * INSET, h + 2 * INSET
+    );
+    if (ctx.vector) this.drawNodes(ctx, style, at);
+    else ctx.drawImage(this.picture(style, size.ratio), at.x, at.y, w, h);
+    const x0 = at.x + Math.max(0, Math.min(w, view.left * k));
+    const y0 = at.y + Math.max(0, Math.min(h, view.top * ky));
+    const x1 = at.x + Math.max(0, Math.min(w, view.right * k));
+    const y1 = at.y + Math.max(0, Math.min(h, view.bottom * ky));
+    ctx.strokeStyle = style.theme.accent;
+    ctx.lineWidth = 1.5;
+    ctx.strokeRect(x0, y0, Math.max(3, x1 - x0), Math.max(3, y1 - y0));
+  }
+
+  /** The plane as an image, made anew when theme, colouring or ratio change. */
+  picture(style, ratio) {
+    const key = `${style.theme.name} ${style.overlay.name} ${ratio}`;
+    if (key === this.key) return this.image;
+    this.key = key;
+    this.image = document.createElement("canvas");
+    this.image.width = Math.ceil(this.w * ratio);
+    this.image.height = Math.ceil(this.h * ratio);
+    const pen = this.image.getContext("2d");
+    pen.scale(ratio, ratio);
+    this.drawNodes(pen, style, { x: 0, y: 0 });
+    return this.image;
+  }
+
+  drawNodes(ctx, style, { x, y }) {
+    const small = { ...style, transform: { k: this.ky, kx: this.k, x, y }, unnamed: true };
+    const { bodies } = this.scene;
+    const nodes = bodies.closed(style.overlay.inOrder);
+    dagFrames.draw(ctx, this.scene, bodies.frames, small, { width: x + this.w, height: y + this.h });
+    const bars = this.scene.along && dagTime.barsOf(this.scene, nodes);
+    if (bars) dagTime.drawBars(ctx, this.scene, bars, small);
+    else dagNodes.drawBlocks(ctx, this.scene, nodes, small);
+  }
+
+  /** The point of the plane under a point of the screen, or null outside. */
+  toPlane(x, y) {
+    if (!this.at) return null;
+    const px = x - this.at.x;
+    const py = y - this.at.y;
+    if (px < -INSET || py < -INSET || px > this.w + INSET || py > this.h + INSET) return null;
+    return { x: px / this.k, y: py / this.ky };
+  }
+}

@@ -1,0 +1,333 @@
+/** Drawing nodes: pixels far out, blocks in between, cards with name and time near. */
+import * as canvas from "../../core/canvas.js";
+import * as colours from "../../core/colour.js";
+import * as format from "../../core/format.js";
+import * as dagUnion from "./union.js";
+
+/** Below this height on screen (CSS pixels) a node is a block without text or corners. */
+export const BLOCK = 11;
+/** From this height on a node has two lines. */
+const TWO_LINES = 31;
+/** Height of the strip of a repeat, in the plane; rows are far enough apart for it. */
+const STRIP = 7;
+export const TAGS = {
+  FOLD: "FOLD",
+  MEMCPY: "COPY", MEMSET: "SET", HOST: "HOST", GRAPH: "GRAPH", CONDITIONAL: "COND", EMPTY: "JOIN",
+  EVENT_RECORD: "EVENT", WAIT_EVENT: "WAIT", MEM_ALLOC: "ALLOC", MEM_FREE: "FREE",
+  BATCH_MEM_OP: "MEMOP", MEMCPY_BATCH: "COPIES",
+};
+
+/** Overlays that neither name, tag nor time of a card tell, and the word before their value. */
+const WORDS = {
+  p95: "p95", launch: "launch", slack: "slack", nvtx: "", lane: "lane", device: "",
+  occupancy: "occupancy",
+};
+
+/** Among changes, what is within noise is so much lower than the others. */
+export const CALM = 0.5;
+/** What is of one graph alone stands out above every step. */
+const LONE = 254;
+/** From this height on an arrow can be told. */
+const ARROW = 5;
+
+/** How a node is filled: css colour or hatch, and the ink on it. */
+export function paintOf(scene, i, style) {
+  return style.overlay.paint(i, style.theme) || { fill: null, ink: style.theme.muted };
+}
+
+/** Of more nodes than this a file keeps no words: they would be most of it. */
+const MOST_NAMED = 20000;
+
+/** The words that a pen keeps with the shape of a node, where it does. */
+export function name(ctx, scene, i, style) {
+  if (!ctx.vector || style.unnamed || scene.count > MOST_NAMED) return;
+  ctx.about(`${scene.nameOf(i)} · ${scene.kindOf(i)} · ${timeOf(scene, i)}`);
+}
+
+/** Blocks: one fillRect a node, at least a pixel. In coordinates of the screen. */
+export function drawBlocks(ctx, scene, nodes, style) {
+  const { transform: t } = style;
+  const h = Math.max(1, 2 * scene.halfH * t.k);
+  let last = null;
+  const { overlay } = style;
+  for (const i of nodes) {
+    const w = Math.max(1, 2 * scene.halfWidthOf(i) * t.k);
+    const { fill } = paintOf(scene, i, style);
+    const css = fill || (h < 5 ? style.theme.hatch : style.pattern);
+    if (css !== last) ctx.fillStyle = last = css;
+    const x = scene.x[i] * t.k + t.x;
+    const y = scene.y[i] * t.k + t.y;
+    const high = overlay.isChange && overlay.isCalm(i) ? Math.max(1, h * CALM) : h;
+    name(ctx, scene, i, style);
+    ctx.fillRect(x - w / 2, y - high / 2, w, high);
+    const lone = dagUnion.loneOf(scene, overlay, i);
+    if (lone) dagUnion.drawBlock(ctx, lone, { x, y, w, h }, style.theme);
+    else if (overlay.isChange) drawChange(ctx, overlay, i, { x, y, w, h }, style.theme);
+  }
+}
+
+/** The mark of a change on a block: a frame around what was added, an arrow on what counts. */
+export function drawChange(ctx, overlay, i, { x, y, w, h }, theme) {
+  if (overlay.isAdded(i)) {
+    ctx.strokeStyle = theme.accent;
+    ctx.lineWidth = 1;
+    ctx.strokeRect(x - w / 2 + 0.5, y - h / 2 + 0.5, Math.max(1, w - 1), Math.max(1, h - 1));
+  } else if (h >= ARROW && w >= 2 * h && overlay.arrow(i)) {
+    fillArrow(ctx, x, y, h * 0.32, overlay.arrow(i) === "▲", overlay.paint(i, theme).ink);
+  }
+}
+
+function fillArrow(ctx, x, y, r, up, ink) {
+  const way = up ? -1 : 1;
+  ctx.beginPath();
+  ctx.moveTo(x - r, y - way * r * 0.8);
+  ctx.lineTo(x + r, y - way * r * 0.8);
+  ctx.lineTo(x, y + way * r * 0.8);
+  ctx.closePath();
+  const before = ctx.fillStyle;
+  ctx.fillStyle = ink;
+  ctx.fill();
+  ctx.fillStyle = before;
+}
+
+/** Far out: a pixel buffer in which the node that stands out most wins. */
+export function drawFar(ctx, scene, nodes, style, size) {
+  lay(ctx, pixelsOf(scene, nodes, style, size), size);
+}
+
+/** Pixel on pixel. */
+function lay(ctx, picture, { ratio }) {
+  ctx.drawImage(picture, 0, 0, picture.width / ratio, picture.height / ratio);
+}
+
+/** Of each scene the last picture of all on screen: a hover or a click changes nothing of it. */
+const kept = new WeakMap();
+
+/** {@link drawFar} of all nodes on screen. */
+export function drawAllFar(ctx, scene, nodes, style, size) {
+  const { transform: t, theme, overlay } = style;
+  const key = [overlay.name, theme.name, t.k, t.x, t.y, size.width, size.height, size.ratio].join(" ");
+  if (kept.get(scene)?.key !== key) {
+    kept.set(scene, { key, picture: pixelsOf(scene, nodes, style, size) });
+  }
+  lay(ctx, kept.get(scene).picture, size);
+}
+
+/** A canvas of its own, to be laid over what there is: that may be faded under a selection. */
+function pixelsOf(scene, nodes, style, size) {
+  const { transform: t, theme, overlay } = style;
+  const { ratio } = size;
+  const columns = Math.ceil(size.width * ratio);
+  const rows = Math.ceil(size.height * ratio);
+  const layer = Object.assign(document.createElement("canvas"), { width: columns, height: rows });
+  const pen = layer.getContext("2d");
+  const image = pen.createImageData(columns, rows);
+  const pixels = new Uint32Array(image.data.buffer);
+  const most = new Uint8Array(columns * rows);
+  const { x: xs, y: ys, halfWidth, halfW, halfH } = scene;
+  const { step } = overlay;
+  const words = overlay.wordsOf(theme);
+  const ranks = Uint8Array.from({ length: 256 }, (_, at) => overlay.rankOf(at));
+  const k = t.k * ratio;
+  const h = Math.max(1, Math.round(2 * halfH * k));
+  for (const i of nodes) {
+    const half = halfWidth ? halfWidth[i] : halfW;
+    const x0 = Math.round((xs[i] - half) * k + t.x * ratio);
+    const y0 = Math.round((ys[i] - halfH) * k + t.y * ratio);
+    const x1 = Math.min(columns, x0 + Math.max(1, Math.round(2 * half * k)));
+    const y1 = Math.min(rows, y0 + h);
+    const lone = overlay.isChange ? overlay.loneWord(i, theme) : 0;
+    const rank = lone ? LONE : ranks[step[i]];
+    const word = lone || words[step[i]];
+    for (let y = Math.max(0, y0); y < y1; y++) {
+      for (let at = y * columns + Math.max(0, x0); at < y * columns + x1; at++) {
+        if (rank > most[at]) {
+          most[at] = rank;
+          pixels[at] = word;
+        }
+      }
+    }
+  }
+  pen.putImageData(image, 0, 0);
+  return layer;
+}
+
+function outline(ctx, scene, i, grow) {
+  const kind = scene.kindOf(i);
+  const round = kind === "MEMCPY" || kind === "MEMSET" || kind === "MEMCPY_BATCH" ? 99 : 7;
+  const w = scene.halfWidthOf(i) + grow;
+  const h = scene.halfH + grow;
+  canvas.roundRect(ctx, scene.x[i] - w, scene.y[i] - h, 2 * w, 2 * h, round);
+}
+
+/** Cards: rounded, hatched when there is no time, text when there is room. In the plane. */
+export function drawCards(ctx, scene, nodes, style) {
+  const { transform: t, theme } = style;
+  for (const i of nodes) {
+    const { fill } = paintOf(scene, i, style);
+    const kind = scene.kindOf(i);
+    if (scene.isFold(i)) drawPile(ctx, scene, i, style);
+    ctx.beginPath();
+    outline(ctx, scene, i, 0);
+    ctx.fillStyle = fill || style.pattern;
+    name(ctx, scene, i, style);
+    ctx.fill();
+    ctx.lineWidth = 1 / t.k;
+    ctx.strokeStyle = fill ? theme.outline : theme.hatch;
+    const lone = dagUnion.loneOf(scene, style.overlay, i);
+    if (lone) dagUnion.outline(ctx, lone, theme, t.k);
+    else ctx.stroke();
+    drawStrip(ctx, scene, i, style);
+    if (kind === "GRAPH" || kind === "CONDITIONAL") {
+      ctx.beginPath();
+      outline(ctx, scene, i, -3);
+      ctx.stroke();
+    }
+  }
+}
+
+/** Two cards behind a fold: there is more in it. */
+function drawPile(ctx, scene, i, style) {
+  ctx.fillStyle = style.theme.panel;
+  ctx.strokeStyle = style.theme.muted;
+  ctx.lineWidth = 1 / style.transform.k;
+  const [w, h] = [scene.halfWidthOf(i), scene.halfH];
+  for (const away of [8, 4]) {
+    ctx.beginPath();
+    canvas.roundRect(ctx, scene.x[i] - w + away, scene.y[i] - h - away, 2 * w, 2 * h, 7);
+    ctx.fill();
+    ctx.stroke();
+  }
+}
+
+/** Under a repeat: a cell for each block, from the fastest to the slowest of them. */
+function drawStrip(ctx, scene, i, style) {
+  const times = scene.stripOf(i);
+  if (times.length < 2) return;
+  const known = Array.from(times).filter((t) => t === t);
+  const least = Math.min(...known);
+  const span = Math.max(...known) - least;
+  const { css } = colours.ramp(style.theme.name);
+  const half = scene.halfWidthOf(i);
+  const w = (2 * half) / times.length;
+  const top = scene.y[i] + scene.halfH + 2;
+  for (let n = 0; n < times.length; n++) {
+    const t = span > 0 ? (times[n] - least) / span : 0;
+    ctx.fillStyle = times[n] === times[n] ? css[Math.round(t * (css.length - 1))] : style.theme.untimed;
+    ctx.fillRect(scene.x[i] - half + n * w, top, w > 3 ? w - 0.6 : w, STRIP);
+  }
+}
+
+/** Names, and times when two lines fit. In coordinates of the screen, so text stays crisp. */
+export function drawTexts(ctx, scene, nodes, style) {
+  const { transform: t, theme } = style;
+  const h = 2 * scene.halfH * t.k;
+  if (h < BLOCK + 1) return;
+  const two = h >= TWO_LINES;
+  const px = two ? Math.min(17, Math.max(11, h * 0.3)) : Math.min(12, Math.max(8.5, h * 0.6));
+  ctx.textBaseline = "middle";
+  for (const i of nodes) {
+    const w = 2 * scene.halfWidthOf(i) * t.k;
+    if (w < 34) continue;
+    const { ink, fill } = paintOf(scene, i, style);
+    const pen = style.faded ? theme.ink : ink;
+    const left = scene.x[i] * t.k + t.x - w / 2;
+    const middle = scene.y[i] * t.k + t.y;
+    const pad = Math.min(12, Math.max(4, w * 0.055));
+    if (!fill && !style.faded) {
+      // Text on a hatch needs quiet ground.
+      ctx.fillStyle = theme.untimed;
+      ctx.fillRect(left + pad - 3, middle - h * 0.38, w - 2 * pad + 6, h * 0.76);
+    }
+    const tag = tagOf(scene, i, style.overlay, w);
+    const room = w - 2 * pad - (tag ? drawTag(ctx, tag, left + w - pad, middle, px, pen) : 0);
+    ctx.textAlign = "left";
+    ctx.fillStyle = pen;
+    const weight = two ? 600 : 500;
+    const title = canvas.fitText(ctx, titleOf(scene, i, room), px, room, weight);
+    ctx.font = canvas.font(px, weight);
+    ctx.fillText(title, left + pad, two ? middle - h * 0.17 : middle);
+    if (two) drawTime(ctx, scene, i, { x: left + pad, y: middle + h * 0.21, px, room }, style.overlay);
+  }
+}
+
+/**
+ * The mark at the right of a card: the arrow of a change, or the kind in a word; of a node that
+ * holds bodies, which its title says, that there is more.
+ */
+function tagOf(scene, i, overlay, w) {
+  if (overlay.isChange && overlay.arrow(i)) return overlay.arrow(i);
+  const lone = dagUnion.loneOf(scene, overlay, i);
+  if (lone) return dagUnion.tagOf(lone);
+  if (w <= 96) return undefined;
+  return scene.bodies.holders.has(i) ? "▸" : TAGS[scene.kindOf(i)];
+}
+
+/** What a node is called: WHILE for CONDITIONAL WHILE, and a child graph's by that word. */
+export function shortName(scene, i) {
+  const whole = scene.nameOf(i);
+  if (!scene.bodies.holders.has(i)) return whole;
+  return whole === "GRAPH" ? "child graph" : whole.replace(/^CONDITIONAL (?=.)/, "");
+}
+
+/** "24 × 15 nodes" is cut to its numbers where there is no room for more. */
+function titleOf(scene, i, room) {
+  const title = shortName(scene, i);
+  return scene.isFold(i) && room < 110 ? title.replace(/ nodes$/, "") : title;
+}
+
+function drawTag(ctx, tag, right, middle, px, ink) {
+  const size = Math.max(7.5, px * 0.7);
+  ctx.font = canvas.font(size, 700);
+  ctx.textAlign = "right";
+  ctx.fillStyle = ink;
+  ctx.fillText(tag, right, middle);
+  return canvas.textWidth(ctx, tag, size, 700) + 8;
+}
+
+/** The second line of a node: its time and share of the launch; Σ: summed over what is in it. */
+function timeOf(scene, i) {
+  const { time, percent } = format;
+  const share = Number.isFinite(scene.share[i]) ? ` · ${percent(scene.share[i])}` : "";
+  if (!scene.timed(i)) return "not timed";
+  const sum = scene.bodies.holders.has(i) ? "Σ " : "";
+  return sum + time(scene.median[i]) + share;
+}
+
+/** The same with the range that most launches are in, for a node that holds bodies. */
+export function spreadOf(scene, i) {
+  const holder = scene.bodies.holders.get(i);
+  if (!holder || !scene.timed(i)) return timeOf(scene, i);
+  const [low, high] = [holder.p5, holder.p95].map(format.time);
+  const sum = `Σ ${format.time(scene.median[i])}`;
+  return timeOf(scene, i).replace(sum, `${sum} (${low} to ${high})`);
+}
+
+/** The second line: time and share, or else what the node is coloured by. */
+function lineOf(scene, i, overlay) {
+  if (overlay.isChange) return `${timeOf(scene, i).split(" · ")[0]} · ${overlay.line(i)}`;
+  const before = WORDS[overlay.name];
+  if (before === undefined) return timeOf(scene, i);
+  return `${before} ${overlay.describe(i)}`.trim();
+}
+
+function drawTime(ctx, scene, i, { x, y, px, room }, overlay) {
+  const small = px * 0.92;
+  const line = lineOf(scene, i, overlay);
+  const long = line === timeOf(scene, i) ? spreadOf(scene, i) : line;
+  const text = canvas.textWidth(ctx, long, small) <= room ? long : line;
+  ctx.font = canvas.font(small);
+  ctx.fillText(canvas.fitText(ctx, text, small, room), x, y);
+}
+
+/** A ring around nodes, in the plane. */
+export function drawRings(ctx, scene, nodes, { scale, colour, width, halo }) {
+  for (const [stroke, extra] of [[halo, 3], [colour, 0]]) {
+    if (!stroke) continue;
+    ctx.strokeStyle = stroke;
+    ctx.lineWidth = (width + extra) / scale;
+    ctx.beginPath();
+    for (const i of nodes) outline(ctx, scene, i, (width / 2 + 1) / scale);
+    ctx.stroke();
+  }
+}

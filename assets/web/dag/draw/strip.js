@@ -1,0 +1,92 @@
+/** Strips of a legend: words and samples on a panel, drawn on the canvas. */
+import * as canvas from "../../core/canvas.js";
+
+export const BAR = 120;
+const PAD = 10;
+export const MARGIN = 8;
+const HEIGHT = 26;
+export const SIZE = 11;
+/** Between strips. */
+const GAP = 4;
+/** The outline of what was added. */
+export const DASH = [4, 3];
+
+export function panel(ctx, theme, x, y, w, h) {
+  ctx.beginPath();
+  canvas.roundRect(ctx, x, y, w, h, 8);
+  ctx.fillStyle = theme.panel;
+  ctx.fill();
+  ctx.strokeStyle = theme.line;
+  ctx.lineWidth = 1;
+  ctx.stroke();
+}
+
+/** Lays words and samples out from left to right; `width` grows as they are added. */
+export class Strip {
+  constructor(ctx, theme, y) {
+    Object.assign(this, { ctx, theme, y, x: MARGIN + PAD });
+    this.middle = y + HEIGHT / 2 + 0.5;
+  }
+
+  text(text, weight = 400, ink = this.theme.muted) {
+    this.ctx.font = canvas.font(SIZE, weight);
+    this.ctx.fillStyle = ink;
+    this.ctx.textAlign = "left";
+    this.ctx.textBaseline = "middle";
+    this.ctx.fillText(text, this.x, this.middle);
+    this.x += canvas.textWidth(this.ctx, text, SIZE, weight) + 8;
+  }
+
+  ramp(css, reversed) {
+    for (let i = 0; i < BAR; i++) {
+      const at = Math.floor((i / BAR) * css.length);
+      this.ctx.fillStyle = css[reversed ? css.length - 1 - at : at];
+      this.ctx.fillRect(this.x + i, this.y + HEIGHT / 2 - 4, 1.5, 8);
+    }
+    this.x += BAR + 9;
+  }
+
+  line({ width, dash, ink }) {
+    const { ctx } = this;
+    ctx.beginPath();
+    ctx.moveTo(this.x, this.middle);
+    ctx.lineTo(this.x + 30, this.middle);
+    ctx.strokeStyle = this.theme[ink];
+    ctx.lineWidth = width;
+    ctx.setLineDash(dash || []);
+    ctx.stroke();
+    ctx.setLineDash([]);
+    this.x += 37;
+  }
+
+  /** A sample of a node; `dash` breaks its outline. */
+  swatch(fill, dash = [], ink = this.theme.outline) {
+    const { ctx } = this;
+    ctx.beginPath();
+    canvas.roundRect(ctx, this.x, this.y + HEIGHT / 2 - 5, 16, 10, 3);
+    ctx.fillStyle = fill;
+    ctx.fill();
+    ctx.strokeStyle = ink;
+    ctx.lineWidth = 1;
+    ctx.setLineDash(dash);
+    ctx.stroke();
+    ctx.setLineDash([]);
+    this.x += 22;
+  }
+}
+
+/** Draw a strip, the n-th from the top; `fill` puts words and samples into it. */
+export function drawStrip(ctx, style, n, fill) {
+  const top = MARGIN + n * (HEIGHT + GAP);
+  // Once to learn the width (far above the canvas), once over the panel.
+  const strip = new Strip(ctx, style.theme, -1000);
+  fill(strip);
+  panel(ctx, style.theme, MARGIN, top, strip.x - MARGIN + PAD - 8, HEIGHT);
+  fill(new Strip(ctx, style.theme, top));
+}
+
+/** The room at the top: of the colours, of marks among changes, of edges. */
+export function space(edges, overlay) {
+  const strips = 1 + (overlay.isChange ? 1 : 0) + (edges ? 1 : 0);
+  return MARGIN + strips * (HEIGHT + GAP) - GAP;
+}

@@ -1,0 +1,68 @@
+/**
+ * Folds and bodies opened and closed in place: what was touched stays where it is on screen.
+ *
+ * @typedef {{node: number, x: number, y: number}} Anchor  a node, and where its upper edge is
+ */
+
+export class Opener {
+  /** @param {Object} view the DAG */
+  constructor(view) {
+    this.view = view;
+    /** @type {Anchor|null} */ this.anchor = null;
+  }
+
+  get open() {
+    return this.view.frame.props.open || [];
+  }
+
+  /** Open the closed folds, and the nodes with bodies, among items; false without any. */
+  unfold(items) {
+    const { scene } = this.view;
+    const closed = items.filter((i) => scene.openId(i) && !scene.bodies.isOpen(i));
+    this.tell([...this.open, ...closed.map((i) => scene.openId(i))], closed[0]);
+    return closed.length > 0;
+  }
+
+  /** Close the open nodes among items, and around each other one what is innermost. */
+  refold(items) {
+    const { scene } = this.view;
+    const isOpen = (i) => scene.bodies.isOpen(i);
+    const named = items.map((i) => (isOpen(i) ? scene.openId(i) : scene.openAround(i)));
+    const ids = new Set(named.filter(Boolean));
+    this.tell(this.open.filter((id) => !ids.has(id)), items[0]);
+    return ids.size > 0;
+  }
+
+  /** Open or close an item; false where there is nothing to open. */
+  toggle(i) {
+    if (this.view.scene.bodies.isOpen(i)) return this.refold([i]);
+    return this.unfold([i]);
+  }
+
+  tell(ids, item) {
+    const open = Array.from(new Set(ids));
+    if (open.length === this.open.length) return;
+    this.anchor = this.anchorAt(item);
+    this.view.frame.ask({ open });
+  }
+
+  anchorAt(item) {
+    const { scene, transform: t } = this.view;
+    return {
+      node: scene.nodesOf(item)[0],
+      x: scene.x[item] * t.kx + t.x,
+      y: scene.boxOf(item).top * t.k + t.y,
+    };
+  }
+
+  /** The transform of a new scene in which the anchor is where it was, or null without one. */
+  settle(scene, { k, kx, x }) {
+    const { anchor } = this;
+    this.anchor = null;
+    const item = anchor ? scene.index.get(anchor.node) : undefined;
+    if (item === undefined) return null;
+    const top = scene.boxOf(item).top;
+    // Along time everything keeps its place on the axis.
+    return { k, kx, x: scene.along ? x : anchor.x - scene.x[item] * kx, y: anchor.y - top * k };
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * The overlay of changes against a baseline: one colour for slower, one for faster, none for what
+ * is within noise; what is significant has an arrow, what was added a broken outline. Python side:
+ * gviz.app.baseline_overlay.
+ */
+import * as colour from "../../core/colour.js";
+import * as format from "../../core/format.js";
+import { inOrderOf } from "./order.js";
+
+const ARROWS = { slower: "▲", faster: "▼" };
+export const WORDS = {
+  slower: "slower, by more than noise", faster: "faster, by more than noise",
+  noise: "within noise", untested: "not tested", untimed: "not timed in both",
+  added: "no counterpart: added", uncompared: "not compared",
+  removed: "no counterpart: removed",
+};
+
+export class Change {
+  /** @param {Object} facts entry of header.overlays @param {import("./payload").Payload} payload */
+  constructor(name, facts, payload) {
+    Object.assign(this, { name, ...facts, values: payload[facts.array] });
+    this.isRamp = this.isChange = true;
+    this.baseline = payload.header.baseline;
+    this.verdicts = payload.verdict;
+    const count = this.values.length;
+    this.step = new Uint8Array(count);
+    this.unknown = false;
+    for (let i = 0; i < count; i++) {
+      this.step[i] = this.stepOf(i);
+      if (!this.known(i) && !this.isLone(i)) this.unknown = true;
+    }
+    if (this.verdicts.includes(this.baseline.verdicts.indexOf("uncompared"))) {
+      this.missing += ", or not compared";
+    }
+    this.inOrder = inOrderOf(this.step);
+  }
+
+  /** Noise, and what is not known, has the step of no change. */
+  stepOf(i) {
+    const counts = this.known(i) && !this.isCalm(i);
+    return colour.changeStepOf(this.scale, counts ? this.values[i] : 0);
+  }
+
+  verdict(i) {
+    return this.baseline.verdicts[this.verdicts[i]];
+  }
+
+  known(i) {
+    return this.values[i] === this.values[i];
+  }
+
+  isCalm(i) {
+    return this.verdict(i) === "noise";
+  }
+
+  isAdded(i) {
+    return this.verdict(i) === "added";
+  }
+
+  /** Whether a node is of one graph alone: added, or removed where both are shown. */
+  isLone(i) {
+    return this.isAdded(i) || this.verdict(i) === "removed";
+  }
+
+  /** ▲ or ▼ of a significant change, "" of others. */
+  arrow(i) {
+    return ARROWS[this.verdict(i)] || "";
+  }
+
+  paint(i, theme) {
+    if (this.isLone(i)) return { fill: theme.ground, ink: theme.ink };
+    if (!this.known(i)) return null;
+    const { css, darkText } = colour.changes(theme.name);
+    const step = this.step[i];
+    return { fill: css[step], ink: darkText[step] ? theme.inkDark : theme.inkLight };
+  }
+
+  /** How much a step stands out where many nodes share a pixel (1..255). */
+  rankOf(step) {
+    return 1 + Math.min(252, 2 * Math.abs(step - 128));
+  }
+
+  wordsOf(theme) {
+    return colour.changes(theme.name).words;
+  }
+
+  /** The RGBA word of a node that stands out above all others; 0: as its step says. */
+  loneWord(i, theme) {
+    if (!this.isLone(i)) return 0;
+    return colour.wordOf(this.isAdded(i) ? theme.accent : theme.muted);
+  }
+
+  text(value) {
+    return this.unit === "ns" ? format.signedTime(value) : format.signedRatio(value);
+  }
+
+  /** The change of a node in words. */
+  describe(i) {
+    if (!this.known(i)) return WORDS[this.verdict(i)];
+    return `${this.text(this.values[i])} (${WORDS[this.verdict(i)]})`;
+  }
+
+  /** The change on a card: short, with its arrow; of noise only that it is. */
+  line(i) {
+    const verdict = this.verdict(i);
+    if (verdict === "noise") return "≈";
+    return this.known(i) ? `${this.arrow(i)} ${this.text(this.values[i])}`.trim() : WORDS[verdict];
+  }
+
+  /** What the colours and marks mean, as a sentence. */
+  sentence() {
+    const { name, added, gone, untested } = this.baseline;
+    const { most, log } = this.scale;
+    const range = most === null
+      ? "none"
+      : `${this.text(-most)} to ${this.text(most)}${log ? ", on a logarithmic scale" : ""}`;
+    const marks = untested
+      ? `Changes were not tested: ${untested}.`
+      : "Arrows mark changes by more than noise.";
+    const alone = this.baseline.union ? "" : ` ${added} added (broken outline), ${gone} gone.`;
+    const hatched = this.unknown ? ` Hatched: ${this.missing}.` : "";
+    return `Coloured by ${this.label} against ${name}: ${range}. ${marks}${alone}${hatched}`;
+  }
+}

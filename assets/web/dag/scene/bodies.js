@@ -1,0 +1,122 @@
+/**
+ * What nodes hold in a scene: the bodies of closed nodes in words, those of open ones as frames.
+ * Python side: gviz.app.body_facts, gviz.app.open_levels.
+ *
+ * @typedef {{label: string, words: string, open: number}} Body  open: -1 while it is closed
+ * @typedef {{item: number, words: string, launches: number, p5: number, p95: number,
+ *   bodies: Body[]}} Holder
+ * @typedef {{left: number, top: number, right: number, bottom: number}} Box  in the plane
+ * @typedef {{item: number, holder: Holder, boxes: Box[]}} Frame  a box for each body
+ */
+
+/** Height of the strip of an open node, in the plane; gviz.layout.nested leaves room for it. */
+export const HEAD = 30;
+
+/** @param {Object} payload @returns {Map<number, Holder>} by item */
+function listHolders(payload) {
+  const { strings } = payload.header;
+  const found = Array.from(payload.holder_item || [], (item, n) => ({
+    item,
+    words: strings[payload.holder_words[n]],
+    launches: payload.holder_launches[n],
+    p5: payload.holder_p5_ns[n],
+    p95: payload.holder_p95_ns[n],
+    bodies: [],
+  }));
+  (payload.body_holder || []).forEach((n, at) => {
+    found[n].bodies.push({
+      label: strings[payload.body_label[at]],
+      words: strings[payload.body_words[at]],
+      open: payload.body_open[at],
+    });
+  });
+  return new Map(found.map((holder) => [holder.item, holder]));
+}
+
+export class Bodies {
+  /** @param {Object} payload of a DAG */
+  constructor(payload) {
+    this.holders = listHolders(payload);
+    /** The open node around each item, -1: none; null where nothing is open. */
+    this.within = payload.within || null;
+    /** @type {Frame[]} the outer ones first: items of a body come after the node that holds it */
+    this.frames = [];
+    for (const holder of this.holders.values()) {
+      const open = holder.bodies.filter((body) => body.open >= 0);
+      if (!open.length) continue;
+      const boxes = open.map(({ open: n }) => ({
+        left: payload.body_left[n], top: payload.body_top[n],
+        right: payload.body_right[n], bottom: payload.body_bottom[n],
+      }));
+      this.frames.push({ item: holder.item, holder, boxes });
+    }
+    this.frames.sort((a, b) => a.item - b.item);
+    this.depths = Int32Array.from(this.within || []);
+    // What holds an item comes before it.
+    this.depths.forEach((around, i) => (this.depths[i] = around < 0 ? 0 : this.depths[around] + 1));
+    this.byItem = new Map(this.frames.map((frame) => [frame.item, frame]));
+  }
+
+  isOpen(i) {
+    return this.byItem.has(i);
+  }
+
+  /** The open node around an item, -1: none. */
+  around(i) {
+    return this.within ? this.within[i] : -1;
+  }
+
+  /** How many open nodes are around an item. */
+  depthOf(i) {
+    return this.within ? this.depths[i] : 0;
+  }
+
+  /**
+   * Frames and edges in the order in which they are drawn: what leads past a frame runs behind it.
+   * @param {number[]} edges of a scene @param {DagScene} scene
+   * @returns {{frames: Frame[], edges: number[]}[]}
+   */
+  layers(scene, edges) {
+    if (!this.frames.length) return [{ frames: [], edges }];
+    const found = [];
+    const at = (depth) => (found[depth] = found[depth] || { frames: [], edges: [] });
+    for (const frame of this.frames) at(this.depthOf(frame.item) + 1).frames.push(frame);
+    for (const e of edges) at(this.depthOf(scene.from[e])).edges.push(e);
+    return found.filter(Boolean);
+  }
+
+  /** The items in the bodies of an open node, at any depth. */
+  inside(item) {
+    const found = [];
+    const open = new Set([item]);
+    // A body's items come after the node that holds it.
+    for (let i = item + 1; open.size && this.within && i < this.within.length; i++) {
+      if (!open.has(this.within[i])) continue;
+      found.push(i);
+      if (this.isOpen(i)) open.add(i);
+    }
+    return found;
+  }
+
+  /** The open ones among items. */
+  opened(items) {
+    return this.frames.length ? Array.from(items).filter((i) => this.isOpen(i)) : [];
+  }
+
+  /** Items without the open ones, which are frames and not drawn as nodes. */
+  closed(items) {
+    return this.frames.length ? Array.from(items).filter((i) => !this.isOpen(i)) : items;
+  }
+}
+
+/** The open node whose strip is under a point of the plane, -1: none. */
+export function pick(scene, x, y, slackX) {
+  const { frames } = scene.bodies;
+  for (let n = frames.length - 1; n >= 0; n--) {
+    const { left, right, top } = scene.boxOf(frames[n].item);
+    if (x >= left - slackX && x <= right + slackX && y >= top && y <= top + HEAD) {
+      return frames[n].item;
+    }
+  }
+  return -1;
+}

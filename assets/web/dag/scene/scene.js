@@ -1,0 +1,297 @@
+/** The DAG as arrays: nodes, edges with bounds, adjacency, colours, picking. */
+import * as overlays from "../overlay/overlay.js";
+import { Bodies, pick } from "./bodies.js";
+import { Grid } from "./grid.js";
+import { Rows } from "./rows.js";
+import { DataUses } from "./uses.js";
+
+export class DagScene {
+  /** @param {import("./payload").Payload} payload */
+  constructor(payload) {
+    const h = payload.header;
+    this.header = h;
+    this.payload = payload;
+    /** Along time: x in ns of a launch, nodes as wide as they took. */
+    this.along = h.layout === "time";
+    /** Of each item where they differ: along time, and with frames around open bodies. */
+    this.halfWidth = payload.half_width;
+    this.halfHeight = payload.half_height;
+    this.x = payload.x;
+    this.y = payload.y;
+    this.nodeId = payload.node_id;
+    this.type = payload.type;
+    this.name = payload.name;
+    this.median = payload.median_ns;
+    this.p95 = payload.p95_ns;
+    this.body = payload.body_ns;
+    this.share = payload.share;
+    this.reason = payload.reason;
+    this.from = payload.edge_from;
+    this.to = payload.edge_to;
+    this.edgeType = payload.edge_type;
+    this.routeOffset = payload.route_offset;
+    this.routeX = payload.route_x;
+    this.routeY = payload.route_y;
+    this.count = this.x.length;
+    this.edgeCount = this.from.length;
+    this.halfW = h.node_width / 2;
+    this.halfH = h.node_height / 2;
+    this.width = h.width;
+    this.height = h.height;
+    this.bodies = new Bodies(payload);
+    /** Along time: when the items ran, a bar a turn. */
+    this.bars = this.along ? this.listBars() : null;
+    /** Folded: an item may be a fold, and stand for many nodes. */
+    this.fold = payload.fold;
+    this.overlays = new Map();
+    /** Where edges are told apart by what they carry: who is given which memory. */
+    this.uses = payload.use_node ? new DataUses(payload, this) : null;
+    /** The structural critical path: its nodes in order. */
+    this.critical = payload.critical;
+  }
+
+  // What is made when it is first asked for: the first picture of a large graph needs none of it.
+
+  get grid() {
+    return this.keep({ grid: this.cells() }).grid;
+  }
+
+  /** The item of each node. */
+  get index() {
+    return this.keep({ index: this.listItems() }).index;
+  }
+
+  get edgeLeft() {
+    return this.keep(this.boundEdges()).edgeLeft;
+  }
+
+  get edgeRight() {
+    return this.keep(this.boundEdges()).edgeRight;
+  }
+
+  get edgeTop() {
+    return this.keep(this.boundEdges()).edgeTop;
+  }
+
+  get edgeBottom() {
+    return this.keep(this.boundEdges()).edgeBottom;
+  }
+
+  get outStart() {
+    return this.keep(this.joinEdges()).outStart;
+  }
+
+  get edgesOut() {
+    return this.keep(this.joinEdges()).edgesOut;
+  }
+
+  get inStart() {
+    return this.keep(this.joinEdges()).inStart;
+  }
+
+  get edgesIn() {
+    return this.keep(this.joinEdges()).edgesIn;
+  }
+
+  /** The edges between the nodes of the critical path. */
+  get criticalEdges() {
+    return this.keep({ criticalEdges: Array.from(this.payload.critical_edge) }).criticalEdges;
+  }
+
+  /**
+   * Have values in place of the getters of their names.
+   * @template {object} T @param {T} made @returns {T}
+   */
+  keep(made) {
+    for (const [name, value] of Object.entries(made)) Object.defineProperty(this, name, { value });
+    return made;
+  }
+
+  /** Make what the first picture did without, before somebody zooms or clicks. */
+  finish() {
+    return [this.grid, this.index, this.edgeLeft, this.outStart, this.criticalEdges];
+  }
+
+  /** The item of each node; of what is inside a closed node, that node. */
+  listItems() {
+    const index = new Map();
+    if (this.payload.item_offset) {
+      for (let i = 0; i < this.count; i++) for (const id of this.nodesOf(i)) index.set(id, i);
+    } else this.nodeId.forEach((id, i) => index.set(id, i));
+    const { hidden_node: hidden, hidden_item: holder } = this.payload;
+    for (let n = 0; hidden && n < hidden.length; n++) index.set(hidden[n], holder[n]);
+    return index;
+  }
+
+  /** Where which node is. */
+  cells() {
+    const { bars } = this;
+    if (bars) return new Rows(bars.x, bars.half, bars.y, 2 * this.halfH);
+    return new Grid(this.x, this.y, this.width, this.height);
+  }
+
+  /** Bars by item: those of item i are first[i] to first[i + 1]; most items have one. */
+  listBars() {
+    const { bar_offset: offset, bar_x: x, bar_y: y, bar_half_width: half } = this.payload;
+    const own = Uint32Array.from({ length: this.count + 1 }, (_, i) => i);
+    if (!offset) return { first: own, item: own, x: this.x, y: this.y, half: this.halfWidth };
+    const item = new Uint32Array(x.length);
+    for (let i = 0; i < this.count; i++) item.fill(i, offset[i], offset[i + 1]);
+    return { first: offset, item, x, y, half };
+  }
+
+  /** Whether the whole plane is in view. */
+  isAllIn(view) {
+    return view.left <= 0 && view.top <= 0 && view.right >= this.width && view.bottom >= this.height;
+  }
+
+  /** What nodes are coloured by; made once a name. */
+  overlay(name) {
+    if (!this.overlays.has(name)) this.overlays.set(name, overlays.make(this.payload, name));
+    return this.overlays.get(name);
+  }
+
+  /** The ids of the nodes that an item stands for. */
+  nodesOf(i) {
+    const { item_offset: offset, item_nodes: nodes } = this.payload;
+    return offset ? nodes.subarray(offset[i], offset[i + 1]) : [this.nodeId[i]];
+  }
+
+  isFold(i) {
+    return !!this.fold && this.fold[i] >= 0;
+  }
+
+  /** The id of the fold that an item is, and of the open fold around it; null: none. */
+  foldOf(i) {
+    return this.isFold(i) ? this.header.strings[this.fold[i]] : null;
+  }
+
+  openAround(i) {
+    const at = this.payload.inside ? this.payload.inside[i] : -1;
+    return at < 0 ? null : this.header.strings[at];
+  }
+
+  /** The id by which an item is opened: a fold's, or that of a node with bodies; null: none. */
+  openId(i) {
+    if (this.isFold(i)) return this.foldOf(i);
+    return this.bodies.holders.has(i) ? `n${this.nodeId[i]}` : null;
+  }
+
+  /** The times of the blocks of a repeat, ns; empty for anything else. */
+  stripOf(i) {
+    const { strip_offset: offset, strip_ns: times } = this.payload;
+    return offset ? times.subarray(offset[i], offset[i + 1]) : [];
+  }
+
+  /** Half the width of a node, in the plane. */
+  halfWidthOf(i) {
+    return this.halfWidth ? this.halfWidth[i] : this.halfW;
+  }
+
+  halfHeightOf(i) {
+    return this.halfHeight ? this.halfHeight[i] : this.halfH;
+  }
+
+  /** The rectangle of an item, in the plane. */
+  boxOf(i) {
+    const [w, h] = [this.halfWidthOf(i), this.halfHeightOf(i)];
+    return { left: this.x[i] - w, right: this.x[i] + w, top: this.y[i] - h, bottom: this.y[i] + h };
+  }
+
+  /** Where an item is drawn, in the plane: along time a rectangle a turn. */
+  boxesOf(i) {
+    if (!this.bars || this.bodies.isOpen(i)) return [this.boxOf(i)];
+    const { first, x, y, half } = this.bars;
+    const found = [];
+    for (let at = first[i]; at < first[i + 1]; at++) {
+      const [top, bottom] = [y[at] - this.halfH, y[at] + this.halfH];
+      found.push({ left: x[at] - half[at], right: x[at] + half[at], top, bottom });
+    }
+    return found;
+  }
+
+  /** The rectangle around each edge, in the plane. */
+  boundEdges() {
+    const n = this.edgeCount;
+    const [edgeLeft, edgeRight, edgeTop, edgeBottom] = [0, 0, 0, 0].map(() => new Float32Array(n));
+    for (let e = 0; e < n; e++) {
+      const a = this.from[e];
+      const b = this.to[e];
+      let left = Math.min(this.x[a], this.x[b]);
+      let right = Math.max(this.x[a], this.x[b]);
+      let top = Math.min(this.y[a], this.y[b]);
+      let bottom = Math.max(this.y[a], this.y[b]);
+      for (let p = this.routeOffset[e]; p < this.routeOffset[e + 1]; p++) {
+        left = Math.min(left, this.routeX[p]);
+        right = Math.max(right, this.routeX[p]);
+        top = Math.min(top, this.routeY[p]);
+        bottom = Math.max(bottom, this.routeY[p]);
+      }
+      edgeLeft[e] = left;
+      edgeRight[e] = right;
+      edgeTop[e] = top;
+      edgeBottom[e] = bottom;
+    }
+    return { edgeLeft, edgeRight, edgeTop, edgeBottom };
+  }
+
+  /** Edges by their ends: edgesOut[outStart[i]..outStart[i + 1]], edgesIn alike. */
+  joinEdges() {
+    const list = (ends) => {
+      const start = new Int32Array(this.count + 1);
+      for (const node of ends) start[node + 1] += 1;
+      for (let i = 0; i < this.count; i++) start[i + 1] += start[i];
+      const next = start.slice();
+      const edges = new Int32Array(this.edgeCount);
+      for (let e = 0; e < this.edgeCount; e++) edges[next[ends[e]]++] = e;
+      return [start, edges];
+    };
+    const [outStart, edgesOut] = list(this.from);
+    const [inStart, edgesIn] = list(this.to);
+    return { outStart, edgesOut, inStart, edgesIn };
+  }
+
+  edgesFrom(i) {
+    return this.edgesOut.subarray(this.outStart[i], this.outStart[i + 1]);
+  }
+
+  edgesTo(i) {
+    return this.edgesIn.subarray(this.inStart[i], this.inStart[i + 1]);
+  }
+
+  nameOf(i) {
+    return this.header.strings[this.name[i]];
+  }
+
+  kindOf(i) {
+    return this.header.kinds[this.type[i]] || `type ${this.type[i]}`;
+  }
+
+  timed(i) {
+    return this.median[i] === this.median[i];
+  }
+
+  /**
+   * The node under a point of the plane, or the open one whose name is; -1 for none. The slacks
+   * widen small nodes.
+   */
+  pick(x, y, slackX, slackY) {
+    const reach = this.along ? slackX : Math.max(this.halfW, slackX);
+    const h = Math.max(this.halfH, slackY);
+    const { bars } = this;
+    let best = -1;
+    let near = Infinity;
+    this.grid.visit(x - reach, y - h, x + reach, y + h, (at) => {
+      const i = bars ? bars.item[at] : at;
+      if (this.bodies.isOpen(i)) return;
+      const w = Math.max(bars ? bars.half[at] : this.halfWidthOf(i), slackX);
+      const dx = Math.abs((bars ? bars.x[at] : this.x[i]) - x);
+      const dy = Math.abs((bars ? bars.y[at] : this.y[i]) - y);
+      if (dx <= w && dy <= h && dx + dy < near) {
+        near = dx + dy;
+        best = i;
+      }
+    });
+    return best < 0 ? pick(this, x, y, slackX) : best;
+  }
+}

@@ -1,0 +1,67 @@
+/** What the tooltip of the DAG says of an item: rows of [name, value], the first is the title. */
+import * as format from "../core/format.js";
+import * as dagData from "./draw/data_edges.js";
+import * as changes from "./changes.js";
+
+/** Overlays that a tooltip tells of, beside the times it has anyway. */
+const DESCRIBED = ["launch", "slack", "occupancy", "nvtx"];
+
+/** @param {DagScene} scene @param {number} i */
+export function describe(scene, i) {
+  const rows = [[scene.nameOf(i)], ["kind", scene.kindOf(i)], ...timesOf(scene, i)];
+  if (Number.isFinite(scene.share[i])) {
+    rows.push(["share of launch", format.percent(scene.share[i])]);
+  }
+  const { overlays, launch_asked: asked } = scene.header;
+  for (const name of DESCRIBED) {
+    // Else it is some launch, not the one over the timeline.
+    if (name === "launch" && !asked) continue;
+    if (!overlays[name] || !scene.overlay(name).known(i)) continue;
+    const words = name === "slack" && scene.bodies.around(i) >= 0 ? "slack, in each turn" : null;
+    const label = words || overlays[name].label.toLowerCase();
+    rows.push([label, scene.overlay(name).describe(i)]);
+  }
+  rows.push(...changes.rows(scene, i));
+  if (scene.header.edges_known) {
+    rows.push(["waits for", format.counted(scene.edgesTo(i).length, "node")]);
+    rows.push(["awaited by", format.counted(scene.edgesFrom(i).length, "node")]);
+    if (scene.uses) rows.push(...dagData.rowsOf(scene, i));
+  }
+  if (scene.openId(i)) {
+    rows.push(["double click", scene.bodies.isOpen(i) ? "closes it (x)" : "opens it (o)"]);
+  }
+  return rows;
+}
+
+function timesOf(scene, i) {
+  if (scene.isFold(i)) return describeFold(scene, i);
+  if (scene.bodies.holders.has(i)) return describeHolder(scene, scene.bodies.holders.get(i));
+  if (scene.timed(i)) {
+    return [
+      ["median", format.time(scene.median[i])],
+      ["95th percentile", format.time(scene.p95[i])],
+    ];
+  }
+  const reason = scene.reason[i];
+  return [["not timed", reason < 0 ? "no launch recorded" : scene.header.strings[reason]]];
+}
+
+function describeFold(scene, i) {
+  const rows = [["holds", scene.header.strings[scene.payload.fold_words[i]]]];
+  const sum = scene.timed(i) ? format.time(scene.median[i]) : "not timed";
+  rows.push(["sum of medians", sum]);
+  const known = Array.from(scene.stripOf(i)).filter((t) => t === t);
+  if (known.length < 2) return rows;
+  const range = [Math.min(...known), Math.max(...known)].map(format.time);
+  return [...rows, ["one repeat", range.join(" to ")]];
+}
+
+function describeHolder(scene, { item, words, launches, p5, p95, bodies }) {
+  const { time } = format;
+  const rows = [["holds", words]];
+  for (const body of bodies) if (body.words) rows.push([body.label, body.words]);
+  if (!scene.timed(item)) return [...rows, ["times inside", "none recorded"]];
+  rows.push(["sum inside, median", time(scene.median[item])]);
+  rows.push(["5th to 95th percentile", `${time(p5)} to ${time(p95)}`]);
+  return [...rows, ["ran in", `${launches} of ${scene.header.kept_count} launches`]];
+}

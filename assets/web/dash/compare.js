@@ -1,0 +1,273 @@
+/**
+ * The Compare page: its choices in the address, its table, and one selection for the views and the
+ * table. Views share theirs by themselves (core/bus.js); what is selected or filtered there comes here
+ * as the document's events.
+ */
+import * as bus from "../core/bus.js";
+import * as csv from "../core/csv.js";
+import * as format from "../core/format.js";
+import { lastTouched } from "../core/last_touched.js";
+import * as gridRows from "./grid_rows.js";
+import * as pageHistory from "./history.js";
+import { noUpdate, present, propsOf, setPresent as set } from "./props.js";
+
+const GROUP = "compare-page";
+const VIEWS = ["compare-dag", "compare-timeline"];
+/** More selected nodes would make an address that nobody can send. */
+const MOST_NODES = 100;
+const TABLE = "compare-table";
+/** AG Grid's words for a selection that its user makes. */
+const BY_READER = new Set(["rowClicked", "spaceKey", "keyboardSelectAll", "checkboxSelected"]);
+
+/** The part that was last touched. @type {() => string|null} */
+let touched = () => null;
+
+/** Write one field of the address; null: it says nothing of it. */
+function keep(fields) {
+  if (!present("compare-body")) return;
+  const query = new URLSearchParams(window.location.search);
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === null || value === "") query.delete(name);
+    else query.set(name, value);
+  }
+  pageHistory.keep(query);
+}
+
+// -- what is compared -----------------------------------------------------------------
+
+/** Another file or graph was chosen: another page. */
+export function choose(a, b, graphA, graphB) {
+  const query = new URLSearchParams(window.location.search);
+  const files = a !== (query.get("a") || undefined) || b !== (query.get("b") || undefined);
+  const next = new URLSearchParams();
+  if (a) next.set("a", a);
+  if (b) next.set("b", b);
+  if (!files && graphA) {
+    next.set("graph", graphB && graphB !== "found" ? `${graphA}:${graphB}` : graphA);
+  }
+  const same = (name) => (query.get(name) || "") === (next.get(name) || "");
+  // Without graph= the page chose one itself: that is no choice.
+  const chosen = window.dash_clientside.callback_context.triggered_id;
+  if (files || (String(chosen).startsWith("compare-graph") && !same("graph"))) {
+    pageHistory.go(`${window.location.pathname}?${next.toString().replaceAll("%3A", ":")}`);
+  }
+  return noUpdate();
+}
+
+// -- the table ------------------------------------------------------------------------
+
+/** Columns and rows of the table that is chosen. */
+export async function fill(rows, tables) {
+  if (!rows || !tables) return [noUpdate(), noUpdate()];
+  const found = await gridRows.load(TABLE, `${tables.source}&rows=${rows}`);
+  if (found === null) return [noUpdate(), noUpdate()];
+  keep({ rows: rows === "nodes" ? null : rows });
+  const api = await window.dash_ag_grid.getApiAsync(TABLE);
+  watch(api);
+  return [tables.columns[rows], found];
+}
+
+/** The nodes that a row is about. */
+const keysOf = (row) => row.keys || [row.key];
+
+function watch(api) {
+  if (api.gvizWatched) return;
+  api.gvizWatched = true;
+  api.addEventListener("selectionChanged", (event) => {
+    // New rows and what is marked here are no choice of the reader.
+    if (!BY_READER.has(event.source)) return;
+    const keys = api.getSelectedRows().flatMap(keysOf);
+    bus.group(GROUP).select(Array.from(new Set(keys)));
+  });
+  // What is selected, at first by the address, is marked among other rows too.
+  api.addEventListener("rowDataUpdated", () => markRows(api, bus.group(GROUP).selected));
+}
+
+/** Select the rows about these nodes; of edges those between them, of groups none. */
+function markRows(api, ids) {
+  const chosen = new Set(ids);
+  const found = [];
+  api.forEachNode((node) => {
+    const row = node.data;
+    const is = row.key !== undefined
+      ? chosen.has(row.key)
+      : row.to_node !== undefined && keysOf(row).every((key) => chosen.has(key));
+    if (is) found.push(node);
+  });
+  // Through Dash: it would undo what the grid alone knows with the next rows.
+  set(TABLE, { selectedRows: { ids: found.map((node) => node.id) } });
+  const seen = found.find((node) => node.displayed);
+  if (seen) api.ensureNodeVisible(seen, null);
+}
+
+async function withTable(act) {
+  if (!present(TABLE) || !window.dash_ag_grid) return;
+  act(await window.dash_ag_grid.getApiAsync(TABLE));
+}
+
+// -- bodies ---------------------------------------------------------------------------
+
+/** The ways to bodies and back (gviz.app.compare.views.body_ways); null: there are none. */
+function bodyWays() {
+  const ways = document.getElementById("compare-bodies")?.dataset.ways;
+  return ways ? JSON.parse(ways) : null;
+}
+
+/** Draw another level, with a node of it, or of the one it was opened from, selected. */
+function goToLevel(level, node) {
+  set("compare-level", { value: String(level) });
+  if (node !== undefined) bus.group(GROUP).select([node]);
+}
+
+const openId = (node) => `n${node}`;
+const opened = () => propsOf("compare-dag").open || [];
+
+/** The nodes that hold a level, from it outwards to the one that is drawn; null: it is not in that. */
+function holdersOf(level, drawn, around) {
+  const found = [];
+  for (let at = level; at !== drawn; [at] = around[at]) {
+    if (!around[at]) return null;
+    found.push(around[at][1]);
+  }
+  return found;
+}
+
+/** Buttons for the bodies of the selected node, and for the way out of the body that is drawn. */
+function offerBodies() {
+  const ways = bodyWays();
+  if (!ways) return;
+  const { selected } = bus.group(GROUP);
+  const drawn = Number(propsOf("compare-level").value || 0);
+  const found = selected.length === 1 ? buttonsFor(selected[0], drawn, ways) : [];
+  const out = ways.around[drawn];
+  if (out) found.push(wayButton("Out of the body", () => goToLevel(...out)));
+  document.getElementById("compare-bodies").replaceChildren(...found);
+}
+
+/** What can be done about a node: show the body it is in, open or close those it holds. */
+function buttonsFor(node, drawn, ways) {
+  const isIn = ([, runs]) => runs.some(([first, last]) => first <= node && node <= last);
+  const home = Object.entries(ways.nodes).find(isIn);
+  // A row of the table may be about a node of another level.
+  const holders = home ? holdersOf(Number(home[0]), drawn, ways.around) : [];
+  if (holders === null) return [wayButton("Show it where it is", () => goToLevel(home[0]))];
+  const closed = holders.map(openId).filter((one) => !opened().includes(one));
+  const tell = (open) => set("compare-dag", { open });
+  if (closed.length) return [wayButton("Show it where it is", () => tell([...opened(), ...closed]))];
+  if (!ways.inside[node]) return [];
+  const id = openId(node);
+  return opened().includes(id)
+    ? [wayButton("Close its bodies", () => tell(opened().filter((other) => other !== id)))]
+    : [wayButton("Open its bodies", () => tell([...opened(), id]))];
+}
+
+function wayButton(text, act) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "gv-button";
+  button.textContent = text;
+  button.addEventListener("click", act);
+  return button;
+}
+
+document.addEventListener("gviz-select", offerBodies);
+
+async function save(button) {
+  const { cell, nameOf } = csv;
+  const grid = await window.dash_ag_grid.getApiAsync(TABLE);
+  grid.exportDataAsCsv({
+    fileName: `${nameOf(button.dataset.name)}-${propsOf("compare-rows").value}.csv`,
+    processCellCallback: ({ value }) => cell(value),
+    processHeaderCallback: ({ column }) => column.getColId(),
+  });
+}
+
+// -- picking two of the Runs page -------------------------------------------------------
+
+const picks = () => Array.from(document.querySelectorAll(".gv-compare-pick"));
+
+/** The first one pressed is before, the second after; pressed again it is none. */
+function pick(button) {
+  const first = picks().find((other) => other.getAttribute("aria-pressed") === "true");
+  if (first && first !== button) {
+    const [a, b] = [first.dataset, button.dataset];
+    const query = new URLSearchParams({ a: a.file, b: b.file, graph: `${a.graph}:${b.graph}` });
+    const runs = document.querySelector(".gv-header .gv-brand").getAttribute("href");
+    pageHistory.go(`${runs}compare?${query.toString().replaceAll("%3A", ":")}`);
+    return;
+  }
+  const pressed = !first;
+  button.setAttribute("aria-pressed", String(pressed));
+  for (const other of picks()) {
+    if (other === button) other.textContent = pressed ? "Before ✓" : "Compare";
+    else other.textContent = pressed ? "… with this" : "Compare";
+  }
+}
+
+// -- the views ------------------------------------------------------------------------
+
+/** Colours, layout, level and open bodies of the views, and what the address says of them. */
+export function look(_scheme, tables, colour, layout, level, open) {
+  const dark = document.documentElement.getAttribute("data-mantine-color-scheme") === "dark";
+  const source = window.dash_clientside.callback_context.triggered_id;
+  for (const id of VIEWS) set(id, { theme: dark ? "dark" : "light" });
+  if (!tables) return noUpdate();
+  if (colour) {
+    for (const id of VIEWS) set(id, { colour });
+    keep({ colour: colour === "change" ? null : colour });
+  }
+  if (["compare-layout", "compare-level", "compare-dag"].includes(source)) {
+    const [path, asked] = propsOf("compare-dag").source.split("?");
+    const next = new URLSearchParams(asked);
+    next.set("layout", layout);
+    next.set("level", level || 0);
+    const ids = (open || []).join(",");
+    if (ids) next.set("open", ids);
+    else next.delete("open");
+    const text = next.toString().replaceAll("%40", "@").replaceAll("%3A", ":").replaceAll("%2C", ",");
+    set("compare-dag", { source: `${path}?${text}` });
+    keep({ layout: layout === "structure" ? null : layout, level: Number(level) ? level : null, open: ids });
+  }
+  offerBodies();
+  return noUpdate();
+}
+
+/** Hear what happens on the page. */
+export function listen() {
+  touched = lastTouched([...VIEWS, TABLE]);
+  document.addEventListener("gviz-select", (event) => {
+    if (!present("compare-body")) return;
+    const selected = event.detail;
+    for (const view of VIEWS) {
+      if (view === touched() || !selected.length) continue;
+      document.querySelector(`#${view} canvas`)?.gvizShow(selected[0]);
+    }
+    keep({ node: selected.slice(0, MOST_NODES).join(",") });
+    withTable((api) => {
+      const about = new Set(api.getSelectedRows().flatMap(keysOf));
+      // What the table itself asked for is marked already.
+      if (about.size === selected.length && selected.every((id) => about.has(id))) return;
+      markRows(api, selected);
+    });
+  });
+  document.addEventListener("gviz-filter", (event) => {
+    const only = event.detail === null ? null : new Set(event.detail);
+    withTable((api) => {
+      api.setGridOption("isExternalFilterPresent", () => only !== null);
+      api.setGridOption("doesExternalFilterPass", (row) =>
+        only === null || keysOf(row.data).some((key) => only.has(key)));
+      api.onFilterChanged();
+      const clear = document.getElementById("compare-filter-clear");
+      if (!clear) return;
+      clear.hidden = only === null;
+      clear.textContent = only === null ? "" : `${format.counted(only.size, "node")} ✕`;
+    });
+  });
+  document.addEventListener("click", (event) => {
+    const picked = event.target.closest(".gv-compare-pick");
+    if (picked) pick(picked);
+    const button = event.target.closest("#compare-csv");
+    if (button) save(button);
+    if (event.target.id === "compare-filter-clear") bus.group(GROUP).filter(null);
+  });
+}

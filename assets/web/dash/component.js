@@ -1,0 +1,34 @@
+/** The Dash components of the views, on the page's own React. Python side: gviz.app.components. */
+import { openView } from "../page/views.js";
+import { takeOver } from "./first_page.js";
+
+function component(viewName) {
+  function View(props) {
+    const box = React.useRef(null);
+    const frame = React.useRef(null);
+    React.useEffect(() => {
+      const early = takeOver(props.id, box.current, props);
+      frame.current = early || openView(box.current, viewName, props);
+      return () => {
+        frame.current.destroy();
+        frame.current = null;
+      };
+      // Another group is another view; every other property is passed on below.
+    }, [props.group]);
+    React.useEffect(() => {
+      if (frame.current) frame.current.update(props);
+    });
+    return React.createElement("div", {
+      id: props.id,
+      className: "gviz-canvas-box",
+      style: props.style,
+      ref: box,
+    });
+  }
+  View.displayName = viewName;
+  return View;
+}
+
+export const Dag = component("Dag");
+export const Timeline = component("Timeline");
+export const Memory = component("Memory");

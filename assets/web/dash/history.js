@@ -1,0 +1,188 @@
+/**
+ * The address: which page it asks for, and what of the page shown it keeps.
+ *
+ * A choice (launch, order, colour, layout, folding) is a step of its own, so that the back button
+ * undoes it; a selection and an opened fold change the step they are made in. dcc.Location tells
+ * of every change of the address; what the page did itself needs no new page.
+ *
+ * Pages are counted as they are asked for, and the server says with each which it is: until the
+ * last one is there, what the page shown still reports is no choice for the address.
+ */
+import { noUpdate, propsOf, set } from "./props.js";
+
+/** Parameters whose change is a step back button goes over, and their values when absent. */
+const STEPS = { launch: null, stream: null, order: "ordinal", colour: null, layout: null, fold: "none", table: "nodes", edges: "all", panel: "timeline" };
+/** Colours that mean something against a baseline only (gviz.app.overlays). */
+const CHANGES = ["change", "ratio"];
+
+/** The address whose page is shown, as far as pages depend on it. */
+let shown = null;
+/** How many pages were asked for. */
+let turn = 0;
+/** Values that controls are about to take without anybody having chosen them. */
+let expected = {};
+
+function here() {
+  return window.location.pathname + window.location.search;
+}
+
+/** Whether a page is asked for that is not shown yet: at times the address is a step ahead. */
+function isComing() {
+  return here() !== shown || propsOf("shown").data?.turn !== turn;
+}
+
+/** Let dcc.Location see what the address is now. */
+function tellLocation() {
+  window.dispatchEvent(new PopStateEvent("popstate"));
+}
+
+/** Lead to another page of ours. @param {string} address */
+export function go(address) {
+  window.history.pushState({}, "", address);
+  tellLocation();
+}
+
+/** Lead to where the page shown is to be had from now on: no step. @param {string} address */
+export function move(address) {
+  window.history.replaceState(window.history.state, "", address);
+  tellLocation();
+}
+
+/** Write what the timeline shows into a query. */
+export function setLaunches(query, launch, streamLaunch, order) {
+  if (launch) query.set("launch", launch);
+  if (streamLaunch) query.set("stream", streamLaunch);
+  if (launch === "all" && order && order !== "ordinal") query.set("order", order);
+}
+
+/** What is folded, and what is open: without folds only nodes with bodies (open_levels.py). */
+export function addFolds(query, folding, open) {
+  const folded = folding && folding !== "none";
+  if (folded) query.set("fold", folding);
+  const ids = (open || []).filter((id) => folded || /^n\d+$/.test(id));
+  if (ids.length > 0) query.set("open", ids.join(","));
+}
+
+/** Name the graph to compare with, as `from` does. */
+export function addBaseline(query, from) {
+  for (const name of ["baseline", "baseline_graph"]) {
+    if (from && from[name] !== undefined) query.set(name, from[name]);
+  }
+}
+
+/** What a page is compared with, by the names of addresses; null: nothing. */
+function baselineOf(view) {
+  if (!view.baseline) return null;
+  const { file, graph_id: there } = view.baseline;
+  return { baseline: file.split("@")[0], baseline_graph: there };
+}
+
+/** Edges by what they carry, and the address that is followed. */
+function addData(query, data, buffer) {
+  if (data) query.set("edges", "data");
+  if (data && buffer) query.set("buffer", buffer);
+}
+
+/** Whether a choice differs: what the address did not say yet was no choice. */
+function isStep(before, now) {
+  return Object.entries(STEPS).some(([name, absent]) => {
+    const old = before.get(name) ?? absent;
+    const next = now.get(name) ?? absent;
+    return old !== null && next !== old && next !== expected[name];
+  });
+}
+
+/** Change the address of the page shown. @param {URLSearchParams} query */
+export function keep(query) {
+  const address = "?" + query.toString().replaceAll("%2C", ",");
+  if (address === window.location.search || isComing()) return window.location.search;
+  const before = new URLSearchParams(window.location.search);
+  const state = window.history.state;
+  if (isStep(before, query)) window.history.pushState(state, "", address);
+  else window.history.replaceState(state, "", address);
+  shown = here();
+  tellLocation();
+  return address;
+}
+
+// -- what Dash calls ------------------------------------------------------------------
+
+/** The page to make, if the address asks for another one than is shown. */
+export function follow(pathname, search, again) {
+  const asked = pathname + (search || "");
+  if (!pathname || (asked === shown && window.dash_clientside.callback_context.triggered_id !== "again")) {
+    return noUpdate();
+  }
+  shown = asked;
+  expected = {};
+  turn += 1;
+  return { path: pathname, search: search || "", again: again || 0, turn };
+}
+
+/** Lead to the graph or the baseline chosen: at once, so that no later step overwrites it. */
+export function openGraph(graph, baseline, view) {
+  const chosen = chosenAddress(graph, baseline, view);
+  if (chosen) go(chosen);
+  return noUpdate();
+}
+
+/** The address of a choice; null: it is shown already. */
+function chosenAddress(graph, baseline, view) {
+  const shownBaseline = baselineOf(view);
+  if (graph && Number(graph) !== view.graph) {
+    const query = new URLSearchParams({ file: view.file, graph });
+    // Without its graph: that which corresponds to the new one.
+    addBaseline(query, shownBaseline && { baseline: shownBaseline.baseline });
+    return "?" + query;
+  }
+  const { baseline: file, baseline_graph: there } = shownBaseline || {};
+  const before = file === undefined ? "none" : `${there}:${file}`;
+  return baseline && baseline !== before ? chooseBaseline(baseline, before) : null;
+}
+
+/** The address of this page against another baseline: the rest stays as it is. */
+function chooseBaseline(chosen, before) {
+  const query = new URLSearchParams(window.location.search);
+  query.delete("baseline");
+  query.delete("baseline_graph");
+  if (chosen === "none") {
+    if (CHANGES.includes(query.get("colour"))) query.delete("colour");
+  } else {
+    const at = chosen.indexOf(":");
+    addBaseline(query, { baseline: chosen.slice(at + 1), baseline_graph: chosen.slice(0, at) });
+    if (before === "none") query.set("colour", CHANGES[0]);
+    set("baseline-note", { children: "Comparing…" });
+  }
+  return "?" + query.toString().replaceAll("%2C", ",");
+}
+
+/** `drawn` is the layout that the view reports; until it does, the choice shows a guess. */
+export function remember(
+  selected, launch, streamLaunch, order, colour, layout, drawn, folding, open, table, data, buffer,
+  panel, view,
+) {
+  const before = new URLSearchParams(window.location.search);
+  // The page may be on its way out.
+  if (!view || before.get("file") !== view.file || Number(before.get("graph")) !== view.graph) {
+    return noUpdate();
+  }
+  if (before.get("baseline") !== view.asked_baseline) return noUpdate();
+  const query = new URLSearchParams({ file: view.file, graph: view.graph });
+  if (selected && selected.length > 0) query.set("node", selected.slice(0, 100).join(","));
+  setLaunches(query, launch, streamLaunch, order);
+  if (colour) query.set("colour", colour);
+  if (layout && (before.has("layout") || drawn === layout)) query.set("layout", layout);
+  addFolds(query, folding, open);
+  if (table === "kernels") query.set("table", table);
+  addBaseline(query, baselineOf(view));
+  addData(query, data, buffer);
+  if (panel === "memory") query.set("panel", panel);
+  const address = keep(query);
+  expected = {};
+  return address;
+}
+
+/** Values that controls will take by themselves: no steps. @param {Record<string, string|undefined>} values */
+export function expect(values) {
+  expected = { ...expected, ...values };
+}

@@ -1,0 +1,50 @@
+/** The application: what Dash finds by name, and what listens on its pages. */
+import * as bus from "../core/bus.js";
+import * as canvas from "../core/canvas.js";
+import * as colour from "../core/colour.js";
+import * as payload from "../core/payload.js";
+import * as keys from "../page/keys.js";
+import * as split from "../page/split.js";
+import * as charts from "./charts.js";
+import * as compare from "./compare.js";
+import * as component from "./component.js";
+import * as firstPage from "./first_page.js";
+import * as grid from "./grid.js";
+import * as pageHistory from "./history.js";
+import * as hover from "./hover.js";
+import * as inspector from "./inspector.js";
+import * as kernels from "./kernels.js";
+import * as links from "./links.js";
+import { Miniature } from "./miniature.js";
+import * as progress from "./progress.js";
+import * as ranks from "./ranks.js";
+import * as runs from "./runs.js";
+import * as selection from "./selection.js";
+import * as pageState from "./state.js";
+import * as table from "./table.js";
+import * as upload from "./upload.js";
+
+// What tests and benchmarks ask of a page.
+window.gviz = { bus, canvas, colour, payload };
+// Names in gviz.app.components, in its clientside callbacks, and in columns of its tables.
+window.gviz_canvas = { ...component, Miniature };
+window.dash_clientside = {
+  ...window.dash_clientside,
+  gvizCharts: charts,
+  gvizCompare: compare,
+  gvizHistory: pageHistory,
+  gvizPage: links,
+  gvizRanks: ranks,
+  gvizRuns: runs,
+  gvizState: pageState,
+};
+const { gvizBar, gvizCount, gvizDuration, GvizLink, GvizPick } = runs;
+const { gvizCountOf, GvizShowNodes } = kernels;
+window.dashAgGridFunctions = { ...table.FUNCTIONS, gvizBar, gvizCount, gvizCountOf, gvizDuration };
+window.dashAgGridComponentFunctions = { GvizLink, GvizPick, GvizShowNodes };
+
+// The inspector hears of a selection before what waits for it to be filled.
+for (const part of [progress, keys, split, hover, inspector, selection, kernels, links, table]) part.listen();
+for (const part of [compare, ranks, pageState, upload]) part.listen();
+grid.standIn();
+firstPage.begin();

@@ -1,0 +1,42 @@
+/**
+ * A bar on top of the page, and a word for screen readers, while the server is asked for
+ * something and has not answered for half a second. Questions marked gvizQuiet have a sign of
+ * their own, or need none.
+ */
+
+/** Waiting that takes longer (ms) is shown. */
+const SLOW = 500;
+
+const waiting = new Set();
+let timer = 0;
+
+function show(on) {
+  for (const id of ["progress", "progress-said"]) {
+    const sign = document.getElementById(id);
+    if (sign) sign.hidden = !on;
+  }
+}
+
+function begin(question) {
+  waiting.add(question);
+  if (!timer) timer = setTimeout(() => show(true), SLOW);
+}
+
+function end(question) {
+  waiting.delete(question);
+  if (waiting.size) return;
+  clearTimeout(timer);
+  timer = 0;
+  show(false);
+}
+
+/** Watch what the page asks the server. */
+export function listen() {
+  const plain = window.fetch.bind(window);
+  window.fetch = (input, options) => {
+    if (options && options.gvizQuiet) return plain(input, options);
+    const question = {};
+    begin(question);
+    return plain(input, options).finally(() => end(question));
+  };
+}

@@ -1,0 +1,56 @@
+// The table of runs: its numbers, bars and links, and its order in the address.
+import * as format from "../core/format.js";
+import * as pageHistory from "./history.js";
+import * as dashProps from "./props.js";
+
+const missing = (value) => value === null || value === undefined;
+
+/** @param {number|null|undefined} ns */
+export const gvizDuration = (ns) => (missing(ns) ? "–" : format.time(ns));
+
+/** @param {number|null|undefined} count */
+export const gvizCount = (count) => (missing(count) ? "–" : count.toLocaleString("en").replaceAll(",", "\u202f"));
+
+/** A cell whose ground says how much of the greatest its value is. */
+export const gvizBar = (value, most) => {
+  const share = most > 0 && value > 0 ? (100 * value) / most : 0;
+  return { backgroundImage: `linear-gradient(to right, var(--gv-selected) ${share}%, transparent ${share}%)` };
+};
+
+/** A cell that leads to the page of its run or graph. */
+export function GvizLink({ value, data, colDef }) {
+  const href = data[`${colDef.field}_href`];
+  if (!href) return React.createElement("span", { className: "gv-muted" }, value);
+  const go = (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    pageHistory.go(href);
+  };
+  return React.createElement("a", { href, onClick: go, title: value, className: "gv-graph-link" }, value);
+}
+
+/** The button by which two graphs are picked: dash/compare.js. */
+export function GvizPick({ data }) {
+  if (data.graph_id === undefined) return null;
+  return React.createElement("button", {
+    type: "button", className: "gv-button gv-compare-pick", "aria-pressed": "false",
+    "data-file": data.key, "data-graph": String(data.graph_id),
+  }, "Compare");
+}
+
+/** Keep the order in the address. @param {Object} api of the grid */
+function keepOrder(api) {
+  const sorted = api.getColumnState().find((column) => column.sort && !column.sortIndex);
+  const query = new URLSearchParams(window.location.search);
+  if (query.get("view") !== "table") return;
+  if (sorted) query.set("sort", (sorted.sort === "desc" ? "-" : "") + sorted.colId);
+  else query.delete("sort");
+  pageHistory.keep(query);
+}
+
+/** Called by Dash when the table is on the page. */
+export async function watchOrder(id) {
+  const api = await window.dash_ag_grid.getApiAsync(id);
+  api.addEventListener("sortChanged", () => keepOrder(api));
+  return dashProps.noUpdate();
+}

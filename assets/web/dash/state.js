@@ -1,0 +1,169 @@
+/**
+ * Whether what a page shows is still what is in its files. Every few seconds, while the page can
+ * be seen, the server is asked for the files' versions (gviz.app.state). A recording that grows
+ * is shown as it grows; one that was replaced or deleted is said, and reloading offered.
+ *
+ * @typedef {{name: string, version: string|null, live: boolean, followed: boolean, gone: string}} FileState
+ *   followed: its changes are expected
+ */
+import * as pageHistory from "./history.js";
+import * as pageInspector from "./inspector.js";
+import { noUpdate, propsOf, set } from "./props.js";
+
+/** Between two questions (ms). */
+const EVERY = 2000;
+/** An answer that takes longer (ms) is none. */
+const PATIENCE = 15_000;
+const GONE =
+  "gviz does not answer any more: it was stopped, or the connection is gone. What is shown was read before.";
+/** Panes that a graph page may or may not have. */
+const PANES = ["dag", "timeline", "memory", "graph-choice", "baseline"];
+
+let timer = 0;
+let again = 0;
+let asking = false;
+/** The page that was last asked to be made anew, and the versions it was asked for. */
+let renewing = "";
+
+/** Which page is shown, and the files it was made of. @returns {{page: string, files: Object<string, FileState>, turn: number}|undefined} */
+function shownPage() {
+  return propsOf("shown").data;
+}
+
+/** Make the page anew at the address it has. */
+export function reload() {
+  again += 1;
+  say(null);
+  set("again", { data: again });
+}
+
+/** Show a notice; null: none. @param {{text: string, offer?: boolean}|null} notice */
+function say(notice) {
+  const box = document.getElementById("notice");
+  if (!box || (notice ? notice.text : "") === (box.dataset.text || "")) return;
+  box.dataset.text = notice ? notice.text : "";
+  box.replaceChildren();
+  box.hidden = !notice;
+  if (!notice) return;
+  const words = document.createElement("span");
+  words.textContent = notice.text;
+  box.append(words);
+  if (notice.offer) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "gv-button";
+    button.textContent = "Reload";
+    button.addEventListener("click", reload);
+    box.append(button);
+  }
+}
+
+function changes(shown, files) {
+  const keys = Object.keys(shown.files);
+  if (shown.page === "runs") keys.push(...Object.keys(files));
+  return Array.from(new Set(keys)).filter((key) => {
+    const [before, now] = [shown.files[key], files[key]];
+    return !before || !now || before.version !== now.version || before.live !== now.live;
+  });
+}
+
+/** What a choice of the page offers; nothing if the page has no such choice. */
+function offered(id) {
+  return document.getElementById(id) ? propsOf(id).data || [] : [];
+}
+
+/** A graph page takes in what is new, and keeps what its reader did. */
+function refresh() {
+  set("fresh", {
+    data: {
+      search: window.location.search,
+      launches: offered("launch"),
+      passes: offered("stream-launch"),
+      panes: PANES.filter((id) => document.getElementById(id)),
+      asked: Date.now(),
+    },
+  });
+}
+
+/** @param {Object<string, FileState>} files */
+function compare(files) {
+  const shown = shownPage();
+  if (!shown || !shown.page) return say(null);
+  const changed = changes(shown, files);
+  if (!changed.length) {
+    renewing = "";
+    return say(null);
+  }
+  const now = files[changed[0]];
+  const before = shown.files[changed[0]];
+  const version = JSON.stringify([window.location.href, changed.map((key) => files[key])]);
+  // What is read, and may take long to make, stays until its reader wants another.
+  const stays = ["report", "compare", "trend", "ranks"].includes(shown.page);
+  if (shown.page === "runs" || (before && before.followed && !stays)) {
+    // Asked for once: an answer that takes long is not asked for again meanwhile.
+    if (version === renewing) return undefined;
+    renewing = version;
+    return shown.page === "graph" && now ? refresh() : reload();
+  }
+  if (!now) return say({ text: `${before.name} is not open any more.`, offer: true });
+  if (now.gone) return say({ text: `${now.gone}. What is shown was read before.` });
+  return say({ text: `${now.name} changed since this page was opened.`, offer: true });
+}
+
+export async function ask() {
+  const box = document.getElementById("notice");
+  if (!box || asking || document.hidden) return;
+  asking = true;
+  const answer = await question(box.dataset.source);
+  asking = false;
+  if (answer.files) compare(answer.files);
+  else say({ text: answer.refused || GONE });
+}
+
+/** @returns {Promise<{files?: Object<string, FileState>, refused?: string}>} neither: no answer */
+async function question(source) {
+  try {
+    const signal = AbortSignal.timeout(PATIENCE);
+    const answer = await fetch(source, { credentials: "same-origin", signal, gvizQuiet: true });
+    return answer.ok ? await answer.json() : { refused: (await answer.text()).trim() };
+  } catch {
+    return {};
+  }
+}
+
+/** Ask from now on. */
+export function listen() {
+  clearInterval(timer);
+  timer = setInterval(ask, EVERY);
+  document.addEventListener("visibilitychange", ask);
+  document.addEventListener("gviz-outdated", ask);
+}
+
+// -- what Dash calls ------------------------------------------------------------------
+
+/** Put the answer to a refresh in place. */
+export function renew(answer) {
+  if (!answer) return noUpdate();
+  if (answer.refused) {
+    pageInspector.say(answer.refused);
+    return noUpdate();
+  }
+  if (answer.moved_to) {
+    pageHistory.move(answer.moved_to);
+    return noUpdate();
+  }
+  if (answer.is_another) {
+    reload();
+    return noUpdate();
+  }
+  const { launch, "stream-launch": stream } = answer.properties;
+  pageHistory.expect({ launch: launch?.value, stream: stream?.value });
+  for (const [id, props] of Object.entries(answer.properties)) set(id, props);
+  return { ...answer.shown, turn: shownPage().turn };
+}
+
+/** Ask at once when another page is shown: what changed before concerns it no more. */
+export function turned() {
+  say(null);
+  return noUpdate();
+}

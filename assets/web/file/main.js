@@ -1,0 +1,90 @@
+/** A saved file: opens what its address asks for, in dark or light. */
+import { lastTouched } from "../core/last_touched.js";
+import { element, make } from "../core/parts.js";
+import * as payloads from "../core/payload.js";
+import * as keys from "../page/keys.js";
+import * as split from "../page/split.js";
+import { Nodes } from "../table/nodes.js";
+import * as address from "./address.js";
+import { Page, byId, theme } from "./page.js";
+import * as store from "./store.js";
+
+/** Where Mantine keeps the chosen scheme, as early/theme.js reads it. */
+const SCHEME = "mantine-color-scheme-value";
+/** Whoever was touched last shows a selection as it is; the others bring it into view. */
+const touched = lastTouched(["dag", "timeline", "memory", "nodes", "inspector"]);
+
+let page = null;
+
+/** Open what the address asks for. */
+async function open(file) {
+  const asked = address.read();
+  const { id } = file.graphs.find((one) => one.id === asked.graph) || file.graphs[0];
+  const [graph, columns] = await Promise.all([store.json(`graph-${id}`), store.json(`table-${id}`)]);
+  if (page) page.close();
+  page = new Page(graph, new Nodes(columns), asked, touched);
+}
+
+const system = window.matchMedia("(prefers-color-scheme: dark)");
+
+function switchTheme() {
+  const next = theme() === "dark" ? "light" : "dark";
+  system.removeEventListener("change", followSystem);
+  try {
+    window.localStorage.setItem(SCHEME, next);
+  } catch {
+    // Storage may be blocked; then the choice lasts as long as the page.
+  }
+  applyTheme(next);
+}
+
+/** Whether a reader has chosen dark or light, here or on another page. */
+function isChosen() {
+  try {
+    return ["dark", "light"].includes(window.localStorage.getItem(SCHEME));
+  } catch {
+    return false;
+  }
+}
+
+/** The system went dark or light; a frame may hear of it only after it has begun. */
+function followSystem() {
+  applyTheme(system.matches ? "dark" : "light");
+}
+
+function applyTheme(name) {
+  document.documentElement.setAttribute("data-mantine-color-scheme", name);
+  const button = byId("theme-switch");
+  button.textContent = name === "dark" ? "☾" : "☀";
+  button.title = name === "dark" ? "Switch to light" : "Switch to dark";
+  if (page) page.update();
+}
+
+/** Show the file, or why that is not possible. */
+async function start() {
+  const box = byId("file");
+  if (!box) return;
+  try {
+    if (!window.DecompressionStream) throw new Error("it is too old; a browser of 2023 or later opens it");
+    payloads.takeStored(store.payload);
+    const file = await store.json("file");
+    box.replaceWith(make(file.parts, file.frame));
+    const mark = element("img", { src: document.querySelector("link[rel=icon]").href, alt: "", width: "22", height: "22" });
+    byId("brand-mark").replaceWith(mark);
+    byId("theme-switch").addEventListener("click", switchTheme);
+    if (isChosen()) {
+      applyTheme(theme());
+    } else {
+      followSystem();
+      system.addEventListener("change", followSystem);
+    }
+    window.addEventListener("hashchange", () => open(file));
+    await open(file);
+  } catch (error) {
+    (byId("page") || box).textContent = `This browser could not open the file: ${error.message}.`;
+  }
+}
+
+keys.listen();
+split.listen();
+start();

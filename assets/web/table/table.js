@@ -1,0 +1,231 @@
+/** The table of nodes in a saved file: sorted, searched, and only as many rows as are in view. */
+import * as csv from "../core/csv.js";
+import * as format from "../core/format.js";
+import { element } from "../core/parts.js";
+import * as picture from "../core/picture.js";
+
+/** Height of a row and of the head (CSS pixels), as in file.css. */
+const ROW = 30;
+const HEAD = 34;
+/** Rows beyond the view on either side, so that scrolling shows no gap. */
+const MORE = 8;
+const SHOWN_AS = {
+  gvizMicroseconds: format.microseconds, gvizSignedMicroseconds: format.signedMicroseconds,
+  gvizPercent: format.share, gvizSignedPercent: format.signedShare,
+};
+
+/**
+ * @typedef {{field: string, headerName: string, headerTooltip?: string, tooltipField?: string,
+ *   type?: string, hide?: boolean, sort?: string, width?: number, minWidth?: number,
+ *   flex?: number, valueFormatter?: {function: string}}} Column  as gviz.app.table has them
+ */
+
+/** The text of a cell. @param {Column} column */
+function textOf(column, value) {
+  const [name] = /^\w+/.exec(column.valueFormatter?.function || "") || [];
+  if (name) return SHOWN_AS[name](value);
+  return value === null || value === undefined ? "" : String(value);
+}
+
+const isNumber = (column) => column.type === "numericColumn";
+
+export class Table {
+  /**
+   * @param {Element} box @param {Column[]} columns @param {Nodes} nodes
+   * @param {{group: Object, select: function(number[]): void, name: string}} page
+   */
+  constructor(box, columns, nodes, page) {
+    Object.assign(this, { box, nodes, page });
+    this.columns = columns.filter((column) => !column.hide);
+    const sorted = this.columns.find((column) => column.sort);
+    this.how = { search: "", only: null, by: sorted ? sorted.field : "node", falling: !!sorted };
+    this.build();
+    this.listen();
+    this.arrange();
+  }
+
+  build() {
+    this.table = element("table", {
+      role: "grid", "aria-label": "Nodes", "aria-multiselectable": "true", tabindex: "0", class: "gv-row-table",
+    });
+    this.widths = this.columns.map(() => element("col"));
+    this.heads = this.columns.map((column) => {
+      const button = element("button", { type: "button" }, column.headerName);
+      if (column.headerTooltip) button.title = column.headerTooltip;
+      button.addEventListener("click", () => this.sort(column));
+      return element("th", { class: isNumber(column) ? "gv-number" : "", scope: "col" }, button);
+    });
+    this.body = element("tbody");
+    this.table.append(
+      element("colgroup", {}, ...this.widths),
+      element("thead", {}, element("tr", { "aria-rowindex": "1" }, ...this.heads)),
+      this.body
+    );
+    this.box.append(this.table);
+  }
+
+  listen() {
+    this.box.addEventListener("scroll", () => this.draw(), { passive: true });
+    this.observer = new ResizeObserver(() => {
+      this.stretch();
+      this.draw();
+    });
+    this.observer.observe(this.box);
+    this.body.addEventListener("click", (event) => {
+      const row = event.target.closest("tr[data-node]");
+      if (row) this.click(Number(row.dataset.node), event);
+    });
+    this.body.addEventListener("pointerover", (event) => {
+      const row = event.target.closest("tr[data-node]");
+      this.page.group.hover(row ? Number(row.dataset.node) : null);
+    });
+    this.body.addEventListener("pointerleave", () => this.page.group.hover(null));
+    this.table.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  /** Give the columns their widths: those that flex share what the others leave. */
+  stretch() {
+    const sum = (of) => this.columns.reduce((total, column) => total + of(column), 0);
+    const least = sum((column) => (column.flex ? column.minWidth : column.width));
+    const left = Math.max(0, this.box.clientWidth - least);
+    const flexible = sum((column) => column.flex || 0);
+    this.columns.forEach((column, n) => {
+      const more = column.flex ? (left * column.flex) / flexible : 0;
+      this.widths[n].style.width = `${(column.flex ? column.minWidth : column.width) + more}px`;
+    });
+    this.table.style.width = `${least + (flexible ? left : 0)}px`;
+  }
+
+  destroy() {
+    this.observer.disconnect();
+    this.box.replaceChildren();
+  }
+
+  // -- what is shown --------------------------------------------------------------------
+
+  /** Rising first for texts, falling first for numbers: the slowest are looked for. */
+  sort(column) {
+    const { by, falling } = this.how;
+    const next = column.field === by ? !falling : isNumber(column) && column.field !== "node";
+    this.change({ by: column.field, falling: next });
+  }
+
+  /** @param {{search?: string, only?: Set<number>|null, by?: string, falling?: boolean}} how */
+  change(how) {
+    Object.assign(this.how, how);
+    this.box.scrollTop = 0;
+    this.arrange();
+  }
+
+  arrange() {
+    this.rows = this.nodes.arrange(this.how);
+    this.lines = new Map(this.rows.map((id, line) => [id, line]));
+    this.columns.forEach((column, n) => {
+      const way = this.how.falling ? "descending" : "ascending";
+      this.heads[n].setAttribute("aria-sort", column.field === this.how.by ? way : "none");
+    });
+    this.table.setAttribute("aria-rowcount", String(this.rows.length + 1));
+    this.draw(true);
+  }
+
+  /** Draw the rows in view. @param {boolean} [anew] also where they are the same as before */
+  draw(anew = false) {
+    const top = Math.max(0, Math.floor(this.box.scrollTop / ROW) - MORE);
+    const end = Math.min(this.rows.length, Math.ceil((this.box.scrollTop + this.box.clientHeight) / ROW) + MORE);
+    if (!anew && top === this.top && end === this.end) return;
+    Object.assign(this, { top, end });
+    const space = (rows) => {
+      const cell = element("td", { colspan: String(this.columns.length), style: { height: `${rows * ROW}px` } });
+      return rows > 0 ? [element("tr", { class: "gv-row-space", "aria-hidden": "true" }, cell)] : [];
+    };
+    const shown = this.rows.slice(top, end).map((id, n) => this.row(id, top + n));
+    if (!this.rows.length) shown.push(this.nothing());
+    this.body.replaceChildren(...space(top), ...shown, ...space(this.rows.length - end));
+    this.mark();
+  }
+
+  row(id, line) {
+    const values = this.nodes.row(id);
+    const cells = this.columns.map((column) => {
+      const cell = element("td", { class: isNumber(column) ? "gv-number" : "" }, textOf(column, values[column.field]));
+      const tip = column.tooltipField && values[column.tooltipField];
+      if (tip) cell.title = tip;
+      return cell;
+    });
+    return element("tr", { "data-node": String(id), id: `row-${id}`, "aria-rowindex": String(line + 2) }, ...cells);
+  }
+
+  nothing() {
+    const cell = element("td", { colspan: String(this.columns.length), class: "gv-muted" }, "No node matches.");
+    return element("tr", {}, cell);
+  }
+
+  /** Show which rows are selected and hovered. */
+  mark() {
+    const { selected, hovered } = this.page.group;
+    const chosen = new Set(selected);
+    for (const row of this.body.querySelectorAll("tr[data-node]")) {
+      const id = Number(row.dataset.node);
+      row.setAttribute("aria-selected", String(chosen.has(id)));
+      row.classList.toggle("gv-pointed", id === hovered);
+    }
+    const active = document.getElementById(`row-${this.active}`);
+    if (active) this.table.setAttribute("aria-activedescendant", active.id);
+    else this.table.removeAttribute("aria-activedescendant");
+  }
+
+  /** Bring a node's row into view, where it is shown at all. */
+  show(id) {
+    const line = this.lines.get(id);
+    this.active = id;
+    if (line === undefined) return;
+    const room = this.box.clientHeight - HEAD;
+    const y = line * ROW;
+    if (y < this.box.scrollTop) this.box.scrollTop = y;
+    else if (y + ROW > this.box.scrollTop + room) this.box.scrollTop = y + ROW - room;
+    this.draw();
+    this.mark();
+  }
+
+  // -- choosing -------------------------------------------------------------------------
+
+  click(id, event) {
+    const { selected } = this.page.group;
+    if (event.shiftKey && this.lines.has(this.active)) {
+      const [a, b] = [this.lines.get(this.active), this.lines.get(id)].sort((x, y) => x - y);
+      return this.page.select(this.rows.slice(a, b + 1));
+    }
+    this.active = id;
+    if (!event.ctrlKey && !event.metaKey) return this.page.select([id]);
+    const more = selected.includes(id) ? selected.filter((one) => one !== id) : [...selected, id];
+    return this.page.select(more);
+  }
+
+  key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target !== this.table) return;
+    if (event.key === "Escape") return this.page.select([]);
+    const page = Math.max(1, Math.floor((this.box.clientHeight - HEAD) / ROW) - 1);
+    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity }[event.key];
+    if (!step || !this.rows.length) return;
+    event.preventDefault();
+    const line = this.lines.get(this.active) ?? (step > 0 ? -1 : this.rows.length);
+    const next = this.rows[Math.max(0, Math.min(this.rows.length - 1, line + step))];
+    this.page.select([next]);
+    this.show(next);
+  }
+
+  // -- taking away ----------------------------------------------------------------------
+
+  /** The rows shown, as recorded, in the units that the names say. */
+  saveCsv() {
+    const quoted = (value) => `"${String(csv.cell(value)).replaceAll('"', '""')}"`;
+    const names = this.columns.map((column) => column.field);
+    const lines = this.rows.map((id) => {
+      const values = this.nodes.row(id);
+      return names.map((name) => quoted(values[name])).join(",");
+    });
+    const text = [names.map(quoted).join(","), ...lines].join("\r\n");
+    const blob = new Blob(["\ufeff", text], { type: "text/csv" });
+    picture.download(blob, `${csv.nameOf(this.page.name)}.csv`);
+  }
+}

@@ -1,0 +1,162 @@
+/**
+ * Level of detail: where a timeline has too many spans to be sent whole, its first payload is
+ * coarse, and this asks the server for what is in view. What there is stays drawn meanwhile.
+ *
+ * @typedef {{from_ns: number, to_ns: number, bucket_ns: Object<string, number>, rows: number[]}}
+ *   Window  of a payload; bucket 0: spans as they are
+ */
+import * as payloads from "../core/payload.js";
+import { TimelineScene } from "./scene.js";
+import { GUTTER } from "../core/axis.js";
+
+/** The view rests so long (ms) before the server is asked. */
+const REST = 120;
+/** Asked for beyond the view: this share of it on each side, and so many launches. */
+const MARGIN = 0.5;
+const MORE_ROWS = 6;
+/** Nodes that an address has room for. */
+const MOST_ASKED = 100;
+
+export class Detail {
+  /** @param {Object} view the timeline */
+  constructor(view) {
+    this.view = view;
+    this.asked = 0;
+    this.reset(null);
+  }
+
+  /** A new timeline. @param {Object|null} payload */
+  reset(payload) {
+    this.stop();
+    /** What the view started with. @type {Window|null} null: it has everything */
+    this.base = (payload && payload.header.detail) || null;
+    /** @type {TimelineScene|null} */ this.scene = null;
+    this.selected = "";
+    this.wanted = null;
+  }
+
+  stop() {
+    clearTimeout(this.timer);
+    this.timer = 0;
+    if (this.loading) this.loading.abort();
+    this.loading = null;
+  }
+
+  /** @returns {Window|null} */
+  get window() {
+    return this.scene ? this.scene.header.detail : this.base;
+  }
+
+  // -- what is in view ----------------------------------------------------------------
+
+  range() {
+    const to = this.view.nsAt(this.view.frame.size.width);
+    return { from: Math.max(0, this.view.nsAt(GUTTER)), to: Math.min(to, this.view.scene.total) };
+  }
+
+  /** Stacked launches in view, the last not included. */
+  rows() {
+    const side = this.view.scene.side("graph");
+    if (!side || !side.stacked) return [0, 1];
+    const { height } = this.view.frame.size;
+    const seen = this.view.laneRows.graph.filter((row) => row.y + row.h > 0 && row.y < height);
+    if (!seen.length) return [0, 1];
+    const at = (row) => Math.floor(row.lane / side.depth);
+    return [at(seen[0]), at(seen[seen.length - 1]) + 1];
+  }
+
+  coversTime({ from, to }) {
+    const { window } = this;
+    return window.from_ns <= from && window.to_ns >= to;
+  }
+
+  enough() {
+    const { window } = this;
+    const { from, to } = this.range();
+    const [first, last] = this.rows();
+    const pixel = 1 / this.view.transform.k;
+    return (
+      this.coversTime({ from, to }) &&
+      window.rows[0] <= first &&
+      window.rows[1] >= last &&
+      Object.values(window.bucket_ns).every((bucket) => bucket <= 1.25 * pixel) &&
+      this.selected === this.asksFor()
+    );
+  }
+
+  // -- asking -------------------------------------------------------------------------
+
+  /** Called with every frame: ask once the view rests and has not what it shows. */
+  check() {
+    if (!this.base || this.enough()) return;
+    const key = JSON.stringify(this.query().toString());
+    if (key === this.wanted) return;
+    this.stop();
+    this.wanted = key;
+    this.timer = setTimeout(() => this.ask(), REST);
+  }
+
+  query() {
+    const { from, to } = this.range();
+    const margin = MARGIN * (to - from);
+    const begin = Math.max(0, from - margin);
+    const end = Math.min(this.view.scene.total, to + margin);
+    const [first, last] = this.rows();
+    const query = new URLSearchParams({
+      from: begin, to: end,
+      width: Math.max(16, Math.ceil((end - begin) * this.view.transform.k)),
+      rows: `${Math.max(0, first - MORE_ROWS)}-${last + MORE_ROWS}`,
+    });
+    if (this.asksFor()) query.set("node", this.asksFor());
+    return query;
+  }
+
+  /** The selected nodes whose spans are wanted unmerged. */
+  asksFor() {
+    return this.view.frame.group.selected.slice(0, MOST_ASKED).join(",");
+  }
+
+  /** Fetch a part of what is shown. @returns {Promise<Object>} */
+  fetch(query, signal) {
+    const { source } = this.view.frame.props;
+    return payloads.load(`${source}${source.includes("?") ? "&" : "?"}${query}`, signal);
+  }
+
+  async ask() {
+    const loading = (this.loading = new AbortController());
+    const selected = this.asksFor();
+    try {
+      const payload = await this.fetch(this.query(), loading.signal);
+      this.scene = new TimelineScene(payload);
+      this.selected = selected;
+      this.asked += 1;
+      this.view.refined();
+    } catch (error) {
+      if (loading.signal.aborted) return;
+      this.view.frame.remark(`The detail could not be loaded: ${error.message}. Zoom to try again.`);
+    } finally {
+      if (this.loading === loading) this.loading = null;
+    }
+  }
+
+  // -- what to draw from --------------------------------------------------------------
+
+  /** The detailed counterpart of a side where it has a lane, or null. */
+  sideOfLane(side, lane) {
+    if (!this.scene) return null;
+    const { rows } = this.scene.header.detail;
+    const row = Math.floor(lane / side.depth);
+    return side.stacked && (row < rows[0] || row >= rows[1]) ? null : this.scene.side(side.name);
+  }
+
+  /** The side with the most detail of all that is in view. */
+  best(side) {
+    return this.scene && this.coversTime(this.range()) ? this.scene.side(side.name) : side;
+  }
+
+  /** The side that knows where a node is, or undefined. */
+  sideWith(side, id) {
+    const fine = this.scene && this.scene.side(side.name);
+    return [fine, side].find((s) => s && s.byNode.has(id));
+  }
+}

@@ -1,0 +1,321 @@
+/** One frame of the timeline: axis, heads, host calls, lanes, idle strip, the join of a selection. */
+import * as timelineSearch from "./search.js";
+import * as canvas from "../core/canvas.js";
+import * as colour from "../core/colour.js";
+import * as format from "../core/format.js";
+import { GUTTER, toX } from "../core/axis.js";
+
+/** Shades of the busy strip. */
+const LEVELS = 16;
+const TITLES = {
+  one: "Graph launch", median: "Median launch", all: "Graph launches", stream: "Stream (eager)",
+};
+
+function fillOf(scene, side, i, style) {
+  if (style.colour === "kind") {
+    return {
+      fill: colour.ofKind(scene.kindOf(side, i), style.theme.name),
+      ink: style.theme.inkDark,
+    };
+  }
+  const ramp = colour.ramp(style.theme.name);
+  const step = side.step[i];
+  const ink = ramp.darkText[step] ? style.theme.inkDark : style.theme.inkLight;
+  return { fill: ramp.css[step], ink };
+}
+
+/** The words that a pen keeps with the shape of a span, where it does. */
+function name(ctx, scene, side, i) {
+  if (ctx.vector) ctx.about(`${scene.nameOf(side, i)} · ${format.time(side.slowest[i])}`);
+}
+
+/**
+ * Bars of one lane; those that share a pixel become one, coloured by the slowest.
+ * @param {boolean} dim faded, names apart @param {Set<number>|null} only spans of these nodes
+ */
+export function drawLane(ctx, scene, side, row, style, size, dim, only = null) {
+  const { transform: t } = style;
+  const { items } = side.lanes[row.lane];
+  const right = size.width;
+  const rim = row.h > 9 ? 3 : 1.5;
+  const texts = [];
+  let held = null;
+  const flush = () => {
+    if (!held) return;
+    ctx.fillStyle = fillOf(scene, side, held.item, style).fill;
+    name(ctx, scene, side, held.item);
+    ctx.fillRect(held.x, row.y, held.w, row.h);
+    held = null;
+  };
+  ctx.globalAlpha = dim ? 1 - canvas.VEIL : 1;
+  ctx.strokeStyle = style.theme.outline;
+  ctx.lineWidth = 0.75;
+  const leftNs = (0 - t.x) / t.k;
+  for (let n = timelineSearch.firstAfter(side, items, leftNs); n < items.length; n++) {
+    const i = items[n];
+    const x = toX(t, side.start[i]);
+    if (x > right) break;
+    if (only && !only.has(side.nodeId[i])) continue;
+    const w = side.duration[i] * t.k;
+    if (w < 2) {
+      const px = Math.floor(x);
+      if (held && px <= held.x + held.w - 1) {
+        if (side.step[i] > side.step[held.item]) held.item = i;
+        held.w = Math.max(held.w, Math.ceil(x + w) - held.x);
+        if (held.w > 3) flush();
+      } else {
+        flush();
+        held = { x: px, w: Math.max(1, Math.ceil(w)), item: i };
+      }
+      continue;
+    }
+    flush();
+    const { fill, ink } = fillOf(scene, side, i, style);
+    ctx.fillStyle = fill;
+    name(ctx, scene, side, i);
+    if (w > 6) {
+      ctx.beginPath();
+      canvas.roundRect(ctx, x, row.y, w - 0.75, row.h, Math.min(rim, w / 5));
+      ctx.fill();
+      if (row.h > 9) ctx.stroke();
+    } else ctx.fillRect(x, row.y, w - (w > 3 ? 0.75 : 0), row.h);
+    if (w > 30 && row.h >= 11) texts.push([i, Math.max(x, GUTTER), Math.min(x + w, right), dim ? style.theme.ink : ink]);
+  }
+  flush();
+  ctx.globalAlpha = 1;
+  drawNames(ctx, scene, side, row, texts);
+}
+
+function drawNames(ctx, scene, side, row, texts) {
+  const px = Math.min(11.5, Math.max(9, row.h * 0.55));
+  ctx.textAlign = "left";
+  ctx.textBaseline = "middle";
+  for (const [i, left, right, ink] of texts) {
+    const text = canvas.fitText(ctx, scene.nameOf(side, i), px, right - left - 9, 500);
+    if (!text) continue;
+    ctx.font = canvas.font(px, 500);
+    ctx.fillStyle = ink;
+    ctx.fillText(text, left + 5, row.y + row.h / 2 + 0.5);
+  }
+}
+
+export function drawCalls(ctx, scene, side, row, style, size) {
+  const { transform: t, theme } = style;
+  ctx.fillStyle = theme.host;
+  let covered = -1;
+  for (const call of side.calls) {
+    const x = toX(t, call.start);
+    const end = x + call.duration * t.k;
+    if (x > size.width) break;
+    if (end < GUTTER || end < covered + 0.6) continue;
+    const from = Math.max(x, covered);
+    const w = Math.max(1, end - from);
+    ctx.fillRect(from, row.y + 2, w > 3 ? w - 1 : w, row.h - 4);
+    covered = from + w;
+  }
+  nameCalls(ctx, scene, side, row, style, size);
+}
+
+/** Names of driver calls: inside where they fit, beside where nothing follows at once. */
+function nameCalls(ctx, scene, side, row, style, size) {
+  const { transform: t, theme } = style;
+  const named = side.calls.filter((call) => call.item < 0);
+  ctx.font = canvas.font(10);
+  ctx.textAlign = "left";
+  ctx.textBaseline = "middle";
+  const y = row.y + row.h / 2 + 0.5;
+  let free = GUTTER;
+  named.forEach((call, n) => {
+    const from = Math.max(GUTTER, toX(t, call.start));
+    const end = toX(t, call.start + call.duration);
+    if (end < GUTTER || from > size.width) return;
+    const title = scene.titleOf(side, call);
+    const w = canvas.textWidth(ctx, title, 10) + 10;
+    const next = n + 1 < named.length ? toX(t, named[n + 1].start) : size.width;
+    const inside = Math.min(end, size.width) - from >= w;
+    const at = inside ? from : Math.max(end, free);
+    if (!inside && at + w > next) return;
+    ctx.fillStyle = inside ? theme.inkDark : theme.muted;
+    ctx.fillText(title, at + 5, y);
+    free = at + w;
+  });
+}
+
+/** The strip under the lanes: as opaque, pixel by pixel, as the GPU is busy. */
+export function drawBusy(ctx, side, row, style, size) {
+  const { transform: t, theme } = style;
+  const first = Math.max(GUTTER, Math.floor(toX(t, 0)));
+  const last = Math.min(size.width, Math.ceil(toX(t, side.facts.total_ns)));
+  if (last <= first) return;
+  const level = busyLevels(side, t, first, last);
+  ctx.fillStyle = theme.idle;
+  ctx.fillRect(first, row.y + row.h / 2 - 0.5, last - first, 1);
+  ctx.fillStyle = theme.busy;
+  for (let px = first, run = first; px < last; px = run) {
+    while (run < last && level[run - first] === level[px - first]) run += 1;
+    ctx.globalAlpha = (0.75 * level[px - first]) / LEVELS;
+    ctx.fillRect(px, row.y + 1.5, run - px, row.h - 3);
+  }
+  ctx.globalAlpha = 1;
+}
+
+/** How busy each pixel column is, 0..LEVELS: one less the idle time in it. */
+function busyLevels(side, t, first, last) {
+  const idle = new Float32Array(last - first);
+  for (const [from, to] of side.idle) {
+    const x0 = Math.max(first, toX(t, from));
+    const x1 = Math.min(last, toX(t, to));
+    if (toX(t, from) > last) break;
+    for (let px = Math.floor(x0); px < x1; px++) {
+      idle[px - first] += Math.min(x1, px + 1) - Math.max(x0, px);
+    }
+  }
+  return Uint8Array.from(idle, (part) => Math.round(LEVELS * Math.max(0, 1 - part)));
+}
+
+/** A thin hatch on nothing, so that gaps are told from spans without a colour. */
+function idleHatch(ctx, style, size) {
+  const colours = { untimed: style.theme.grid, hatch: style.theme.idle };
+  return canvas.hatch(ctx, colours, size.ratio);
+}
+
+/** Hatched bands over a side's lanes where the GPU idles, when they are wide enough to matter. */
+export function drawIdleBands(ctx, side, top, bottom, style, size) {
+  const { transform: t } = style;
+  ctx.fillStyle = idleHatch(ctx, style, size);
+  for (const [from, to] of side.idle) {
+    const x = toX(t, from);
+    const w = (to - from) * t.k;
+    if (x > size.width) break;
+    if (w >= 1.5 && x + w > GUTTER) ctx.fillRect(x, top, w, bottom - top);
+  }
+}
+
+export function drawHead(ctx, scene, row, style, size) {
+  const { theme } = style;
+  const side = scene.side(row.side);
+  ctx.textBaseline = "middle";
+  ctx.textAlign = "left";
+  const y = row.y + row.h / 2 + 3;
+  ctx.fillStyle = theme.ink;
+  ctx.font = canvas.font(12.5, 650);
+  const title =
+    scene.named(row.side)?.title ??
+    TITLES[row.side === "stream" ? "stream" : side ? side.facts.mode : "one"];
+  ctx.fillText(title, 12, y);
+  if (!side) return;
+  let x = 12 + canvas.textWidth(ctx, title, 12.5, 650) + 12;
+  ctx.font = canvas.font(11.5);
+  ctx.fillStyle = theme.muted;
+  for (const text of headFacts(scene, side)) {
+    const w = canvas.textWidth(ctx, text, 11.5);
+    // The first head shares its line with the buttons.
+    if (x + w > size.width - (row.side === scene.names[0] ? size.buttons + 14 : 8)) break;
+    ctx.fillText(text, x, y);
+    x += w + 14;
+  }
+}
+
+/** What the total of a side spans, by where its zero is. */
+const SPANS_OF = {
+  "host call": "from call to last end",
+  "first node": "from first start to last end",
+  "launch before": "since the launch before",
+  "first rank": "from the first rank's call to last end",
+  "own first node": "from call to last end",
+};
+
+/** What stands behind the title of a side, the most important first. */
+function headFacts(scene, side) {
+  const { facts } = side;
+  if (side.stacked) return stackFacts(side);
+  const found = [`${format.time(facts.total_ns)} ${SPANS_OF[facts.zero]}`];
+  if (facts.mode === "median") {
+    found.unshift(`median start and duration of each node, ${facts.launch_count} launches`);
+  }
+  const [other] = scene.others(side);
+  const against = scene.named(side.name) ? scene.named(side.name).against : "the graph";
+  if (against && side.name !== scene.names[0] && other && !other.stacked && other.facts.total_ns > 0) {
+    found.push(`${(facts.total_ns / other.facts.total_ns).toFixed(2)}× ${against}`);
+  }
+  const share = format.percent(facts.idle_fraction);
+  found.push(`GPU idle ${format.time(facts.idle_ns)}, ${share}`);
+  if (facts.queued_ns > 0) found.push(`queued ${format.time(facts.queued_ns)} before`);
+  const isLaunch = side.name === "graph" || scene.named(side.name);
+  found.push(format.counted(facts.count, isLaunch ? "span" : "operation"));
+  return found;
+}
+
+function stackFacts({ facts }) {
+  const lengths = facts.launches.map((launch) => launch.gpu_ns);
+  const idle = facts.launches.map((launch) => launch.idle_fraction).filter(Number.isFinite);
+  const { time, counted, percent } = format;
+  return [
+    `${facts.launches.length.toLocaleString("en")} launches, each from its first node's start`,
+    `longest ${time(Math.max(...lengths))}, spread ${time(Math.max(...lengths) - Math.min(...lengths))}`,
+    // Of a part of the launches it would not be true of all.
+    ...(idle.length < facts.launches.length
+      ? []
+      : [`GPU idle ${percent(Math.min(...idle))} to ${percent(Math.max(...idle))}`]),
+    facts.order === "length" ? "longest first" : "by ordinal",
+    counted(facts.count, "span"),
+  ];
+}
+
+export function drawEnd(ctx, side, { top, bottom, label }, style, size) {
+  const x = Math.round(toX(style.transform, side.facts.total_ns)) + 0.5;
+  if (x < GUTTER || x > size.width) return;
+  ctx.strokeStyle = style.theme.accent;
+  ctx.lineWidth = 1;
+  ctx.setLineDash([3, 3]);
+  ctx.beginPath();
+  ctx.moveTo(x, top);
+  ctx.lineTo(x, bottom);
+  ctx.stroke();
+  ctx.setLineDash([]);
+  const text = format.time(side.facts.total_ns);
+  ctx.font = canvas.font(11, 600);
+  const w = canvas.textWidth(ctx, text, 11, 600);
+  const left = x + w + 8 > size.width;
+  ctx.textAlign = left ? "right" : "left";
+  ctx.textBaseline = "middle";
+  ctx.fillStyle = style.theme.accent;
+  ctx.fillText(text, left ? x - 5 : x + 5, label);
+}
+
+/** Labels at the left, which stay while the times move. */
+export function drawGutter(ctx, rows, style) {
+  const { theme } = style;
+  ctx.textAlign = "right";
+  ctx.textBaseline = "middle";
+  for (const row of rows) {
+    if (row.kind === "head" || row.kind === "note" || !row.label) continue;
+    const px = row.kind === "lane" ? Math.min(11, Math.max(9, row.middle || row.h)) : 9.5;
+    ctx.font = canvas.font(px);
+    ctx.fillStyle = theme.muted;
+    ctx.fillText(row.label, GUTTER - 10, row.y + (row.middle || row.h / 2) + 0.5);
+  }
+  ctx.fillStyle = theme.line;
+  for (const row of rows) {
+    if (row.kind !== "head" && row.kind !== "note") ctx.fillRect(GUTTER - 4, row.y - 2, 1, row.h + 5);
+  }
+}
+
+export function drawNote(ctx, row, style, size) {
+  ctx.textAlign = "left";
+  ctx.textBaseline = "middle";
+  ctx.font = canvas.font(12);
+  ctx.fillStyle = style.theme.muted;
+  const lines = wrap(ctx, row.label, 12, size.width - GUTTER - 24);
+  lines.forEach((line, n) => ctx.fillText(line, GUTTER + 6, row.y + 12 + 17 * n));
+}
+
+function wrap(ctx, text, px, room) {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const longer = `${lines[lines.length - 1]} ${word}`.trim();
+    if (canvas.textWidth(ctx, longer, px) > room && lines[lines.length - 1]) lines.push(word);
+    else lines[lines.length - 1] = longer;
+  }
+  return lines;
+}

@@ -1,0 +1,233 @@
+/**
+ * The two ranges a reader sets on the timeline: one that is measured, and one whose nodes become
+ * the filter of table and graph (the brush). Times are ns on the timeline's axis.
+ *
+ * @typedef {{from: number, to: number|null}} Measure  `to` null: the second mark is not set yet
+ * @typedef {{from: number, to: number, side: "graph"|"stream", nodes: number|null}} Brush
+ *   `nodes` null: not counted yet
+ */
+import * as canvas from "../core/canvas.js";
+import * as format from "../core/format.js";
+import { TimelineScene } from "./scene.js";
+import { AXIS, GUTTER, toX } from "../core/axis.js";
+
+/** A mark nearer than this (CSS pixels) to an end of a span goes there. */
+const SNAP = 5;
+
+/** Nodes with a span of the brushed side that overlaps the brush. @param {Brush} brush */
+function nodesOf({ from, to, side: name }, scene) {
+  const side = scene.side(name);
+  const found = new Set();
+  for (let i = 0; side && i < side.count; i++) {
+    if (side.start[i] < to && side.start[i] + side.duration[i] > from) found.add(side.nodeId[i]);
+  }
+  found.delete(0xffffffff);
+  return Array.from(found);
+}
+
+export class Ranges {
+  /** @param {Object} view the timeline */
+  constructor(view) {
+    this.view = view;
+    /** What a plain drag sets: "measure", "brush" or null. */
+    this.tool = null;
+    this.clear();
+  }
+
+  clear() {
+    /** @type {Measure|null} */ this.measure = null;
+    /** @type {Brush|null} */ this.brush = null;
+    this.dragged = null;
+  }
+
+  // -- drags ------------------------------------------------------------------------
+
+  /** "drag" when this press may become a range; a click stays a click. */
+  grab(x, y, event) {
+    const kind = event.altKey ? "brush" : event.shiftKey ? "measure" : this.tool;
+    if (!kind || x < GUTTER) return false;
+    const from = this.snapped(x, y);
+    this.dragged = { kind, from, side: this.view.sideAt(y) };
+    return "drag";
+  }
+
+  drag(x, y) {
+    if (!this.dragged) return;
+    const to = this.snapped(x, y);
+    const { kind, from, side } = this.dragged;
+    if (kind === "measure") this.measure = { from, to };
+    else this.brush = { from: Math.min(from, to), to: Math.max(from, to), side, nodes: null };
+    // Of a part of the spans only the server can tell.
+    if (kind === "brush" && !this.view.detail.base) {
+      this.brush.nodes = nodesOf(this.brush, this.view.scene).length;
+    }
+    this.view.frame.redraw();
+  }
+
+  drop() {
+    const { dragged } = this;
+    this.dragged = null;
+    if (!dragged) return;
+    if (dragged.kind === "brush") this.publish();
+    else this.tell();
+  }
+
+  /** The time at a point, or the end of a span near it. */
+  snapped(x, y) {
+    const { view } = this;
+    const ns = Math.max(0, view.nsAt(x));
+    const hit = view.hit(x, y);
+    if (!hit || hit.i === undefined) return ns;
+    const { side, i } = hit;
+    const ends = [side.start[i], side.start[i] + side.duration[i]];
+    const near = ends.filter((end) => Math.abs(end - ns) * view.transform.k <= SNAP);
+    return near.sort((a, b) => Math.abs(a - ns) - Math.abs(b - ns))[0] ?? ns;
+  }
+
+  // -- the brush --------------------------------------------------------------------
+
+  /** All spans of the interval, in the launches in view; null after a failure, which is said. */
+  async fetchScene({ from, to }) {
+    const [first, last] = this.view.detail.rows();
+    const query = new URLSearchParams({ from, to, width: 20000, rows: `${first}-${last}` });
+    try {
+      return new TimelineScene(await this.view.detail.fetch(query));
+    } catch (error) {
+      this.view.frame.remark(`The nodes could not be loaded: ${error.message}. Drag again to try again.`);
+      return null;
+    }
+  }
+
+  async publish() {
+    const { brush } = this;
+    const scene = this.view.detail.base ? await this.fetchScene(brush) : this.view.scene;
+    if (!scene || this.brush !== brush) return;
+    const ids = nodesOf(brush, scene);
+    brush.nodes = ids.length;
+    this.view.frame.redraw();
+    this.view.frame.group.filter(ids);
+    const { from, to } = brush;
+    const { time, counted } = format;
+    const what = ids.length === 1 ? "runs" : "run";
+    this.view.frame.remark(
+      `${counted(ids.length, "node")} ${what} between ${time(from)} and ${time(to)}. Escape shows all.`
+    );
+  }
+
+  /** The filter was taken away somewhere else on the page. */
+  hear(filtered) {
+    if (filtered !== null || !this.brush || this.dragged) return;
+    this.brush = null;
+    this.view.frame.remark("");
+  }
+
+  // -- keys -------------------------------------------------------------------------
+
+  /** m sets a mark at a node's start, b brushes what is measured. */
+  key(event) {
+    if (event.key === "m") return this.mark();
+    const { measure } = this;
+    if (event.key !== "b" || !measure || measure.to === null) return false;
+    const [from, to] = [measure.from, measure.to].sort((a, b) => a - b);
+    this.brush = { from, to, side: this.view.scene.sides[0].name, nodes: null };
+    this.publish();
+    return true;
+  }
+
+  mark() {
+    const start = this.view.pointedStart();
+    if (start === null) {
+      this.view.frame.remark("Select or point at a node: m measures from its start.");
+      return true;
+    }
+    const { measure } = this;
+    if (measure && measure.to === null) this.measure = { from: measure.from, to: start };
+    else this.measure = { from: start, to: null };
+    this.tell();
+    this.view.frame.redraw();
+    return true;
+  }
+
+  tell() {
+    const { from, to } = this.measure || {};
+    if (from === undefined) return;
+    const { time } = format;
+    this.view.frame.remark(
+      to === null
+        ? `First mark at ${time(from)}. Press m at another node.`
+        : `${time(Math.abs(to - from))} between ${time(from)} and ${time(to)}. b: only the nodes between.`
+    );
+  }
+
+  /** Take away the measure, or else the brush; false when there is neither. */
+  escape() {
+    if (!this.measure && !this.brush) return false;
+    if (this.measure) this.measure = null;
+    else {
+      this.brush = null;
+      this.view.frame.group.filter(null);
+    }
+    this.view.frame.remark("");
+    this.view.frame.redraw();
+    return true;
+  }
+
+  // -- drawing ----------------------------------------------------------------------
+
+  drawBrush(ctx, style, size) {
+    const { from, to, side, nodes } = this.brush;
+    const rows = this.view.rows.filter((row) => row.side === side && row.kind !== "head");
+    if (!rows.length) return;
+    const top = rows[0].y - 2;
+    const last = rows[rows.length - 1];
+    const height = last.y + last.h + 2 - top;
+    const x0 = Math.max(GUTTER, toX(style.transform, from));
+    const x1 = Math.min(size.width, toX(style.transform, to));
+    ctx.fillStyle = style.theme.veil;
+    ctx.fillRect(GUTTER, top, Math.max(0, x0 - GUTTER), height);
+    ctx.fillRect(x1, top, Math.max(0, size.width - x1), height);
+    ctx.strokeStyle = style.theme.accent;
+    ctx.lineWidth = 1.5;
+    const { time, counted } = format;
+    const text = nodes === null ? time(to - from) : counted(nodes, "node");
+    ctx.strokeRect(x0, top, Math.max(1, x1 - x0), height);
+    label(ctx, style, size, (x0 + x1) / 2, top + 9, text);
+  }
+
+  drawMeasure(ctx, style, size) {
+    const { from, to } = this.measure;
+    const x0 = toX(style.transform, from);
+    const x1 = toX(style.transform, to ?? from);
+    const y = AXIS - 1;
+    ctx.strokeStyle = style.theme.ink;
+    ctx.lineWidth = 1.25;
+    ctx.beginPath();
+    for (const x of [x0, x1]) {
+      ctx.moveTo(x, y - 5);
+      ctx.lineTo(x, size.height);
+    }
+    ctx.moveTo(x0, y);
+    ctx.lineTo(x1, y);
+    ctx.stroke();
+    const text = to === null ? "m: second mark" : format.time(Math.abs(to - from));
+    label(ctx, style, size, (x0 + x1) / 2, y - 13, text);
+  }
+}
+
+/** A text in a box, centred at x but inside the view. */
+function label(ctx, style, size, x, y, text) {
+  const w = canvas.textWidth(ctx, text, 11, 600) + 12;
+  const left = Math.max(GUTTER, Math.min(size.width - w - 2, x - w / 2));
+  ctx.beginPath();
+  canvas.roundRect(ctx, left, y - 9, w, 18, 5);
+  ctx.fillStyle = style.theme.panel;
+  ctx.fill();
+  ctx.strokeStyle = style.theme.line;
+  ctx.lineWidth = 1;
+  ctx.stroke();
+  ctx.font = canvas.font(11, 600);
+  ctx.fillStyle = style.theme.ink;
+  ctx.textAlign = "left";
+  ctx.textBaseline = "middle";
+  ctx.fillText(text, left + 6, y + 0.5);
+}

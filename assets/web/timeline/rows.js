@@ -1,0 +1,103 @@
+/**
+ * Where the rows of the timeline stand, top to bottom, before scrolling.
+ *
+ * @typedef {{kind: "head"|"calls"|"waits"|"busy"|"lane"|"note", side: string, y: number, h: number,
+ *   lane?: number, label?: string, middle?: number}} Row  `middle`: of the label, from `y`
+ */
+import { AXIS } from "../core/axis.js";
+
+const HEAD = 28;
+const CALLS = 13;
+const WAITS = 15;
+const BUSY = 6;
+const NOTE = 44;
+const BETWEEN = 12;
+const LANE_MOST = 32;
+const LANE_LEAST = 13;
+/** Pitch of stacked launches: room for a label, but many of them. */
+const LAUNCH_MOST = 26;
+const LAUNCH_LEAST = 10;
+/** A lane inside a launch's row is at least this high, gap included. */
+const INNER_LEAST = 4;
+const WORDS = {
+  graph: "No launch of this graph was recorded with node times, so there are no spans to show: launch it inside the profile.",
+  stream:
+    "No eager run of this work was recorded: run the code once outside the graph inside the profile, and gviz matches it.",
+};
+
+/** What stands in place of a side that is not there. */
+export function missing(scene, name) {
+  return scene.named(name)?.missing ?? WORDS[name];
+}
+
+/**
+ * @param {TimelineScene} scene @param {number} height of the view
+ * @returns {{rows: Row[], height: number, laneHeight: number}}
+ */
+export function arrange(scene, height) {
+  const pitch = pitches(scene, height);
+  const rows = [];
+  let y = AXIS;
+  for (const name of scene.names) {
+    const side = scene.side(name);
+    const add = (kind, h, gap, more) => {
+      rows.push({ kind, side: name, y, h, ...more });
+      y += h + gap;
+    };
+    add("head", HEAD, 0, {});
+    if (!side) add("note", NOTE, BETWEEN, { label: missing(scene, name) });
+    else {
+      if (side.calls.length) add("calls", CALLS, 3, { label: "host calls" });
+      if (side.waits.length) add("waits", WAITS, 3, { label: "waiting" });
+      if (side.stacked) {
+        y = addLaunches(rows, side, y, pitch.launch) + BETWEEN;
+        continue;
+      }
+      side.lanes.forEach((lane, n) => add("lane", pitch.lane - 3, 3, { lane: n, label: lane.label }));
+      add("busy", BUSY, BETWEEN + 4, { label: "GPU busy" });
+    }
+  }
+  return { rows, height: y };
+}
+
+/** Heights of a lane and of a stacked launch, gap included, so that all fit if they can. */
+function pitches(scene, height) {
+  let room = height - AXIS - BETWEEN - 10;
+  let lanes = 0;
+  let launches = 0;
+  let least = LAUNCH_LEAST;
+  for (const name of scene.names) {
+    const side = scene.side(name);
+    room -= HEAD + (side ? BUSY + 4 + (side.calls.length ? CALLS + 3 : 0) + (side.waits.length ? WAITS + 3 : 0) : NOTE);
+    if (side && side.stacked) {
+      launches = side.facts.launches.length;
+      least = Math.max(LAUNCH_LEAST, INNER_LEAST * side.depth + 2);
+    } else if (side) lanes += side.lanes.length;
+  }
+  const most = Math.max(least, LAUNCH_MOST);
+  const share = (room - lanes * LANE_LEAST) / Math.max(1, launches);
+  const launch = Math.max(least, Math.min(most, share));
+  const left = (room - launches * launch) / Math.max(1, lanes);
+  return { launch, lane: Math.max(LANE_LEAST, Math.min(LANE_MOST, left)) };
+}
+
+/** Add the lanes of stacked launches, those of one launch close together; returns the end. */
+function addLaunches(rows, side, top, pitch) {
+  const inner = (pitch - 2) / side.depth;
+  const h = inner - (inner >= 6 ? 1 : 0);
+  side.lanes.forEach((lane, n) => {
+    const y = top + Math.floor(n / side.depth) * pitch + (n % side.depth) * inner;
+    rows.push({
+      kind: "lane", side: side.name, y, h, lane: n, label: lane.label, middle: (pitch - 2) / 2,
+    });
+  });
+  return top + side.facts.launches.length * pitch;
+}
+
+/** Rows of lanes by side and lane. @param {Row[]} rows */
+export function byLane(rows) {
+  const found = {};
+  for (const row of rows) found[row.side] ??= [];
+  for (const row of rows) if (row.kind === "lane") found[row.side][row.lane] = row;
+  return found;
+}

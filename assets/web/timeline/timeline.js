@@ -1,0 +1,509 @@
+/** The timeline view: transform, gestures, keys. Zoom and pan move time only. */
+import * as timelineSearch from "./search.js";
+import * as announce from "../core/announce.js";
+import * as canvas from "../core/canvas.js";
+import * as format from "../core/format.js";
+import * as sharedTimes from "../core/shared_times.js";
+import { Detail } from "./detail.js";
+import * as timelineDraw from "./draw.js";
+import * as timelineMarks from "./marks.js";
+import { Ranges } from "./ranges.js";
+import * as timelineRows from "./rows.js";
+import { TimelineScene } from "./scene.js";
+import * as timelineTips from "./tips.js";
+import * as timelineWaits from "./waits.js";
+import { Walk } from "./walk.js";
+import { AXIS, GUTTER, drawAxis, toX } from "../core/axis.js";
+
+/** The nearest zoom: this many pixels a nanosecond. */
+const MOST_ZOOM = 0.5;
+const END_ROOM = 76;
+/** Of more selected nodes no rings and joins are drawn: they would be a curtain. */
+const MOST_MARKED = 100;
+
+export class Timeline {
+  /** @param {Frame} frame */
+  constructor(frame) {
+    this.frame = frame;
+    this.transform = { k: 1, x: 0 };
+    this.scroll = 0;
+    this.stop = () => {};
+    this.rows = [];
+    this.ranges = new Ranges(this);
+    this.detail = new Detail(this);
+    this.walk = new Walk(this);
+    this.tools = [
+      this.makeTool("↔", "measure", "Measure: drag from one point to another (also Shift + drag, or m at two nodes)"),
+      this.makeTool("[ ]", "brush", "Brush: drag over an interval to see only its nodes in table and graph (also Alt + drag)"),
+    ];
+  }
+
+  makeTool(text, name, title) {
+    const toggle = () => {
+      this.ranges.tool = this.ranges.tool === name ? null : name;
+    };
+    return { text, title, name, toggle };
+  }
+
+  tool() {
+    return this.tools.find((tool) => tool.name === this.ranges.tool)?.text;
+  }
+
+  caption(payload) {
+    const counts = this.scene.sides.map((s) =>
+      this.scene.named(s.name)
+        ? `${this.scene.named(s.name).letter} ${format.counted(s.facts.count, "span")}`
+        : format.counted(s.facts.count, s.name === "graph" ? "graph span" : "stream operation")
+    );
+    const missing = this.scene.names.filter((name) => !this.scene.side(name));
+    const words = missing.map((name) => timelineRows.missing(this.scene, name));
+    const what = counts.length ? ` ${counts.join(", ")}.` : "";
+    const graph = this.scene.side("graph");
+    const over = graph ? graph.facts.launch_count : 0;
+    const shown = { median: `The median of ${over} launches.`, all: `All ${over} launches, stacked.` };
+    const mode = graph && !payload.header.sides && shown[graph.facts.mode];
+    if (mode) words.unshift(mode);
+    words.push(...timelineWaits.sentences(this.scene));
+    return [`Timeline of ${payload.header.graph_name}.${what}`, ...words].join(" ");
+  }
+
+  label(payload) {
+    return this.caption(payload);
+  }
+
+  load(payload) {
+    const before = this.scene;
+    this.scene = new TimelineScene(payload);
+    this.detail.reset(payload);
+    // The same launches of a recording that has grown stay where they were.
+    if (before && this.scene.shows(before)) return;
+    this.scroll = 0;
+    this.ranges.clear();
+    this.walk.clear();
+    this.frame.group.filter(null);
+    this.fit(false);
+  }
+
+  /** More detail has come. */
+  refined() {
+    this.frame.redraw();
+    const node = this.awaited;
+    this.awaited = null;
+    if (node !== null && node !== undefined) this.show(node);
+  }
+
+  style() {
+    const { frame } = this;
+    const colour = frame.props.colour === "kind" ? "kind" : "duration";
+    return { transform: this.transform, theme: frame.theme, colour };
+  }
+
+  draw(ctx, size) {
+    sharedTimes.share(this, this.scene.side("graph")?.facts.launch_id);
+    if (this.fitted) this.transform = this.fitTransform();
+    const style = this.style();
+    const { scene } = this;
+    const { rows, height } = timelineRows.arrange(scene, size.height);
+    this.overflow = Math.max(0, height - size.height);
+    this.scroll = Math.max(0, Math.min(this.overflow, this.scroll));
+    this.rows = rows.map((row) => ({ ...row, y: row.y - this.scroll }));
+    this.laneRows = timelineRows.byLane(this.rows);
+    this.detail.check();
+    const top = AXIS;
+    if (scene.sides.length) drawAxis(ctx, style, size, size.height);
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(0, top, size.width, size.height - top);
+    ctx.clip();
+    for (const side of scene.sides) this.drawSide(ctx, side, style, size);
+    this.clipped(ctx, size, () => {
+      this.drawMarks(ctx, style);
+      timelineWaits.drawLanes(ctx, scene, this.laneRows, style, size);
+    });
+    for (const row of this.rows) {
+      if (row.kind === "head") timelineDraw.drawHead(ctx, scene, row, style, size);
+      if (row.kind === "note") timelineDraw.drawNote(ctx, row, style, size);
+    }
+    this.clipped(ctx, size, () => this.ranges.brush && this.ranges.drawBrush(ctx, style, size));
+    timelineDraw.drawGutter(ctx, this.rows, style);
+    ctx.restore();
+    this.clipped(ctx, size, () => this.ranges.measure && this.ranges.drawMeasure(ctx, style, size));
+    if (this.frame.pinned) this.walk.draw(ctx, style);
+  }
+
+  /** Draw right of the labels only. */
+  clipped(ctx, size, draw) {
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(GUTTER - 3, 0, size.width, size.height);
+    ctx.clip();
+    draw();
+    ctx.restore();
+  }
+
+  drawSide(ctx, side, style, size) {
+    const rows = this.rows.filter((r) => r.side === side.name);
+    const lanes = rows.filter((r) => r.kind === "lane");
+    const dim = this.frame.group.selected.length > 0;
+    const only = this.isMany() ? this.selectedSet() : null;
+    this.clipped(ctx, size, () => {
+      const last = rows[rows.length - 1];
+      if (lanes.length) {
+        const end = lanes[lanes.length - 1];
+        const bottom = end.y + end.h;
+        timelineDraw.drawIdleBands(ctx, this.detail.best(side), lanes[0].y, bottom, style, size);
+        // Of a stack, clear of the buttons.
+        const label = side.stacked ? lanes[0].y + 14 : lanes[0].y + Math.min(14, lanes[0].h) / 2;
+        timelineDraw.drawEnd(ctx, side, { top: rows[0].y + rows[0].h, bottom: last.y + last.h, label }, style, size);
+      }
+      for (const row of rows) {
+        if (row.y > size.height || row.y + row.h < 0) continue;
+        if (row.kind === "calls") timelineDraw.drawCalls(ctx, this.scene, this.detail.best(side), row, style, size);
+        if (row.kind === "waits") timelineWaits.drawRow(ctx, this.scene, side, row, style, size);
+        if (row.kind === "busy") timelineDraw.drawBusy(ctx, this.detail.best(side), row, style, size);
+        if (row.kind !== "lane") continue;
+        this.drawLane(ctx, side, row, style, size, dim);
+        if (only) this.drawLane(ctx, side, row, style, size, false, only);
+      }
+    });
+  }
+
+  /** The selection, made once for all frames that show it. */
+  selectedSet() {
+    const { selected } = this.frame.group;
+    if (this.chosen?.selected !== selected) this.chosen = { selected, ids: new Set(selected) };
+    return this.chosen.ids;
+  }
+
+  /** A lane, with all the detail there is; beyond the detail, as it was sent at first. */
+  drawLane(ctx, side, row, style, size, dim, only = null) {
+    const draw = (source) => timelineDraw.drawLane(ctx, this.scene, source, row, style, size, dim, only);
+    const fine = this.detail.sideOfLane(side, row.lane);
+    if (!fine || this.detail.coversTime(this.detail.range())) return draw(fine || side);
+    const { from_ns: from, to_ns: to } = this.detail.window;
+    const [x0, x1] = [from, to].map((ns) => toX(style.transform, ns));
+    for (const [left, right, source] of [[0, x0, side], [x0, x1, fine], [x1, size.width, side]]) {
+      if (right <= left) continue;
+      ctx.save();
+      ctx.beginPath();
+      ctx.rect(left, row.y, right - left, row.h);
+      ctx.clip();
+      draw(source);
+      ctx.restore();
+    }
+  }
+
+  /** Whether more is selected than can be marked one by one; then all else is faded only. */
+  isMany() {
+    return this.frame.group.selected.length > MOST_MARKED;
+  }
+
+  drawMarks(ctx, style) {
+    const { selected, hovered } = this.frame.group;
+    const fill = (side, box) => {
+      const row = { ...this.laneRows[side.name][0], lane: 0 };
+      const one = { ...side, lanes: [{ items: Int32Array.of(box.i) }] };
+      const at = { ...row, y: box.y, h: box.h };
+      timelineDraw.drawLane(ctx, this.scene, one, at, style, this.frame.size, false);
+    };
+    for (const id of this.isMany() ? [] : selected) {
+      timelineMarks.drawSelected(ctx, this.scene, id, this.laneRows, style, fill, this.detail);
+    }
+    if (hovered !== null && !selected.includes(hovered)) {
+      timelineMarks.drawHovered(ctx, this.scene, hovered, this.laneRows, style, this.detail);
+    }
+  }
+
+  // -- transform --------------------------------------------------------------------
+
+  room() {
+    return Math.max(50, this.frame.size.width - GUTTER);
+  }
+
+  /** All of the time, or, of stacked launches, theirs: their jitter is what is looked for. */
+  fitTransform() {
+    const graph = this.scene.side("graph");
+    return this.fitting(graph && graph.stacked ? graph.facts.total_ns : this.scene.total);
+  }
+
+  fitting(ns) {
+    return { k: Math.max(1e-9, (this.room() - END_ROOM) / Math.max(1, ns)), x: 0 };
+  }
+
+  /** Keep zero at the left edge or beyond it, and the end from leaving the view. */
+  bounded({ k, x }) {
+    const least = Math.min(0, this.room() * 0.25 - this.scene.total * k);
+    return { k, x: Math.min(0, Math.max(least, x)) };
+  }
+
+  glide(to) {
+    this.stop();
+    this.fitted = false;
+    const from = this.transform;
+    this.stop = canvas.animate(220, (t) => {
+      const k = from.k * (to.k / from.k) ** t;
+      const f = Math.abs(to.k - from.k) < 1e-12 ? t : (k - from.k) / (to.k - from.k);
+      this.transform = { k, x: from.x + f * (to.x - from.x) };
+      this.frame.redraw();
+    });
+  }
+
+  fit(smooth) {
+    if (!this.scene) return;
+    if (smooth) this.glide(this.fitTransform());
+    else {
+      this.transform = this.fitTransform();
+      this.fitted = true;
+    }
+    this.frame.redraw();
+  }
+
+  zoom(x, y, factor) {
+    if (!this.scene) return;
+    this.stop();
+    this.fitted = false;
+    const t = this.transform;
+    const least = this.fitting(this.scene.total).k;
+    const k = Math.max(least, Math.min(Math.max(least, MOST_ZOOM), t.k * factor));
+    const at = Math.max(0, x - GUTTER);
+    this.transform = this.bounded({ k, x: at - (at - t.x) * (k / t.k) });
+    this.frame.redraw();
+  }
+
+  /** Around what the keyboard stands on, else around the middle. */
+  zoomBy(factor) {
+    const box = this.walk.box();
+    const middle = GUTTER + this.room() / 2;
+    this.zoom(box ? Math.min(box.x + box.w / 2, this.frame.size.width) : middle, 0, factor);
+  }
+
+  /** Zoom so that the spans of the selection fill the view; without one show everything. */
+  fitSelection() {
+    let [from, to] = [Infinity, -Infinity];
+    for (const id of this.frame.group.selected) {
+      const side = this.find(id);
+      for (const i of side ? side.byNode.get(id) : []) {
+        from = Math.min(from, side.start[i]);
+        to = Math.max(to, side.start[i] + side.duration[i]);
+      }
+    }
+    if (from > to) return this.fit(true);
+    const least = this.fitting(this.scene.total).k;
+    const k = Math.max(least, Math.min(MOST_ZOOM, this.fitting(1.2 * (to - from)).k));
+    this.glide(this.bounded({ k, x: this.room() / 2 - ((from + to) / 2) * k }));
+  }
+
+  pan(dx, dy) {
+    if (!this.scene) return;
+    this.stop();
+    this.fitted = false;
+    this.transform = this.bounded({ k: this.transform.k, x: this.transform.x + dx });
+    this.scroll = Math.max(0, Math.min(this.overflow || 0, this.scroll - dy));
+    this.frame.redraw();
+  }
+
+  /** The first side that shows a node, with the detail there is. */
+  find(id) {
+    const sides = this.scene.sides.map((side) => this.detail.sideWith(side, id));
+    return sides.find(Boolean);
+  }
+
+  /** Bring a node's first interval into view, wide enough to read. */
+  show(id) {
+    const side = this.find(id);
+    // A selected node comes with the detail that is asked for because of it.
+    if (!side) this.awaited = this.detail.base && id;
+    if (!side) return;
+    const [i] = side.byNode.get(id);
+    const [from, to] = [side.start[i], side.start[i] + side.duration[i]];
+    const [left, right] = [from, to].map((ns) => toX(this.transform, ns));
+    // Of its time, not of its mark, which is wider than a short span and begins before it.
+    const inside = left >= GUTTER && right <= this.frame.size.width;
+    // What can be seen already stays where it is: a view that jumps loses its reader.
+    if (inside) return this.frame.redraw();
+    const wide = Math.max(this.transform.k, Math.min(MOST_ZOOM, 60 / side.duration[i]));
+    this.glide(this.bounded({ k: wide, x: this.room() / 2 - ((from + to) / 2) * wide }));
+  }
+
+  // -- gestures ---------------------------------------------------------------------
+
+  nsAt(x) {
+    return (x - GUTTER - this.transform.x) / this.transform.k;
+  }
+
+  /** The side drawn at a height, or else the first. */
+  sideAt(y) {
+    const row = this.rows.findLast((r) => r.y <= y && this.scene.side(r.side));
+    return row ? row.side : this.scene.sides[0]?.name;
+  }
+
+  /** The start of the span under the pointer, else of the hovered or selected node, else null. */
+  pointedStart() {
+    const stood = this.walk.thing();
+    if (stood) return stood.start;
+    if (this.pointed) return this.pointed.side.start[this.pointed.i];
+    const { hovered, selected } = this.frame.group;
+    for (const id of [hovered, ...selected]) {
+      const side = this.find(id);
+      if (side) return side.start[side.byNode.get(id)[0]];
+    }
+    return null;
+  }
+
+  /** The row at a height; one that is missed by a pixel counts too. */
+  rowAt(y) {
+    const within = (slack) => this.rows.find((r) => y >= r.y - slack && y <= r.y + r.h + slack);
+    return within(0) || within(1);
+  }
+
+  /** What is under a point: {side, i} of an interval, {side, call}, {side, launch}, {side, gap}, or null. */
+  hit(x, y) {
+    if (!this.scene) return null;
+    const row = this.rowAt(y);
+    if (!row) return null;
+    const side = this.scene.side(row.side);
+    const launch = side && row.kind === "lane" ? timelineSearch.launchOf(side, row.lane) : null;
+    if (x < GUTTER) return launch && { side, launch };
+    const ns = this.nsAt(x);
+    const slack = 3 / this.transform.k;
+    if (row.kind === "calls") {
+      const call = this.detail.best(side).calls.findLast((c) => ns >= c.start - slack && ns <= c.start + c.duration);
+      return call ? { side: this.detail.best(side), call } : null;
+    }
+    if (row.kind === "waits") return timelineWaits.hit(side, ns, slack);
+    if (row.kind === "busy") return this.gap(side, ns);
+    if (row.kind !== "lane") return null;
+    const { window } = this.detail;
+    const within = window && ns >= window.from_ns && ns <= window.to_ns;
+    const from = (within && this.detail.sideOfLane(side, row.lane)) || side;
+    const found = this.nearest(from, from.lanes[row.lane].items, ns, slack);
+    if (found || launch) return found || { side, launch };
+    return this.gap(side, ns);
+  }
+
+  gap(side, ns) {
+    const gap = this.detail.best(side).gapAt(ns);
+    return gap && { side: this.detail.best(side), gap };
+  }
+
+  nearest(side, items, ns, slack) {
+    let best = null;
+    let near = slack;
+    const first = timelineSearch.firstAfter(side, items, ns - slack);
+    for (let n = first; n < items.length && side.start[items[n]] <= ns + slack; n++) {
+      const i = items[n];
+      const away = Math.max(side.start[i] - ns, ns - side.start[i] - side.duration[i], 0);
+      if (away <= near) {
+        near = away;
+        best = { side, i };
+        if (!away) break;
+      }
+    }
+    return best;
+  }
+
+  idOf(hit) {
+    if (!hit || hit.launch || hit.gap) return null;
+    if (hit.wait) return hit.wait.node;
+    const i = hit.call ? hit.call.item : hit.i;
+    const id = i < 0 ? 0xffffffff : hit.side.nodeId[i];
+    return id === 0xffffffff ? null : id;
+  }
+
+  click(x, y, event) {
+    this.frame.pick(this.idOf(this.hit(x, y)), event);
+  }
+
+  double(x, y) {
+    const id = this.idOf(this.hit(x, y));
+    if (id === null) this.fit(true);
+    else this.show(id);
+  }
+
+  hover(x, y) {
+    const hit = x === null ? null : this.hit(x, y);
+    this.pointed = hit && hit.i !== undefined ? hit : null;
+    this.frame.group.hover(this.idOf(hit));
+    this.frame.tip(hit ? timelineTips.describe(this.scene, hit) : null, x, y);
+  }
+
+  grab(x, y, event) {
+    return this.scene ? this.ranges.grab(x, y, event) : false;
+  }
+
+  drag(x, y) {
+    this.ranges.drag(x, y);
+  }
+
+  drop() {
+    this.ranges.drop();
+  }
+
+  escape() {
+    return this.ranges.escape();
+  }
+
+  hear(group) {
+    this.ranges.hear(group.filtered);
+    this.walk.hear(group);
+  }
+
+  key(event) {
+    if (this.ranges.key(event) || this.walk.key(event)) return true;
+    const step = { ArrowLeft: [80, 0], ArrowRight: [-80, 0], ArrowUp: [0, 80], ArrowDown: [0, -80] };
+    if (!event.shiftKey || !step[event.key]) return false;
+    this.pan(...step[event.key]);
+    return true;
+  }
+
+  /** What is selected, as a sentence. */
+  words(ids) {
+    const side = ids.length === 1 ? this.find(ids[0]) : null;
+    if (!ids.length) return "Nothing selected.";
+    if (!side) return `${format.counted(ids.length, "node")} selected.`;
+    const hit = { side, i: side.byNode.get(ids[0])[0] };
+    return announce.wordsOf(timelineTips.describe(this.scene, hit));
+  }
+
+  // -- what tests ask ---------------------------------------------------------------
+
+  /** Intervals of selected nodes on the first side. */
+  countSelected() {
+    const byNode = this.scene.side(this.scene.names[0])?.byNode || new Map();
+    const items = this.frame.group.selected.flatMap((id) => byNode.get(id) || []);
+    return new Set(items).size;
+  }
+
+  locate(id) {
+    for (const coarse of this.scene.sides) {
+      const side = this.detail.sideWith(coarse, id) || coarse;
+      const [box] = timelineMarks.boxes(this.scene, side, id, this.laneRows, this.style());
+      if (box) return { x: box.x + box.w / 2, y: box.y + box.h / 2 };
+    }
+    return null;
+  }
+
+  state() {
+    const sides = {};
+    for (const side of this.scene.sides) {
+      sides[side.name] = {
+        count: side.facts.count, lanes: side.lanes.length, calls: side.calls.length,
+        call_names: side.calls.filter((call) => call.item < 0).map((call) => this.scene.titleOf(side, call)),
+        total_ns: side.facts.total_ns, idle_ns: side.facts.idle_ns,
+        idle_fraction: side.facts.idle_fraction, gaps: side.idle.length, mode: side.facts.mode,
+        waits: timelineWaits.state(this.scene, side),
+        launches: (side.facts.launches || []).map((launch) => launch.ordinal),
+        widest_gap: side.idle.reduce((a, b) => (b[1] - b[0] > a[1] - a[0] ? b : a), [0, 0]),
+        top: this.laneRows[side.name].length ? this.laneRows[side.name][0].y : null,
+      };
+    }
+    const nodes = new Set();
+    for (const side of this.scene.sides) for (const id of side.byNode.keys()) nodes.add(id);
+    return {
+      nodeCount: nodes.size, spansOfSelected: this.countSelected(), transform: { ...this.transform }, scroll: this.scroll, sides,
+      detail: this.detail.base && { ...this.detail.window, asked: this.detail.asked, enough: this.detail.enough() },
+      walk: this.walk.state(), gutter: GUTTER, measure: this.ranges.measure, brush: this.ranges.brush,
+    };
+  }
+}
+

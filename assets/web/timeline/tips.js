@@ -1,0 +1,110 @@
+/** What the tooltip of the timeline says: rows of [name, value], the first is the title. */
+import * as timelineSearch from "./search.js";
+import * as format from "../core/format.js";
+import * as timelineWaits from "./waits.js";
+
+const NO_NODE = 0xffffffff;
+
+/** @param {TimelineScene} scene @param {Object} hit what is under the pointer */
+export function describe(scene, { side, i, call, launch, gap, wait }) {
+  if (call) return describeCall(scene, side, call);
+  if (wait) return timelineWaits.describe(scene, side, wait);
+  if (launch) return describeLaunch(side, launch);
+  if (gap) return describeGap(scene, side, gap);
+  if (isMerged(side, i)) return describeMerged(scene, side, i);
+  return describeSpan(scene, side, i);
+}
+
+function isMerged(side, i) {
+  return !!side.merged && side.merged[i] > 1;
+}
+
+function describeCall(scene, side, call) {
+  const { time } = format;
+  return [[scene.titleOf(side, call)], ["host call", time(call.duration)], ["start", time(call.start)]];
+}
+
+function describeSpan(scene, side, i) {
+  const { time } = format;
+  const median = side.facts.mode === "median" ? "median " : "";
+  const rows = [
+    [scene.nameOf(side, i)],
+    ...launchRow(side, i),
+    ["kind", scene.kindOf(side, i)],
+    [`${median}start`, time(side.start[i])],
+    [`${median}duration`, time(side.duration[i])],
+    median ? ["launches", String(side.launchCount[i])] : ["stream", String(side.stream[i])],
+  ];
+  if (side.name === "stream" && !scene.named("stream")) {
+    if (side.nodeId[i] === NO_NODE) rows.push(["node", "matches none of the graph"]);
+  } else if (side.byNode.get(side.nodeId[i]).some((other) => side.iteration[other] > 0)) {
+    rows.push(["iteration", String(side.iteration[i] + 1)]);
+  }
+  const ranges = side.calledIn && side.strings[side.calledIn[i]];
+  if (ranges) rows.push(["called in", innermost(ranges)]);
+  for (const other of scene.others(side)) {
+    const match = other.byNode.get(side.nodeId[i]);
+    if (!match) continue;
+    const letter = scene.named(other.name)?.letter;
+    const words = side.name === "graph" ? "as stream work" : "in the graph";
+    rows.push([letter ? `in ${letter}` : words, time(other.slowest[match[0]])]);
+  }
+  const wait = side.waits.find((one) => one.start === side.start[i] && one.node === side.nodeId[i]);
+  if (wait) rows.push(timelineWaits.tipRow(scene, wait));
+  return rows;
+}
+
+/** The last two of nested ranges: those around them tell less, and a tooltip has little room. */
+function innermost(ranges) {
+  const parts = ranges.split(" › ");
+  return (parts.length > 2 ? ["…", ...parts.slice(-2)] : parts).join(" › ");
+}
+
+function launchRow(side, i) {
+  const launch = timelineSearch.launchOf(side, side.lane[i]);
+  return launch ? [["launch", `#${launch.ordinal}`]] : [];
+}
+
+/** A row of the stack where no node is. */
+function describeLaunch(side, launch) {
+  const { time, percent } = format;
+  const { launches } = side.facts;
+  const place = 1 + launches.filter((other) => other.gpu_ns > launch.gpu_ns).length;
+  const rows = [
+    [`launch #${launch.ordinal}`],
+    ["first to last node", time(launch.gpu_ns)],
+    ["by length", `${place} of ${launches.length}`],
+  ];
+  if (launch.idle_ns !== undefined) {
+    rows.push(["GPU idle", `${time(launch.idle_ns)}, ${percent(launch.idle_fraction)}`]);
+  }
+  if (launches.some((other) => other.exec !== launch.exec)) {
+    rows.push(["executable", String(launch.exec)]);
+  }
+  return rows;
+}
+
+/** Spans that share a pixel, put together by the server. */
+function describeMerged(scene, side, i) {
+  const { time } = format;
+  return [
+    [`${side.merged[i]} spans closer than a pixel`],
+    ...launchRow(side, i),
+    ["slowest", scene.nameOf(side, i)],
+    ["its duration", time(side.slowest[i])],
+    ["from", time(side.start[i])],
+    ["to", time(side.start[i] + side.duration[i])],
+  ];
+}
+
+function describeGap(scene, side, [from, to]) {
+  const { time, percent } = format;
+  const before = side.start.findIndex((start, i) => start + side.duration[i] === from);
+  const after = side.start.indexOf(to);
+  const rows = [["GPU idle"], ["for", time(to - from)], ["from", time(from)]];
+  if (before >= 0) rows.push(["after", scene.nameOf(side, before)]);
+  if (after >= 0) rows.push(["until", scene.nameOf(side, after)]);
+  const { idle_ns: idle, idle_fraction: share } = side.facts;
+  rows.push(["all gaps", `${time(idle)}, ${percent(share)} from first start to last end`]);
+  return rows;
+}

@@ -1,0 +1,269 @@
+/**
+ * Walking over the timeline by keyboard: from thing to thing in a row, from row to row.
+ *
+ * Things are spans, host calls, idle gaps and, of stacked launches, the launches. Where one stands
+ * is kept as a row and a time, not as an index: more detail may come, and merged spans fall apart.
+ *
+ * @typedef {{side: Object, i?: number, call?: Object, gap?: number[], launch?: Object}} Hit  as of
+ *   Timeline.hit
+ * @typedef {{hit: Hit, start: number, end: number}} Thing  of a launch start and end are -1
+ * @typedef {{side: string, kind: string, lane: number, start: number}} Place
+ */
+import * as timelineSearch from "./search.js";
+import * as announce from "../core/announce.js";
+import * as timelineTips from "./tips.js";
+import { AXIS, GUTTER, toX } from "../core/axis.js";
+
+/** How near to the edge (CSS pixels) a thing may stand without being brought in. */
+const MARGIN = 40;
+const STEPS = {
+  ArrowRight: (walk) => walk.along(1),
+  ArrowLeft: (walk) => walk.along(-1),
+  ArrowDown: (walk) => walk.across(1),
+  ArrowUp: (walk) => walk.across(-1),
+  Home: (walk) => walk.toEnd(0),
+  End: (walk) => walk.toEnd(-1),
+  n: (walk) => walk.inTime(1),
+  N: (walk) => walk.inTime(-1),
+};
+
+export class Walk {
+  /** @param {Object} view the timeline */
+  constructor(view) {
+    this.view = view;
+    /** @type {Place|null} */ this.place = null;
+  }
+
+  clear() {
+    this.place = null;
+    this.view.frame.pin(null);
+  }
+
+  /** @returns {boolean} whether the key is one of the walk's */
+  key(event) {
+    const step = STEPS[event.key];
+    if (!step || event.shiftKey !== (event.key === "N")) return false;
+    const next = this.place ? step(this) : this.first();
+    if (next) this.stand(next);
+    return true;
+  }
+
+  // -- what there is to stand on ------------------------------------------------------
+
+  rows() {
+    return this.view.rows.filter((row) => row.kind !== "head" && row.kind !== "note");
+  }
+
+  /** The things of a row in order of time. @returns {Thing[]} */
+  thingsOf(row) {
+    const { scene, detail } = this.view;
+    const coarse = scene.side(row.side);
+    const best = detail.best(coarse);
+    // Kept until there is more detail: a lane may hold 100,000 spans.
+    const made = [scene, detail.scene];
+    if (!this.made || made.some((one, n) => one !== this.made[n])) this.kept = new Map();
+    this.made = made;
+    const key = [row.side, row.kind, row.lane, best === coarse].join();
+    if (!this.kept.has(key)) this.kept.set(key, this.listThings(row, coarse, best));
+    return this.kept.get(key);
+  }
+
+  listThings(row, coarse, best) {
+    if (row.kind === "calls") return best.calls.map((call) => callThing(best, call));
+    if (row.kind === "busy") return best.idle.map((gap) => gapThing(best, gap));
+    const fine = this.view.detail.sideOfLane(coarse, row.lane);
+    const spans = spansOf(coarse, row.lane);
+    const launch = row.lane % coarse.depth ? null : timelineSearch.launchOf(coarse, row.lane);
+    const first = launch ? [{ hit: { side: coarse, launch }, start: -1, end: -1 }] : [];
+    if (!fine) return [...first, ...spans];
+    const { from_ns: from, to_ns: to } = this.view.detail.window;
+    // Beyond the detail, as it was sent at first.
+    const outside = spans.filter((one) => one.end <= from || one.start >= to);
+    const all = [...spansOf(fine, row.lane), ...outside].sort((a, b) => a.start - b.start);
+    return [...first, ...all];
+  }
+
+  rowOfPlace() {
+    const { side, kind, lane } = this.place;
+    const same = (row) => row.side === side && row.kind === kind && (row.lane ?? 0) === lane;
+    return this.rows().find(same);
+  }
+
+  /** What is stood on, as there is detail now; null: nothing any more. @returns {Thing|null} */
+  thing() {
+    const row = this.place && this.rowOfPlace();
+    const things = row ? this.thingsOf(row) : [];
+    return things[this.place ? this.placeIn(things) : 0] || null;
+  }
+
+  /** The thing at the place, or the one that holds its time. */
+  placeIn(things) {
+    const { start } = this.place;
+    const at = timelineSearch.firstFrom(things.length, (n) => things[n].start > start);
+    return Math.max(0, at - 1);
+  }
+
+  // -- steps, each returns {row, thing} or null ---------------------------------------
+
+  /** The selected node's first span, else the first span at all. */
+  first() {
+    const { selected } = this.view.frame.group;
+    const side = selected.length ? this.view.find(selected[0]) : null;
+    const { detail } = this.view;
+    // Where it is comes with detail that is on its way: nothing else is stood on meanwhile.
+    if (selected.length && !side && detail.base && !detail.enough()) return null;
+    const rows = this.rows();
+    if (side) {
+      const [i] = side.byNode.get(selected[0]);
+      const own = this.view.laneRows[side.name][side.lane[i]];
+      const thing = own && this.thingsOf(own).find((one) => one.start === side.start[i]);
+      if (thing) return { row: own, thing };
+    }
+    const row = rows.find((r) => r.kind === "lane" && this.thingsOf(r).length) || rows[0];
+    return row ? { row, thing: this.thingsOf(row)[0] } : null;
+  }
+
+  along(by) {
+    const row = this.rowOfPlace();
+    const things = row ? this.thingsOf(row) : [];
+    const thing = things[this.placeIn(things) + by];
+    return thing ? { row, thing } : null;
+  }
+
+  /** The nearest thing of the next row that has any. */
+  across(by) {
+    const rows = this.rows();
+    const now = this.thing();
+    if (!now) return this.first();
+    const middle = (now.start + now.end) / 2;
+    const away = (one) => Math.max(0, one.start - middle, middle - one.end);
+    for (let n = rows.indexOf(this.rowOfPlace()) + by; n >= 0 && n < rows.length; n += by) {
+      const things = this.thingsOf(rows[n]);
+      if (!things.length) continue;
+      // A launch stands before all times: from one to the next.
+      const near = now.hit.launch ? things[0] : things.reduce((a, b) => (away(b) < away(a) ? b : a));
+      return { row: rows[n], thing: near };
+    }
+    return null;
+  }
+
+  toEnd(at) {
+    const row = this.rowOfPlace();
+    const thing = row && this.thingsOf(row).at(at);
+    return thing ? { row, thing } : null;
+  }
+
+  /** The next span by start, in whatever lane; of stacked launches within the launch. */
+  inTime(by) {
+    const { side, kind, lane, start } = this.place;
+    const { depth, stacked } = this.view.scene.side(side);
+    const launch = (n) => Math.floor(n / depth);
+    const here = kind === "lane" ? lane : -1;
+    let best = null;
+    for (const row of this.rows()) {
+      if (row.side !== side || row.kind !== "lane") continue;
+      if (stacked && kind === "lane" && launch(row.lane) !== launch(lane)) continue;
+      const things = this.thingsOf(row);
+      // Of those that start together the upper lane comes first.
+      const after = timelineSearch.firstFrom(
+        things.length,
+        (n) => things[n].start > start || (things[n].start === start && row.lane >= here + (by > 0)),
+      );
+      const thing = things[by > 0 ? after : after - 1];
+      const sooner = !best || (by > 0 ? thing?.start < best.thing.start : thing?.start >= best.thing.start);
+      if (thing && sooner) best = { row, thing };
+    }
+    return best;
+  }
+
+  // -- standing -----------------------------------------------------------------------
+
+  stand({ row, thing }) {
+    const { view } = this;
+    this.place = { side: row.side, kind: row.kind, lane: row.lane ?? 0, start: thing.start };
+    const id = view.idOf(thing.hit);
+    this.reveal(row, thing);
+    // Before the views hear of it: what they hear of is no other selection.
+    this.node = id;
+    if (id !== null) view.frame.group.select([id]);
+    this.selected = view.frame.group.selected;
+    view.frame.pin(timelineTips.describe(view.scene, thing.hit), () => this.spot());
+    announce.say(this.words(row));
+    view.frame.redraw();
+  }
+
+  words(row) {
+    const thing = this.thing();
+    if (!thing) return "";
+    const label = row.kind === "lane" && row.label ? `${row.label}: ` : "";
+    return label + announce.wordsOf(timelineTips.describe(this.view.scene, thing.hit));
+  }
+
+  /** Pan just enough that the thing is on screen. */
+  reveal(row, thing) {
+    const { view } = this;
+    const { height } = view.frame.size;
+    const top = AXIS;
+    if (row.y < top) view.scroll -= top - row.y + 4;
+    else if (row.y + row.h > height) view.scroll += row.y + row.h - height + 4;
+    if (thing.hit.launch) return;
+    const [x0, x1] = [thing.start, thing.end].map((ns) => toX(view.transform, ns));
+    const right = view.frame.size.width - MARGIN;
+    // What is wider than the view is there already.
+    const shift = x1 < GUTTER + MARGIN ? GUTTER + MARGIN - x1 : x0 > right ? right - x0 : 0;
+    if (shift) view.glide(view.bounded({ k: view.transform.k, x: view.transform.x + shift }));
+  }
+
+  /** The box on screen of what is stood on, or null. */
+  box() {
+    const row = this.place && this.rowOfPlace();
+    const thing = this.thing();
+    if (!thing) return null;
+    if (thing.hit.launch) return { x: 4, y: row.y, w: GUTTER - 12, h: row.h };
+    const x0 = Math.max(GUTTER, toX(this.view.transform, thing.start));
+    const x1 = Math.max(x0 + 3, toX(this.view.transform, thing.end));
+    return { x: x0, y: row.y, w: x1 - x0, h: row.h };
+  }
+
+  spot() {
+    const box = this.box();
+    return box && { x: Math.min(box.x + box.w, this.view.frame.size.width), y: box.y + box.h };
+  }
+
+  draw(ctx, style) {
+    const box = this.box();
+    if (!box) return;
+    for (const [colour, width] of [[style.theme.halo, 5], [style.theme.ink, 2]]) {
+      ctx.strokeStyle = colour;
+      ctx.lineWidth = width;
+      ctx.strokeRect(box.x - 2, box.y - 2, box.w + 4, box.h + 4);
+    }
+  }
+
+  /** A selection from elsewhere ends the walk. */
+  hear({ selected }) {
+    if (!this.place || selected === this.selected) return;
+    if (selected.length !== 1 || selected[0] !== this.node) this.clear();
+  }
+
+  /** For tests: what is stood on. */
+  state() {
+    const thing = this.thing();
+    return thing && { ...this.place, end: thing.end, words: this.words(this.rowOfPlace()) };
+  }
+}
+
+function callThing(side, call) {
+  return { hit: { side, call }, start: call.start, end: call.start + call.duration };
+}
+
+function gapThing(side, gap) {
+  return { hit: { side, gap }, start: gap[0], end: gap[1] };
+}
+
+/** @returns {Thing[]} */
+function spansOf(side, lane) {
+  return Array.from(side.lanes[lane].items, (i) => ({
+    hit: { side, i }, start: side.start[i], end: side.start[i] + side.duration[i],
+  }));
+}
