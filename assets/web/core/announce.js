@@ -24,7 +24,10 @@ export function wordsOf([title, ...rows]) {
   return [title[0], ...rows.map(([name, value]) => `${name} ${value}`)].join(", ") + ".";
 }
 
-/** Whether a view is the one that speaks now. @param {HTMLCanvasElement} canvas */
+/**
+ * Whether a view is the one that speaks now.
+ * @param {HTMLCanvasElement} canvas @param {boolean} isDag
+ */
 export function isSpeaker(canvas, isDag) {
   const focused = document.activeElement;
   const elsewhere = !focused || !focused.classList.contains("gviz-canvas");

@@ -1,6 +1,11 @@
-/** A time axis: round ticks with one unit for all of them. */
+/**
+ * A time axis: round ticks with one unit for all of them.
+ *
+ * @typedef {{k: number, x: number}} TimeTransform  pixels a nanosecond, and how far zero is shifted
+ */
 import * as format from "./format.js";
 import * as canvas from "./canvas.js";
+/** @import { Pen, Size, Theme } from "./canvas.js" */
 
 /** Left of the times stand labels, so wide (CSS pixels). */
 export const GUTTER = 108;
@@ -9,7 +14,10 @@ export const AXIS = 26;
 /** Ticks stand at least this far apart (CSS pixels): room for "1,234.5 µs". */
 const APART = 84;
 
-/** The least of 1, 2, 5 times a power of ten that is not below `raw`. */
+/**
+ * The least of 1, 2, 5 times a power of ten that is not below `raw`.
+ * @param {number} raw
+ */
 function roundStep(raw) {
   const power = 10 ** Math.floor(Math.log10(raw));
   const lead = raw / power;
@@ -37,11 +45,18 @@ export function ticks(from, to, width) {
   return found;
 }
 
-/** Horizontal place of a time. @param {{k: number, x: number}} t  px = GUTTER + x + k * ns */
+/**
+ * Horizontal place of a time.
+ * @param {{k: number, x: number}} t  px = GUTTER + x + k * ns @param {number} ns
+ */
 export function toX(t, ns) {
   return GUTTER + t.x + t.k * ns;
 }
 
+/**
+ * @param {Pen} ctx @param {{transform: TimeTransform, theme: Theme}} style @param {Size} size
+ * @param {number} bottom
+ */
 export function drawAxis(ctx, style, size, bottom) {
   const { transform: t, theme } = style;
   const from = -t.x / t.k;

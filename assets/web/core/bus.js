@@ -4,15 +4,18 @@
  * A group lives while a view subscribes to it. Values are replaced, never changed in place. What is
  * no view (tables, inspector) hears of them as the document's events "gviz-select", "gviz-hover" and
  * "gviz-filter".
+ *
+ * @typedef {{by: object, launch: number, fitted: boolean, transform: {k: number, x: number}}}
+ *   SharedTimes  of core/shared_times.js: who was looked at last, and where
  */
 
 export class Group {
   constructor() {
     /** @type {number[]} */ this.selected = [];
     /** @type {number|null} */ this.hovered = null;
-    /** What timeline and memory view look at: core/shared_times.js. @type {Object|null} */ this.times = null;
+    /** @type {SharedTimes|null} */ this.times = null;
     /** Only these nodes are wanted; null: all. @type {number[]|null} */ this.filtered = null;
-    /** @type {Set<function(Group): void>} */ this.listeners = new Set();
+    /** @type {Set<(group: Group) => void>} */ this.listeners = new Set();
   }
 
   /** @param {number[]} ids */
@@ -47,6 +50,7 @@ export class Group {
 /** @type {Map<string, Group>} */
 const groups = new Map();
 
+/** @param {string} name @param {unknown} detail */
 function publish(name, detail) {
   document.dispatchEvent(new CustomEvent(`gviz-${name}`, { detail }));
 }

@@ -1,9 +1,37 @@
-/** Shared bits of drawing: theme colours, crisp canvases, text that fits, hatching. */
+/**
+ * Shared bits of drawing: theme colours, crisp canvases, text that fits, hatching.
+ *
+ * @typedef {"light"|"dark"} Scheme
+ * @typedef {{name: Scheme, ink: string, muted: string, line: string, grid: string, edge: string,
+ *   panel: string, ground: string, accent: string, upstream: string, downstream: string,
+ *   untimed: string, hatch: string, host: string, idle: string, busy: string, inkDark: string,
+ *   inkLight: string, outline: string, halo: string, veil: string}} Theme
+ * @typedef {{width: number, height: number, ratio: number, buttons: number}} Size  of a view in CSS
+ *   pixels, device pixels each of them, and what the buttons take of the width
+ * @typedef {{untimed: string, hatch: string}} HatchColours  ground and lines
+ *
+ * What the views draw with: the part of a canvas's context that core/svg_pen.js has too.
+ * @typedef {Pick<CanvasRenderingContext2D, "save"|"restore"|"beginPath"|"moveTo"|"lineTo"|"closePath"|
+ *   "bezierCurveTo"|"arcTo"|"rect"|"stroke"|"fillRect"|"strokeRect"|"setLineDash"|"fillStyle"|
+ *   "strokeStyle"|"lineWidth"|"globalAlpha"|"globalCompositeOperation"|"font"|"textAlign"|
+ *   "textBaseline"> & {
+ *     fill: (rule?: CanvasFillRule) => void, clip: () => void,
+ *     arc: (x: number, y: number, radius: number, from: number, to: number) => void,
+ *     roundRect: (x: number, y: number, w: number, h: number, radius: number) => void,
+ *     fillText: (text: string, x: number, y: number) => void,
+ *     measureText: (text: string) => {width: number},
+ *     setTransform: (a: number, b: number, c: number, d: number, e: number, f: number) => void,
+ *     vector?: boolean, about?: (text: string) => void,
+    drawImage?: (image: HTMLCanvasElement, x: number, y: number, w: number, h: number) => void,
+ *     hatch?: (colours: HatchColours) => CanvasPattern}} Pen
+ */
+import { penOf } from "./dom.js";
 
 export const FONT = 'ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif';
 
 // WCAG 2.2 AA, tested: text has 4.5:1 on what is under it, edges, outlines, bars of calls and
 // the hatch of "not timed" 3:1. Fills say more by their outline and text than by their colour.
+/** @type {Record<Scheme, Theme>} */
 const THEMES = {
   light: {
     name: "light", ink: "#1f2328", muted: "#59636e", line: "#d5dbe1",
@@ -23,7 +51,10 @@ const THEMES = {
   },
 };
 
-/** Size a canvas to its box at the device's pixels; returns its CSS size and ratio. */
+/**
+ * Size a canvas to its box at the device's pixels; returns its CSS size and ratio.
+ * @param {HTMLCanvasElement} canvas
+ */
 export function fitToBox(canvas) {
   const ratio = window.devicePixelRatio || 1;
   const width = canvas.clientWidth;
@@ -37,7 +68,10 @@ export function fitToBox(canvas) {
   return { width, height, ratio };
 }
 
-/** A function that runs `draw` once in the next animation frame, however often it is called. */
+/**
+ * A function that runs `draw` once in the next animation frame, however often it is called.
+ * @param {() => void} draw
+ */
 export function scheduler(draw) {
   let handle = 0;
   const schedule = () => {
@@ -55,9 +89,13 @@ export function scheduler(draw) {
   return schedule;
 }
 
+/** @type {Map<string, number>} */
 const widths = new Map();
 
-/** Width of a text at 100 px, cached: widths scale with the font's size. */
+/**
+ * Width of a text at 100 px, cached: widths scale with the font's size.
+ * @param {Pen} ctx @param {string} text @param {number} px
+ */
 export function textWidth(ctx, text, px, weight = 400) {
   const key = weight + text;
   let width = widths.get(key);
@@ -72,6 +110,7 @@ export function textWidth(ctx, text, px, weight = 400) {
   return (width * px) / 100;
 }
 
+/** @param {number} px */
 export function font(px, weight = 400) {
   return `${weight} ${px}px ${FONT}`;
 }
@@ -79,6 +118,7 @@ export function font(px, weight = 400) {
 /**
  * `text`, or less of it, so that it fits; "" if four letters do not. First "_kernel" goes,
  * then the middle: names of kernels differ at their ends as often as at their beginnings.
+ * @param {Pen} ctx @param {string} text @param {number} px @param {number} room
  */
 export function fitText(ctx, text, px, room, weight = 400) {
   if (textWidth(ctx, text, px, weight) <= room) return text;
@@ -87,6 +127,7 @@ export function fitText(ctx, text, px, room, weight = 400) {
   if (width <= room) return short;
   // Halves of one character are none: those beyond 16 bits count once.
   const letters = /[\ud800-\udfff]/.test(short) ? Array.from(short) : short;
+  /** @param {number} from @param {number} to */
   const part = (from, to) => [letters.slice(from, to)].flat().join("");
   for (let keep = Math.floor((letters.length * (room - px)) / width); keep >= 4; keep--) {
     const head = Math.floor(0.45 * keep);
@@ -97,33 +138,42 @@ export function fitText(ctx, text, px, room, weight = 400) {
   return "";
 }
 
-/** Add a rounded rectangle to the path. */
+/**
+ * Add a rounded rectangle to the path.
+ * @param {Pen} ctx @param {number} x @param {number} y @param {number} w @param {number} h
+ * @param {number} radius
+ */
 export function roundRect(ctx, x, y, w, h, radius) {
   ctx.roundRect(x, y, w, h, Math.min(radius, w / 2, h / 2));
 }
 
 /** Hatches of each pen, by their colours and the ratio. */
+/** @type {WeakMap<object, Map<string, CanvasPattern>>} */
 const hatches = new WeakMap();
 
 /**
  * A diagonal hatch: stands for "no time known".
- * @param {CanvasRenderingContext2D|SvgPen} ctx
+ * @param {Pen} ctx
  * @param {{untimed: string, hatch: string}} colours ground and lines
+ * @param {number} ratio
  */
 export function hatch(ctx, colours, ratio) {
-  if (!hatches.has(ctx)) hatches.set(ctx, new Map());
-  const made = hatches.get(ctx);
+  const made = hatches.get(ctx) ?? new Map();
+  hatches.set(ctx, made);
   const key = `${colours.untimed} ${colours.hatch} ${ratio}`;
-  if (!made.has(key)) made.set(key, ctx.vector ? ctx.hatch(colours) : tiled(ctx, colours, ratio));
+  if (!made.has(key)) made.set(key, ctx.hatch ? ctx.hatch(colours) : tiled(ctx, colours, ratio));
   return made.get(key);
 }
 
-/** A hatch in device pixels. */
+/**
+ * A hatch in device pixels.
+ * @param {Pen} ctx @param {{untimed: string, hatch: string}} colours @param {number} ratio
+ */
 function tiled(ctx, colours, ratio) {
   const size = Math.max(4, Math.round(6 * ratio));
   const tile = document.createElement("canvas");
   tile.width = tile.height = size;
-  const pen = tile.getContext("2d");
+  const pen = penOf(tile);
   pen.fillStyle = colours.untimed;
   pen.fillRect(0, 0, size, size);
   pen.strokeStyle = colours.hatch;
@@ -134,7 +184,8 @@ function tiled(ctx, colours, ratio) {
     pen.lineTo(shift + size, 0);
   }
   pen.stroke();
-  const pattern = ctx.createPattern(tile, "repeat");
+  const canvas = /** @type {CanvasRenderingContext2D} */ (ctx);
+  const pattern = /** @type {CanvasPattern} */ (canvas.createPattern(tile, "repeat"));
   pattern.setTransform(new DOMMatrix([1 / ratio, 0, 0, 1 / ratio, 0, 0]));
   return pattern;
 }
@@ -146,7 +197,10 @@ export function theme(name) {
 
 const calm = () => window.matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-/** Call `step(0..1)` over some frames, eased; returns a function that stops it. */
+/**
+ * Call `step(0..1)` over some frames, eased; returns a function that stops it.
+ * @param {number} milliseconds @param {(part: number) => void} step
+ */
 export function animate(milliseconds, step) {
   if (calm()) {
     step(1);
@@ -154,6 +208,7 @@ export function animate(milliseconds, step) {
   }
   const begin = performance.now();
   let handle = 0;
+  /** @param {number} now */
   const tick = (now) => {
     const t = Math.min(1, Math.max(0, (now - begin) / milliseconds));
     step(1 - (1 - t) ** 3);
@@ -166,7 +221,10 @@ export function animate(milliseconds, step) {
 /** How much {@link fade} takes away. */
 export const VEIL = 0.62;
 
-/** Fade everything drawn so far. */
+/**
+ * Fade everything drawn so far.
+ * @param {Pen} ctx @param {Size} size
+ */
 export function fade(ctx, size) {
   ctx.globalCompositeOperation = "destination-out";
   ctx.globalAlpha = VEIL;

@@ -5,11 +5,15 @@
  * the order survives every kind of colour blindness. The greatest stands out most from the
  * background: dark on light, bright on dark. Kinds and categories: hues of Okabe and Ito and
  * between them, lightness adapted.
+ *
+ * @typedef {{css: string[], words: Uint32Array, darkText: boolean[]}} Steps  of a table of colours
  */
+/** @import { Scheme } from "./canvas.js" */
 
 export const STEPS = 256;
 
 // [position, chroma, hue]; lightness runs linearly from the first to the second of `light`.
+/** @type {Record<Scheme, {light: [number, number], path: [number, number, number][]}>} */
 const RAMPS = {
   light: {
     light: [0.915, 0.33],
@@ -23,11 +27,13 @@ const RAMPS = {
 
 // Changes: from none to the most, to less and to more. Equal steps to both sides are about equally
 // light; blue and orange differ for every kind of colour blindness. [lightness, chroma, hue]
+/** @type {Record<Scheme, Record<"none"|"less"|"more", [number, number, number]>>} */
 const CHANGES = {
   light: { none: [0.935, 0.004, 250], less: [0.46, 0.15, 255], more: [0.52, 0.17, 45] },
   dark: { none: [0.31, 0.008, 250], less: [0.76, 0.13, 240], more: [0.8, 0.15, 65] },
 };
 
+/** @type {Record<Scheme, Record<string, string>>} */
 const KIND_COLOURS = {
   light: {
     KERNEL: "#4c8fd6", MEMCPY: "#e0902f", MEMSET: "#2fa58a", HOST: "#b678c4", GRAPH: "#7a86d8",
@@ -56,7 +62,10 @@ const LEAST_CHANGE = 0.2;
 /** Luminance on which black and white text have the same contrast, 4.6:1. */
 const EVEN = Math.sqrt(1.05 * 0.05) - 0.05;
 
-/** OKLCH to sRGB bytes, chroma reduced until it fits. Reference: Ottosson 2020, "OKLab". */
+/**
+ * OKLCH to sRGB bytes, chroma reduced until it fits. Reference: Ottosson 2020, "OKLab".
+ * @param {number} lightness @param {number} chroma @param {number} hue
+ */
 function oklch(lightness, chroma, hue) {
   const angle = (hue * Math.PI) / 180;
   for (let c = chroma; ; c -= 0.005) {
@@ -67,6 +76,7 @@ function oklch(lightness, chroma, hue) {
   }
 }
 
+/** @param {number} lightness @param {number} a @param {number} b */
 function oklab(lightness, a, b) {
   const l = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3;
   const m = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3;
@@ -78,11 +88,15 @@ function oklab(lightness, a, b) {
   ];
 }
 
+/** @param {number} v */
 function gamma(v) {
   return v <= 0.0031308 ? 12.92 * v : 1.055 * v ** (1 / 2.4) - 0.055;
 }
 
-/** @param {number[][]} path @param {number} t */
+/**
+ * @param {[number, number, number][]} path @param {number} t
+ * @returns {[number, number]}
+ */
 function along(path, t) {
   const i = Math.max(1, path.findIndex(([at]) => at >= t));
   const [t0, c0, h0] = path[i - 1];
@@ -92,11 +106,15 @@ function along(path, t) {
   return [c0 + f * (c1 - c0), h0 + f * turn];
 }
 
+/** @param {{light: [number, number], path: [number, number, number][]}} given */
 function buildRamp({ light, path }) {
   return buildSteps((t) => oklch(light[0] + t * (light[1] - light[0]), ...along(path, t)));
 }
 
-/** The middle step is no change; below it is less, above it more. */
+/**
+ * The middle step is no change; below it is less, above it more.
+ * @param {Record<"none"|"less"|"more", [number, number, number]>} given
+ */
 function buildChanges({ none, less, more }) {
   const middle = (STEPS >> 1) / (STEPS - 1);
   return buildSteps((t) => {
@@ -109,7 +127,8 @@ function buildChanges({ none, less, more }) {
 
 /**
  * A table of steps: css strings, RGBA words for pixel buffers, and whether text on it is dark.
- * @param {function(number): number[]} rgbOf of 0..1, bytes
+ * @param {(part: number) => number[]} rgbOf of 0..1, bytes
+ * @returns {Steps}
  */
 function buildSteps(rgbOf) {
   const css = [];
@@ -124,7 +143,10 @@ function buildSteps(rgbOf) {
   return { css, words, darkText };
 }
 
-/** Relative luminance of sRGB bytes, 0..1. Reference: WCAG 2.2. */
+/**
+ * Relative luminance of sRGB bytes, 0..1. Reference: WCAG 2.2.
+ * @param {number[]} rgb
+ */
 function luminance(rgb) {
   const [r, g, b] = rgb.map((byte) => {
     const v = byte / 255;
@@ -133,23 +155,25 @@ function luminance(rgb) {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 
+/** @type {Partial<Record<Scheme, Steps>>} */
 const built = {};
 
-/** @param {"light"|"dark"} theme */
+/** @param {Scheme} theme */
 export function ramp(theme) {
   return (built[theme] = built[theme] || buildRamp(RAMPS[theme]));
 }
 
+/** @type {Partial<Record<Scheme, Steps>>} */
 const builtChanges = {};
 
-/** The table of changes. @param {"light"|"dark"} theme */
+/** The table of changes. @param {Scheme} theme */
 export function changes(theme) {
   return (builtChanges[theme] = builtChanges[theme] || buildChanges(CHANGES[theme]));
 }
 
 /**
  * The step of a change in the table of changes.
- * @param {{least: number|null, most: number|null, log: boolean}} scale of its size
+ * @param {{least: number, most: number|null, log: boolean}} scale of its size
  * @param {number} value
  */
 export function changeStepOf({ least, most, log }, value) {
@@ -166,7 +190,7 @@ export function changeStepOf({ least, most, log }, value) {
 
 /**
  * The step of a duration in the ramp.
- * @param {{least_ns: number|null, most_ns: number|null, log: boolean}} scale
+ * @param {{least_ns: number, most_ns: number|null, log: boolean}} scale
  * @param {number} ns
  */
 export function step(scale, ns) {
@@ -175,7 +199,7 @@ export function step(scale, ns) {
 
 /**
  * The step of a value in the ramp.
- * @param {{least: number|null, most: number|null, log: boolean}} scale
+ * @param {{least: number, most: number|null, log: boolean}} scale
  * @param {number} value
  */
 export function stepOf({ least, most, log }, value) {
@@ -185,20 +209,26 @@ export function stepOf({ least, most, log }, value) {
   return Math.max(0, Math.min(STEPS - 1, Math.round(t * (STEPS - 1))));
 }
 
-/** @param {string} kind @param {"light"|"dark"} theme */
+/** @param {string} kind @param {Scheme} theme */
 export function ofKind(kind, theme) {
   return KIND_COLOURS[theme][kind] || KIND_COLOURS[theme].other;
 }
 
-/** The colour of a category by its place; of those beyond the table the last. */
+/**
+ * The colour of a category by its place; of those beyond the table the last.
+ * @param {number} place @param {Scheme} theme
+ */
 export function category(place, theme) {
   return CATEGORY_COLOURS[theme][Math.min(place, CATEGORIES)];
 }
 
-/** A css colour "#rrggbb" or "rgb(r,g,b)" as the RGBA word of a pixel buffer. */
+/**
+ * A css colour "#rrggbb" or "rgb(r,g,b)" as the RGBA word of a pixel buffer.
+ * @param {string} css
+ */
 export function wordOf(css) {
   const hex = css.startsWith("#");
-  const parts = hex ? css.slice(1).match(/../g) : css.match(/\d+/g);
+  const parts = (hex ? css.slice(1).match(/../g) : css.match(/\d+/g)) ?? [];
   const [r, g, b] = parts.map((part) => parseInt(part, hex ? 16 : 10));
   return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
 }

@@ -3,13 +3,16 @@
  *
  * A view is expected from its making to its first painting, or until it says why it has none.
  */
+/** @import { Frame } from "./frame.js" */
 
 /** A page in the background gets no frames: after so long (ms) it goes on without. */
 const NO_FRAME = 250;
 /** A view that was hidden meanwhile, or whose data take so long (ms), holds up nothing. */
 const PATIENCE = 3000;
 
+/** @type {Set<Frame>} */
 const expected = new Set();
+/** @type {(() => void)[]} */
 let waiting = [];
 
 /** The browser has put on the screen what was painted before. */
@@ -25,6 +28,7 @@ export function expect(view) {
   if (view.box.offsetParent !== null) expected.add(view);
 }
 
+/** @param {Frame} view */
 export function settle(view) {
   if (!expected.delete(view) || expected.size) return;
   const now = waiting;
@@ -37,8 +41,8 @@ export async function painted() {
   // Views of the page that is being made are there after this turn.
   await new Promise((resolve) => setTimeout(resolve, 0));
   if (!expected.size) return;
-  await new Promise((resolve) => {
+  await /** @type {Promise<void>} */ (new Promise((resolve) => {
     waiting.push(resolve);
     setTimeout(resolve, PATIENCE);
-  });
+  }));
 }

@@ -1,5 +1,6 @@
 /** Times and names as text. */
 
+/** @type {[number, string][]} */
 const UNITS = [
   [1e9, "s"],
   [1e6, "ms"],
@@ -16,7 +17,7 @@ export function time(ns) {
   return `${value.toFixed(digits)} ${unit}`;
 }
 
-/** The unit for an axis whose ticks are `step` ns apart. @returns {[number, string]} */
+/** The unit for an axis whose ticks are `step` ns apart. @param {number} step @returns {[number, string]} */
 export function axisUnit(step) {
   return UNITS.find(([size]) => step >= size * 0.999) || UNITS[3];
 }
@@ -28,6 +29,7 @@ export function percent(fraction) {
   return `${value.toFixed(value < 10 ? 1 : 0)} %`;
 }
 
+/** @param {number} value */
 const sign = (value) => (value > 0 ? "+" : value < 0 ? "−" : "±");
 
 /** A change with its sign. @param {number} ns */
@@ -57,7 +59,10 @@ export function bytes(count) {
   return `${value.toFixed(digits)} ${SIZES[unit]}`;
 }
 
-/** Three significant digits, no exponent, thin spaces between groups: as gviz.app.quantity. */
+/**
+ * Three significant digits, no exponent, thin spaces between groups: as gviz.app.quantity.
+ * @param {number} value
+ */
 function threeDigits(value) {
   if (value === 0) return "0";
   const rounded = Number(value.toPrecision(3));
@@ -76,13 +81,17 @@ export function share(fraction) {
   return fraction === null || fraction === undefined ? "" : `${threeDigits(fraction * 100)}\u202f%`;
 }
 
-/** A cell with a change: three digits, `places` of them at most behind the point; "" without. */
+/**
+ * A cell with a change: three digits, `places` of them at most behind the point; "" without.
+ * @param {number|null|undefined} value @param {number} places
+ */
 function signed(value, places) {
   if (value === null || value === undefined) return "";
   const rounded = Number(value.toFixed(places));
   return sign(rounded) + Number(Math.abs(rounded).toPrecision(3));
 }
 
+/** @param {number} ns */
 export const signedMicroseconds = (ns) => signed(ns === null || ns === undefined ? ns : ns / 1e3, 3);
 
 /** @param {number|null} fraction */

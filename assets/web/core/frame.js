@@ -7,6 +7,22 @@
  * zoomBy(factor), locate(nodeId), state(), words(nodeIds) of a selection. It may have legend()
  * (what its colours mean, in words), tools ({text, title, toggle}, with
  * tool() the text of the one that is on), escape() (true: it took the key) and hear(group).
+ *
+ * @typedef {{id?: string, source?: string, selected?: number[], focus?: {node: number, token: number}|null,
+ *   colour?: string, theme?: string, group: string, layout?: string, open?: string[],
+ *   buffer?: string|null, long?: boolean, setProps?: (change: Partial<Props>) => void}} Props  as
+ *   gviz.app.components has them
+ * @typedef {{name: string, make: (frame: Frame) => View}} ViewKind
+ * @typedef {{x: number, y: number}} Point  on the canvas
+ * @typedef {import("./gestures.js").Listener & {
+ *   caption: (payload: Payload) => string, label: (payload: Payload) => string,
+ *   load: (payload: Payload) => void, draw: (ctx: Pen, size: Size) => void,
+ *   key: (event: KeyboardEvent) => boolean, show: (node: number) => void,
+ *   fit: (smooth: boolean) => void, zoomBy: (factor: number) => void,
+ *   locate: (node: number) => Point|null, state: () => object, words: (nodes: number[]) => string,
+ *   legend?: () => string, tools?: {text: string, title: string, toggle: () => void}[],
+ *   tool?: () => string|undefined, escape?: () => boolean, hear?: (group: Group) => void,
+ *   fitSelection?: () => void}} View
  */
 import * as announce from "./announce.js";
 import * as bus from "./bus.js";
@@ -15,12 +31,20 @@ import * as firstPaint from "./first_paint.js";
 import * as gestures from "./gestures.js";
 import * as payloads from "./payload.js";
 import * as picture from "./picture.js";
+import { penOf } from "./dom.js";
+/** @import { Group } from "./bus.js" */
+/** @import { Pen, Size } from "./canvas.js" */
+/** @import { Payload } from "./payload.js" */
 
 /** Loading that takes longer (ms) is said. */
 const SLOW = 500;
 /** What a view asks of the page is loading after so long (ms), or there is nothing to load. */
 const ASKED = 1000;
 
+/**
+ * @template {keyof HTMLElementTagNameMap} K
+ * @param {K} tag @param {string} className @param {Element} parent
+ */
 function element(tag, className, parent) {
   const made = document.createElement(tag);
   made.className = className;
@@ -28,10 +52,13 @@ function element(tag, className, parent) {
   return made;
 }
 
-/** The page's, which is known before Dash tells; without a page's the component's. */
+/**
+ * The page's, which is known before Dash tells; without a page's the component's.
+ * @param {Props} props
+ */
 function themeOf(props) {
   const scheme = document.documentElement.getAttribute("data-mantine-color-scheme");
-  return canvas.theme(scheme || props.theme);
+  return canvas.theme(scheme || props.theme || "light");
 }
 
 export class Frame {
@@ -42,19 +69,23 @@ export class Frame {
     this.box = box;
     this.props = props;
     this.theme = themeOf(props);
-    this.payload = null;
-    this.paintedMs = null;
+    /** @type {Payload|null} */ this.payload = null;
+    /** @type {number|null} */ this.paintedMs = null;
     this.paintings = 0;
     /** Keys pressed while there was nothing to do them with. @type {KeyboardEvent[]} */
     this.later = [];
-    this.asking = null;
+    /** @type {number|null} */ this.asking = null;
+    /** @type {AbortController|null} */ this.loading = null;
+    /** @type {string|undefined} */ this.source = undefined;
+    /** @type {number|null|undefined} */ this.pendingFocus = undefined;
+    /** What was told last of. @type {number[]|null} */ this.heard = null;
     this.canvas = element("canvas", "gviz-canvas", box);
     this.canvas.tabIndex = 0;
     this.canvas.setAttribute("role", "application");
     this.canvas.gvizState = () => this.state();
     this.canvas.gvizLocate = (id) => this.locate(id);
     this.canvas.gvizShow = (id) => this.show(id);
-    this.ctx = this.canvas.getContext("2d");
+    this.ctx = penOf(this.canvas);
     this.message = element("div", "gviz-canvas-message", box);
     this.note = element("div", "gviz-canvas-note", box);
     this.note.setAttribute("role", "status");
@@ -63,7 +94,7 @@ export class Frame {
     this.legend = element("div", "gv-unseen", box);
     this.legend.id = `${props.id}-legend`;
     this.canvas.setAttribute("aria-describedby", this.legend.id);
-    /** Where the tooltip hangs on that the keyboard has opened. @type {function(): Object|null} */
+    /** Where the tooltip hangs on that the keyboard has opened. @type {(() => Point|null)|null} */
     this.pinned = null;
     this.remark("");
     this.redraw = canvas.scheduler(() => this.paint());
@@ -78,7 +109,7 @@ export class Frame {
       gestures.listen(this.canvas, this.view),
     ];
     this.unwatch = this.watchSize();
-    this.onKey = (event) => this.key(event);
+    this.onKey = (/** @type {KeyboardEvent} */ event) => this.key(event);
     this.canvas.addEventListener("keydown", this.onKey);
     this.onBlur = () => this.pin(null);
     this.canvas.addEventListener("blur", this.onBlur);
@@ -86,8 +117,10 @@ export class Frame {
     this.load(props.source);
   }
 
+  /** @param {string} name */
   addButtons(name) {
     const bar = element("div", `gviz-canvas-buttons gviz-canvas-buttons-${name}`, this.box);
+    /** @param {string} text @param {string} title @param {() => void} action */
     const add = (text, title, action) => {
       const button = element("button", "gviz-canvas-button", bar);
       button.type = "button";
@@ -102,7 +135,7 @@ export class Frame {
       const button = add(text, title, () => {
         toggle();
         for (const other of bar.querySelectorAll("[aria-pressed]")) other.ariaPressed = "false";
-        button.ariaPressed = String(this.view.tool() === text);
+        button.ariaPressed = String(this.view.tool?.() === text);
       });
       button.ariaPressed = "false";
     }
@@ -125,7 +158,10 @@ export class Frame {
     return () => observer.disconnect();
   }
 
-  /** Go on in another box, as it is. */
+  /**
+   * Go on in another box, as it is.
+   * @param {HTMLElement} box @param {Props} props
+   */
   moveTo(box, props) {
     this.unwatch();
     box.append(...this.box.childNodes);
@@ -136,7 +172,10 @@ export class Frame {
     if (layout && layout !== this.props.layout) this.tell({ layout });
   }
 
-  /** New properties from Dash. */
+  /**
+   * New properties from Dash.
+   * @param {Props} props
+   */
   update(props) {
     const before = this.props;
     this.props = props;
@@ -150,13 +189,14 @@ export class Frame {
     this.redraw();
   }
 
-  /** Bring a node into view, once it is known. */
+  /** Bring a node into view, once it is known. @param {number} node */
   show(node) {
     this.pendingFocus = node;
     // A view that is hidden, or has no data yet, shows it once it is drawn.
     if (this.payload && this.paintedMs !== null) this.showPending();
   }
 
+  /** @param {string|undefined} source */
   async load(source) {
     this.stopAsking();
     if (this.loading) this.loading.abort();
@@ -195,7 +235,8 @@ export class Frame {
     } catch (error) {
       if (loading.signal.aborted) return;
       const told = error instanceof payloads.Refusal;
-      const words = told ? error.message : `${error.message}. Reload the page to try again.`;
+      const { message } = /** @type {Error} */ (error);
+      const words = told ? message : `${message}. Reload the page to try again.`;
       this.payload = null;
       this.redraw();
       this.say(`This view could not be ${told ? "drawn" : "loaded"}: ${words}`);
@@ -209,13 +250,19 @@ export class Frame {
     }
   }
 
-  /** Show a sentence in place of the drawing. */
+  /**
+   * Show a sentence in place of the drawing.
+   * @param {string} text
+   */
   say(text) {
     this.message.textContent = text;
     this.message.hidden = !text;
   }
 
-  /** A remark under the drawing, "" for none. */
+  /**
+   * A remark under the drawing, "" for none.
+   * @param {string} text
+   */
   remark(text) {
     this.note.textContent = text;
     this.note.hidden = !text;
@@ -256,19 +303,26 @@ export class Frame {
     if (selected !== this.heard) this.tellSelection(selected);
   }
 
-  /** In words, if this view is the one that speaks. */
+  /**
+   * In words, if this view is the one that speaks.
+   * @param {number[]} selected
+   */
   tellSelection(selected) {
     this.heard = selected;
     if (!this.payload || !announce.isSpeaker(this.canvas, !!this.view.legend)) return;
     announce.say(this.view.words(selected));
   }
 
+  /** @param {Partial<Props>} change */
   tell(change) {
     this.props = { ...this.props, ...change };
     if (this.props.setProps) this.props.setProps(change);
   }
 
-  /** Tell of a change that brings other data: keys wait for them. */
+  /**
+   * Tell of a change that brings other data: keys wait for them.
+   * @param {Partial<Props>} change
+   */
   ask(change) {
     this.stopAsking();
     this.asking = setTimeout(() => {
@@ -279,7 +333,7 @@ export class Frame {
   }
 
   stopAsking() {
-    clearTimeout(this.asking);
+    clearTimeout(this.asking ?? 0);
     this.asking = null;
   }
 
@@ -301,26 +355,30 @@ export class Frame {
     if (ids.length) this.group.select(Array.from(now));
   }
 
-  /** The tooltip at the pointer. @param {Array<[string, string]>|null} rows  first the title */
+  /**
+   * The tooltip at the pointer; it is put away where there are no rows.
+   * @param {string[][]|null} rows first the title @param {number} [x] @param {number} [y]
+   */
   tip(rows, x, y) {
     if (!rows && this.pinned) return;
     this.pinned = null;
     this.canvas.classList.toggle("gviz-canvas-over", !!rows);
     this.fill(rows);
-    if (rows) this.hang({ x, y });
+    if (rows) this.hang({ x: x ?? 0, y: y ?? 0 });
   }
 
   /**
    * The tooltip at a thing, for the keyboard; it moves with the thing.
-   * @param {Array<[string, string]>|null} rows @param {function(): {x: number, y: number}|null} spot
+   * @param {string[][]|null} rows @param {(() => Point|null)|null} spot
    */
   pin(rows, spot = null) {
     if (!rows && !this.pinned) return;
-    this.pinned = rows && spot;
+    this.pinned = rows ? spot : null;
     this.fill(rows);
     this.redraw();
   }
 
+  /** @param {string[][]|null} rows  first the title, then names and values */
   fill(rows) {
     this.tooltip.hidden = !rows;
     if (!rows) return;
@@ -334,7 +392,10 @@ export class Frame {
     }
   }
 
-  /** Beside a point of the canvas, where there is room. */
+  /**
+   * Beside a point of the canvas, where there is room.
+   * @param {Point|null} spot
+   */
   hang(spot) {
     this.tooltip.hidden = !spot;
     if (!spot) return;
@@ -346,7 +407,10 @@ export class Frame {
     this.tooltip.style.top = `${Math.max(4, top)}px`;
   }
 
-  /** Keys faster than the data are not lost; those of a key held down are. */
+  /**
+   * Keys faster than the data are not lost; those of a key held down are.
+   * @param {KeyboardEvent} event
+   */
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (!this.isWaiting()) this.act(event);
@@ -355,11 +419,13 @@ export class Frame {
 
   /** Do what was pressed meanwhile, up to a key that needs other data again. */
   catchUp() {
-    while (this.later.length && !this.isWaiting()) this.act(this.later.shift());
+    while (this.later.length && !this.isWaiting()) this.act(/** @type {KeyboardEvent} */ (this.later.shift()));
   }
 
+  /** @param {KeyboardEvent} event */
   act(event) {
     if (!this.payload) return;
+    /** @type {Record<string, (() => void)|undefined>} */
     const actions = {
       Escape: () => {
         this.pin(null);
@@ -393,7 +459,10 @@ export class Frame {
     };
   }
 
-  /** Page coordinates of a node's centre, or null when it is not on screen. */
+  /**
+   * Page coordinates of a node's centre, or null when it is not on screen.
+   * @param {number} id
+   */
   locate(id) {
     const spot = this.payload ? this.view.locate(id) : null;
     const { width, height } = this.size;

@@ -2,15 +2,15 @@
  * Pointer, wheel and pinch on a canvas, told to a view in the canvas's CSS pixels.
  *
  * @typedef {Object} Listener
- * @property {function(number, number, number): void} zoom  at x, y by a factor
- * @property {function(number, number): void} pan           by dx, dy
- * @property {function(number, number, MouseEvent): void} click
- * @property {function(number, number): void} double
- * @property {function(number|null, number|null): void} hover  null: the pointer left
- * @property {function(number, number, PointerEvent): boolean|"drag"} [grab]  true: the view
+ * @property {(x: number, y: number, factor: number) => void} zoom  at x, y by a factor
+ * @property {(dx: number, dy: number) => void} pan           by dx, dy
+ * @property {(x: number, y: number, event: MouseEvent) => void} click
+ * @property {(x: number, y: number) => void} double
+ * @property {(x: number|null, y: number|null) => void} hover  null: the pointer left
+ * @property {(x: number, y: number, event: PointerEvent) => boolean|"drag"} [grab]  true: the view
  *   takes this press; "drag": only if it becomes a drag, a click stays a click
- * @property {function(number, number): void} [drag]        position during a taken drag
- * @property {function(): void} [drop]                      a taken drag ended
+ * @property {(x: number, y: number) => void} [drag]        position during a taken drag
+ * @property {() => void} [drop]                      a taken drag ended
  */
 
 /** A press that moves less than this many pixels is a click. */
@@ -19,14 +19,21 @@ const CLICK_SLOP = 4;
 /** @param {HTMLCanvasElement} canvas @param {Listener} listener */
 export function listen(canvas, listener) {
   const end = new AbortController();
+  /**
+   * @template {keyof HTMLElementEventMap} K
+   * @param {K} name @param {(event: HTMLElementEventMap[K]) => void} handler
+   * @param {AddEventListenerOptions} [more]
+   */
   const on = (name, handler, more) =>
     canvas.addEventListener(name, handler, { signal: end.signal, ...more });
   /** @type {Map<number, {x: number, y: number}>} */
   const down = new Map();
   let moved = 0;
+  /** @type {boolean|"drag"} */
   let taken = false;
   let spread = 0;
 
+  /** @param {MouseEvent} event */
   const at = (event) => {
     const box = canvas.getBoundingClientRect();
     return { x: event.clientX - box.left, y: event.clientY - box.top };
@@ -66,13 +73,14 @@ export function listen(canvas, listener) {
     }
     moved += Math.hypot(p.x - last.x, p.y - last.y);
     if (taken === "drag" && moved < CLICK_SLOP) return;
-    if (taken) listener.drag(p.x, p.y);
+    if (taken) listener.drag?.(p.x, p.y);
     else if (moved >= CLICK_SLOP) {
       canvas.style.cursor = "grabbing";
       listener.hover(null, null);
       listener.pan(p.x - last.x, p.y - last.y);
     }
   });
+  /** @param {PointerEvent} event */
   const release = (event) => {
     if (!down.delete(event.pointerId)) return;
     canvas.style.cursor = "";

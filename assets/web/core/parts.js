@@ -1,10 +1,14 @@
 /**
  * Elements of the parts that the server, or a saved file, has. Python side: gviz.app.parts.
  *
- * @typedef {[string, Object|0, ...(string|number)]} Part  tag, attributes, children: texts, and
+ * @typedef {[string, Record<string, any>|0, ...(string|number)[]]} Part  tag, attributes, children: texts, and
  *   how far back in the list the part of a child stands
  */
 
+/**
+ * @template {keyof HTMLElementTagNameMap} K
+ * @param {K} tag @param {Record<string, any>} [attributes] @param {...(string|Node)} children
+ */
 export function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -15,18 +19,24 @@ export function element(tag, attributes = {}, ...children) {
   return made;
 }
 
-/** The policy of the file forbids style attributes, not this. */
+/**
+ * The policy of the file forbids style attributes, not this.
+ * @param {HTMLElement} made @param {Record<string, string>} style
+ */
 function setStyle(made, style) {
   for (const [name, value] of Object.entries(style)) {
     if (name.startsWith("--")) made.style.setProperty(name, value);
-    else made.style[name] = value;
+    else made.style[/** @type {"width"} */ (name)] = value;
   }
 }
 
-/** What the parts with a capital letter become. */
+/**
+ * What the parts with a capital letter become.
+ * @type {Record<string, (given: any, children: (string|Node)[]) => HTMLElement>}
+ */
 const MADE = {
   Select({ id, data, value, disabled = false, "aria-label": label }) {
-    const options = data.map((option) =>
+    const options = data.map((/** @type {any} */ option) =>
       element("option", {
         value: option.value, disabled: !!option.disabled, selected: option.value === value,
       }, option.label)
@@ -35,7 +45,7 @@ const MADE = {
   },
 
   SegmentedControl({ id, data, value, "aria-label": label }) {
-    const choices = data.map((option) => {
+    const choices = data.map((/** @type {any} */ option) => {
       const { value: name, disabled = false } = option;
       const input = element("input", {
         type: "radio", name: id, value: name, disabled, checked: name === value,
@@ -62,10 +72,11 @@ const MADE = {
 /**
  * The element of a part.
  * @param {Part[]} parts @param {number} place
- * @returns {Element}
+ * @returns {HTMLElement}
  */
 export function make(parts, place) {
   const [tag, attributes, ...near] = parts[place];
   const children = near.map((child) => (typeof child === "string" ? child : make(parts, place - child)));
-  return MADE[tag] ? MADE[tag](attributes, children) : element(tag, attributes || {}, ...children);
+  if (MADE[tag]) return MADE[tag](attributes, children);
+  return element(/** @type {"div"} */ (tag), attributes || {}, ...children);
 }

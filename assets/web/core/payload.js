@@ -1,8 +1,9 @@
 /**
  * Reads the binary payload of gviz.app.wire: header length, JSON header, typed arrays.
  *
- * @typedef {{header: Object, [name: string]: any}} Payload
+ * @typedef {{header: any, [name: string]: any}} Payload
  */
+/** @type {Record<string, new (...given: any[]) => any>} */
 const KINDS = {
   u1: Uint8Array,
   u4: Uint32Array,
@@ -20,8 +21,13 @@ export function decode(buffer) {
   return arrange(header, buffer, 4 + size);
 }
 
-/** A payload of a header and the arrays it names, which begin at `start`. @returns {Payload} */
+/**
+ * A payload of a header and the arrays it names, which begin at `start`.
+ * @param {any} header @param {ArrayBuffer} buffer @param {number} start
+ * @returns {Payload}
+ */
 export function arrange(header, buffer, start) {
+  /** @type {Payload} */
   const payload = { header };
   for (const [name, a] of Object.entries(header.arrays)) {
     const Kind = KINDS[a.dtype];
@@ -40,7 +46,10 @@ export class Refusal extends Error {}
 /** Longest sentence of the server that is shown. */
 const LONGEST = 900;
 
-/** The answer; a Refusal where the server says what is wrong. */
+/**
+ * The answer; a Refusal where the server says what is wrong.
+ * @param {string} source @param {AbortSignal} [signal] @param {string} [body]
+ */
 async function ask(source, signal, body) {
   const posted = body === undefined ? {} : { method: "POST", body, headers: { "Content-Type": "application/json" } };
   const answer = await fetch(source, { credentials: "same-origin", signal, ...posted });
@@ -53,7 +62,7 @@ async function ask(source, signal, body) {
   throw new Error(`the server answered ${answer.status}`);
 }
 
-/** @param {string} source @param {AbortSignal} signal @returns {Promise<Payload>} */
+/** @param {string} source @param {AbortSignal} [signal] @returns {Promise<Payload>} */
 export async function load(source, signal) {
   if (answerStored) return answerStored(source);
   return decode(await (await ask(source, signal)).arrayBuffer());
@@ -61,7 +70,7 @@ export async function load(source, signal) {
 
 /**
  * @param {string} source @param {AbortSignal} [signal] @param {string} [body] JSON, sent along
- * @returns {Promise<Object>}
+ * @returns {Promise<any>}
  */
 export async function loadJson(source, signal, body) {
   return (await ask(source, signal, body)).json();

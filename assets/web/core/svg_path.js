@@ -47,15 +47,18 @@ export class SvgPath {
     [this.x, this.y] = xy.slice(-2);
   }
 
+  /** @param {number} x @param {number} y @param {Scaling} t */
   move(x, y, t) {
     this.end();
     this.add("M", [x, y], t);
   }
 
+  /** @param {number} x @param {number} y @param {Scaling} t */
   line(x, y, t) {
     this.add(this.open ? "L" : "M", [x, y], t);
   }
 
+  /** @param {number[]} xy @param {Scaling} t */
   curve(xy, t) {
     this.add("C", xy, t);
   }
@@ -71,8 +74,10 @@ export class SvgPath {
     this.parts.push(box);
   }
 
+  /** @param {number} x @param {number} y @param {number} r @param {Scaling} t */
   circle(x, y, r, t) {
     const [cx, cy, rx] = [x * t.sx + t.tx, y * t.sy + t.ty, r * t.sx];
+    /** @param {number} to */
     const half = (to) => `A${short(rx)} ${short(rx)} 0 1 1 ${short(to)} ${short(cy)}`;
     this.end();
     this.parts.push(`M${short(cx + rx)} ${short(cy)}${half(cx - rx)}${half(cx + rx)}Z`);
@@ -81,6 +86,8 @@ export class SvgPath {
   /**
    * A line towards a corner and an arc that touches both its sides.
    * Reference: HTML standard, CanvasPath.arcTo.
+   * @param {number} x1 @param {number} y1 @param {number} x2 @param {number} y2
+   * @param {number} radius @param {Scaling} t
    */
   corner(x1, y1, x2, y2, radius, t) {
     const [ax, ay, bx, by] = [this.x - x1, this.y - y1, x2 - x1, y2 - y1];
@@ -100,6 +107,7 @@ export class SvgPath {
 /** @param {Box} box */
 function boxData({ x, y, w, h, r }) {
   if (!r) return `M${short(x)} ${short(y)}h${short(w)}v${short(h)}h${short(-w)}Z`;
+  /** @param {number} dx @param {number} dy */
   const turn = (dx, dy) => `a${short(r)} ${short(r)} 0 0 1 ${short(dx)} ${short(dy)}`;
   const [across, down] = [w - 2 * r, h - 2 * r];
   return [

@@ -4,17 +4,28 @@ import * as dagData from "./draw/data_edges.js";
 import { edgeAt } from "./draw/edge_at.js";
 import * as legends from "./draw/legend.js";
 import * as dagTime from "./draw/time.js";
+/** @import { Pen, Size } from "../core/canvas.js" */
+/** @import { Dag } from "./dag.js" */
+/** @import { Style } from "./draw/plane.js" */
+/** @import { DagScene } from "./scene/scene.js" */
+/** @import { Buffer } from "./scene/uses.js" */
 
 /** Buffers of a selection that are drawn; the strip says how many more there are. */
 const MOST = 8;
 
 export class DagBuffers {
-  /** @param {Object} view the DAG: frame, scene */
+  /** @param {Dag} view */
   constructor(view) {
     this.view = view;
-    this.drawn = [];
+    /** @type {Buffer[]} */ this.drawn = [];
+    /** @type {Buffer[]} */ this.all = [];
+    this.key = "";
+    /** The edge pointed at, -1: none. */ this.hovered = -1;
+    /** Of the view: nothing is asked before {@link load}. @type {DagScene} */
+    this.scene = /** @type {any} */ (null);
   }
 
+  /** @param {DagScene} scene */
   load(scene) {
     this.key = "";
     this.hovered = -1;
@@ -37,7 +48,10 @@ export class DagBuffers {
     return this.of(this.view.selectedItems());
   }
 
-  /** The buffers to draw for a selection of items. */
+  /**
+   * The buffers to draw for a selection of items.
+   * @param {number[]} selected
+   */
   of(selected) {
     const { scene } = this;
     if (!scene.uses) return (this.drawn = []);
@@ -56,14 +70,20 @@ export class DagBuffers {
     return this.drawn;
   }
 
-  /** Add to what is marked: the edge pointed at, buffers, and the items that are given them. */
-  mark(marks) {
-    marks.edge = this.hovered;
-    marks.buffers = this.of(marks.selected);
-    marks.users = Array.from(new Set(marks.buffers.flatMap((buffer) => buffer.items)));
+  /**
+   * What is marked for a selection: the edge pointed at, buffers, and the items that are given them.
+   * @param {number[]} selected items
+   */
+  marks(selected) {
+    const buffers = this.of(selected);
+    const users = Array.from(new Set(buffers.flatMap((buffer) => buffer.items)));
+    return { selected, edge: this.hovered, buffers, users };
   }
 
-  /** What lines and letters mean. */
+  /**
+   * What lines and letters mean.
+   * @param {Pen} ctx @param {Style} style @param {Size} size
+   */
   drawLegend(ctx, style, size) {
     if (!this.scene.uses) return;
     legends.drawEdges(ctx, style, size);
@@ -71,7 +91,10 @@ export class DagBuffers {
     dagBuffers.drawStrip(ctx, this.scene, this, style, size, bottom);
   }
 
-  /** Follow the next or the previous buffer of the selection; after the last all of them. */
+  /**
+   * Follow the next or the previous buffer of the selection; after the last all of them.
+   * @param {boolean} forward
+   */
   step(forward) {
     if (!this.scene.uses) return false;
     this.current();
@@ -83,28 +106,39 @@ export class DagBuffers {
     return true;
   }
 
+  /** @param {string|null} text */
   follow(text) {
     this.view.frame.tell({ buffer: text });
     this.view.frame.redraw();
   }
 
-  /** Point at an edge, if nothing else is there; whether one is. */
+  /** Point at an edge, if nothing else is there; whether one is. @param {number} x @param {number} y */
   hover(x, y) {
     const { view, scene } = this;
     if (!scene.uses) return false;
     const { ctx, size } = view.frame;
-    const nothing = x === null || view.drawn.level === "far";
-    const e = nothing ? -1 : edgeAt(ctx, scene, view.style(ctx, size), size, x, y);
-    if (e !== this.hovered) view.frame.redraw();
-    this.hovered = e;
-    if (e < 0) return false;
-    view.frame.tip(dagData.describe(scene, e), x, y);
+    const far = view.drawn.level === "far";
+    this.point(far ? -1 : edgeAt(ctx, scene, view.style(ctx, size), size, x, y));
+    if (this.hovered < 0) return false;
+    view.frame.tip(dagData.describe(scene, this.hovered), x, y);
     return true;
+  }
+
+  /** Point at no edge. */
+  leave() {
+    if (this.scene.uses) this.point(-1);
+  }
+
+  /** @param {number} e */
+  point(e) {
+    if (e !== this.hovered) this.view.frame.redraw();
+    this.hovered = e;
   }
 
   state() {
     const { scene } = this;
     if (!scene.uses) return null;
+    /** @param {number[]} items */
     const ids = (items) => items.map((i) => scene.nodeId[i]);
     return {
       edges: dagData.countsOf(scene),

@@ -1,8 +1,13 @@
 /** Changes against a baseline in words: of an item's tooltip, and for tests. */
 import * as format from "../core/format.js";
 import { WORDS } from "./overlay/change.js";
+/** @import { Overlay } from "./overlay/overlay.js" */
+/** @import { DagScene } from "./scene/scene.js" */
 
-/** The rows of a tooltip about a baseline; none without one. */
+/**
+ * The rows of a tooltip about a baseline; none without one.
+ * @param {DagScene} scene @param {number} i
+ */
 export function rows(scene, i) {
   const { baseline, strings } = scene.header;
   if (!baseline) return [];
@@ -23,9 +28,13 @@ export function rows(scene, i) {
   return found;
 }
 
-/** What tests ask: the mark of each item, by its node; undefined without changes. */
+/**
+ * What tests ask: the mark of each item, by its node; undefined without changes.
+ * @param {DagScene} scene @param {Overlay} overlay
+ */
 export function state(scene, overlay) {
   if (!overlay.isChange) return undefined;
+  /** @param {number} i */
   const of = (i) => ({
     verdict: overlay.verdict(i), arrow: overlay.arrow(i), calm: overlay.isCalm(i),
   });

@@ -19,8 +19,12 @@ import * as dagTips from "./tips.js";
 import * as dagWalk from "./walk.js";
 import * as dagWords from "./words.js";
 import { HEAD } from "./scene/bodies.js";
-import { viewOf } from "./draw/kin.js";
+import { viewOf } from "./draw/plane.js";
 import { STRIP } from "./draw/buffers.js";
+/** @import { Pen, Size } from "../core/canvas.js" */
+/** @import { Frame } from "../core/frame.js" */
+/** @import { Payload } from "../core/payload.js" */
+/** @import { Transform } from "./draw/plane.js" */
 
 const MOST_ZOOM = 2.5;
 const FIT_MARGIN = 28;
@@ -38,12 +42,18 @@ const EDGES_UNKNOWN = "Dependencies unknown: nodes stand in the order of their i
 /** Height of that remark under the nodes. */
 const REMARK = 22;
 
-/** Whether two scenes place one graph in the same layout. */
+/**
+ * Whether two scenes place one graph in the same layout.
+ * @param {DagScene} a @param {DagScene} b
+ */
 function sameAxes(a, b) {
   return a.header.graph_id === b.header.graph_id && a.header.layout === b.header.layout;
 }
 
-/** Whether two scenes place one graph in the same way. */
+/**
+ * Whether two scenes place one graph in the same way.
+ * @param {DagScene} a @param {DagScene} b
+ */
 function samePlace(a, b) {
   const sameTimes = !b.along || a.header.launch_ordinal === b.header.launch_ordinal;
   return sameAxes(a, b) && a.count === b.count && sameTimes;
@@ -56,12 +66,19 @@ export class Dag {
     // Along time the two axes have scales of their own: kx and k.
     this.transform = { k: 1, kx: 1, x: 0, y: 0 };
     this.stop = () => {};
+    /** Whether everything is shown, whatever the size. */ this.fitted = false;
+    /** @type {{level: string, visible: number, labels?: number}} */
     this.drawn = { level: "", visible: 0 };
+    /** Of the payload: nothing is asked before {@link load} but by gestures, which look. @type {DagScene} */
+    this.scene = /** @type {any} */ (null);
+    /** @type {Minimap} */ this.minimap = /** @type {any} */ (null);
+    /** @type {{scene: DagScene, selected: number[], items: number[]}|null} */ this.marked = null;
     this.keys = new DagKeys(this);
     this.opener = new Opener(this);
     this.buffers = new DagBuffers(this);
   }
 
+  /** @param {Payload} payload */
   caption(payload) {
     const { graph_name: name } = payload.header;
     const nodes = format.counted(payload.x.length, "node");
@@ -69,12 +86,16 @@ export class Dag {
     return `DAG of ${name}: ${nodes}, ${edges}.`;
   }
 
+  /** @param {Payload} payload */
   label(payload) {
     const keys = "Arrow keys follow dependencies, n goes to the next node, question mark lists the keys.";
     return `${this.caption(payload)} ${keys}`;
   }
 
-  /** The selection, and the meaning of the colours, as sentences. */
+  /**
+   * The selection, and the meaning of the colours, as sentences.
+   * @param {number[]} ids
+   */
   words(ids) {
     return dagWords.selection(this, ids);
   }
@@ -90,6 +111,7 @@ export class Dag {
     return dagWords.legend(this.overlay()) + lines + union;
   }
 
+  /** @param {Payload} payload */
   load(payload) {
     const before = this.scene;
     this.scene = new DagScene(payload);
@@ -110,6 +132,7 @@ export class Dag {
     firstPaint.painted().then(() => scene === this.scene && scene.finish());
   }
 
+  /** @param {Pen} ctx @param {Size} size */
   style(ctx, size) {
     const { theme } = this.frame;
     const overlay = this.overlay();
@@ -127,15 +150,13 @@ export class Dag {
     return space(!!this.scene.uses || this.isUnion(), this.overlay());
   }
 
+  /** @param {Pen} ctx @param {Size} size */
   draw(ctx, size) {
     if (this.fitted) this.place(this.fitTransform());
     const { group } = this.frame;
     const style = this.style(ctx, size);
-    const marks = {
-      selected: this.selectedItems(),
-      hovered: group.hovered === null ? -1 : (this.scene.index.get(group.hovered) ?? -1),
-    };
-    this.buffers.mark(marks);
+    const hovered = group.hovered === null ? -1 : (this.scene.index.get(group.hovered) ?? -1);
+    const marks = { ...this.buffers.marks(this.selectedItems()), hovered };
     this.drawn = dagDraw.draw(ctx, this.scene, style, marks, size);
     dagFilter.veil(ctx, this.scene, group.filtered, this.transform, size);
     legends.draw(ctx, style, size);
@@ -148,14 +169,16 @@ export class Dag {
   selectedItems() {
     const { scene } = this;
     const { selected } = this.frame.group;
-    if (this.marked?.scene !== scene || this.marked.selected !== selected) {
-      this.marked = { scene, selected, items: dagWords.itemsOf(scene, selected) };
-    }
-    return this.marked.items;
+    const { marked } = this;
+    if (marked?.scene === scene && marked.selected === selected) return marked.items;
+    const items = dagWords.itemsOf(scene, selected);
+    this.marked = { scene, selected, items };
+    return items;
   }
 
   // -- transform --------------------------------------------------------------------
 
+  /** @param {Transform} transform */
   place(transform) {
     this.transform = transform;
   }
@@ -167,6 +190,7 @@ export class Dag {
     const from = this.transform;
     this.stop = canvas.animate(220, (t) => {
       // Scale and shift are eased together so that the motion follows one line.
+      /** @param {number} a @param {number} b */
       const ease = (a, b) => {
         const scale = a * (b / a) ** t;
         return [scale, a === b ? t : (scale - a) / (b - a)];
@@ -197,7 +221,10 @@ export class Dag {
     };
   }
 
-  /** The whole launch across, the lanes as high as they can be read or fit. */
+  /**
+   * The whole launch across, the lanes as high as they can be read or fit.
+   * @param {{w: number, h: number}} room @param {number} margin @param {number} top
+   */
   fitTime(room, margin, top) {
     const { scene } = this;
     const high = room.h - dagTime.AXIS;
@@ -206,6 +233,7 @@ export class Dag {
     return { k, kx, x: margin, y: top + Math.max(0, (high - scene.height * k) / 2) };
   }
 
+  /** @param {boolean} smooth */
   fit(smooth) {
     if (smooth) this.glide(this.fitTransform());
     else {
@@ -220,7 +248,10 @@ export class Dag {
     return Math.min(this.fitTransform().k * 0.5, 1);
   }
 
-  /** The scale across after zooming by a factor. */
+  /**
+   * The scale across after zooming by a factor.
+   * @param {number} factor
+   */
   scaled(factor) {
     const { k, kx } = this.transform;
     if (this.scene.along) {
@@ -229,6 +260,7 @@ export class Dag {
     return Math.max(this.least(), Math.min(MOST_ZOOM, k * factor));
   }
 
+  /** @param {number} x @param {number} y @param {number} factor */
   zoom(x, y, factor) {
     if (!this.scene) return;
     this.stop();
@@ -246,10 +278,12 @@ export class Dag {
     this.frame.redraw();
   }
 
+  /** @param {number} factor */
   zoomBy(factor) {
     this.zoom(this.frame.size.width / 2, this.frame.size.height / 2, factor);
   }
 
+  /** @param {number} dx @param {number} dy */
   pan(dx, dy) {
     if (!this.scene) return;
     this.stop();
@@ -259,21 +293,30 @@ export class Dag {
     this.frame.redraw();
   }
 
-  /** The transform that centres a point of the plane at a scale (along time: the one across). */
+  /**
+   * The transform that centres a point of the plane at a scale (along time: the one across).
+   * @param {number} x @param {number} y @param {number} scale
+   */
   centre(x, y, scale) {
     const { width, height } = this.frame.size;
     const k = this.scene.along ? this.transform.k : scale;
     return { k, kx: scale, x: width / 2 - x * scale, y: height / 2 - y * k };
   }
 
-  /** The scale at which a node can be read. */
+  /**
+   * The scale at which a node can be read.
+   * @param {number} i
+   */
   readable(i) {
     if (!this.scene.along) return Math.max(READ_ZOOM, this.transform.k);
-    const enough = READ_WIDTH / Math.max(1, 2 * this.scene.halfWidth[i]);
+    const enough = READ_WIDTH / Math.max(1, 2 * this.scene.halfWidthOf(i));
     return Math.max(this.transform.kx, Math.min(MOST_TIME_ZOOM, enough));
   }
 
-  /** Bring a node into view, near enough to read it. */
+  /**
+   * Bring a node into view, near enough to read it.
+   * @param {number} id
+   */
   show(id) {
     const i = this.scene.index.get(id);
     if (i === undefined) return;
@@ -282,13 +325,19 @@ export class Dag {
     this.glide(this.centre(this.scene.x[i], this.scene.y[i], this.readable(i)));
   }
 
-  /** The smaller side of a node on screen. */
+  /**
+   * The smaller side of a node on screen.
+   * @param {number} i
+   */
   sizeOf(i) {
     const { k, kx } = this.transform;
     return Math.min(2 * this.scene.halfHeightOf(i) * k, 2 * this.scene.halfWidthOf(i) * kx);
   }
 
-  /** Where the middle of a node is on the canvas: of its first bar, of an open one of its name. */
+  /**
+   * Where the middle of a node is on the canvas: of its first bar, of an open one of its name.
+   * @param {number} i
+   */
   spotOf(i) {
     const { k, kx, x, y } = this.transform;
     const { left, right, top, bottom } = this.scene.boxesOf(i)[0];
@@ -296,6 +345,7 @@ export class Dag {
     return { x: ((left + right) / 2) * kx + x, y: middle * k + y };
   }
 
+  /** @param {number} i */
   onScreen(i) {
     const { width, height } = this.frame.size;
     const { x: sx, y: sy } = this.spotOf(i);
@@ -304,17 +354,20 @@ export class Dag {
 
   // -- gestures ---------------------------------------------------------------------
 
+  /** @param {number} x @param {number} y */
   nodeAt(x, y) {
     const { k, kx, x: tx, y: ty } = this.transform;
     return this.scene.pick((x - tx) / kx, (y - ty) / k, 4 / kx, 4 / k);
   }
 
+  /** @param {number} x @param {number} y */
   grab(x, y) {
     const spot = this.scene && this.minimap.toPlane(x, y);
     if (spot) this.drag(x, y);
     return !!spot;
   }
 
+  /** @param {number} x @param {number} y */
   drag(x, y) {
     const spot = this.minimap.toPlane(x, y);
     if (!spot) return;
@@ -324,12 +377,14 @@ export class Dag {
     this.frame.redraw();
   }
 
+  /** @param {number} x @param {number} y @param {MouseEvent} event */
   click(x, y, event) {
     if (!this.scene) return;
     const i = this.nodeAt(x, y);
     this.frame.pick(i < 0 ? null : Array.from(this.scene.nodesOf(i)), event);
   }
 
+  /** @param {number} x @param {number} y */
   double(x, y) {
     if (!this.scene || this.minimap.toPlane(x, y)) return;
     const i = this.nodeAt(x, y);
@@ -338,13 +393,16 @@ export class Dag {
     else this.glide(this.centre(this.scene.x[i], this.scene.y[i], this.readable(i)));
   }
 
+  /** @param {number|null} x @param {number|null} y */
   hover(x, y) {
     if (!this.scene) return;
-    const outside = x === null || this.minimap.toPlane(x, y);
+    const outside = x === null || y === null || !!this.minimap.toPlane(x, y);
     const i = outside ? -1 : this.nodeAt(x, y);
     this.frame.group.hover(i < 0 ? null : this.scene.nodeId[i]);
-    if (this.buffers.hover(i < 0 && !outside ? x : null, y)) return;
-    this.frame.tip(i < 0 ? null : dagTips.describe(this.scene, i), x, y);
+    if (i < 0 && !outside) {
+      if (this.buffers.hover(x, y)) return;
+    } else this.buffers.leave();
+    this.frame.tip(i < 0 ? null : dagTips.describe(this.scene, i), x ?? 0, y ?? 0);
   }
 
   escape() {
@@ -353,6 +411,7 @@ export class Dag {
     return followed;
   }
 
+  /** @param {KeyboardEvent} event */
   key(event) {
     return this.keys.key(event);
   }
@@ -375,7 +434,10 @@ export class Dag {
     this.glide(this.centre((left + right) / 2, (top + bottom) / 2, Math.max(least, scale)));
   }
 
-  /** Pan just enough that a node is on screen. */
+  /**
+   * Pan just enough that a node is on screen.
+   * @param {number} i
+   */
   reveal(i) {
     const { k, kx, x, y } = this.transform;
     const { width, height } = this.frame.size;
@@ -388,6 +450,7 @@ export class Dag {
 
   // -- what tests ask ---------------------------------------------------------------
 
+  /** @param {number} id */
   locate(id) {
     const i = this.scene.index.get(id);
     if (i === undefined) return null;

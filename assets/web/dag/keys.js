@@ -1,13 +1,15 @@
 /** The DAG by keyboard: steps from node to node, and walks that select many. */
 import * as dagWalk from "./walk.js";
 import * as dagWords from "./words.js";
+/** @import { Dag } from "./dag.js" */
 
 export class DagKeys {
-  /** @param {Object} view the DAG */
+  /** @param {Dag} view */
   constructor(view) {
     this.view = view;
   }
 
+  /** @param {KeyboardEvent} event */
   key(event) {
     const taken = this.step(event);
     if (taken) this.pinSelected();
@@ -21,12 +23,16 @@ export class DagKeys {
     this.view.frame.pin(rows, () => this.cornerFrom(items[0]));
   }
 
-  /** Where a node's tooltip hangs: in the lower corner away from it, for the next step's sake. */
+  /**
+   * Where a node's tooltip hangs: in the lower corner away from it, for the next step's sake.
+   * @param {number} i
+   */
   cornerFrom(i) {
     const { width, height } = this.view.frame.size;
     return { x: this.view.spotOf(i).x > width / 2 ? 0 : width, y: height };
   }
 
+  /** @param {KeyboardEvent} event */
   step(event) {
     const { selected } = this.view.frame.group;
     const current = this.view.scene.index.get(selected[selected.length - 1]);
@@ -35,6 +41,7 @@ export class DagKeys {
       const known = items.filter((i) => i !== undefined);
       return event.key === "o" ? this.view.opener.unfold(known) : this.view.opener.refold(known);
     }
+    /** @type {Record<string, string|undefined>} */
     const step = { ArrowDown: "down", ArrowUp: "up", ArrowLeft: "left", ArrowRight: "right" };
     const way = step[event.key];
     const walk = this.walks(event.key, current);
@@ -55,13 +62,16 @@ export class DagKeys {
     return true;
   }
 
-  /** The nodes that a key selects, or null for another key. */
+  /**
+   * The nodes that a key selects, or null for another key.
+   * @param {string} key @param {number|undefined} current
+   */
   walks(key, current) {
     const { scene, frame } = this.view;
     const selected = new Set(frame.group.selected.map((id) => scene.index.get(id) ?? -1));
     const nodes = Array.from(selected).filter((i) => i >= 0);
     if (key === "u" || key === "d") return dagWalk.reach(scene, nodes, key === "d");
-    if (key === "p") return nodes.length === 2 ? dagWalk.between(scene, ...nodes) : [];
+    if (key === "p") return nodes.length === 2 ? dagWalk.between(scene, nodes[0], nodes[1]) : [];
     if (key !== "n" && key !== "N") return null;
     const step = current === undefined ? 0 : current + (key === "n" ? 1 : -1);
     const next = Math.max(0, Math.min(scene.count - 1, step));
@@ -69,7 +79,10 @@ export class DagKeys {
     return [next];
   }
 
-  /** Select the next node on the critical path, or the one before; at first the first. */
+  /**
+   * Select the next node on the critical path, or the one before; at first the first.
+   * @param {boolean} forward @param {number|undefined} current
+   */
   walkCritical(forward, current) {
     const { critical } = this.view.scene;
     if (!critical.length) return false;

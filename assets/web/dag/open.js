@@ -3,9 +3,11 @@
  *
  * @typedef {{node: number, x: number, y: number}} Anchor  a node, and where its upper edge is
  */
+/** @import { Dag } from "./dag.js" */
+/** @import { DagScene } from "./scene/scene.js" */
 
 export class Opener {
-  /** @param {Object} view the DAG */
+  /** @param {Dag} view */
   constructor(view) {
     this.view = view;
     /** @type {Anchor|null} */ this.anchor = null;
@@ -15,7 +17,10 @@ export class Opener {
     return this.view.frame.props.open || [];
   }
 
-  /** Open the closed folds, and the nodes with bodies, among items; false without any. */
+  /**
+   * Open the closed folds, and the nodes with bodies, among items; false without any.
+   * @param {number[]} items
+   */
   unfold(items) {
     const { scene } = this.view;
     const closed = items.filter((i) => scene.openId(i) && !scene.bodies.isOpen(i));
@@ -23,9 +28,13 @@ export class Opener {
     return closed.length > 0;
   }
 
-  /** Close the open nodes among items, and around each other one what is innermost. */
+  /**
+   * Close the open nodes among items, and around each other one what is innermost.
+   * @param {number[]} items
+   */
   refold(items) {
     const { scene } = this.view;
+    /** @param {number} i */
     const isOpen = (i) => scene.bodies.isOpen(i);
     const named = items.map((i) => (isOpen(i) ? scene.openId(i) : scene.openAround(i)));
     const ids = new Set(named.filter(Boolean));
@@ -33,19 +42,24 @@ export class Opener {
     return ids.size > 0;
   }
 
-  /** Open or close an item; false where there is nothing to open. */
+  /**
+   * Open or close an item; false where there is nothing to open.
+   * @param {number} i
+   */
   toggle(i) {
     if (this.view.scene.bodies.isOpen(i)) return this.refold([i]);
     return this.unfold([i]);
   }
 
+  /** @param {(string|null)[]} ids @param {number} item */
   tell(ids, item) {
-    const open = Array.from(new Set(ids));
+    const open = Array.from(new Set(ids)).filter((id) => id !== null);
     if (open.length === this.open.length) return;
     this.anchor = this.anchorAt(item);
     this.view.frame.ask({ open });
   }
 
+  /** @param {number} item */
   anchorAt(item) {
     const { scene, transform: t } = this.view;
     return {
@@ -55,12 +69,15 @@ export class Opener {
     };
   }
 
-  /** The transform of a new scene in which the anchor is where it was, or null without one. */
+  /**
+   * The transform of a new scene in which the anchor is where it was, or null without one.
+   * @param {DagScene} scene @param {{k: number, kx: number, x: number}} given
+   */
   settle(scene, { k, kx, x }) {
     const { anchor } = this;
     this.anchor = null;
     const item = anchor ? scene.index.get(anchor.node) : undefined;
-    if (item === undefined) return null;
+    if (!anchor || item === undefined) return null;
     const top = scene.boxOf(item).top;
     // Along time everything keeps its place on the axis.
     return { k, kx, x: scene.along ? x : anchor.x - scene.x[item] * kx, y: anchor.y - top * k };

@@ -2,6 +2,8 @@
 import * as format from "../core/format.js";
 import * as dagData from "./draw/data_edges.js";
 import * as changes from "./changes.js";
+/** @import { Holder } from "./scene/bodies.js" */
+/** @import { DagScene } from "./scene/scene.js" */
 
 /** Overlays that a tooltip tells of, beside the times it has anyway. */
 const DESCRIBED = ["launch", "slack", "occupancy", "nvtx"];
@@ -33,9 +35,11 @@ export function describe(scene, i) {
   return rows;
 }
 
+/** @param {DagScene} scene @param {number} i */
 function timesOf(scene, i) {
   if (scene.isFold(i)) return describeFold(scene, i);
-  if (scene.bodies.holders.has(i)) return describeHolder(scene, scene.bodies.holders.get(i));
+  const holder = scene.bodies.holders.get(i);
+  if (holder) return describeHolder(scene, holder);
   if (scene.timed(i)) {
     return [
       ["median", format.time(scene.median[i])],
@@ -46,6 +50,7 @@ function timesOf(scene, i) {
   return [["not timed", reason < 0 ? "no launch recorded" : scene.header.strings[reason]]];
 }
 
+/** @param {DagScene} scene @param {number} i */
 function describeFold(scene, i) {
   const rows = [["holds", scene.header.strings[scene.payload.fold_words[i]]]];
   const sum = scene.timed(i) ? format.time(scene.median[i]) : "not timed";
@@ -56,6 +61,7 @@ function describeFold(scene, i) {
   return [...rows, ["one repeat", range.join(" to ")]];
 }
 
+/** @param {DagScene} scene @param {Holder} holder */
 function describeHolder(scene, { item, words, launches, p5, p95, bodies }) {
   const { time } = format;
   const rows = [["holds", words]];

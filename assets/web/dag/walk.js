@@ -1,8 +1,11 @@
 /** Walks over the DAG: what a node waits for, what waits for it, and what lies between two. */
+import { isAlong } from "./scene/scene.js";
+/** @import { DagScene, TimeScene } from "./scene/scene.js" */
 
 /**
  * The items at the other ends of an item's edges. An open node stands for all that is in it, and
  * what is in it has its edges too: it runs after all that the node waits for.
+ * @param {DagScene} scene @param {number} i @param {boolean} forward
  */
 function nextTo(scene, i, forward) {
   const found = [];
@@ -25,7 +28,7 @@ export function reach(scene, from, forward) {
   const found = new Set(from);
   const open = Array.from(from);
   while (open.length) {
-    for (const next of nextTo(scene, open.pop(), forward)) {
+    for (const next of nextTo(scene, /** @type {number} */ (open.pop()), forward)) {
       if (found.has(next)) continue;
       found.add(next);
       open.push(next);
@@ -34,7 +37,10 @@ export function reach(scene, from, forward) {
   return found;
 }
 
-/** Nodes on any path between two nodes, in either direction; none without a path. */
+/**
+ * Nodes on any path between two nodes, in either direction; none without a path.
+ * @param {DagScene} scene @param {number} a @param {number} b
+ */
 export function between(scene, a, b) {
   for (const [start, end] of [[a, b], [b, a]]) {
     const later = reach(scene, [start], true);
@@ -45,7 +51,10 @@ export function between(scene, a, b) {
   return [];
 }
 
-/** The box around nodes, in the plane. */
+/**
+ * The box around nodes, in the plane.
+ * @param {DagScene} scene @param {number[]} nodes
+ */
 export function boundsOf(scene, nodes) {
   const box = { left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity };
   for (const i of nodes) {
@@ -58,12 +67,16 @@ export function boundsOf(scene, nodes) {
   return box;
 }
 
-/** The dependent below, the dependency above, or the nearest node to a side in the row. */
+/**
+ * The dependent below, the dependency above, or the nearest node to a side in the row.
+ * @param {DagScene} scene @param {number} i @param {string} way
+ */
 export function neighbour(scene, i, way) {
-  if (scene.along) return neighbourInTime(scene, i, way);
+  if (isAlong(scene)) return neighbourInTime(scene, i, way);
   if (way === "down") return nearest(scene, i, after(scene, i));
   if (way === "up") return nearest(scene, i, before(scene, i));
   const sign = way === "left" ? -1 : 1;
+  /** @type {number[]} */
   const row = [];
   const y = scene.y[i];
   scene.grid.visit(0, y - 1, scene.width, y + 1, (n) => {
@@ -72,12 +85,17 @@ export function neighbour(scene, i, way) {
   return nearest(scene, i, row);
 }
 
+/** @param {DagScene} scene @param {number} i @param {number[]} ends */
 function nearest(scene, i, ends) {
+  /** @param {number} n */
   const far = (n) => Math.abs(scene.x[n] - scene.x[i]) + Math.abs(scene.y[n] - scene.y[i]);
   return ends.length ? ends.reduce((a, b) => (far(b) < far(a) ? b : a)) : -1;
 }
 
-/** Dependents; of an open node first what begins in it, and behind the last what follows it. */
+/**
+ * Dependents; of an open node first what begins in it, and behind the last what follows it.
+ * @param {DagScene} scene @param {number} i
+ */
 function after(scene, i) {
   const within = scene.bodies.isOpen(i) ? scene.bodies.inside(i) : [];
   const first = within.filter((n) => scene.bodies.around(n) === i && !scene.edgesTo(n).length);
@@ -87,14 +105,20 @@ function after(scene, i) {
   return Array.from(scene.edgesFrom(at), (e) => scene.to[e]);
 }
 
-/** Dependencies; before what begins in an open node, that node. */
+/**
+ * Dependencies; before what begins in an open node, that node.
+ * @param {DagScene} scene @param {number} i
+ */
 function before(scene, i) {
   const edges = scene.edgesTo(i);
   const around = scene.bodies.around(i);
   return !edges.length && around >= 0 ? [around] : Array.from(edges, (e) => scene.from[e]);
 }
 
-/** The dependent to the right, the dependency to the left, or the lane above or below. */
+/**
+ * The dependent to the right, the dependency to the left, or the lane above or below.
+ * @param {TimeScene} scene @param {number} i @param {string} way
+ */
 function neighbourInTime(scene, i, way) {
   if (way === "right") return nearest(scene, i, after(scene, i));
   if (way === "left") return nearest(scene, i, before(scene, i));
@@ -104,6 +128,7 @@ function neighbourInTime(scene, i, way) {
   const at = lanes.findIndex(({ middle }) => middle === bars.y[own]);
   const lane = lanes[at + (way === "down" ? 1 : -1)];
   if (!lane) return -1;
+  /** @param {number} bar */
   const far = (bar) => Math.abs(bars.x[bar] - bars.x[own]);
   return bars.item[lane.items.reduce((a, b) => (far(b) < far(a) ? b : a))];
 }

@@ -3,10 +3,13 @@ import * as announce from "../core/announce.js";
 import * as colour from "../core/colour.js";
 import * as format from "../core/format.js";
 import * as dagTips from "./tips.js";
+/** @import { Dag } from "./dag.js" */
+/** @import { Overlay } from "./overlay/overlay.js" */
+/** @import { DagScene } from "./scene/scene.js" */
 
 /**
  * The selection as a sentence.
- * @param {Object} view the DAG @param {number[]} ids of nodes
+ * @param {Dag} view @param {number[]} ids of nodes
  */
 export function selection(view, ids) {
   const items = itemsOf(view.scene, ids);
@@ -15,12 +18,18 @@ export function selection(view, ids) {
   return `${format.counted(ids.length, "node")} selected.`;
 }
 
-/** Items that show these nodes, each once. */
+/**
+ * Items that show these nodes, each once.
+ * @param {DagScene} scene @param {number[]} ids
+ */
 export function itemsOf(scene, ids) {
   return Array.from(new Set(ids.map((id) => scene.index.get(id)))).filter((i) => i !== undefined);
 }
 
-/** The rows of an item's tooltip, with what it is coloured by where they lack it. */
+/**
+ * The rows of an item's tooltip, with what it is coloured by where they lack it.
+ * @param {Dag} view @param {number} i
+ */
 export function describe(view, i) {
   const rows = dagTips.describe(view.scene, i);
   const overlay = view.scene.overlay(view.frame.props.colour);
@@ -32,7 +41,10 @@ export function describe(view, i) {
 /** Overlays that every tooltip tells in other words. */
 const TOLD = new Set(["duration", "p95", "share", "kind", "kernel", "change", "ratio"]);
 
-/** What the colours of an overlay mean, as a sentence. */
+/**
+ * What the colours of an overlay mean, as a sentence.
+ * @param {Overlay} overlay
+ */
 export function legend(overlay) {
   if (overlay.isChange) return overlay.sentence();
   const missing = overlay.unknown ? ` Hatched: ${overlay.missing || "none"}.` : "";

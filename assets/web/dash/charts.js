@@ -15,15 +15,15 @@ function painted(axis) {
 
 /**
  * @param {string} _scheme only says that it changed
- * @param {Object[]} figures plotly figures
- * @returns {Object[]} the same, painted
+ * @param {any[]} figures plotly figures
+ * @returns {any[]} the same, painted
  */
 export function paintCharts(_scheme, figures) {
   const text = colour("--gv-text");
   return figures.map((figure) => ({
     ...figure,
     // What plotly draws error bars in by itself is not seen in the dark.
-    data: figure.data.map((trace) =>
+    data: figure.data.map((/** @type {any} */ trace) =>
       trace.error_y ? { ...trace, error_y: { ...trace.error_y, color: text } } : trace,
     ),
     layout: {

@@ -2,6 +2,10 @@
  * The Compare page: its choices in the address, its table, and one selection for the views and the
  * table. Views share theirs by themselves (core/bus.js); what is selected or filtered there comes here
  * as the document's events.
+ *
+ * @typedef {{nodes: Record<string, [number, number][]>, around: Record<number, [number, number]>,
+ *   inside: Record<number, unknown>}} Ways  to bodies and back, from gviz.app.compare.views.body_ways: the
+ *   runs of nodes of each level, the level around each and the node there, nodes that hold some
  */
 import * as bus from "../core/bus.js";
 import * as csv from "../core/csv.js";
@@ -10,6 +14,7 @@ import { lastTouched } from "../core/last_touched.js";
 import * as gridRows from "./grid_rows.js";
 import * as pageHistory from "./history.js";
 import { noUpdate, present, propsOf, setPresent as set } from "./props.js";
+import { canvasOf, closest } from "../core/dom.js";
 
 const GROUP = "compare-page";
 const VIEWS = ["compare-dag", "compare-timeline"];
@@ -22,7 +27,10 @@ const BY_READER = new Set(["rowClicked", "spaceKey", "keyboardSelectAll", "check
 /** The part that was last touched. @type {() => string|null} */
 let touched = () => null;
 
-/** Write one field of the address; null: it says nothing of it. */
+/**
+ * Write one field of the address; null: it says nothing of it.
+ * @param {Record<string, any>} fields
+ */
 function keep(fields) {
   if (!present("compare-body")) return;
   const query = new URLSearchParams(window.location.search);
@@ -35,7 +43,10 @@ function keep(fields) {
 
 // -- what is compared -----------------------------------------------------------------
 
-/** Another file or graph was chosen: another page. */
+/**
+ * Another file or graph was chosen: another page.
+ * @param {string} a @param {string} b @param {string} graphA @param {string} graphB
+ */
 export function choose(a, b, graphA, graphB) {
   const query = new URLSearchParams(window.location.search);
   const files = a !== (query.get("a") || undefined) || b !== (query.get("b") || undefined);
@@ -45,6 +56,7 @@ export function choose(a, b, graphA, graphB) {
   if (!files && graphA) {
     next.set("graph", graphB && graphB !== "found" ? `${graphA}:${graphB}` : graphA);
   }
+  /** @param {string} name */
   const same = (name) => (query.get(name) || "") === (next.get(name) || "");
   // Without graph= the page chose one itself: that is no choice.
   const chosen = window.dash_clientside.callback_context.triggered_id;
@@ -56,7 +68,10 @@ export function choose(a, b, graphA, graphB) {
 
 // -- the table ------------------------------------------------------------------------
 
-/** Columns and rows of the table that is chosen. */
+/**
+ * Columns and rows of the table that is chosen.
+ * @param {any} rows @param {any} tables
+ */
 export async function fill(rows, tables) {
   if (!rows || !tables) return [noUpdate(), noUpdate()];
   const found = await gridRows.load(TABLE, `${tables.source}&rows=${rows}`);
@@ -67,12 +82,19 @@ export async function fill(rows, tables) {
   return [tables.columns[rows], found];
 }
 
-/** The nodes that a row is about. */
+/**
+ * The nodes that a row is about.
+ * @param {any} row
+ */
 const keysOf = (row) => row.keys || [row.key];
 
+/** The grids that are listened to. @type {WeakSet<GridApi>} */
+const watched = new WeakSet();
+
+/** @param {GridApi} api */
 function watch(api) {
-  if (api.gvizWatched) return;
-  api.gvizWatched = true;
+  if (watched.has(api)) return;
+  watched.add(api);
   api.addEventListener("selectionChanged", (event) => {
     // New rows and what is marked here are no choice of the reader.
     if (!BY_READER.has(event.source)) return;
@@ -83,15 +105,19 @@ function watch(api) {
   api.addEventListener("rowDataUpdated", () => markRows(api, bus.group(GROUP).selected));
 }
 
-/** Select the rows about these nodes; of edges those between them, of groups none. */
+/**
+ * Select the rows about these nodes; of edges those between them, of groups none.
+ * @param {GridApi} api @param {number[]} ids
+ */
 function markRows(api, ids) {
   const chosen = new Set(ids);
+  /** @type {GridRow[]} */
   const found = [];
   api.forEachNode((node) => {
     const row = node.data;
     const is = row.key !== undefined
       ? chosen.has(row.key)
-      : row.to_node !== undefined && keysOf(row).every((key) => chosen.has(key));
+      : row.to_node !== undefined && keysOf(row).every((/** @type {number} */ key) => chosen.has(key));
     if (is) found.push(node);
   });
   // Through Dash: it would undo what the grid alone knows with the next rows.
@@ -100,6 +126,7 @@ function markRows(api, ids) {
   if (seen) api.ensureNodeVisible(seen, null);
 }
 
+/** @param {(api: GridApi) => void} act */
 async function withTable(act) {
   if (!present(TABLE) || !window.dash_ag_grid) return;
   act(await window.dash_ag_grid.getApiAsync(TABLE));
@@ -107,22 +134,35 @@ async function withTable(act) {
 
 // -- bodies ---------------------------------------------------------------------------
 
-/** The ways to bodies and back (gviz.app.compare.views.body_ways); null: there are none. */
+/**
+ * The ways to bodies and back; null: there are none.
+ * @returns {Ways|null}
+ */
 function bodyWays() {
   const ways = document.getElementById("compare-bodies")?.dataset.ways;
   return ways ? JSON.parse(ways) : null;
 }
 
-/** Draw another level, with a node of it, or of the one it was opened from, selected. */
+/**
+ * Draw another level, with a node of it, or of the one it was opened from, selected.
+ * @param {string|number} level @param {number} [node]
+ */
 function goToLevel(level, node) {
   set("compare-level", { value: String(level) });
   if (node !== undefined) bus.group(GROUP).select([node]);
 }
 
+/** @param {number} node */
 const openId = (node) => `n${node}`;
+
+/** @returns {string[]} */
 const opened = () => propsOf("compare-dag").open || [];
 
-/** The nodes that hold a level, from it outwards to the one that is drawn; null: it is not in that. */
+/**
+ * The nodes that hold a level, from it outwards to the one that is drawn; null: it is not in that.
+ * @param {number} level @param {number} drawn
+ * @param {Record<number, [number, number]>} around
+ */
 function holdersOf(level, drawn, around) {
   const found = [];
   for (let at = level; at !== drawn; [at] = around[at]) {
@@ -141,17 +181,22 @@ function offerBodies() {
   const found = selected.length === 1 ? buttonsFor(selected[0], drawn, ways) : [];
   const out = ways.around[drawn];
   if (out) found.push(wayButton("Out of the body", () => goToLevel(...out)));
-  document.getElementById("compare-bodies").replaceChildren(...found);
+  document.getElementById("compare-bodies")?.replaceChildren(...found);
 }
 
-/** What can be done about a node: show the body it is in, open or close those it holds. */
+/**
+ * What can be done about a node: show the body it is in, open or close those it holds.
+ * @param {number} node @param {number} drawn @param {Ways} ways
+ */
 function buttonsFor(node, drawn, ways) {
+  /** @param {[string, [number, number][]]} entry */
   const isIn = ([, runs]) => runs.some(([first, last]) => first <= node && node <= last);
   const home = Object.entries(ways.nodes).find(isIn);
   // A row of the table may be about a node of another level.
   const holders = home ? holdersOf(Number(home[0]), drawn, ways.around) : [];
-  if (holders === null) return [wayButton("Show it where it is", () => goToLevel(home[0]))];
-  const closed = holders.map(openId).filter((one) => !opened().includes(one));
+  if (home && holders === null) return [wayButton("Show it where it is", () => goToLevel(home[0]))];
+  const closed = (holders ?? []).map(openId).filter((one) => !opened().includes(one));
+  /** @param {string[]} open */
   const tell = (open) => set("compare-dag", { open });
   if (closed.length) return [wayButton("Show it where it is", () => tell([...opened(), ...closed]))];
   if (!ways.inside[node]) return [];
@@ -161,6 +206,7 @@ function buttonsFor(node, drawn, ways) {
     : [wayButton("Open its bodies", () => tell([...opened(), id]))];
 }
 
+/** @param {string} text @param {() => void} act */
 function wayButton(text, act) {
   const button = document.createElement("button");
   button.type = "button";
@@ -170,13 +216,12 @@ function wayButton(text, act) {
   return button;
 }
 
-document.addEventListener("gviz-select", offerBodies);
-
+/** @param {HTMLElement} button */
 async function save(button) {
   const { cell, nameOf } = csv;
   const grid = await window.dash_ag_grid.getApiAsync(TABLE);
   grid.exportDataAsCsv({
-    fileName: `${nameOf(button.dataset.name)}-${propsOf("compare-rows").value}.csv`,
+    fileName: `${nameOf(button.dataset.name ?? "")}-${propsOf("compare-rows").value}.csv`,
     processCellCallback: ({ value }) => cell(value),
     processHeaderCallback: ({ column }) => column.getColId(),
   });
@@ -184,15 +229,19 @@ async function save(button) {
 
 // -- picking two of the Runs page -------------------------------------------------------
 
+/** @returns {HTMLElement[]} */
 const picks = () => Array.from(document.querySelectorAll(".gv-compare-pick"));
 
-/** The first one pressed is before, the second after; pressed again it is none. */
+/**
+ * The first one pressed is before, the second after; pressed again it is none.
+ * @param {HTMLElement} button
+ */
 function pick(button) {
   const first = picks().find((other) => other.getAttribute("aria-pressed") === "true");
   if (first && first !== button) {
     const [a, b] = [first.dataset, button.dataset];
-    const query = new URLSearchParams({ a: a.file, b: b.file, graph: `${a.graph}:${b.graph}` });
-    const runs = document.querySelector(".gv-header .gv-brand").getAttribute("href");
+    const query = new URLSearchParams({ a: a.file ?? "", b: b.file ?? "", graph: `${a.graph}:${b.graph}` });
+    const runs = document.querySelector(".gv-header .gv-brand")?.getAttribute("href");
     pageHistory.go(`${runs}compare?${query.toString().replaceAll("%3A", ":")}`);
     return;
   }
@@ -206,7 +255,11 @@ function pick(button) {
 
 // -- the views ------------------------------------------------------------------------
 
-/** Colours, layout, level and open bodies of the views, and what the address says of them. */
+/**
+ * Colours, layout, level and open bodies of the views, and what the address says of them.
+ * @param {string} _scheme @param {any} tables @param {string} colour @param {string} layout
+ * @param {string|number} level @param {string[]|null|undefined} open
+ */
 export function look(_scheme, tables, colour, layout, level, open) {
   const dark = document.documentElement.getAttribute("data-mantine-color-scheme") === "dark";
   const source = window.dash_clientside.callback_context.triggered_id;
@@ -216,11 +269,11 @@ export function look(_scheme, tables, colour, layout, level, open) {
     for (const id of VIEWS) set(id, { colour });
     keep({ colour: colour === "change" ? null : colour });
   }
-  if (["compare-layout", "compare-level", "compare-dag"].includes(source)) {
+  if (["compare-layout", "compare-level", "compare-dag"].includes(source ?? "")) {
     const [path, asked] = propsOf("compare-dag").source.split("?");
     const next = new URLSearchParams(asked);
     next.set("layout", layout);
-    next.set("level", level || 0);
+    next.set("level", String(level || 0));
     const ids = (open || []).join(",");
     if (ids) next.set("open", ids);
     else next.delete("open");
@@ -240,7 +293,7 @@ export function listen() {
     const selected = event.detail;
     for (const view of VIEWS) {
       if (view === touched() || !selected.length) continue;
-      document.querySelector(`#${view} canvas`)?.gvizShow(selected[0]);
+      canvasOf(view)?.gvizShow?.(selected[0]);
     }
     keep({ node: selected.slice(0, MOST_NODES).join(",") });
     withTable((api) => {
@@ -250,12 +303,13 @@ export function listen() {
       markRows(api, selected);
     });
   });
+  document.addEventListener("gviz-select", offerBodies);
   document.addEventListener("gviz-filter", (event) => {
     const only = event.detail === null ? null : new Set(event.detail);
     withTable((api) => {
       api.setGridOption("isExternalFilterPresent", () => only !== null);
-      api.setGridOption("doesExternalFilterPass", (row) =>
-        only === null || keysOf(row.data).some((key) => only.has(key)));
+      api.setGridOption("doesExternalFilterPass", (/** @type {GridRow} */ row) =>
+        only === null || keysOf(row.data).some((/** @type {number} */ key) => only.has(key)));
       api.onFilterChanged();
       const clear = document.getElementById("compare-filter-clear");
       if (!clear) return;
@@ -264,10 +318,10 @@ export function listen() {
     });
   });
   document.addEventListener("click", (event) => {
-    const picked = event.target.closest(".gv-compare-pick");
+    const picked = closest(event, ".gv-compare-pick");
     if (picked) pick(picked);
-    const button = event.target.closest("#compare-csv");
+    const button = closest(event, "#compare-csv");
     if (button) save(button);
-    if (event.target.id === "compare-filter-clear") bus.group(GROUP).filter(null);
+    if (closest(event, "#compare-filter-clear")) bus.group(GROUP).filter(null);
   });
 }

@@ -2,7 +2,9 @@
 import { openView } from "../page/views.js";
 import { takeOver } from "./first_page.js";
 
+/** @param {string} viewName */
 function component(viewName) {
+  /** @param {any} props */
   function View(props) {
     const box = React.useRef(null);
     const frame = React.useRef(null);

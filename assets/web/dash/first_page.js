@@ -5,6 +5,7 @@
  */
 import * as firstPaint from "../core/first_paint.js";
 import { openView } from "../page/views.js";
+/** @import { Frame, Props } from "../core/frame.js" */
 
 /**
  * Dash waits for the first picture, but no longer (ms): its scripts keep a processor busy that
@@ -18,6 +19,7 @@ const PATIENCE = 300;
 /** Dash does not get ready: what it says is to be seen (ms). */
 const GIVE_UP = 20000;
 
+/** @param {HTMLScriptElement} tag */
 function scriptLike(tag) {
   const script = document.createElement("script");
   for (const { name, value } of tag.attributes) script.setAttribute(name, value);
@@ -33,7 +35,8 @@ let started = false;
 function startDash() {
   if (started) return;
   started = true;
-  const tags = Array.from(document.getElementById("gviz-later").content.querySelectorAll("script"));
+  const later = /** @type {HTMLTemplateElement} */ (document.getElementById("gviz-later"));
+  const tags = Array.from(later.content.querySelectorAll("script"));
   const scripts = tags.map(scriptLike);
   const files = scripts.filter((script) => script.src);
   const inline = scripts.filter((script) => !script.src);
@@ -51,6 +54,7 @@ let leave = () => {};
 
 /** Show what the server put there, draw its views, and run Dash's scripts behind them. */
 export function begin() {
+  /** @type {HTMLElement|null} */
   const page = document.querySelector(".gv-first-page");
   if (!page) {
     startDash();
@@ -58,10 +62,15 @@ export function begin() {
   }
   // Nothing in it can be used yet.
   page.inert = true;
-  document.title = document.querySelector("[data-title]").dataset.title;
-  for (const box of page.querySelectorAll("[data-view]")) {
-    const props = JSON.parse(box.dataset.props);
-    early.set(props.id, openView(box, box.dataset.view, props));
+  /** @type {HTMLElement|null} */
+  const titled = document.querySelector("[data-title]");
+  document.title = titled?.dataset.title ?? "";
+  /** @type {NodeListOf<HTMLElement>} */
+  const boxes = page.querySelectorAll("[data-view]");
+  for (const box of boxes) {
+    const { view = "", props: text = "" } = box.dataset;
+    const props = JSON.parse(text);
+    early.set(props.id, openView(box, view, props));
   }
   firstPaint.painted().then(startDash);
   const isLong = Array.from(early.values()).some((frame) => frame.props.long);

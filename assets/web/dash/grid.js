@@ -8,8 +8,10 @@ import * as firstPaint from "../core/first_paint.js";
 
 /** Of the library; "" on a page that has none. */
 let source = "";
+/** @type {Promise<Window["dash_ag_grid"]>|null} */
 let library = null;
 
+/** @returns {Promise<Window["dash_ag_grid"]>} */
 function loadScript() {
   return new Promise((resolve, reject) => {
     const script = document.createElement("script");
@@ -33,8 +35,10 @@ function libraryLoaded() {
   return library;
 }
 
+/** @type {any} */
 let Loaded = null;
 
+/** @param {any} props */
 function AgGrid(props) {
   // Only now: React's script comes after this one.
   Loaded ||= React.lazy(async () => ({ default: (await libraryLoaded()).AgGrid }));
@@ -49,10 +53,11 @@ function AgGrid(props) {
 
 /** Stand in for the library, where the page says which it is. */
 export function standIn() {
-  source = document.querySelector('meta[name="gviz-grid"]')?.content ?? "";
+  source = document.querySelector('meta[name="gviz-grid"]')?.getAttribute("content") ?? "";
   if (!source) return;
   window.dash_ag_grid = {
     AgGrid,
+    /** @param {string} id */
     getApiAsync: async (id) => (await libraryLoaded()).getApiAsync(id),
   };
 }

@@ -1,7 +1,10 @@
 /** Rows for a grid from columns that the server sends, or a sentence in place of the grid. */
 import * as payloads from "../core/payload.js";
 
-/** A sentence in place of a table; "" shows it. @param {string} id of the grid */
+/**
+ * A sentence in place of a table; "" shows it.
+ * @param {string} id of the grid @param {string} text
+ */
 function say(id, text) {
   const body = document.getElementById(id)?.closest(".gv-pane-body");
   if (!body) return;
@@ -14,14 +17,18 @@ function say(id, text) {
   body.append(message);
 }
 
-/** Fetch the rows of a grid; null: they could not be had, which is said. @returns {Promise<Object[]|null>} */
+/**
+ * Fetch the rows of a grid; null: they could not be had, which is said.
+ * @param {string} id @param {string} source
+ * @returns {Promise<Record<string, any>[]|null>}
+ */
 export async function load(id, source) {
   let columns;
   try {
     columns = await payloads.loadJson(source);
     say(id, "");
   } catch (error) {
-    say(id, `The table could not be loaded: ${error.message}`);
+    say(id, `The table could not be loaded: ${/** @type {Error} */ (error).message}`);
     return null;
   }
   const names = Object.keys(columns);

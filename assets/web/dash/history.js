@@ -16,10 +16,11 @@ const STEPS = { launch: null, stream: null, order: "ordinal", colour: null, layo
 const CHANGES = ["change", "ratio"];
 
 /** The address whose page is shown, as far as pages depend on it. */
-let shown = null;
+let shown = /** @type {string|null} */ (null);
 /** How many pages were asked for. */
 let turn = 0;
 /** Values that controls are about to take without anybody having chosen them. */
+/** @type {Record<string, string|undefined>} */
 let expected = {};
 
 function here() {
@@ -48,14 +49,21 @@ export function move(address) {
   tellLocation();
 }
 
-/** Write what the timeline shows into a query. */
+/**
+ * Write what the timeline shows into a query.
+ * @param {URLSearchParams} query @param {string} launch @param {string} streamLaunch
+ * @param {string} order
+ */
 export function setLaunches(query, launch, streamLaunch, order) {
   if (launch) query.set("launch", launch);
   if (streamLaunch) query.set("stream", streamLaunch);
   if (launch === "all" && order && order !== "ordinal") query.set("order", order);
 }
 
-/** What is folded, and what is open: without folds only nodes with bodies (open_levels.py). */
+/**
+ * What is folded, and what is open: without folds only nodes with bodies (open_levels.py).
+ * @param {URLSearchParams} query @param {string} folding @param {string[]|null|undefined} open
+ */
 export function addFolds(query, folding, open) {
   const folded = folding && folding !== "none";
   if (folded) query.set("fold", folding);
@@ -63,27 +71,39 @@ export function addFolds(query, folding, open) {
   if (ids.length > 0) query.set("open", ids.join(","));
 }
 
-/** Name the graph to compare with, as `from` does. */
+/**
+ * Name the graph to compare with, as `from` does.
+ * @param {URLSearchParams} query @param {Record<string, any>|null|undefined} from
+ */
 export function addBaseline(query, from) {
   for (const name of ["baseline", "baseline_graph"]) {
     if (from && from[name] !== undefined) query.set(name, from[name]);
   }
 }
 
-/** What a page is compared with, by the names of addresses; null: nothing. */
+/**
+ * What a page is compared with, by the names of addresses; null: nothing.
+ * @param {any} view
+ */
 function baselineOf(view) {
   if (!view.baseline) return null;
   const { file, graph_id: there } = view.baseline;
   return { baseline: file.split("@")[0], baseline_graph: there };
 }
 
-/** Edges by what they carry, and the address that is followed. */
+/**
+ * Edges by what they carry, and the address that is followed.
+ * @param {URLSearchParams} query @param {any} data @param {string} buffer
+ */
 function addData(query, data, buffer) {
   if (data) query.set("edges", "data");
   if (data && buffer) query.set("buffer", buffer);
 }
 
-/** Whether a choice differs: what the address did not say yet was no choice. */
+/**
+ * Whether a choice differs: what the address did not say yet was no choice.
+ * @param {URLSearchParams} before @param {URLSearchParams} now
+ */
 function isStep(before, now) {
   return Object.entries(STEPS).some(([name, absent]) => {
     const old = before.get(name) ?? absent;
@@ -107,7 +127,10 @@ export function keep(query) {
 
 // -- what Dash calls ------------------------------------------------------------------
 
-/** The page to make, if the address asks for another one than is shown. */
+/**
+ * The page to make, if the address asks for another one than is shown.
+ * @param {string} pathname @param {string} search @param {number} again
+ */
 export function follow(pathname, search, again) {
   const asked = pathname + (search || "");
   if (!pathname || (asked === shown && window.dash_clientside.callback_context.triggered_id !== "again")) {
@@ -119,14 +142,20 @@ export function follow(pathname, search, again) {
   return { path: pathname, search: search || "", again: again || 0, turn };
 }
 
-/** Lead to the graph or the baseline chosen: at once, so that no later step overwrites it. */
+/**
+ * Lead to the graph or the baseline chosen: at once, so that no later step overwrites it.
+ * @param {string} graph @param {string} baseline @param {any} view
+ */
 export function openGraph(graph, baseline, view) {
   const chosen = chosenAddress(graph, baseline, view);
   if (chosen) go(chosen);
   return noUpdate();
 }
 
-/** The address of a choice; null: it is shown already. */
+/**
+ * The address of a choice; null: it is shown already.
+ * @param {string} graph @param {string} baseline @param {any} view
+ */
 function chosenAddress(graph, baseline, view) {
   const shownBaseline = baselineOf(view);
   if (graph && Number(graph) !== view.graph) {
@@ -140,13 +169,16 @@ function chosenAddress(graph, baseline, view) {
   return baseline && baseline !== before ? chooseBaseline(baseline, before) : null;
 }
 
-/** The address of this page against another baseline: the rest stays as it is. */
+/**
+ * The address of this page against another baseline: the rest stays as it is.
+ * @param {string} chosen @param {string} before
+ */
 function chooseBaseline(chosen, before) {
   const query = new URLSearchParams(window.location.search);
   query.delete("baseline");
   query.delete("baseline_graph");
   if (chosen === "none") {
-    if (CHANGES.includes(query.get("colour"))) query.delete("colour");
+    if (CHANGES.includes(query.get("colour") ?? "")) query.delete("colour");
   } else {
     const at = chosen.indexOf(":");
     addBaseline(query, { baseline: chosen.slice(at + 1), baseline_graph: chosen.slice(0, at) });
@@ -156,7 +188,13 @@ function chooseBaseline(chosen, before) {
   return "?" + query.toString().replaceAll("%2C", ",");
 }
 
-/** `drawn` is the layout that the view reports; until it does, the choice shows a guess. */
+/**
+ * `drawn` is the layout that the view reports; until it does, the choice shows a guess.
+ * @param {number[]} selected @param {string} launch @param {string} streamLaunch
+ * @param {string} order @param {string} colour @param {string} layout @param {string} drawn
+ * @param {string} folding @param {string[]|null|undefined} open @param {string} table
+ * @param {any} data @param {string} buffer @param {string} panel @param {any} view
+ */
 export function remember(
   selected, launch, streamLaunch, order, colour, layout, drawn, folding, open, table, data, buffer,
   panel, view,

@@ -1,23 +1,31 @@
 // Hover between canvases and what is no canvas: a row of the table of nodes, a node named in the
 // inspector. What has the keyboard's focus there counts like what the mouse is over.
 import * as bus from "../core/bus.js";
+import { closest } from "../core/dom.js";
 
 const NAMED = "#nodes .ag-row[row-id], #inspector button[data-node]";
 
-/** The node that an element is about, or null. */
+/**
+ * The node that an element is about, or null.
+ * @param {any} element
+ */
 function nodeOf(element) {
   const named = element && element.closest ? element.closest(NAMED) : null;
   if (!named) return null;
   return Number(named.getAttribute("row-id") ?? named.dataset.node);
 }
 
-/** Elements that are about a node. */
+/**
+ * Elements that are about a node.
+ * @param {number} node
+ */
 function elementsOf(node) {
   const rows = Array.from(document.querySelectorAll(`#nodes .ag-row[row-id="${node}"]`));
   const picks = Array.from(document.querySelectorAll(`#inspector button[data-node="${node}"]`));
   return [...rows, ...picks];
 }
 
+/** @param {any} element */
 function point(element) {
   const group = bus.group(bus.PAGE);
   const node = nodeOf(element);
@@ -28,8 +36,8 @@ function point(element) {
 export function listen() {
   for (const type of ["mouseover", "focusin"]) {
     // A canvas tells of itself.
-    document.addEventListener(type, ({ target }) => {
-      if (!target.closest?.(".gviz-canvas-box")) point(target);
+    document.addEventListener(type, (event) => {
+      if (!closest(event, ".gviz-canvas-box")) point(event.target);
     });
   }
   document.addEventListener("focusout", () => point(null));

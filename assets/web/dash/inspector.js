@@ -40,7 +40,10 @@ export async function show(source, ids) {
   }
 }
 
-/** A link to another page of ours needs no new document. */
+/**
+ * A link to another page of ours needs no new document.
+ * @param {any} event
+ */
 function follow(event) {
   const link = event.target.closest?.("#inspector-body a[href]");
   if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;

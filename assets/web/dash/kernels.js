@@ -3,12 +3,16 @@
 import * as bus from "../core/bus.js";
 import * as dashProps from "./props.js";
 import { group } from "../table/kernels.js";
+/** @import { NodeRow } from "../table/nodes.js" */
 
+/** @param {string} id */
 const apiOf = (id) => window.dash_ag_grid.getApiAsync(id);
 /** Whether the table is the one shown; its grid may be there a little later. */
 let shown = false;
 const watched = new WeakSet();
+/** @type {ReturnType<typeof group>} */
 let groups = [];
+/** @type {Set<number>} */
 let selected = new Set();
 
 /** Make the groups anew from what the table of nodes shows. */
@@ -16,6 +20,7 @@ async function fill() {
   if (!shown) return;
   const [nodes, kernels] = await Promise.all([apiOf("nodes"), apiOf("kernels")]);
   watch(nodes, kernels);
+  /** @type {NodeRow[]} */
   const rows = [];
   nodes.forEachNodeAfterFilter((row) => rows.push(row.data));
   groups = group(rows);
@@ -34,12 +39,13 @@ export function show(wanted) {
  */
 function hand() {
   const rowData = groups.map((row) => ({
-    ...row, selected: row.nodes.reduce((count, id) => count + selected.has(id), 0),
+    ...row, selected: row.nodes.reduce((count, id) => count + Number(selected.has(id)), 0),
   }));
   const ids = rowData.filter((row) => row.selected === row.count).map((row) => row.id);
   dashProps.set("kernels", { rowData, selectedRows: { ids } });
 }
 
+/** @param {GridApi} nodes @param {GridApi} kernels */
 function watch(nodes, kernels) {
   if (!watched.has(nodes)) {
     watched.add(nodes);
@@ -62,13 +68,19 @@ function watch(nodes, kernels) {
 
 const pageGroup = () => bus.group(bus.PAGE);
 
-/** Show the nodes of a row, and only them. */
+/**
+ * Show the nodes of a row, and only them.
+ * @param {any} row
+ */
 function open(row) {
   pageGroup().filter(row.nodes);
   dashProps.set("table-view", { value: "nodes" });
 }
 
-/** The button of a row. */
+/**
+ * The button of a row.
+ * @param {any} props
+ */
 export function GvizShowNodes(props) {
   return React.createElement(
     "button",
@@ -85,7 +97,10 @@ export function GvizShowNodes(props) {
   );
 }
 
-/** What the column of counts says of a row. */
+/**
+ * What the column of counts says of a row.
+ * @param {{selected: number[], count: any}} given
+ */
 export function gvizCountOf({ selected: part, count }) {
   return part ? `${part} of ${count}` : `${count}`;
 }

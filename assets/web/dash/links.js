@@ -7,14 +7,21 @@ import * as pageInspector from "./inspector.js";
 import * as kernelTable from "./kernels.js";
 import { noUpdate, setPresent as setProps } from "./props.js";
 import * as pageSelection from "./selection.js";
+import { closest } from "../core/dom.js";
 
-/** Rows of the table of nodes were selected. */
+/**
+ * Rows of the table of nodes were selected.
+ * @param {any} rows
+ */
 export function selectRows(rows) {
   pageSelection.fromGrid(rows);
   return noUpdate();
 }
 
-/** Fetch the table's rows, and select once the grid has them. */
+/**
+ * Fetch the table's rows, and select once the grid has them.
+ * @param {string} source @param {number[]} selected
+ */
 export async function loadTable(source, selected) {
   const rows = await gridRows.load("nodes", source);
   if (rows === null) return noUpdate();
@@ -34,6 +41,9 @@ export async function loadTable(source, selected) {
   return rows;
 }
 
+/**
+ * @param {string} launch @param {string} streamLaunch @param {string} order @param {string} source
+ */
 export function showLaunch(launch, streamLaunch, order, source) {
   const query = new URLSearchParams();
   pageHistory.setLaunches(query, launch, streamLaunch, order);
@@ -42,14 +52,20 @@ export function showLaunch(launch, streamLaunch, order, source) {
   return next === source ? noUpdate() : next;
 }
 
-/** A page, or what has become of its recording: the inspector is filled anew. */
+/**
+ * A page, or what has become of its recording: the inspector is filled anew.
+ * @param {string} source @param {number[]} selected
+ */
 export function showInspector(source, selected) {
   const group = bus.group(bus.PAGE);
   pageInspector.show(source, group.listeners.size ? group.selected : selected || []);
   return noUpdate();
 }
 
-/** Nodes one by one, or by kernel name. */
+/**
+ * Nodes one by one, or by kernel name.
+ * @param {any} view
+ */
 export function showTable(view) {
   const kernels = view === "kernels";
   setProps("kernels-box", { hidden: !kernels });
@@ -58,7 +74,10 @@ export function showTable(view) {
   return noUpdate();
 }
 
-/** Show the timeline or the memory view; its data are fetched when it is first looked at. */
+/**
+ * Show the timeline or the memory view; its data are fetched when it is first looked at.
+ * @param {string} panel @param {string} launch @param {string} first @param {string} source
+ */
 export function showPanel(panel, launch, first, source) {
   const memory = panel === "memory";
   setProps("timeline-box", { hidden: memory });
@@ -72,13 +91,20 @@ export function showPanel(panel, launch, first, source) {
   return next === source ? noUpdate() : next;
 }
 
-/** Follow an address: the button of the inspector says which. */
+/**
+ * Follow an address: the button of the inspector says which.
+ * @param {string} address
+ */
 function follow(address) {
   setProps("data", { checked: true });
   setProps("dag", { buffer: address });
 }
 
-/** Where the DAG comes from: its layout, and the launch where that is asked about. */
+/**
+ * Where the DAG comes from: its layout, and the launch where that is asked about.
+ * @param {string} layout @param {string} colour @param {string} launch @param {string} folding
+ * @param {string[]|null|undefined} open @param {any} data @param {string} source @param {any} shown
+ */
 export function place(layout, colour, launch, folding, open, data, source, shown) {
   const [path, before] = source.split("?");
   const query = new URLSearchParams();
@@ -99,13 +125,17 @@ export function place(layout, colour, launch, folding, open, data, source, shown
   return next === source || (before === undefined && query.size === 0) ? noUpdate() : next;
 }
 
-/** The view says which layout it drew, also where none was asked for. */
+/**
+ * The view says which layout it drew, also where none was asked for.
+ * @param {string} layout @param {string} chosen
+ */
 export function drawn(layout, chosen) {
   if (!layout || layout === chosen || layout === "table") return noUpdate();
   pageHistory.expect({ layout });
   return layout;
 }
 
+/** @param {any} value */
 export function paint(value) {
   setProps("dag", { colour: value });
   setProps("timeline", { colour: value });
@@ -115,7 +145,10 @@ export function paint(value) {
 /** The address that the page was last made for. */
 let made = "";
 
-/** Another page came: its title, and its beginning in view. */
+/**
+ * Another page came: its title, and its beginning in view.
+ * @param {string} text
+ */
 export function title(text) {
   document.title = text;
   const address = window.location.pathname + window.location.search;
@@ -136,9 +169,9 @@ export function theme() {
 /** Hear what happens on the page. */
 export function listen() {
   document.addEventListener("click", (event) => {
-    const button = event.target.closest("button[data-follow]");
+    const button = closest(event, "button[data-follow]");
     if (button) {
-      follow(button.dataset.follow);
+      follow(button.dataset.follow ?? "");
     }
   });
 }

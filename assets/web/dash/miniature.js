@@ -20,6 +20,7 @@ const LANES_HEIGHT = 44;
 /** A graph this wide fills the band's height, so that a chain stays a line. */
 const WIDE = 4;
 
+/** @param {string} tag @param {Record<string, string>} attributes @param {Element} parent */
 function element(tag, attributes, parent) {
   const made = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
@@ -37,7 +38,10 @@ function barsPath(spans) {
   return path;
 }
 
-/** A band around the middle, as high as the graph is wide; logarithmic, for a thousand side by side. */
+/**
+ * A band around the middle, as high as the graph is wide; logarithmic, for a thousand side by side.
+ * @param {number[]} widths
+ */
 function bandPath(widths) {
   const most = Math.log2(1 + Math.max(WIDE, ...widths));
   const half = widths.map((width) => Math.log2(1 + width) / most / 2);
@@ -47,6 +51,7 @@ function bandPath(widths) {
   return `M0 0.5${upper.join("")}${lower.join("")}z`;
 }
 
+/** @param {HTMLElement} box @param {number} height @param {number} viewHeight */
 function picture(box, height, viewHeight) {
   return element("svg", {
     class: "gv-mini-part", viewBox: `0 0 ${UNITS} ${viewHeight}`, preserveAspectRatio: "none",
@@ -54,12 +59,13 @@ function picture(box, height, viewHeight) {
   }, box);
 }
 
+/** @param {HTMLElement} box @param {{spans: number[][], lane_count: number}} given */
 function drawLaunch(box, { spans, lane_count: lanes }) {
   const lane = Math.max(LANE[0], Math.min(LANE[1], LANES_HEIGHT / lanes));
   const svg = picture(box, Math.round(lane * lanes), lanes);
   spans.forEach((bars, place) => {
     if (!bars.length) return;
-    const [light, dark] = ["light", "dark"].map((theme) => colour.category(place, theme));
+    const [light, dark] = /** @type {const} */ (["light", "dark"]).map((theme) => colour.category(place, theme));
     const style = `--gv-mini-light:${light};--gv-mini-dark:${dark}`;
     element("path", { d: barsPath(bars), class: "gv-mini-bars", style }, svg);
   });
@@ -93,13 +99,14 @@ function draw(box, found) {
   box.append(caption);
 }
 
+/** @param {HTMLElement} box @param {string} source @param {AbortSignal} signal */
 async function load(box, source, signal) {
   try {
     const found = await payloads.loadJson(source, signal);
     if (found.problem) box.textContent = `No picture: ${found.problem}`;
     else draw(box, found);
   } catch (error) {
-    if (!signal.aborted) box.textContent = `No picture: ${error.message}`;
+    if (!signal.aborted) box.textContent = `No picture: ${/** @type {Error} */ (error).message}`;
   }
 }
 

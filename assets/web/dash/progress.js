@@ -10,6 +10,7 @@ const SLOW = 500;
 const waiting = new Set();
 let timer = 0;
 
+/** @param {boolean} on */
 function show(on) {
   for (const id of ["progress", "progress-said"]) {
     const sign = document.getElementById(id);
@@ -17,11 +18,13 @@ function show(on) {
   }
 }
 
+/** @param {object} question */
 function begin(question) {
   waiting.add(question);
   if (!timer) timer = setTimeout(() => show(true), SLOW);
 }
 
+/** @param {object} question */
 function end(question) {
   waiting.delete(question);
   if (waiting.size) return;

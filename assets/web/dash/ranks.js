@@ -1,12 +1,16 @@
 /** The Ranks page: its choices and its selection in the address, the theme of its timeline. */
 import * as pageHistory from "./history.js";
 import { noUpdate, present, propsOf, setPresent } from "./props.js";
+import { closest } from "../core/dom.js";
 
 const VIEW = "ranks-timeline";
 /** More selected nodes would make an address that nobody can send. */
 const MOST_NODES = 100;
 
-/** Another launch or graph was chosen: another page. What is selected stays with the graph. */
+/**
+ * Another launch or graph was chosen: another page. What is selected stays with the graph.
+ * @param {string} launch @param {string} graph
+ */
 export function choose(launch, graph) {
   const chosen = window.dash_clientside.callback_context.triggered_id;
   const shown = propsOf("ranks-shown").data;
@@ -21,7 +25,10 @@ export function choose(launch, graph) {
   return noUpdate();
 }
 
-/** Another launch of the graph, with what is selected now. */
+/**
+ * Another launch of the graph, with what is selected now.
+ * @param {string} launch
+ */
 function show(launch) {
   const query = new URLSearchParams(window.location.search);
   query.set("graph", propsOf("ranks-shown").data.graph);
@@ -29,7 +36,9 @@ function show(launch) {
   go(query);
 }
 
+/** @param {URLSearchParams} query */
 const text = (query) => query.toString().replaceAll("%2C", ",");
+/** @param {URLSearchParams} query */
 const go = (query) => pageHistory.go(`${window.location.pathname}?${text(query)}`);
 
 export function look() {
@@ -41,8 +50,8 @@ export function look() {
 /** Hear what happens on the page. */
 export function listen() {
   document.addEventListener("click", (event) => {
-    const step = event.target.closest(".gv-ranks-step");
-    if (step) show(step.dataset.launch);
+    const step = closest(event, ".gv-ranks-step");
+    if (step) show(step.dataset.launch ?? "");
   });
   document.addEventListener("gviz-select", (event) => {
     if (!present("ranks-body")) return;

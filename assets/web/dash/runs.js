@@ -3,24 +3,30 @@ import * as format from "../core/format.js";
 import * as pageHistory from "./history.js";
 import * as dashProps from "./props.js";
 
-const missing = (value) => value === null || value === undefined;
-
 /** @param {number|null|undefined} ns */
-export const gvizDuration = (ns) => (missing(ns) ? "–" : format.time(ns));
+export const gvizDuration = (ns) => (ns === null || ns === undefined ? "–" : format.time(ns));
 
 /** @param {number|null|undefined} count */
-export const gvizCount = (count) => (missing(count) ? "–" : count.toLocaleString("en").replaceAll(",", "\u202f"));
+export const gvizCount = (count) =>
+  count === null || count === undefined ? "–" : count.toLocaleString("en").replaceAll(",", "\u202f");
 
-/** A cell whose ground says how much of the greatest its value is. */
+/**
+ * A cell whose ground says how much of the greatest its value is.
+ * @param {any} value @param {number} most
+ */
 export const gvizBar = (value, most) => {
   const share = most > 0 && value > 0 ? (100 * value) / most : 0;
   return { backgroundImage: `linear-gradient(to right, var(--gv-selected) ${share}%, transparent ${share}%)` };
 };
 
-/** A cell that leads to the page of its run or graph. */
+/**
+ * A cell that leads to the page of its run or graph.
+ * @param {{value: any, data: any, colDef: any}} given
+ */
 export function GvizLink({ value, data, colDef }) {
   const href = data[`${colDef.field}_href`];
   if (!href) return React.createElement("span", { className: "gv-muted" }, value);
+  /** @param {any} event */
   const go = (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
@@ -29,7 +35,10 @@ export function GvizLink({ value, data, colDef }) {
   return React.createElement("a", { href, onClick: go, title: value, className: "gv-graph-link" }, value);
 }
 
-/** The button by which two graphs are picked: dash/compare.js. */
+/**
+ * The button by which two graphs are picked: dash/compare.js.
+ * @param {{data: any}} given
+ */
 export function GvizPick({ data }) {
   if (data.graph_id === undefined) return null;
   return React.createElement("button", {
@@ -38,7 +47,7 @@ export function GvizPick({ data }) {
   }, "Compare");
 }
 
-/** Keep the order in the address. @param {Object} api of the grid */
+/** Keep the order in the address. @param {GridApi} api of the grid */
 function keepOrder(api) {
   const sorted = api.getColumnState().find((column) => column.sort && !column.sortIndex);
   const query = new URLSearchParams(window.location.search);
@@ -48,7 +57,10 @@ function keepOrder(api) {
   pageHistory.keep(query);
 }
 
-/** Called by Dash when the table is on the page. */
+/**
+ * Called by Dash when the table is on the page.
+ * @param {string} id
+ */
 export async function watchOrder(id) {
   const api = await window.dash_ag_grid.getApiAsync(id);
   api.addEventListener("sortChanged", () => keepOrder(api));

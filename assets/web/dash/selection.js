@@ -7,6 +7,7 @@ import * as bus from "../core/bus.js";
 import { lastTouched } from "../core/last_touched.js";
 import * as pageInspector from "./inspector.js";
 import { set, setPresent } from "./props.js";
+import { canvasOf } from "../core/dom.js";
 
 const VIEWS = ["dag", "timeline", "memory"];
 /** Until Dash is told (ms), and how long it waits for the inspector to be filled. */
@@ -21,6 +22,7 @@ const group = () => bus.group(bus.PAGE);
 
 // -- the table ------------------------------------------------------------------------
 
+/** @param {any} rows */
 function idsOfRows(rows) {
   if (!rows) return [];
   return Array.isArray(rows) ? rows.map((row) => row.key) : (rows.ids || []).map(Number);
@@ -28,6 +30,7 @@ function idsOfRows(rows) {
 
 /** @param {number[]} ids */
 export function selectInGrid(ids) {
+  /** @type {{selectedRows: object, scrollTo?: object}} */
   const props = { selectedRows: { ids: ids.map(String) } };
   if (ids.length > 0) props.scrollTo = { rowId: String(ids[0]), rowPosition: null };
   setPresent("nodes", props);
@@ -36,6 +39,7 @@ export function selectInGrid(ids) {
 /**
  * Rows were selected. The grid reports what it was told too, and late: only what its reader
  * does counts, or it would undo a newer selection.
+ * @param {any} rows
  */
 export function fromGrid(rows) {
   if (touched() === "nodes") group().select(idsOfRows(rows));
@@ -59,7 +63,7 @@ export function listen() {
     if (!document.getElementById("inspector-body")) return;
     const source = touched();
     for (const view of VIEWS) {
-      if (view !== source && ids.length) document.querySelector(`#${view} canvas`)?.gvizShow(ids[0]);
+      if (view !== source && ids.length) canvasOf(view)?.gvizShow?.(ids[0]);
     }
     clearTimeout(resting);
     const page = group();

@@ -58,6 +58,7 @@ function say(notice) {
   }
 }
 
+/** @param {any} shown @param {Record<string, FileState>} files */
 function changes(shown, files) {
   const keys = Object.keys(shown.files);
   if (shown.page === "runs") keys.push(...Object.keys(files));
@@ -67,7 +68,10 @@ function changes(shown, files) {
   });
 }
 
-/** What a choice of the page offers; nothing if the page has no such choice. */
+/**
+ * What a choice of the page offers; nothing if the page has no such choice.
+ * @param {string} id
+ */
 function offered(id) {
   return document.getElementById(id) ? propsOf(id).data || [] : [];
 }
@@ -114,13 +118,16 @@ export async function ask() {
   const box = document.getElementById("notice");
   if (!box || asking || document.hidden) return;
   asking = true;
-  const answer = await question(box.dataset.source);
+  const answer = await question(box.dataset.source ?? "");
   asking = false;
   if (answer.files) compare(answer.files);
   else say({ text: answer.refused || GONE });
 }
 
-/** @returns {Promise<{files?: Object<string, FileState>, refused?: string}>} neither: no answer */
+/**
+ * @param {string} source
+ * @returns {Promise<{files?: Object<string, FileState>, refused?: string}>} neither: no answer
+ */
 async function question(source) {
   try {
     const signal = AbortSignal.timeout(PATIENCE);
@@ -141,7 +148,10 @@ export function listen() {
 
 // -- what Dash calls ------------------------------------------------------------------
 
-/** Put the answer to a refresh in place. */
+/**
+ * Put the answer to a refresh in place.
+ * @param {any} answer
+ */
 export function renew(answer) {
   if (!answer) return noUpdate();
   if (answer.refused) {
@@ -159,7 +169,7 @@ export function renew(answer) {
   const { launch, "stream-launch": stream } = answer.properties;
   pageHistory.expect({ launch: launch?.value, stream: stream?.value });
   for (const [id, props] of Object.entries(answer.properties)) set(id, props);
-  return { ...answer.shown, turn: shownPage().turn };
+  return { ...answer.shown, turn: shownPage()?.turn };
 }
 
 /** Ask at once when another page is shown: what changed before concerns it no more. */

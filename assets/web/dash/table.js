@@ -2,6 +2,7 @@
 import * as bus from "../core/bus.js";
 import * as csv from "../core/csv.js";
 import * as format from "../core/format.js";
+import { closest } from "../core/dom.js";
 
 /** What columns name as functions of their own. */
 export const FUNCTIONS = {
@@ -11,6 +12,7 @@ export const FUNCTIONS = {
   gvizSignedPercent: format.signedShare,
 };
 
+/** @param {Set<number>|null} wanted @param {GridApi} api */
 function showFilter(wanted, api) {
   const clear = document.getElementById("filter-clear");
   if (!clear) {
@@ -25,13 +27,14 @@ function showFilter(wanted, api) {
 /**
  * Save the table shown as a CSV file: as it is sorted and filtered, values as recorded, in the
  * units that the names of its columns say.
+ * @param {HTMLElement} button
  */
 async function save(button) {
   const kernels = document.getElementById("kernels-box");
   const id = kernels && !kernels.hidden ? "kernels" : "nodes";
   const grid = await window.dash_ag_grid.getApiAsync(id);
   grid.exportDataAsCsv({
-    fileName: `${csv.nameOf(button.dataset.name)}${id === "kernels" ? "-kernels" : ""}.csv`,
+    fileName: `${csv.nameOf(button.dataset.name ?? "")}${id === "kernels" ? "-kernels" : ""}.csv`,
     columnKeys: grid.getAllDisplayedColumns().map((c) => c.getColId()).filter((c) => c !== "open"),
     processCellCallback: ({ value }) => csv.cell(value),
     processHeaderCallback: ({ column }) => column.getColId(),
@@ -47,22 +50,23 @@ export function listen() {
     const wanted = event.detail === null ? null : new Set(event.detail);
     const api = await window.dash_ag_grid.getApiAsync("nodes");
     api.setGridOption("isExternalFilterPresent", () => wanted !== null);
-    api.setGridOption("doesExternalFilterPass", (row) => wanted === null || wanted.has(row.data.key));
+    api.setGridOption("doesExternalFilterPass", (/** @type {GridRow} */ row) => wanted === null || wanted.has(row.data.key));
     api.onFilterChanged();
     showFilter(wanted, api);
   });
   document.addEventListener("click", (event) => {
-    const button = event.target.closest("#save-csv");
+    const button = closest(event, "#save-csv");
     if (button) save(button);
-    if (event.target.id === "filter-clear") {
+    if (closest(event, "#filter-clear")) {
       bus.group(bus.PAGE).filter(null);
     }
   });
   document.addEventListener("input", (event) => {
-    if (event.target.id === "search" && window.dash_ag_grid) {
+    const { id, value } = /** @type {HTMLInputElement} */ (event.target);
+    if (id === "search" && window.dash_ag_grid) {
       window.dash_ag_grid
         .getApiAsync("nodes")
-        .then((api) => api.setGridOption("quickFilterText", event.target.value));
+        .then((api) => api.setGridOption("quickFilterText", value));
     }
   });
 }

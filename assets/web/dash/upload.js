@@ -3,6 +3,7 @@
  * gviz.app.uploads. Each has a line that says how far it is, or what is wrong with it.
  */
 import * as pageState from "./state.js";
+import { byId, closest } from "../core/dom.js";
 
 /** As PIECE_BYTES of gviz.app.uploads. */
 const PIECE = 4 << 20;
@@ -13,8 +14,12 @@ const TAKEN =
 /** A line that says a file is open has been seen by then (ms); its card stays. */
 const SEEN = 12_000;
 
-const box = () => document.getElementById("uploads");
+const box = () => byId("uploads");
 
+/**
+ * @template {keyof HTMLElementTagNameMap} K
+ * @param {K} tag @param {string} className @param {Element} parent @param {string} [text]
+ */
 function element(tag, className, parent, text) {
   const made = document.createElement(tag);
   made.className = className;
@@ -38,6 +43,7 @@ class Line {
     this.name = file.name;
   }
 
+  /** @param {number} bytes @param {number} size */
   sent(bytes, size) {
     this.bar.value = bytes;
     if (bytes < size) return;
@@ -75,6 +81,7 @@ class Line {
 
 // -- sending --------------------------------------------------------------------------
 
+/** @param {number} bytes */
 function megabytes(bytes) {
   return `${(bytes / (1 << 20)).toFixed(bytes < 10 << 20 ? 1 : 0)} MiB`;
 }
@@ -94,6 +101,7 @@ function objection(file) {
   return "";
 }
 
+/** @param {Record<string, string>} query @param {Blob} piece */
 async function post(query, piece) {
   const answer = await fetch(`${box().dataset.source}?${new URLSearchParams(query)}`, {
     method: "POST",
@@ -116,7 +124,8 @@ async function send(file) {
     let offset = 0;
     do {
       const piece = file.slice(offset, offset + PIECE);
-      const query = answer ? { id: answer.id, offset } : { name: file.name, size: file.size };
+      /** @type {Record<string, string>} */
+      const query = answer ? { id: answer.id, offset: `${offset}` } : { name: file.name, size: `${file.size}` };
       // The last piece is answered when the file has been read.
       if (offset + PIECE >= file.size) line.sent(file.size, file.size);
       answer = await post(query, piece);
@@ -127,7 +136,8 @@ async function send(file) {
     return true;
   } catch (error) {
     const lost = error instanceof TypeError; // what fetch throws without an answer
-    line.failed(lost ? `${file.name} could not be sent: gviz does not answer, or the file cannot be read.` : error.message);
+    const { message } = /** @type {Error} */ (error);
+    line.failed(lost ? `${file.name} could not be sent: gviz does not answer, or the file cannot be read.` : message);
     return false;
   }
 }
@@ -135,16 +145,18 @@ async function send(file) {
 /** @param {Iterable<File>} files */
 export async function sendAll(files) {
   let opened = 0;
-  for (const file of files) opened += await send(file);
+  for (const file of files) opened += Number(await send(file));
   if (opened) pageState.ask();
 }
 
 // -- dropping and choosing ------------------------------------------------------------
 
+/** @param {DragEvent} event */
 const carriesFiles = (event) => Array.from(event.dataTransfer?.types || []).includes("Files");
 /** Entered elements less those left: the drag is over the page while there are any. */
 let entered = 0;
 
+/** @param {boolean} on */
 function veil(on) {
   let sign = document.getElementById("drop-veil");
   if (on && !sign) {
@@ -175,15 +187,15 @@ export function listen() {
     event.preventDefault();
     entered = 0;
     veil(false);
-    sendAll(Array.from(event.dataTransfer.files));
+    sendAll(Array.from(event.dataTransfer?.files ?? []));
   });
   document.addEventListener("click", (event) => {
-    if (!event.target.closest("#open-files")) return;
+    if (!closest(event, "#open-files")) return;
     const input = document.createElement("input");
     input.type = "file";
     input.multiple = true;
     input.accept = [...SUFFIXES, ".gz"].join(",");
-    input.addEventListener("change", () => sendAll(Array.from(input.files)));
+    input.addEventListener("change", () => sendAll(Array.from(input.files ?? [])));
     input.click();
   });
 }

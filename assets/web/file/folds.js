@@ -6,7 +6,10 @@
  *   it leads to, and the fold around it
  */
 
-/** The place of the set that is these folds, or that of none. @param {Folds} all */
+/**
+ * The place of the set that is these folds, or that of none.
+ * @param {Folds} all @param {string[]} open
+ */
 export function placeOf(all, open) {
   const key = open.toSorted().join();
   return Math.max(0, all.sets.findIndex((set) => set.join() === key));

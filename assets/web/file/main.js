@@ -6,20 +6,25 @@ import * as keys from "../page/keys.js";
 import * as split from "../page/split.js";
 import { Nodes } from "../table/nodes.js";
 import * as address from "./address.js";
-import { Page, byId, theme } from "./page.js";
+import { Page, theme } from "./page.js";
 import * as store from "./store.js";
+import { byId } from "../core/dom.js";
 
 /** Where Mantine keeps the chosen scheme, as early/theme.js reads it. */
 const SCHEME = "mantine-color-scheme-value";
 /** Whoever was touched last shows a selection as it is; the others bring it into view. */
 const touched = lastTouched(["dag", "timeline", "memory", "nodes", "inspector"]);
 
+/** What is shown. @type {Page|null} */
 let page = null;
 
-/** Open what the address asks for. */
+/**
+ * Open what the address asks for.
+ * @param {any} file
+ */
 async function open(file) {
   const asked = address.read();
-  const { id } = file.graphs.find((one) => one.id === asked.graph) || file.graphs[0];
+  const { id } = file.graphs.find((/** @type {{id: number}} */ one) => one.id === asked.graph) || file.graphs[0];
   const [graph, columns] = await Promise.all([store.json(`graph-${id}`), store.json(`table-${id}`)]);
   if (page) page.close();
   page = new Page(graph, new Nodes(columns), asked, touched);
@@ -41,7 +46,7 @@ function switchTheme() {
 /** Whether a reader has chosen dark or light, here or on another page. */
 function isChosen() {
   try {
-    return ["dark", "light"].includes(window.localStorage.getItem(SCHEME));
+    return ["dark", "light"].includes(window.localStorage.getItem(SCHEME) ?? "");
   } catch {
     return false;
   }
@@ -52,6 +57,7 @@ function followSystem() {
   applyTheme(system.matches ? "dark" : "light");
 }
 
+/** @param {string} name */
 function applyTheme(name) {
   document.documentElement.setAttribute("data-mantine-color-scheme", name);
   const button = byId("theme-switch");
@@ -62,14 +68,14 @@ function applyTheme(name) {
 
 /** Show the file, or why that is not possible. */
 async function start() {
-  const box = byId("file");
+  const box = document.getElementById("file");
   if (!box) return;
   try {
     if (!window.DecompressionStream) throw new Error("it is too old; a browser of 2023 or later opens it");
     payloads.takeStored(store.payload);
     const file = await store.json("file");
     box.replaceWith(make(file.parts, file.frame));
-    const mark = element("img", { src: document.querySelector("link[rel=icon]").href, alt: "", width: "22", height: "22" });
+    const mark = element("img", { src: /** @type {HTMLLinkElement} */ (document.querySelector("link[rel=icon]")).href, alt: "", width: "22", height: "22" });
     byId("brand-mark").replaceWith(mark);
     byId("theme-switch").addEventListener("click", switchTheme);
     if (isChosen()) {
@@ -81,7 +87,8 @@ async function start() {
     window.addEventListener("hashchange", () => open(file));
     await open(file);
   } catch (error) {
-    (byId("page") || box).textContent = `This browser could not open the file: ${error.message}.`;
+    const { message } = /** @type {Error} */ (error);
+    (document.getElementById("page") ?? box).textContent = `This browser could not open the file: ${message}.`;
   }
 }
 

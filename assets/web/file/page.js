@@ -6,22 +6,49 @@ import { Table } from "../table/table.js";
 import * as address from "./address.js";
 import * as folds from "./folds.js";
 import { FileInspector } from "./inspector.js";
+import { byId, closest } from "../core/dom.js";
+/** @import { Frame, Props } from "../core/frame.js" */
+/** @import { Nodes } from "../table/nodes.js" */
+/** @import { State } from "./address.js" */
+/** @import { Graph } from "./store.js" */
+
+/** The views by the ids of their boxes. @type {Record<string, string>} */
 const VIEWS = { dag: "Dag", timeline: "Timeline", memory: "Memory" };
 
-export const byId = (id) => document.getElementById(id);
+/** A choice that the page may have. @param {string} id */
+const choiceOf = (id) => /** @type {HTMLSelectElement|null} */ (document.getElementById(id));
 
 /** "dark" or "light", as the document says. */
 export function theme() {
-  return document.documentElement.getAttribute("data-mantine-color-scheme");
+  return document.documentElement.getAttribute("data-mantine-color-scheme") ?? "light";
 }
 
-/** A place among `names`, or else the first of them. */
-const oneOf = (names, asked) => (names.includes(asked) ? asked : names[0]);
+/**
+ * A place among `names`, or else the first of them.
+ * @param {string[]} names @param {string} [asked]
+ */
+const oneOf = (names, asked = "") => (names.includes(asked) ? asked : names[0]);
+
+/**
+ * The part of the state that a control, or a group of them, sets.
+ * @type {Record<string, "launch"|"colour"|"fold"|"edges"|"layout"|"panel"|undefined>}
+ */
+const CHOICES = {
+  launch: "launch", colour: "colour", folding: "fold", data: "edges", layout: "layout", panel: "panel",
+};
 
 export class Page {
-  /** @param {Object} graph blob graph-ID @param {Nodes} nodes @param {Object} asked */
+  /**
+   * @param {Graph} graph @param {Nodes} nodes @param {Partial<State>} asked
+   * @param {() => string|null} touched
+   */
   constructor(graph, nodes, asked, touched) {
-    Object.assign(this, { graph, nodes, touched, frames: {}, filtered: null });
+    this.graph = graph;
+    this.nodes = nodes;
+    this.touched = touched;
+    /** @type {Record<string, Frame>} */ this.frames = {};
+    /** @type {number[]|null} */ this.filtered = null;
+    this.listening = new AbortController();
     this.name = graph.name;
     byId("page").replaceChildren(make(graph.parts, graph.page));
     byId("file-note").textContent = graph.note;
@@ -41,18 +68,24 @@ export class Page {
     if (this.state.node.length) this.table.show(this.state.node[0]);
   }
 
-  /** The state to begin with: what is asked for, where the file has it. */
+  /**
+   * The state to begin with: what is asked for, where the file has it.
+   * @param {Partial<State>} asked
+   * @returns {State}
+   */
   begin(asked) {
     const { graph } = this;
     const keys = Object.keys(graph.dag).map((key) => key.split("|"));
     const launches = Object.keys(graph.timeline);
-    const offered = (id) => Array.from(byId(id)?.options || [], (option) => !option.disabled && option.value);
+    /** @param {string} id */
+    const offered = (id) =>
+      Array.from(choiceOf(id)?.options ?? []).filter((option) => !option.disabled).map((option) => option.value);
     const fold = oneOf(Object.keys(graph.folds), asked.fold);
     const sets = this.foldsOf(fold);
     return {
       graph: graph.id,
       node: (asked.node || []).filter((id) => this.nodes.has(id)),
-      launch: oneOf([byId("launch")?.value ?? launches[0], ...launches], asked.launch),
+      launch: oneOf([choiceOf("launch")?.value ?? launches[0] ?? "", ...launches], asked.launch),
       colour: oneOf([graph.colour, ...offered("colour")], asked.colour),
       layout: oneOf([graph.layout, ...keys.map(([layout]) => layout)], asked.layout),
       fold,
@@ -63,14 +96,16 @@ export class Page {
     };
   }
 
+  /** @param {string} fold */
   foldsOf(fold) {
     return this.graph.folds[fold];
   }
 
   // -- the canvases -------------------------------------------------------------------
 
+  /** @param {string} name */
   frame(name) {
-    const box = byId(name);
+    const box = document.getElementById(name);
     if (!box) return;
     const { node } = this.state;
     this.frames[name] = openView(box, VIEWS[name], {
@@ -80,12 +115,16 @@ export class Page {
     });
   }
 
-  /** What a view is to show. */
+  /**
+   * What a view is to show.
+   * @param {string} name
+   */
   props(name) {
     const { colour, open, buffer } = this.state;
     return { source: this.source(name), colour, open, buffer, theme: theme() };
   }
 
+  /** @param {string} name */
   source(name) {
     const { graph, state } = this;
     if (name === "timeline") return `${graph.id}/${graph.timeline[state.launch]}`;
@@ -105,7 +144,7 @@ export class Page {
     this.settle();
   }
 
-  /** A view changed a property of its own. */
+  /** A view changed a property of its own. @param {Partial<Props>} change */
   told({ open, layout, buffer }) {
     if (buffer !== undefined) {
       this.state.buffer = buffer;
@@ -148,10 +187,15 @@ export class Page {
   settle() {
     const { state } = this;
     this.inspector.showNodes(state.node);
-    for (const name of ["launch", "colour"]) if (byId(name)) byId(name).value = state[name];
-    if (byId("folding")) byId("folding").value = state.fold;
-    if (byId("data")) byId("data").checked = state.edges === "data";
-    for (const name of ["layout", "panel"]) {
+    const values = { launch: state.launch, colour: state.colour, folding: state.fold };
+    for (const [id, value] of Object.entries(values)) {
+      const choice = choiceOf(id);
+      if (choice) choice.value = value;
+    }
+    const data = /** @type {HTMLInputElement|null} */ (document.getElementById("data"));
+    if (data) data.checked = state.edges === "data";
+    for (const name of /** @type {const} */ (["layout", "panel"])) {
+      /** @type {HTMLInputElement|null} */
       const choice = document.querySelector(`#${name} input[value="${state[name]}"]`);
       if (choice) choice.checked = true;
     }
@@ -165,7 +209,8 @@ export class Page {
     const memory = this.state.panel === "memory";
     byId("timeline-box").hidden = memory;
     byId("memory-box").hidden = !memory;
-    if (byId("eager-box")) byId("eager-box").hidden = memory;
+    const eager = document.getElementById("eager-box");
+    if (eager) eager.hidden = memory;
     if (memory && !this.frames.memory) this.frame("memory");
   }
 
@@ -182,33 +227,37 @@ export class Page {
   listen() {
     const page = byId("page");
     this.listening = new AbortController();
-    const on = (target, name, handler) =>
-      target.addEventListener(name, handler, { signal: this.listening.signal });
-    on(page, "change", (event) => this.choose(event.target));
-    on(page, "input", (event) => {
-      if (event.target.id !== "search") return;
-      this.table.change({ search: event.target.value });
+    const { signal } = this.listening;
+    page.addEventListener("change", (event) => this.choose(/** @type {HTMLInputElement} */ (event.target)), { signal });
+    page.addEventListener("input", (event) => {
+      const { id, value } = /** @type {HTMLInputElement} */ (event.target);
+      if (id !== "search") return;
+      this.table.change({ search: value });
       this.count();
-    });
-    on(page, "click", (event) => {
-      if (event.target.id === "filter-clear") this.group.filter(null);
-      if (event.target.id === "save-rows") this.table.saveCsv();
-      const following = event.target.closest("button[data-follow]");
-      if (following) this.follow(following.dataset.follow);
-    });
+    }, { signal });
+    page.addEventListener("click", (event) => {
+      const { id } = /** @type {Element} */ (event.target);
+      if (id === "filter-clear") this.group.filter(null);
+      if (id === "save-rows") this.table.saveCsv();
+      const following = closest(event, "button[data-follow]");
+      if (following) this.follow(following.dataset.follow ?? "");
+    }, { signal });
   }
 
+  /** Something was chosen. @param {HTMLInputElement} control */
   choose({ id, name, value, checked }) {
     if (id === "graph-choice") window.location.hash = `graph=${value}`;
-    const named = ["layout", "panel"].includes(name) && name;
-    const choice = { launch: "launch", colour: "colour", folding: "fold", data: "edges" }[id] || named;
+    const choice = CHOICES[id] ?? CHOICES[name];
     if (!choice) return;
     this.state[choice] = id === "data" ? (checked ? "data" : "all") : value;
     if (choice === "fold") this.state.open = [];
     this.update();
   }
 
-  /** Follow an address: the button of the inspector says which. */
+  /**
+   * Follow an address: the button of the inspector says which.
+   * @param {string} buffer
+   */
   follow(buffer) {
     Object.assign(this.state, { edges: "data", buffer });
     this.update();

@@ -1,5 +1,15 @@
-/** What a saved file has with it: blobs of data, and out of them the payloads that views ask for. */
+/**
+ * What a saved file has with it: blobs of data, and out of them the payloads that views ask for.
+ *
+ * @typedef {{id: number, name: string, note: string, parts: Part[], page: number, nothing: number,
+ *   colour: string, layout: string, columns: Column[], nodes_a_blob: number, baseline: string|null,
+ *   dag: Record<string, number>, timeline: Record<string, number>, memory: Record<string, number>,
+ *   folds: Record<string, Folds>}} Graph  the blob graph-ID: gviz.app.html_file.graph_data
+ */
 import * as payloads from "../core/payload.js";
+/** @import { Part } from "../core/parts.js" */
+/** @import { Column } from "../table/table.js" */
+/** @import { Folds } from "./folds.js" */
 
 /** @type {Map<string, Promise<any>>} what was unpacked, by name */
 const unpacked = new Map();
@@ -17,22 +27,23 @@ async function bytes(name) {
 
 /** A blob as bytes, unpacked once. @param {string} name @returns {Promise<ArrayBuffer>} */
 function buffer(name) {
-  if (!unpacked.has(name)) unpacked.set(name, bytes(name));
-  return unpacked.get(name);
+  const known = unpacked.get(name) ?? bytes(name);
+  unpacked.set(name, known);
+  return known;
 }
 
 /** A blob of JSON, unpacked and read once. @param {string} name @returns {Promise<any>} */
 export function json(name) {
   const key = `${name} as JSON`;
-  if (!unpacked.has(key)) {
-    unpacked.set(key, bytes(name).then((data) => JSON.parse(new TextDecoder().decode(data))));
-  }
-  return unpacked.get(key);
+  const known = unpacked.get(key) ?? bytes(name).then((data) => JSON.parse(new TextDecoder().decode(data)));
+  unpacked.set(key, known);
+  return known;
 }
 
 /**
  * The payload of a source: the number of a graph, the place of one of its headers, and "plain"
  * where what edges carry is not wanted.
+ * @param {string} source
  */
 export async function payload(source) {
   const [graph, place, plain] = source.split("/");

@@ -1,8 +1,16 @@
-/** One frame of the memory view: axis, steps, the map of addresses, other allocations, the pool. */
+/**
+ * One frame of the memory view: axis, steps, the map of addresses, other allocations, the pool.
+ *
+ * @typedef {{transform: TimeTransform, theme: Theme, pattern: CanvasPattern}} MemoryStyle
+ * @typedef {{x: number, y: number, w: number, h: number}} BarBox  on screen
+ */
 import * as canvas from "../core/canvas.js";
 import * as colour from "../core/colour.js";
 import * as format from "../core/format.js";
 import { AXIS, GUTTER, drawAxis as drawTimeAxis, toX } from "../core/axis.js";
+/** @import { TimeTransform } from "../core/axis.js" */
+/** @import { Pen, Size, Theme } from "../core/canvas.js" */
+/** @import { Bar, MemoryRow, MemoryScene, Peak, Spans } from "./scene.js" */
 
 /** Bars are at least so high and wide (CSS pixels), so that a small one can be met. */
 const LEAST = 3;
@@ -12,18 +20,26 @@ const USE = 3;
 /** Room right of the pool's lines for what they are. */
 const POOL_TEXT = 112;
 
+/** @param {Theme} theme */
 function fillOf(theme) {
   return colour.ofKind("MEM_ALLOC", theme.name);
 }
 
-/** From where to where a bar is drawn; what lives beyond the launch reaches the edges. */
+/**
+ * From where to where a bar is drawn; what lives beyond the launch reaches the edges.
+ * @param {Bar} bar @param {TimeTransform} t @param {Size} size
+ */
 function rangeOf(bar, t, size) {
   const left = Number.isNaN(bar.start) ? GUTTER : toX(t, bar.start);
   const right = Number.isNaN(bar.end) ? size.width : toX(t, bar.end);
   return { left, right: Math.max(right, left + LEAST) };
 }
 
-/** The box of a bar on screen, in its row. */
+/**
+ * The box of a bar on screen, in its row.
+ * @param {MemoryScene} scene @param {Bar} bar @param {MemoryRow} row @param {TimeTransform} t
+ * @param {Size} size
+ */
 export function boxOf(scene, bar, row, t, size) {
   const { left, right } = rangeOf(bar, t, size);
   if (!bar.life) return { x: left, y: row.y + 2, w: right - left, h: row.h - 4 };
@@ -32,6 +48,7 @@ export function boxOf(scene, bar, row, t, size) {
   return { x: left, y: row.y + Math.min(bar.offset * scale, row.h - h), w: right - left, h };
 }
 
+/** @param {Pen} ctx @param {MemoryScene} scene @param {MemoryStyle} style @param {Size} size */
 export function drawAxis(ctx, scene, style, size) {
   if (scene.timed) return drawTimeAxis(ctx, style, size, size.height);
   const { transform: t, theme } = style;
@@ -49,6 +66,10 @@ export function drawAxis(ctx, scene, style, size) {
   }
 }
 
+/**
+ * @param {Pen} ctx @param {MemoryRow} row @param {string[]} facts @param {MemoryStyle} style
+ * @param {Size} size
+ */
 export function drawHead(ctx, row, facts, style, size) {
   const { theme } = style;
   const y = row.y + row.h / 2 + 3;
@@ -56,8 +77,8 @@ export function drawHead(ctx, row, facts, style, size) {
   ctx.textAlign = "left";
   ctx.fillStyle = theme.ink;
   ctx.font = canvas.font(12.5, 650);
-  ctx.fillText(row.title, 12, y);
-  let x = 12 + canvas.textWidth(ctx, row.title, 12.5, 650) + 12;
+  ctx.fillText(row.title ?? "", 12, y);
+  let x = 12 + canvas.textWidth(ctx, row.title ?? "", 12.5, 650) + 12;
   ctx.font = canvas.font(11.5);
   ctx.fillStyle = theme.muted;
   // The first head shares its line with the buttons.
@@ -70,7 +91,10 @@ export function drawHead(ctx, row, facts, style, size) {
   }
 }
 
-/** Measured amounts of the pool that fit the scale of the steps. */
+/**
+ * Measured amounts of the pool that fit the scale of the steps.
+ * @param {MemoryScene} scene
+ */
 export function linesOf(scene) {
   const p = scene.payload;
   const last = p.pool_time.length - 1;
@@ -79,15 +103,22 @@ export function linesOf(scene) {
     { name: "most used (pool)", bytes: p.pool_used_high[last], dash: [2, 3] },
     { name: "reserved (pool)", bytes: p.pool_reserved[last], dash: [7, 4] },
   ];
-  return found.filter(({ bytes }) => bytes > 0 && bytes <= TALL * scene.peak.bytes);
+  return found.filter(({ bytes }) => bytes > 0 && bytes <= TALL * (scene.peak?.bytes ?? 0));
 }
 
-/** The steps of what is allocated, the peak, and what the pool held. */
+/**
+ * The steps of what is allocated, the peak, and what the pool held.
+ * @param {Pen} ctx @param {MemoryScene} scene @param {MemoryRow} row @param {MemoryStyle} style
+ * @param {Size} size
+ */
 export function drawChart(ctx, scene, row, style, size) {
   const { transform: t, theme } = style;
   const { step_time: time, step_bytes: bytes } = scene.payload;
+  const { peak } = scene;
+  if (!peak) return;
   const lines = linesOf(scene);
-  const most = Math.max(scene.peak.bytes, ...lines.map((line) => line.bytes)) * 1.08 || 1;
+  const most = Math.max(peak.bytes, ...lines.map((line) => line.bytes)) * 1.08 || 1;
+  /** @param {number} n */
   const toY = (n) => row.y + row.h * (1 - n / most);
   ctx.beginPath();
   ctx.moveTo(toX(t, 0), row.y + row.h);
@@ -108,9 +139,13 @@ export function drawChart(ctx, scene, row, style, size) {
   ctx.lineWidth = 1.5;
   ctx.stroke();
   for (const line of lines) drawLevel(ctx, line, toY(line.bytes), style, size);
-  drawPeak(ctx, scene, toX(t, scene.peak.time), toY(scene.peak.bytes), style, size);
+  drawPeak(ctx, peak, toX(t, peak.time), toY(peak.bytes), style, size);
 }
 
+/**
+ * @param {Pen} ctx @param {{name: string, bytes: number, dash: number[]}} given @param {number} y
+ * @param {{theme: Theme}} given @param {Size} size
+ */
 function drawLevel(ctx, { name, bytes, dash }, y, { theme }, size) {
   ctx.beginPath();
   ctx.moveTo(GUTTER, y);
@@ -127,12 +162,16 @@ function drawLevel(ctx, { name, bytes, dash }, y, { theme }, size) {
   ctx.fillText(`${name} ${format.bytes(bytes)}`, size.width - 6, y + 2);
 }
 
-function drawPeak(ctx, scene, x, y, { theme }, size) {
+/**
+ * @param {Pen} ctx @param {Peak} peak @param {number} x @param {number} y
+ * @param {{theme: Theme}} given @param {Size} size
+ */
+function drawPeak(ctx, peak, x, y, { theme }, size) {
   ctx.beginPath();
   ctx.arc(x, y, 3.5, 0, 2 * Math.PI);
   ctx.fillStyle = theme.ink;
   ctx.fill();
-  const text = `peak ${format.bytes(scene.peak.bytes)}`;
+  const text = `peak ${format.bytes(peak.bytes)}`;
   const w = canvas.textWidth(ctx, text, 11, 600);
   ctx.font = canvas.font(11, 600);
   ctx.textBaseline = "bottom";
@@ -140,7 +179,11 @@ function drawPeak(ctx, scene, x, y, { theme }, size) {
   ctx.fillText(text, x + (ctx.textAlign === "left" ? 6 : -6), y - 2);
 }
 
-/** A bar, the nodes that are given it as strokes along its foot, and its size. */
+/**
+ * A bar, the nodes that are given it as strokes along its foot, and its size.
+ * @param {Pen} ctx @param {MemoryScene} scene @param {Bar} bar @param {BarBox} box
+ * @param {MemoryStyle} style @param {Size} size @param {{dim: boolean, ring: number}} look
+ */
 export function drawBar(ctx, scene, bar, box, style, size, look) {
   const { transform: t, theme } = style;
   const fade = look.dim ? 0.3 : 1;
@@ -148,7 +191,7 @@ export function drawBar(ctx, scene, bar, box, style, size, look) {
   // What lives is a block; what is only known to be given is a line with its uses.
   const foot = bar.life ? Math.min(USE, box.h / 2) : box.h - 1;
   ctx.fillStyle = bar.life ? fillOf(theme) : theme.host;
-  if (ctx.vector) ctx.about(`${format.bytes(bar.bytes)} at ${scene.addressOf(bar.allocation)}`);
+  ctx.about?.(`${format.bytes(bar.bytes)} at ${scene.addressOf(bar.allocation)}`);
   if (bar.life) ctx.fillRect(box.x, box.y, Math.max(LEAST, box.w - 0.75), Math.max(LEAST, box.h - 0.75));
   else ctx.fillRect(box.x, box.y + box.h / 2 - 1, box.w, 2);
   if (bar.life && bar.free === null) drawOpenEnd(ctx, scene, box, style, size);
@@ -169,7 +212,11 @@ export function drawBar(ctx, scene, bar, box, style, size, look) {
   }
 }
 
-/** When nodes are given it, as strokes; those that share a pixel are one. */
+/**
+ * When nodes are given it, as strokes; those that share a pixel are one.
+ * @param {Pen} ctx @param {Spans} given @param {number} y @param {number} h
+ * @param {TimeTransform} t @param {Size} size
+ */
 function drawUses(ctx, { start, end }, y, h, t, size) {
   let covered = GUTTER;
   for (let n = 0; n < start.length; n++) {
@@ -182,7 +229,11 @@ function drawUses(ctx, { start, end }, y, h, t, size) {
   }
 }
 
-/** Beyond the launch: hatched, as it has no end that is known. */
+/**
+ * Beyond the launch: hatched, as it has no end that is known.
+ * @param {Pen} ctx @param {MemoryScene} scene @param {BarBox} box @param {MemoryStyle} style
+ * @param {Size} size
+ */
 function drawOpenEnd(ctx, scene, box, style, size) {
   const from = Math.max(box.x, toX(style.transform, scene.header.total));
   if (from >= size.width) return;
@@ -190,6 +241,10 @@ function drawOpenEnd(ctx, scene, box, style, size) {
   ctx.fillRect(from, box.y, size.width - from, box.h - 0.75);
 }
 
+/**
+ * @param {Pen} ctx @param {Bar} bar @param {BarBox} box @param {MemoryStyle} style @param {Size} size
+ * @param {string} ink
+ */
 function drawWords(ctx, bar, box, style, size, ink) {
   if (box.h < 11) return;
   const left = Math.max(box.x, GUTTER) + 5;
@@ -206,7 +261,11 @@ function drawWords(ctx, bar, box, style, size, ink) {
   ctx.fillText(text, left, box.y + Math.min(box.h / 2, 12) + 0.5);
 }
 
-/** Where ranges of addresses begin, at the left; and lines between ranges. */
+/**
+ * Where ranges of addresses begin, at the left; and lines between ranges.
+ * @param {Pen} ctx @param {MemoryScene} scene @param {MemoryRow} row @param {MemoryStyle} style
+ * @param {Size} size
+ */
 export function drawRanges(ctx, scene, row, style, size) {
   const p = scene.payload;
   ctx.textAlign = "right";
@@ -226,18 +285,25 @@ export function drawRanges(ctx, scene, row, style, size) {
   }
 }
 
-/** What the pool held over the run: reserved as a line, used as an area, a device each. */
+/**
+ * What the pool held over the run: reserved as a line, used as an area, a device each.
+ * @param {Pen} ctx @param {MemoryScene} scene @param {MemoryRow} row @param {MemoryStyle} style
+ * @param {Size} size
+ */
 export function drawPool(ctx, scene, row, style, size) {
   const p = scene.payload;
   const after = scene.header.launch_after_ns;
   const total = Math.max(1, ...p.pool_time, after || 0);
+  /** @param {number} ns */
   const toPoolX = (ns) => GUTTER + ((size.width - GUTTER - POOL_TEXT) * ns) / total;
   const most = Math.max(1, ...p.pool_reserved, ...p.pool_used) * 1.1;
   const base = row.y + row.h - 6;
+  /** @param {number} n */
   const toY = (n) => base - (row.h - 12) * (n / most);
-  for (const device of new Set(p.pool_device)) {
-    const at = Array.from(p.pool_device.keys()).filter((n) => p.pool_device[n] === device);
-    for (const [name, dash] of [["used", []], ["reserved", [7, 4]]]) {
+  const devices = /** @type {Int32Array} */ (p.pool_device);
+  for (const device of new Set(devices)) {
+    const at = Array.from(devices.keys()).filter((n) => devices[n] === device);
+    for (const { name, dash } of [{ name: "used", dash: [] }, { name: "reserved", dash: [7, 4] }]) {
       const values = p[`pool_${name}`];
       ctx.beginPath();
       at.forEach((n, step) => {
@@ -263,6 +329,7 @@ export function drawPool(ctx, scene, row, style, size) {
   if (after !== null) drawMoment(ctx, toPoolX(after), row, style);
 }
 
+/** @param {Pen} ctx @param {number} x @param {MemoryRow} row @param {{theme: Theme}} given */
 function drawMoment(ctx, x, row, { theme }) {
   ctx.setLineDash([3, 3]);
   ctx.beginPath();

@@ -11,6 +11,12 @@ import * as sharedTimes from "../core/shared_times.js";
 import * as memoryDraw from "./draw.js";
 import { MemoryScene } from "./scene.js";
 import { AXIS, GUTTER } from "../core/axis.js";
+/** @import { Group } from "../core/bus.js" */
+/** @import { Pen, Size, Theme } from "../core/canvas.js" */
+/** @import { Frame } from "../core/frame.js" */
+/** @import { Payload } from "../core/payload.js" */
+/** @import { BarBox, MemoryStyle } from "./draw.js" */
+/** @import { Bar, MemoryRow } from "./scene.js" */
 
 const MOST_ZOOM = 0.5;
 const END_ROOM = 76;
@@ -24,10 +30,16 @@ export class Memory {
     this.transform = { k: 1, x: 0 };
     this.scroll = 0;
     this.stop = () => {};
-    this.rows = [];
+    /** As they stand on screen. @type {MemoryRow[]} */ this.rows = [];
+    /** Of bars, by number; none before the first picture. @type {BarBox[]|null} */ this.boxes = null;
     this.current = -1;
+    /** Whether everything is shown, whatever the size. */ this.fitted = false;
+    /** How far the rows can be scrolled. */ this.overflow = 0;
+    /** Of the payload: nothing is asked before {@link load} but by gestures, which look. @type {MemoryScene} */
+    this.scene = /** @type {any} */ (null);
   }
 
+  /** @param {Payload} payload */
   caption(payload) {
     const { graph_name: name, note, axis } = payload.header;
     const along = axis === "time" ? "along the launch" : "in the order of the graph";
@@ -35,11 +47,13 @@ export class Memory {
     return `Memory of ${name} ${along}: ${format.counted(payload.life_alloc.length, "allocation")}.`;
   }
 
+  /** @param {Payload} payload */
   label(payload) {
     const keys = payload.header.note ? "" : " Up and down go from one to the next.";
     return this.caption(payload) + keys;
   }
 
+  /** @param {Payload} payload */
   load(payload) {
     this.scene = new MemoryScene(payload);
     this.scroll = 0;
@@ -50,12 +64,16 @@ export class Memory {
     this.fit(false);
   }
 
+  /** @param {Pen} ctx @param {Size} size */
   style(ctx, size) {
     const { theme } = this.frame;
     return { transform: this.transform, theme, pattern: canvas.hatch(ctx, theme, size.ratio) };
   }
 
-  /** Rows as they stand on screen; the boxes of bars by number. */
+  /**
+   * Rows as they stand on screen; the boxes of bars by number.
+   * @param {Size} size
+   */
   arrange(size) {
     const { rows, bottom } = this.scene.arrange(size.height);
     this.overflow = Math.max(0, bottom - size.height);
@@ -63,12 +81,19 @@ export class Memory {
     this.rows = rows.map((row) => ({ ...row, y: row.y - this.scroll }));
     const map = this.rows.find((row) => row.kind === "map");
     const given = new Map(this.rows.filter((r) => r.kind === "given").map((r) => [r.bar, r]));
-    const rowOf = (bar, n) => (bar.life ? map : given.get(n));
+    /** @param {Bar} bar @param {number} n */
+    const rowOf = (bar, n) => /** @type {MemoryRow} */ (bar.life ? map : given.get(n));
     this.boxes = this.scene.bars.map((bar, n) =>
       memoryDraw.boxOf(this.scene, bar, rowOf(bar, n), this.transform, size)
     );
   }
 
+  /** The box of a bar on screen, once there is a picture. @param {number} n */
+  boxAt(n) {
+    return /** @type {BarBox[]} */ (this.boxes)[n];
+  }
+
+  /** @param {Pen} ctx @param {Size} size */
   draw(ctx, size) {
     sharedTimes.share(this, this.scene.header.launch_id);
     if (this.fitted) this.transform = this.fitTransform();
@@ -85,6 +110,7 @@ export class Memory {
     ctx.restore();
   }
 
+  /** @param {Pen} ctx @param {MemoryRow} row @param {MemoryStyle} style @param {Size} size */
   drawRow(ctx, row, style, size) {
     const { scene } = this;
     const draw = memoryDraw;
@@ -97,11 +123,15 @@ export class Memory {
     ctx.clip();
     if (row.kind === "chart") draw.drawChart(ctx, scene, row, style, size);
     if (row.kind === "map") this.drawBars(ctx, 0, scene.lifeCount, style, size);
-    if (row.kind === "given") this.drawBars(ctx, row.bar, row.bar + 1, style, size);
+    if (row.kind === "given") this.drawBars(ctx, row.bar ?? 0, (row.bar ?? 0) + 1, style, size);
     ctx.restore();
     if (row.kind === "given") this.drawLabel(ctx, row, style);
   }
 
+  /**
+   * @param {Pen} ctx @param {number} first @param {number} last @param {MemoryStyle} style
+   * @param {Size} size
+   */
   drawBars(ctx, first, last, style, size) {
     const { selected } = this.frame.group;
     const wanted = new Set(selected);
@@ -109,25 +139,30 @@ export class Memory {
       const bar = this.scene.bars[n];
       const mine = this.involves(bar, wanted);
       const look = { dim: wanted.size > 0 && !mine, ring: n === this.current ? 2.5 : mine ? 1.25 : 0 };
-      memoryDraw.drawBar(ctx, this.scene, bar, this.boxes[n], style, size, look);
+      memoryDraw.drawBar(ctx, this.scene, bar, this.boxAt(n), style, size, look);
     }
   }
 
+  /** @param {Pen} ctx @param {MemoryRow} row @param {{theme: Theme}} given */
   drawLabel(ctx, row, { theme }) {
     ctx.font = canvas.font(9.5);
     ctx.textAlign = "right";
     ctx.textBaseline = "middle";
     ctx.fillStyle = theme.muted;
-    const { bytes } = this.scene.bars[row.bar];
+    const { bytes } = this.scene.bars[row.bar ?? 0];
     ctx.fillText(format.bytes(bytes), GUTTER - 8, row.y + row.h / 2 + 0.5);
   }
 
+  /** @param {Bar} bar @param {Set<number|null|undefined>} wanted */
   involves(bar, wanted) {
     if (!wanted.size) return false;
     return wanted.has(bar.alloc) || wanted.has(bar.free) || bar.nodes.some((id) => wanted.has(id));
   }
 
-  /** What stands behind the title of a section. */
+  /**
+   * What stands behind the title of a section.
+   * @param {MemoryRow} row
+   */
   factsOf(row) {
     const { scene } = this;
     const { counted, bytes } = format;
@@ -135,7 +170,7 @@ export class Memory {
       const open = scene.bars.filter((bar) => bar.life && bar.free === null).length;
       const { peak, header } = scene;
       return [
-        `peak ${bytes(peak.bytes)} at ${this.text(Math.max(0, peak.time))} (derived)`,
+        `peak ${bytes(peak?.bytes ?? 0)} at ${this.text(Math.max(0, peak?.time ?? 0))} (derived)`,
         counted(scene.lifeCount, "allocation"),
         ...(open ? [`${open} not freed here`] : []),
         header.ordinal === null ? "by the order of the graph: no times" : `launch #${header.ordinal}`,
@@ -149,7 +184,10 @@ export class Memory {
     return [`measured, ${counted(scene.payload.pool_time.length, "sample")}`, "all graphs of the process"];
   }
 
-  /** A place on the axis, in words. */
+  /**
+   * A place on the axis, in words.
+   * @param {number} at
+   */
   text(at) {
     return this.scene.timed ? format.time(at) : `row ${at}`;
   }
@@ -164,11 +202,13 @@ export class Memory {
     return { k: Math.max(1e-9, (this.room() - END_ROOM) / Math.max(1e-9, this.scene.header.total)), x: 0 };
   }
 
+  /** @param {{k: number, x: number}} given */
   bounded({ k, x }) {
     const least = Math.min(0, this.room() * 0.25 - this.scene.header.total * k);
     return { k, x: Math.min(0, Math.max(least, x)) };
   }
 
+  /** @param {boolean} smooth */
   fit(smooth) {
     if (!this.scene) return;
     this.stop();
@@ -186,6 +226,7 @@ export class Memory {
     this.frame.redraw();
   }
 
+  /** @param {number} x @param {number} y @param {number} factor */
   zoom(x, y, factor) {
     if (!this.scene) return;
     this.stop();
@@ -199,10 +240,12 @@ export class Memory {
     this.frame.redraw();
   }
 
+  /** @param {number} factor */
   zoomBy(factor) {
     this.zoom(GUTTER + this.room() / 2, 0, factor);
   }
 
+  /** @param {number} dx @param {number} dy */
   pan(dx, dy) {
     if (!this.scene) return;
     this.stop();
@@ -212,7 +255,10 @@ export class Memory {
     this.frame.redraw();
   }
 
-  /** Scroll until the first bar that a node is part of is in sight. */
+  /**
+   * Scroll until the first bar that a node is part of is in sight.
+   * @param {number|null} id
+   */
   show(id) {
     if (!this.boxes || this.current >= 0) return this.frame.redraw();
     const n = this.scene.bars.findIndex((bar) => this.involves(bar, new Set([id])));
@@ -220,8 +266,9 @@ export class Memory {
     this.frame.redraw();
   }
 
+  /** @param {number} n */
   reveal(n) {
-    const { y, h } = this.boxes[n];
+    const { y, h } = this.boxAt(n);
     const top = AXIS + 8;
     const bottom = this.frame.size.height - 8;
     if (y < top) this.scroll -= top - y;
@@ -230,6 +277,7 @@ export class Memory {
 
   // -- gestures ---------------------------------------------------------------------
 
+  /** @param {number} x @param {number} y */
   barAt(x, y) {
     if (!this.boxes || x < GUTTER || y < AXIS) return -1;
     return this.boxes.findLastIndex(
@@ -238,11 +286,13 @@ export class Memory {
     );
   }
 
+  /** @param {Bar} bar */
   nodesOf(bar) {
     const ids = [bar.alloc, ...bar.nodes, bar.free];
     return Array.from(new Set(ids.filter((id) => id !== null && id !== undefined)));
   }
 
+  /** @param {number} x @param {number} y @param {MouseEvent} event */
   click(x, y, event) {
     if (!this.scene) return;
     const n = this.barAt(x, y);
@@ -254,22 +304,29 @@ export class Memory {
     this.fit(true);
   }
 
+  /** @param {number|null} x @param {number|null} y */
   hover(x, y) {
     if (!this.scene) return;
-    const n = x === null ? -1 : this.barAt(x, y);
-    const bar = this.scene.bars[n];
+    if (x === null || y === null) {
+      this.frame.group.hover(null);
+      this.frame.tip(null);
+      return;
+    }
+    const bar = this.scene.bars[this.barAt(x, y)];
     this.frame.group.hover(bar ? bar.alloc ?? bar.nodes[0] : null);
     this.frame.tip(bar ? this.describe(bar) : this.describeChart(x, y), x, y);
   }
 
+  /** @param {number} x @param {number} y */
   describeChart(x, y) {
-    const row = x === null ? null : this.rows.find((r) => r.kind === "chart" && y >= r.y && y <= r.y + r.h);
+    const row = this.rows.find((r) => r.kind === "chart" && y >= r.y && y <= r.y + r.h);
     if (!row || x < GUTTER) return null;
     const at = (x - GUTTER - this.transform.x) / this.transform.k;
     if (at < 0 || at > this.scene.header.total) return null;
     return [[`${format.bytes(this.scene.bytesAt(at))} allocated`], ["at", this.text(at)]];
   }
 
+  /** @param {Bar} bar */
   describe(bar) {
     const { scene } = this;
     const { bytes, counted } = format;
@@ -292,7 +349,10 @@ export class Memory {
     return rows;
   }
 
-  /** Which node, and when it ran: between the nodes around it, as it has no time itself. */
+  /**
+   * Which node, and when it ran: between the nodes around it, as it has no time itself.
+   * @param {number|null} id @param {number} at @param {number} latest @param {string} otherwise
+   */
   whenOf(id, at, latest, otherwise) {
     if (id === null) return otherwise;
     if (!this.scene.timed) return `node ${id}, ${this.text(at)}`;
@@ -302,6 +362,7 @@ export class Memory {
 
   // -- keys -------------------------------------------------------------------------
 
+  /** @param {KeyboardEvent} event */
   key(event) {
     const pan = { ArrowLeft: 80, ArrowRight: -80 }[event.key];
     if (pan) this.pan(pan, 0);
@@ -310,7 +371,10 @@ export class Memory {
     return !!pan || !!step;
   }
 
-  /** Select the next bar, and say what it is. */
+  /**
+   * Select the next bar, and say what it is.
+   * @param {number} step
+   */
   go(step) {
     const { bars } = this.scene;
     if (!bars.length) return;
@@ -324,9 +388,12 @@ export class Memory {
     this.frame.redraw();
   }
 
-  /** Where the tooltip of a bar hangs: at its end, in sight. */
+  /**
+   * Where the tooltip of a bar hangs: at its end, in sight.
+   * @param {number} n
+   */
   spotOf(n) {
-    const { x, y, w, h } = this.boxes[n];
+    const { x, y, w, h } = this.boxAt(n);
     return { x: Math.min(x + w, this.frame.size.width - 8), y: y + h };
   }
 
@@ -342,6 +409,7 @@ export class Memory {
     return `${nodes} selected, in ${format.counted(mine, "allocation")}.`;
   }
 
+  /** @param {Group} group */
   hear(group) {
     // What is selected elsewhere is no longer the bar that was picked.
     const bar = this.scene && this.scene.bars[this.current];
@@ -350,10 +418,11 @@ export class Memory {
 
   // -- what tests ask ---------------------------------------------------------------
 
+  /** @param {number|null} id */
   locate(id) {
     const n = this.boxes ? this.scene.bars.findIndex((bar) => bar.alloc === id) : -1;
     if (n < 0) return null;
-    const { x, y, w, h } = this.boxes[n];
+    const { x, y, w, h } = this.boxAt(n);
     const right = Math.min(x + w, this.frame.size.width);
     return { x: (Math.max(x, GUTTER) + right) / 2, y: y + h / 2 };
   }

@@ -1,5 +1,19 @@
-/** Memory along a launch as arrays: lifetimes, who is given what, and where the rows stand. */
+/**
+ * Memory along a launch as arrays: lifetimes, who is given what, and where the rows stand.
+ *
+ * @typedef {{start: Float64Array, end: Float64Array}} Spans  when nodes ran, by start
+ * @typedef {{life: true, allocation: number, bytes: number, offset: number, alloc: number|null,
+ * free: number|null, start: number, end: number, allocLatest: number, freeLatest: number,
+ * freed: string, nodes: number[], spans: Spans}} Life  what is allocated or freed here
+ * @typedef {{life: false, allocation: number, bytes: number, start: number, end: number,
+ * nodes: number[], spans: Spans, alloc?: undefined, free?: undefined}} Given  what is not
+ * @typedef {Life|Given} Bar
+ * @typedef {{kind: "head"|"chart"|"space"|"map"|"given"|"pool", y: number, h: number, about?: string,
+ * title?: string, bar?: number}} MemoryRow
+ * @typedef {{at: number, time: number, bytes: number}} Peak
+ */
 import { AXIS } from "../core/axis.js";
+/** @import { Payload } from "../core/payload.js" */
 
 const NONE = 0xffffffff;
 const HEAD = 26;
@@ -11,24 +25,29 @@ const ROW = 15;
 const POOL = 58;
 
 export class MemoryScene {
-  /** @param {import("./payload").Payload} payload */
+  /** @param {Payload} payload */
   constructor(payload) {
     this.payload = payload;
     this.header = payload.header;
     this.timed = this.header.axis === "time";
+    /** @type {Map<number, number>} */
     this.index = new Map();
-    payload.node_id.forEach((id, i) => this.index.set(id, i));
+    payload.node_id.forEach((/** @type {number} */ id, /** @type {number} */ i) => this.index.set(id, i));
+    /** Addresses in each allocation, by place. @type {Set<number>[]} */ this.places = [];
+    /** Nodes that are given addresses in each allocation. @type {number[][]} */ this.users = [];
     this.joinUsers();
-    /** Bars: what is allocated or freed here, then what nodes are given besides. */
+    /** What is allocated or freed here, then what nodes are given besides. @type {Bar[]} */
     this.bars = [...this.lives(), ...this.given()];
-    this.lifeCount = payload.life_alloc.length;
-    this.depth = payload.range_bytes.reduce((sum, n) => sum + n, 0);
+    /** @type {number} */ this.lifeCount = payload.life_alloc.length;
+    /** @type {number} */
+    this.depth = payload.range_bytes.reduce((/** @type {number} */ sum, /** @type {number} */ n) => sum + n, 0);
     this.peak = this.findPeak();
   }
 
   /** Node ids that are given addresses in each allocation, in the order of the graph. */
   joinUsers() {
     const { use_node: node, use_place: place, use_order: order, place_allocation: at } = this.payload;
+    /** @type {Map<number, number>[]} */
     const users = Array.from(this.payload.allocation_bytes, () => new Map());
     this.places = users.map(() => new Set());
     for (let u = 0; u < node.length; u++) {
@@ -38,22 +57,28 @@ export class MemoryScene {
       this.places[allocation].add(place[u]);
     }
     this.users = users.map((found) =>
-      Array.from(found.keys()).sort((a, b) => found.get(a) - found.get(b) || a - b)
+      Array.from(found).sort(([a, first], [b, second]) => first - second || a - b).map(([id]) => id)
     );
   }
 
-  /** When nodes ran, by start. */
+  /**
+   * When nodes ran, by start.
+   * @param {number[]} nodes
+   */
   spansOf(nodes) {
     const { node_start: start, node_end: end } = this.payload;
-    const at = Int32Array.from(nodes, (id) => this.index.get(id));
+    const at = Int32Array.from(nodes, (id) => this.index.get(id) ?? 0);
     at.sort((a, b) => start[a] - start[b]);
     return { start: Float64Array.from(at, (i) => start[i]), end: Float64Array.from(at, (i) => end[i]) };
   }
 
+  /** @returns {Life[]} */
   lives() {
     const p = this.payload;
+    /** @param {number} n @param {(number|null)[]} own */
     const used = (n, own) => this.users[p.life_allocation[n]].filter((id) => !own.includes(id));
-    return Array.from(p.life_alloc, (alloc, n) => ({
+    const allocating = /** @type {Uint32Array} */ (p.life_alloc);
+    return Array.from(allocating, (alloc, n) => ({
       life: true,
       allocation: p.life_allocation[n],
       bytes: p.life_bytes[n],
@@ -70,9 +95,11 @@ export class MemoryScene {
     }));
   }
 
+  /** @returns {Given[]} */
   given() {
     const p = this.payload;
     const own = new Set(p.life_allocation);
+    /** @type {Given[]} */
     const found = [];
     this.users.forEach((nodes, allocation) => {
       if (own.has(allocation) || !nodes.length) return;
@@ -90,6 +117,7 @@ export class MemoryScene {
     return found.sort((a, b) => a.start - b.start || a.allocation - b.allocation);
   }
 
+  /** @returns {Peak|null} */
   findPeak() {
     const { step_bytes: bytes, step_time: time } = this.payload;
     if (!bytes.length) return null;
@@ -97,31 +125,46 @@ export class MemoryScene {
     return { at, time: time[at], bytes: bytes[at] };
   }
 
-  /** How much is allocated at a time. */
+  /**
+   * How much is allocated at a time.
+   * @param {number} time
+   */
   bytesAt(time) {
     const { step_time: times, step_bytes: bytes } = this.payload;
-    const at = times.findLastIndex((t) => t <= time);
+    const at = times.findLastIndex((/** @type {number} */ t) => t <= time);
     return at < 0 ? 0 : bytes[at];
   }
 
+  /** @param {number} allocation */
   addressOf(allocation) {
     return this.hex(this.payload.allocation_high[allocation], this.payload.allocation_low[allocation]);
   }
 
+  /** @param {number} high @param {number} low */
   hex(high, low) {
     return `0x${((BigInt(high) << 32n) | BigInt(low)).toString(16)}`;
   }
 
-  /** Bars that share addresses with a bar, one after the other. */
+  /**
+   * Bars that share addresses with a bar, one after the other.
+   * @param {Bar} bar
+   */
   sharing(bar) {
-    const over = (other) => other.offset < bar.offset + bar.bytes && bar.offset < other.offset + other.bytes;
-    return this.bars.filter((other) => bar.life && other.life && other !== bar && over(other));
+    if (!bar.life) return [];
+    const { offset, bytes } = bar;
+    return this.bars.filter((other) =>
+      other.life && other !== bar && other.offset < offset + bytes && offset < other.offset + other.bytes);
   }
 
-  /** Rows from the top down, for a height: {kind, y, h}; `bottom` is where they end. */
+  /**
+   * Rows from the top down, for a height: {kind, y, h}; `bottom` is where they end.
+   * @param {number} height
+   */
   arrange(height) {
+    /** @type {MemoryRow[]} */
     const rows = [];
     let y = AXIS;
+    /** @param {MemoryRow["kind"]} kind @param {number} h @param {Partial<MemoryRow>} [more] */
     const add = (kind, h, more = {}) => {
       rows.push({ kind, y, h, ...more });
       y += h;

@@ -3,31 +3,33 @@
  * selected by a click and pointed at by mouse and focus.
  */
 import { element } from "../core/parts.js";
+import { closest } from "../core/dom.js";
 
 const NAMED = "button[data-node]";
 
-/** The node that a button of the inspector names, or null. @param {Element} target */
-export function nodeOf(target) {
-  const named = target?.closest?.(NAMED);
+/** The node that a button of the inspector names, or null. @param {Event} event on it */
+export function nodeOf(event) {
+  const named = closest(event, NAMED);
   return named ? Number(named.dataset.node) : null;
 }
 
 export class Inspector {
-  /** @param {Element} box @param {function(number[]): void} select */
+  /** @param {HTMLElement} box @param {(nodes: number[]) => void} select */
   constructor(box, select) {
     this.box = box;
     /** What is shown, or on its way: a later answer to an earlier question is dropped. */
+    /** @type {string|null} */
     this.key = null;
     box.addEventListener("click", (event) => {
-      const node = nodeOf(event.target);
+      const node = nodeOf(event);
       if (node !== null) select([node]);
     });
   }
 
   /**
    * Show what is made, unless something else is asked for meanwhile.
-   * @param {string} key what it is about @param {function(): Promise<Element>} make
-   * @returns {Promise<Element|null>} what is shown now; null: nothing new
+   * @param {string} key what it is about @param {() => Promise<HTMLElement>} make
+   * @returns {Promise<HTMLElement|null>} what is shown now; null: nothing new
    */
   async show(key, make) {
     if (key === this.key) return null;
@@ -40,14 +42,16 @@ export class Inspector {
 
   /** Say why nothing is shown. @param {string} text */
   say(text) {
-        this.key = null;
+    this.key = null;
     this.box.replaceChildren(
       element("div", { class: "gv-message" }, element("h1", {}, "Not shown"), element("p", {}, text)));
   }
 
   /** Point at a node where it is named. @param {number|null} node */
   mark(node) {
-    for (const named of this.box.querySelectorAll(NAMED)) {
+    /** @type {NodeListOf<HTMLElement>} */
+    const buttons = this.box.querySelectorAll(NAMED);
+    for (const named of buttons) {
       named.classList.toggle("gv-pointed", Number(named.dataset.node) === node);
     }
   }

@@ -1,13 +1,16 @@
 // Keys of the pages: "/" searches the table, "?" shows the keys, Escape leaves the search and
 // closes popovers, and keys that scroll scroll the page. The browser itself closes a dialog on
 // Escape.
+import { closest } from "../core/dom.js";
 
 const SCROLLING = new Set(["PageDown", "PageUp", "Home", "End", "ArrowDown", "ArrowUp", " "]);
 
-function typing(target) {
-  return target.closest("input, textarea, select, [contenteditable]") !== null;
+/** @param {Event} event */
+function typing(event) {
+  return closest(event, "input, textarea, select, [contenteditable]") !== null;
 }
 
+/** @param {Element|null} except */
 function closePopovers(except) {
   for (const popover of document.querySelectorAll("details.gv-how[open]")) {
     if (!except || !popover.contains(except)) {
@@ -17,17 +20,20 @@ function closePopovers(except) {
 }
 
 function showHelp() {
-  const dialog = document.getElementById("key-help");
+  const dialog = /** @type {HTMLDialogElement|null} */ (document.getElementById("key-help"));
   if (dialog && !dialog.open) {
     dialog.showModal();
   }
 }
 
-/** Copy what a button carries; it says whether that went well. */
+/**
+ * Copy what a button carries; it says whether that went well.
+ * @param {HTMLElement} button
+ */
 async function copy(button) {
   const label = button.textContent;
   try {
-    await navigator.clipboard.writeText(button.dataset.copy);
+    await navigator.clipboard.writeText(button.dataset.copy ?? "");
     button.textContent = "Copied";
   } catch {
     // Browsers give the clipboard to https and localhost only.
@@ -36,33 +42,36 @@ async function copy(button) {
   setTimeout(() => (button.textContent = label), 1500);
 }
 
-/** Give a page longer than its window the keys that scroll: the window itself never does. */
+/**
+ * Give a page longer than its window the keys that scroll: the window itself never does.
+ * @param {KeyboardEvent} event
+ */
 function lead(event) {
   const page = document.getElementById("page");
   const isLong = page && page.scrollHeight > page.clientHeight;
   // Elsewhere in the header such keys have a meaning of their own.
-  const isFree = event.target.matches("body, .gv-header a");
+  const isFree = event.target instanceof Element && event.target.matches("body, .gv-header a");
   if (isLong && isFree && SCROLLING.has(event.key)) page.focus({ preventScroll: true });
 }
 
 /** Hear keys and pointer. */
 export function listen() {
   document.addEventListener("click", (event) => {
-    const copying = event.target.closest("button[data-copy]");
+    const copying = closest(event, "button[data-copy]");
     if (copying) {
       copy(copying);
     }
-    if (event.target.closest("#key-help-open")) {
+    if (closest(event, "#key-help-open")) {
       showHelp();
     }
-    const dialog = event.target.closest("dialog.gv-dialog");
+    const dialog = /** @type {HTMLDialogElement|null} */ (closest(event, "dialog.gv-dialog"));
     // A click beside the content hits the dialog itself.
-    if (dialog && (event.target === dialog || event.target.closest(".gv-close"))) {
+    if (dialog && (event.target === dialog || closest(event, ".gv-close"))) {
       dialog.close();
     }
   });
 
-  document.addEventListener("pointerdown", (event) => closePopovers(event.target));
+  document.addEventListener("pointerdown", (event) => closePopovers(/** @type {Element} */ (event.target)));
 
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) {
@@ -72,11 +81,11 @@ export function listen() {
     if (event.key === "Escape") {
       closePopovers(null);
     }
-    if (event.key === "?" && !typing(event.target)) {
+    if (event.key === "?" && !typing(event)) {
       showHelp();
     }
-    const search = document.getElementById("search");
-    if (event.key === "/" && search && !typing(event.target)) {
+    const search = /** @type {HTMLInputElement|null} */ (document.getElementById("search"));
+    if (event.key === "/" && search && !typing(event)) {
       event.preventDefault();
       search.focus();
       search.select();

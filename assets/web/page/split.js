@@ -1,18 +1,22 @@
 // Draggable bars between panes: <div class="gv-split"> pane, bar with role="separator", pane.
 // The share of the first pane is the CSS variable --gv-share, in percent.
+import { closest } from "../core/dom.js";
 
 const LEAST = 15;
 const MOST = 85;
 const STEP = 2;
 
+/** @param {HTMLElement} split */
 function isVertical(split) {
   return split.classList.contains("gv-split-rows");
 }
 
+/** @param {HTMLElement} split */
 function shareOf(split) {
   return parseFloat(getComputedStyle(split).getPropertyValue("--gv-share"));
 }
 
+/** @param {HTMLElement} split @param {HTMLElement} bar @param {number} share */
 function setShare(split, bar, share) {
   const bounded = Math.min(MOST, Math.max(LEAST, share));
   split.style.setProperty("--gv-share", bounded + "%");
@@ -22,43 +26,45 @@ function setShare(split, bar, share) {
 /** Hear keys and pointer. */
 export function listen() {
   document.addEventListener("pointerdown", (event) => {
-    const bar = event.target.closest(".gv-split-bar");
-    if (!bar || event.button !== 0) {
+    const bar = closest(event, ".gv-split-bar");
+    const split = bar?.parentElement;
+    if (!bar || !split || event.button !== 0) {
       return;
     }
     event.preventDefault();
-    const split = bar.parentElement;
     const vertical = isVertical(split);
     const box = split.getBoundingClientRect();
     bar.setPointerCapture(event.pointerId);
     bar.classList.add("gv-dragged");
 
-    function move(at) {
+    /** @param {PointerEvent} at */
+    const move = (at) => {
       const share = vertical
         ? (at.clientY - box.top) / box.height
         : (at.clientX - box.left) / box.width;
       setShare(split, bar, share * 100);
-    }
+    };
 
-    function end() {
+    const end = () => {
       bar.classList.remove("gv-dragged");
       bar.removeEventListener("pointermove", move);
-    }
+    };
 
     bar.addEventListener("pointermove", move);
     bar.addEventListener("lostpointercapture", end, { once: true });
   });
 
   document.addEventListener("keydown", (event) => {
-    if (!event.target.classList.contains("gv-split-bar")) {
+    const bar = closest(event, ".gv-split-bar");
+    const split = bar?.parentElement;
+    if (!bar || !split) {
       return;
     }
-    const split = event.target.parentElement;
     const back = isVertical(split) ? "ArrowUp" : "ArrowLeft";
     const on = isVertical(split) ? "ArrowDown" : "ArrowRight";
     if (event.key === back || event.key === on) {
       event.preventDefault();
-      setShare(split, event.target, shareOf(split) + (event.key === on ? STEP : -STEP));
+      setShare(split, bar, shareOf(split) + (event.key === on ? STEP : -STEP));
     }
   });
 }

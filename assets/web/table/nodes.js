@@ -1,35 +1,51 @@
-/** The nodes of a graph as the table's columns have them, and which of them are shown in what order. */
+/**
+ * The nodes of a graph as the table's columns have them, and which of them are shown in what order.
+ *
+ * @typedef {{key: number, name: string, kind: string, kernel: string, median_ns: number|null,
+ *   launch_ns: number|null, share: number|null, body: number|null} & Record<string, any>} NodeRow  of
+ *   the table: see gviz.app.table
+ */
 
 const texts = new Intl.Collator("en", { numeric: true });
 
 export class Nodes {
-  /** @param {Object<string, any[]>} columns by name, in order of numbers on the page */
+  /** @param {Record<string, any[]>} columns by name, in order of numbers on the page */
   constructor(columns) {
     this.columns = columns;
-    this.ids = columns.key || [];
+    /** @type {number[]} */ this.ids = columns.key || [];
     this.places = new Map(this.ids.map((id, place) => [id, place]));
     /** @type {string[]|null} what a search looks in */ this.words = null;
   }
 
+  /** @param {number} id */
   has(id) {
     return this.places.has(id);
   }
 
-  /** The place of a node in the columns. */
+  /**
+   * The place of a node in the columns.
+   * @param {number} id
+   */
   place(id) {
-    return this.places.get(id);
+    return /** @type {number} */ (this.places.get(id));
   }
 
-  /** The values of a node by name. */
+  /**
+   * The values of a node by name.
+   * @param {number} id
+   * @returns {NodeRow}
+   */
   row(id) {
-    const place = this.places.get(id);
-    return Object.fromEntries(Object.entries(this.columns).map(([name, values]) => [name, values[place]]));
+    const place = this.place(id);
+    const entries = Object.entries(this.columns).map(([name, values]) => [name, values[place]]);
+    return /** @type {any} */ (Object.fromEntries(entries));
   }
 
   /** Those of some nodes that are in no other of them. @param {number[]} ids */
   outermost(ids) {
     const chosen = new Set(ids);
     const { holder } = this.columns;
+    /** @param {number} id */
     const isWithin = (id) => {
       let around = holder[this.place(id)];
       while (around !== null && !chosen.has(around)) around = holder[this.place(around)];
@@ -50,14 +66,16 @@ export class Nodes {
     });
     const values = this.columns[by];
     const sign = falling ? -1 : 1;
+    /** @param {any} a @param {any} b */
     const compare = (a, b) => (typeof a === "number" ? a - b : texts.compare(a, b));
     return shown.sort((one, other) => {
       const [a, b] = [values[this.place(one)], values[this.place(other)]];
-      if (a === null || b === null) return (a === null) - (b === null);
+      if (a === null || b === null) return Number(a === null) - Number(b === null);
       return sign * compare(a, b);
     });
   }
 
+  /** @param {number} place */
   wordsOf(place) {
     if (!this.words) {
       const columns = Object.values(this.columns);

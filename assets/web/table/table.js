@@ -1,14 +1,22 @@
-/** The table of nodes in a saved file: sorted, searched, and only as many rows as are in view. */
+/**
+ * The table of nodes in a saved file: sorted, searched, and only as many rows as are in view.
+ *
+ * @typedef {{search: string, only: Set<number>|null, by: string, falling: boolean}} How  rows are shown
+ */
 import * as csv from "../core/csv.js";
 import * as format from "../core/format.js";
 import { element } from "../core/parts.js";
 import * as picture from "../core/picture.js";
+import { closest } from "../core/dom.js";
+/** @import { Group } from "../core/bus.js" */
+/** @import { Nodes } from "./nodes.js" */
 
 /** Height of a row and of the head (CSS pixels), as in file.css. */
 const ROW = 30;
 const HEAD = 34;
 /** Rows beyond the view on either side, so that scrolling shows no gap. */
 const MORE = 8;
+/** @type {Record<string, (value: any) => string>} */
 const SHOWN_AS = {
   gvizMicroseconds: format.microseconds, gvizSignedMicroseconds: format.signedMicroseconds,
   gvizPercent: format.share, gvizSignedPercent: format.signedShare,
@@ -20,42 +28,64 @@ const SHOWN_AS = {
  *   flex?: number, valueFormatter?: {function: string}}} Column  as gviz.app.table has them
  */
 
-/** The text of a cell. @param {Column} column */
+/**
+ * The text of a cell.
+ * @param {Column} column @param {any} value
+ */
 function textOf(column, value) {
   const [name] = /^\w+/.exec(column.valueFormatter?.function || "") || [];
   if (name) return SHOWN_AS[name](value);
   return value === null || value === undefined ? "" : String(value);
 }
 
+/** @param {Column} column */
+const leastOf = (column) => (column.flex ? column.minWidth : column.width) ?? 0;
+
+/** @param {Column} column */
 const isNumber = (column) => column.type === "numericColumn";
 
 export class Table {
   /**
-   * @param {Element} box @param {Column[]} columns @param {Nodes} nodes
-   * @param {{group: Object, select: function(number[]): void, name: string}} page
+   * @param {HTMLElement} box @param {Column[]} columns @param {Nodes} nodes
+   * @param {{group: Group, select: (nodes: number[]) => void, name: string}} page
    */
   constructor(box, columns, nodes, page) {
-    Object.assign(this, { box, nodes, page });
+    this.box = box;
+    this.nodes = nodes;
+    this.page = page;
     this.columns = columns.filter((column) => !column.hide);
     const sorted = this.columns.find((column) => column.sort);
+    /** @type {How} */
     this.how = { search: "", only: null, by: sorted ? sorted.field : "node", falling: !!sorted };
+    /** The nodes shown, in order. @type {number[]} */ this.rows = [];
+    /** @type {Map<number, number>} */ this.lines = new Map();
+    /** The rows drawn: from which, to before which. */ this.top = this.end = -1;
+    /** The row that keys go on from. @type {number|undefined} */ this.active = undefined;
+    this.table = element("table", {
+      role: "grid", "aria-label": "Nodes", "aria-multiselectable": "true", tabindex: "0", class: "gv-row-table",
+    });
+    this.body = element("tbody");
+    this.widths = this.columns.map(() => element("col"));
+    this.heads = this.columns.map((column) => this.head(column));
     this.build();
+    this.observer = new ResizeObserver(() => {
+      this.stretch();
+      this.draw();
+    });
+    this.observer.observe(this.box);
     this.listen();
     this.arrange();
   }
 
+  /** @param {Column} column */
+  head(column) {
+    const button = element("button", { type: "button" }, column.headerName);
+    if (column.headerTooltip) button.title = column.headerTooltip;
+    button.addEventListener("click", () => this.sort(column));
+    return element("th", { class: isNumber(column) ? "gv-number" : "", scope: "col" }, button);
+  }
+
   build() {
-    this.table = element("table", {
-      role: "grid", "aria-label": "Nodes", "aria-multiselectable": "true", tabindex: "0", class: "gv-row-table",
-    });
-    this.widths = this.columns.map(() => element("col"));
-    this.heads = this.columns.map((column) => {
-      const button = element("button", { type: "button" }, column.headerName);
-      if (column.headerTooltip) button.title = column.headerTooltip;
-      button.addEventListener("click", () => this.sort(column));
-      return element("th", { class: isNumber(column) ? "gv-number" : "", scope: "col" }, button);
-    });
-    this.body = element("tbody");
     this.table.append(
       element("colgroup", {}, ...this.widths),
       element("thead", {}, element("tr", { "aria-rowindex": "1" }, ...this.heads)),
@@ -66,17 +96,12 @@ export class Table {
 
   listen() {
     this.box.addEventListener("scroll", () => this.draw(), { passive: true });
-    this.observer = new ResizeObserver(() => {
-      this.stretch();
-      this.draw();
-    });
-    this.observer.observe(this.box);
     this.body.addEventListener("click", (event) => {
-      const row = event.target.closest("tr[data-node]");
+      const row = closest(event, "tr[data-node]");
       if (row) this.click(Number(row.dataset.node), event);
     });
     this.body.addEventListener("pointerover", (event) => {
-      const row = event.target.closest("tr[data-node]");
+      const row = closest(event, "tr[data-node]");
       this.page.group.hover(row ? Number(row.dataset.node) : null);
     });
     this.body.addEventListener("pointerleave", () => this.page.group.hover(null));
@@ -85,13 +110,14 @@ export class Table {
 
   /** Give the columns their widths: those that flex share what the others leave. */
   stretch() {
+    /** @param {(column: Column) => number} of */
     const sum = (of) => this.columns.reduce((total, column) => total + of(column), 0);
-    const least = sum((column) => (column.flex ? column.minWidth : column.width));
+    const least = sum(leastOf);
     const left = Math.max(0, this.box.clientWidth - least);
     const flexible = sum((column) => column.flex || 0);
     this.columns.forEach((column, n) => {
       const more = column.flex ? (left * column.flex) / flexible : 0;
-      this.widths[n].style.width = `${(column.flex ? column.minWidth : column.width) + more}px`;
+      this.widths[n].style.width = `${leastOf(column) + more}px`;
     });
     this.table.style.width = `${least + (flexible ? left : 0)}px`;
   }
@@ -103,7 +129,10 @@ export class Table {
 
   // -- what is shown --------------------------------------------------------------------
 
-  /** Rising first for texts, falling first for numbers: the slowest are looked for. */
+  /**
+   * Rising first for texts, falling first for numbers: the slowest are looked for.
+   * @param {Column} column
+   */
   sort(column) {
     const { by, falling } = this.how;
     const next = column.field === by ? !falling : isNumber(column) && column.field !== "node";
@@ -133,7 +162,9 @@ export class Table {
     const top = Math.max(0, Math.floor(this.box.scrollTop / ROW) - MORE);
     const end = Math.min(this.rows.length, Math.ceil((this.box.scrollTop + this.box.clientHeight) / ROW) + MORE);
     if (!anew && top === this.top && end === this.end) return;
-    Object.assign(this, { top, end });
+    this.top = top;
+    this.end = end;
+    /** @param {number} rows */
     const space = (rows) => {
       const cell = element("td", { colspan: String(this.columns.length), style: { height: `${rows * ROW}px` } });
       return rows > 0 ? [element("tr", { class: "gv-row-space", "aria-hidden": "true" }, cell)] : [];
@@ -144,6 +175,7 @@ export class Table {
     this.mark();
   }
 
+  /** @param {number} id @param {number} line */
   row(id, line) {
     const values = this.nodes.row(id);
     const cells = this.columns.map((column) => {
@@ -164,7 +196,8 @@ export class Table {
   mark() {
     const { selected, hovered } = this.page.group;
     const chosen = new Set(selected);
-    for (const row of this.body.querySelectorAll("tr[data-node]")) {
+    for (const row of this.body.rows) {
+      if (row.dataset.node === undefined) continue;
       const id = Number(row.dataset.node);
       row.setAttribute("aria-selected", String(chosen.has(id)));
       row.classList.toggle("gv-pointed", id === hovered);
@@ -174,7 +207,10 @@ export class Table {
     else this.table.removeAttribute("aria-activedescendant");
   }
 
-  /** Bring a node's row into view, where it is shown at all. */
+  /**
+   * Bring a node's row into view, where it is shown at all.
+   * @param {number} id
+   */
   show(id) {
     const line = this.lines.get(id);
     this.active = id;
@@ -189,10 +225,12 @@ export class Table {
 
   // -- choosing -------------------------------------------------------------------------
 
+  /** @param {number} id @param {MouseEvent} event */
   click(id, event) {
     const { selected } = this.page.group;
-    if (event.shiftKey && this.lines.has(this.active)) {
-      const [a, b] = [this.lines.get(this.active), this.lines.get(id)].sort((x, y) => x - y);
+    const from = this.lines.get(this.active ?? -1);
+    if (event.shiftKey && from !== undefined) {
+      const [a, b] = [from, this.lines.get(id) ?? from].sort((x, y) => x - y);
       return this.page.select(this.rows.slice(a, b + 1));
     }
     this.active = id;
@@ -201,14 +239,17 @@ export class Table {
     return this.page.select(more);
   }
 
+  /** @param {KeyboardEvent} event */
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target !== this.table) return;
     if (event.key === "Escape") return this.page.select([]);
     const page = Math.max(1, Math.floor((this.box.clientHeight - HEAD) / ROW) - 1);
-    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity }[event.key];
+    /** @type {Record<string, number|undefined>} */
+    const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
+    const step = steps[event.key];
     if (!step || !this.rows.length) return;
     event.preventDefault();
-    const line = this.lines.get(this.active) ?? (step > 0 ? -1 : this.rows.length);
+    const line = this.lines.get(this.active ?? -1) ?? (step > 0 ? -1 : this.rows.length);
     const next = this.rows[Math.max(0, Math.min(this.rows.length - 1, line + step))];
     this.page.select([next]);
     this.show(next);
@@ -218,13 +259,8 @@ export class Table {
 
   /** The rows shown, as recorded, in the units that the names say. */
   saveCsv() {
-    const quoted = (value) => `"${String(csv.cell(value)).replaceAll('"', '""')}"`;
     const names = this.columns.map((column) => column.field);
-    const lines = this.rows.map((id) => {
-      const values = this.nodes.row(id);
-      return names.map((name) => quoted(values[name])).join(",");
-    });
-    const text = [names.map(quoted).join(","), ...lines].join("\r\n");
+    const text = csv.textOf(names, this.rows.map((id) => this.nodes.row(id)));
     const blob = new Blob(["\ufeff", text], { type: "text/csv" });
     picture.download(blob, `${csv.nameOf(this.page.name)}.csv`);
   }

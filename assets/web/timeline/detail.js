@@ -3,11 +3,15 @@
  * coarse, and this asks the server for what is in view. What there is stays drawn meanwhile.
  *
  * @typedef {{from_ns: number, to_ns: number, bucket_ns: Object<string, number>, rows: number[]}}
- *   Window  of a payload; bucket 0: spans as they are
+ *   DetailWindow  of a payload; bucket 0: spans as they are
  */
 import * as payloads from "../core/payload.js";
 import { TimelineScene } from "./scene.js";
 import { GUTTER } from "../core/axis.js";
+/** @import { Payload } from "../core/payload.js" */
+/** @import { Row } from "./rows.js" */
+/** @import { Side } from "./scene.js" */
+/** @import { Timeline } from "./timeline.js" */
 
 /** The view rests so long (ms) before the server is asked. */
 const REST = 120;
@@ -18,19 +22,23 @@ const MORE_ROWS = 6;
 const MOST_ASKED = 100;
 
 export class Detail {
-  /** @param {Object} view the timeline */
+  /** @param {Timeline} view */
   constructor(view) {
     this.view = view;
     this.asked = 0;
-    this.reset(null);
+    this.timer = 0;
+    /** @type {AbortController|null} */ this.loading = null;
+    /** What the view started with; null: it has everything. @type {DetailWindow|null} */ this.base = null;
+    /** @type {TimelineScene|null} */ this.scene = null;
+    this.selected = "";
+    /** What is asked for. @type {string|null} */ this.wanted = null;
   }
 
-  /** A new timeline. @param {Object|null} payload */
+  /** A new timeline. @param {Payload|null} payload */
   reset(payload) {
     this.stop();
-    /** What the view started with. @type {Window|null} null: it has everything */
     this.base = (payload && payload.header.detail) || null;
-    /** @type {TimelineScene|null} */ this.scene = null;
+    this.scene = null;
     this.selected = "";
     this.wanted = null;
   }
@@ -42,7 +50,7 @@ export class Detail {
     this.loading = null;
   }
 
-  /** @returns {Window|null} */
+  /** @returns {DetailWindow|null} */
   get window() {
     return this.scene ? this.scene.header.detail : this.base;
   }
@@ -61,17 +69,19 @@ export class Detail {
     const { height } = this.view.frame.size;
     const seen = this.view.laneRows.graph.filter((row) => row.y + row.h > 0 && row.y < height);
     if (!seen.length) return [0, 1];
+    /** @param {Row} row */
     const at = (row) => Math.floor(row.lane / side.depth);
     return [at(seen[0]), at(seen[seen.length - 1]) + 1];
   }
 
+  /** @param {{from: number, to: number}} given */
   coversTime({ from, to }) {
-    const { window } = this;
+    const window = /** @type {DetailWindow} */ (this.window);
     return window.from_ns <= from && window.to_ns >= to;
   }
 
   enough() {
-    const { window } = this;
+    const window = /** @type {DetailWindow} */ (this.window);
     const { from, to } = this.range();
     const [first, last] = this.rows();
     const pixel = 1 / this.view.transform.k;
@@ -103,8 +113,8 @@ export class Detail {
     const end = Math.min(this.view.scene.total, to + margin);
     const [first, last] = this.rows();
     const query = new URLSearchParams({
-      from: begin, to: end,
-      width: Math.max(16, Math.ceil((end - begin) * this.view.transform.k)),
+      from: `${begin}`, to: `${end}`,
+      width: `${Math.max(16, Math.ceil((end - begin) * this.view.transform.k))}`,
       rows: `${Math.max(0, first - MORE_ROWS)}-${last + MORE_ROWS}`,
     });
     if (this.asksFor()) query.set("node", this.asksFor());
@@ -116,9 +126,12 @@ export class Detail {
     return this.view.frame.group.selected.slice(0, MOST_ASKED).join(",");
   }
 
-  /** Fetch a part of what is shown. @returns {Promise<Object>} */
+  /**
+   * Fetch a part of what is shown.
+   * @param {URLSearchParams} query @param {AbortSignal} [signal]
+   */
   fetch(query, signal) {
-    const { source } = this.view.frame.props;
+    const { source = "" } = this.view.frame.props;
     return payloads.load(`${source}${source.includes("?") ? "&" : "?"}${query}`, signal);
   }
 
@@ -133,7 +146,7 @@ export class Detail {
       this.view.refined();
     } catch (error) {
       if (loading.signal.aborted) return;
-      this.view.frame.remark(`The detail could not be loaded: ${error.message}. Zoom to try again.`);
+      this.view.frame.remark(`The detail could not be loaded: ${/** @type {Error} */ (error).message}. Zoom to try again.`);
     } finally {
       if (this.loading === loading) this.loading = null;
     }
@@ -141,20 +154,29 @@ export class Detail {
 
   // -- what to draw from --------------------------------------------------------------
 
-  /** The detailed counterpart of a side where it has a lane, or null. */
+  /**
+   * The detailed counterpart of a side where it has a lane, or null.
+   * @param {Side} side @param {number} lane
+   */
   sideOfLane(side, lane) {
     if (!this.scene) return null;
     const { rows } = this.scene.header.detail;
     const row = Math.floor(lane / side.depth);
-    return side.stacked && (row < rows[0] || row >= rows[1]) ? null : this.scene.side(side.name);
+    return side.stacked && (row < rows[0] || row >= rows[1]) ? null : this.scene.present(side.name);
   }
 
-  /** The side with the most detail of all that is in view. */
+  /**
+   * The side with the most detail of all that is in view.
+   * @param {Side} side
+   */
   best(side) {
-    return this.scene && this.coversTime(this.range()) ? this.scene.side(side.name) : side;
+    return this.scene && this.coversTime(this.range()) ? this.scene.present(side.name) : side;
   }
 
-  /** The side that knows where a node is, or undefined. */
+  /**
+   * The side that knows where a node is, or undefined.
+   * @param {Side} side @param {number} id
+   */
   sideWith(side, id) {
     const fine = this.scene && this.scene.side(side.name);
     return [fine, side].find((s) => s && s.byNode.has(id));

@@ -1,9 +1,18 @@
-/** One frame of the timeline: axis, heads, host calls, lanes, idle strip, the join of a selection. */
+/**
+ * One frame of the timeline: axis, heads, host calls, lanes, idle strip, the join of a selection.
+ *
+ * @typedef {{transform: TimeTransform, theme: Theme, colour: string}} TimeStyle
+ * @typedef {[number, number, number, string]} Name  of an interval: from where to where, and its ink
+ */
 import * as timelineSearch from "./search.js";
 import * as canvas from "../core/canvas.js";
 import * as colour from "../core/colour.js";
 import * as format from "../core/format.js";
 import { GUTTER, toX } from "../core/axis.js";
+/** @import { TimeTransform } from "../core/axis.js" */
+/** @import { Pen, Size, Theme } from "../core/canvas.js" */
+/** @import { Row } from "./rows.js" */
+/** @import { Side, SideSpans, TimelineScene } from "./scene.js" */
 
 /** Shades of the busy strip. */
 const LEVELS = 16;
@@ -11,6 +20,7 @@ const TITLES = {
   one: "Graph launch", median: "Median launch", all: "Graph launches", stream: "Stream (eager)",
 };
 
+/** @param {TimelineScene} scene @param {SideSpans} side @param {number} i @param {TimeStyle} style */
 function fillOf(scene, side, i, style) {
   if (style.colour === "kind") {
     return {
@@ -24,21 +34,28 @@ function fillOf(scene, side, i, style) {
   return { fill: ramp.css[step], ink };
 }
 
-/** The words that a pen keeps with the shape of a span, where it does. */
+/**
+ * The words that a pen keeps with the shape of a span, where it does.
+ * @param {Pen} ctx @param {TimelineScene} scene @param {SideSpans} side @param {number} i
+ */
 function name(ctx, scene, side, i) {
-  if (ctx.vector) ctx.about(`${scene.nameOf(side, i)} · ${format.time(side.slowest[i])}`);
+  ctx.about?.(`${scene.nameOf(side, i)} · ${format.time(side.slowest[i])}`);
 }
 
 /**
  * Bars of one lane; those that share a pixel become one, coloured by the slowest.
- * @param {boolean} dim faded, names apart @param {Set<number>|null} only spans of these nodes
+ * @param {Pen} ctx @param {TimelineScene} scene @param {SideSpans} side @param {Row} row
+ * @param {TimeStyle} style @param {Size} size @param {boolean} dim faded, names apart
+ * @param {Set<number>|null} [only] spans of these nodes
  */
 export function drawLane(ctx, scene, side, row, style, size, dim, only = null) {
   const { transform: t } = style;
   const { items } = side.lanes[row.lane];
   const right = size.width;
   const rim = row.h > 9 ? 3 : 1.5;
+  /** @type {Name[]} */
   const texts = [];
+  /** @type {{x: number, w: number, item: number}|null} */
   let held = null;
   const flush = () => {
     if (!held) return;
@@ -86,6 +103,10 @@ export function drawLane(ctx, scene, side, row, style, size, dim, only = null) {
   drawNames(ctx, scene, side, row, texts);
 }
 
+/**
+ * @param {Pen} ctx @param {TimelineScene} scene @param {SideSpans} side @param {Row} row
+ * @param {Name[]} texts
+ */
 function drawNames(ctx, scene, side, row, texts) {
   const px = Math.min(11.5, Math.max(9, row.h * 0.55));
   ctx.textAlign = "left";
@@ -99,6 +120,10 @@ function drawNames(ctx, scene, side, row, texts) {
   }
 }
 
+/**
+ * @param {Pen} ctx @param {TimelineScene} scene @param {Side} side @param {Row} row
+ * @param {TimeStyle} style @param {Size} size
+ */
 export function drawCalls(ctx, scene, side, row, style, size) {
   const { transform: t, theme } = style;
   ctx.fillStyle = theme.host;
@@ -116,7 +141,11 @@ export function drawCalls(ctx, scene, side, row, style, size) {
   nameCalls(ctx, scene, side, row, style, size);
 }
 
-/** Names of driver calls: inside where they fit, beside where nothing follows at once. */
+/**
+ * Names of driver calls: inside where they fit, beside where nothing follows at once.
+ * @param {Pen} ctx @param {TimelineScene} scene @param {Side} side @param {Row} row
+ * @param {TimeStyle} style @param {Size} size
+ */
 function nameCalls(ctx, scene, side, row, style, size) {
   const { transform: t, theme } = style;
   const named = side.calls.filter((call) => call.item < 0);
@@ -141,7 +170,10 @@ function nameCalls(ctx, scene, side, row, style, size) {
   });
 }
 
-/** The strip under the lanes: as opaque, pixel by pixel, as the GPU is busy. */
+/**
+ * The strip under the lanes: as opaque, pixel by pixel, as the GPU is busy.
+ * @param {Pen} ctx @param {Side} side @param {Row} row @param {TimeStyle} style @param {Size} size
+ */
 export function drawBusy(ctx, side, row, style, size) {
   const { transform: t, theme } = style;
   const first = Math.max(GUTTER, Math.floor(toX(t, 0)));
@@ -159,7 +191,10 @@ export function drawBusy(ctx, side, row, style, size) {
   ctx.globalAlpha = 1;
 }
 
-/** How busy each pixel column is, 0..LEVELS: one less the idle time in it. */
+/**
+ * How busy each pixel column is, 0..LEVELS: one less the idle time in it.
+ * @param {Side} side @param {TimeTransform} t @param {number} first @param {number} last
+ */
 function busyLevels(side, t, first, last) {
   const idle = new Float32Array(last - first);
   for (const [from, to] of side.idle) {
@@ -173,13 +208,20 @@ function busyLevels(side, t, first, last) {
   return Uint8Array.from(idle, (part) => Math.round(LEVELS * Math.max(0, 1 - part)));
 }
 
-/** A thin hatch on nothing, so that gaps are told from spans without a colour. */
+/**
+ * A thin hatch on nothing, so that gaps are told from spans without a colour.
+ * @param {Pen} ctx @param {TimeStyle} style @param {Size} size
+ */
 function idleHatch(ctx, style, size) {
   const colours = { untimed: style.theme.grid, hatch: style.theme.idle };
   return canvas.hatch(ctx, colours, size.ratio);
 }
 
-/** Hatched bands over a side's lanes where the GPU idles, when they are wide enough to matter. */
+/**
+ * Hatched bands over a side's lanes where the GPU idles, when they are wide enough to matter.
+ * @param {Pen} ctx @param {Side} side @param {number} top @param {number} bottom
+ * @param {TimeStyle} style @param {Size} size
+ */
 export function drawIdleBands(ctx, side, top, bottom, style, size) {
   const { transform: t } = style;
   ctx.fillStyle = idleHatch(ctx, style, size);
@@ -191,6 +233,10 @@ export function drawIdleBands(ctx, side, top, bottom, style, size) {
   }
 }
 
+/**
+ * @param {Pen} ctx @param {TimelineScene} scene @param {Row} row @param {TimeStyle} style
+ * @param {Size} size
+ */
 export function drawHead(ctx, scene, row, style, size) {
   const { theme } = style;
   const side = scene.side(row.side);
@@ -217,6 +263,7 @@ export function drawHead(ctx, scene, row, style, size) {
 }
 
 /** What the total of a side spans, by where its zero is. */
+/** @type {Record<string, string>} */
 const SPANS_OF = {
   "host call": "from call to last end",
   "first node": "from first start to last end",
@@ -225,7 +272,10 @@ const SPANS_OF = {
   "own first node": "from call to last end",
 };
 
-/** What stands behind the title of a side, the most important first. */
+/**
+ * What stands behind the title of a side, the most important first.
+ * @param {TimelineScene} scene @param {Side} side
+ */
 function headFacts(scene, side) {
   const { facts } = side;
   if (side.stacked) return stackFacts(side);
@@ -234,7 +284,7 @@ function headFacts(scene, side) {
     found.unshift(`median start and duration of each node, ${facts.launch_count} launches`);
   }
   const [other] = scene.others(side);
-  const against = scene.named(side.name) ? scene.named(side.name).against : "the graph";
+  const against = scene.named(side.name) ? scene.named(side.name)?.against : "the graph";
   if (against && side.name !== scene.names[0] && other && !other.stacked && other.facts.total_ns > 0) {
     found.push(`${(facts.total_ns / other.facts.total_ns).toFixed(2)}× ${against}`);
   }
@@ -246,6 +296,7 @@ function headFacts(scene, side) {
   return found;
 }
 
+/** @param {Side} side */
 function stackFacts({ facts }) {
   const lengths = facts.launches.map((launch) => launch.gpu_ns);
   const idle = facts.launches.map((launch) => launch.idle_fraction).filter(Number.isFinite);
@@ -262,6 +313,10 @@ function stackFacts({ facts }) {
   ];
 }
 
+/**
+ * @param {Pen} ctx @param {Side} side @param {{top: number, bottom: number, label: number}} given
+ * @param {TimeStyle} style @param {Size} size
+ */
 export function drawEnd(ctx, side, { top, bottom, label }, style, size) {
   const x = Math.round(toX(style.transform, side.facts.total_ns)) + 0.5;
   if (x < GUTTER || x > size.width) return;
@@ -283,7 +338,10 @@ export function drawEnd(ctx, side, { top, bottom, label }, style, size) {
   ctx.fillText(text, left ? x - 5 : x + 5, label);
 }
 
-/** Labels at the left, which stay while the times move. */
+/**
+ * Labels at the left, which stay while the times move.
+ * @param {Pen} ctx @param {Row[]} rows @param {TimeStyle} style
+ */
 export function drawGutter(ctx, rows, style) {
   const { theme } = style;
   ctx.textAlign = "right";
@@ -301,15 +359,17 @@ export function drawGutter(ctx, rows, style) {
   }
 }
 
+/** @param {Pen} ctx @param {Row} row @param {TimeStyle} style @param {Size} size */
 export function drawNote(ctx, row, style, size) {
   ctx.textAlign = "left";
   ctx.textBaseline = "middle";
   ctx.font = canvas.font(12);
   ctx.fillStyle = style.theme.muted;
-  const lines = wrap(ctx, row.label, 12, size.width - GUTTER - 24);
+  const lines = wrap(ctx, row.label ?? "", 12, size.width - GUTTER - 24);
   lines.forEach((line, n) => ctx.fillText(line, GUTTER + 6, row.y + 12 + 17 * n));
 }
 
+/** @param {Pen} ctx @param {string} text @param {number} px @param {number} room */
 function wrap(ctx, text, px, room) {
   const lines = [""];
   for (const word of text.split(" ")) {

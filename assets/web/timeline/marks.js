@@ -1,13 +1,26 @@
-/** The selected and hovered intervals of the timeline, and the line that joins both sides. */
+/**
+ * The selected and hovered intervals of the timeline, and the line that joins both sides.
+ *
+ * @typedef {{x: number, y: number, w: number, h: number, i: number}} Span  the rectangle of an interval
+ */
 import * as canvas from "../core/canvas.js";
 import { toX } from "../core/axis.js";
+/** @import { Pen } from "../core/canvas.js" */
+/** @import { Detail } from "./detail.js" */
+/** @import { TimeStyle } from "./draw.js" */
+/** @import { LaneRows } from "./rows.js" */
+/** @import { Side, TimelineScene } from "./scene.js" */
 
 /** A marked interval is at least this wide, so that it is found far out too. */
 const LEAST = 4;
 /** So many iterations of a loop are joined; more would be a curtain. */
 const JOINS = 40;
 
-/** Rectangles of a node's intervals on one side; `rows` by side and lane. */
+/**
+ * Rectangles of a node's intervals on one side; `rows` by side and lane.
+ * @param {TimelineScene} scene @param {Side} side @param {number} id @param {LaneRows} rows
+ * @param {TimeStyle} style
+ */
 export function boxes(scene, side, id, rows, style) {
   const found = [];
   for (const i of side.byNode.get(id) || []) {
@@ -20,6 +33,7 @@ export function boxes(scene, side, id, rows, style) {
   return found;
 }
 
+/** @param {Pen} ctx @param {Span} box @param {string} colour @param {number} width */
 function ring(ctx, box, colour, width) {
   ctx.strokeStyle = colour;
   ctx.lineWidth = width;
@@ -29,6 +43,7 @@ function ring(ctx, box, colour, width) {
   ctx.stroke();
 }
 
+/** @param {Pen} ctx @param {Span} a @param {Span} b @param {TimeStyle} style */
 function join(ctx, a, b, style) {
   const x0 = a.x + a.w / 2;
   const y0 = a.y + a.h;
@@ -49,7 +64,11 @@ function join(ctx, a, b, style) {
   }
 }
 
-/** Draw one selected node on both sides. */
+/**
+ * Draw one selected node on both sides.
+ * @param {Pen} ctx @param {TimelineScene} scene @param {number} id @param {LaneRows} rows
+ * @param {TimeStyle} style @param {(side: Side, box: Span) => void} fill @param {Detail} detail
+ */
 export function drawSelected(ctx, scene, id, rows, style, fill, detail) {
   const from = scene.sides.map((side) => detail.sideWith(side, id) || side);
   const sides = from.map((side) => boxes(scene, side, id, rows, style));
@@ -68,6 +87,10 @@ export function drawSelected(ctx, scene, id, rows, style, fill, detail) {
   }
 }
 
+/**
+ * @param {Pen} ctx @param {TimelineScene} scene @param {number} id @param {LaneRows} rows
+ * @param {TimeStyle} style @param {Detail} detail
+ */
 export function drawHovered(ctx, scene, id, rows, style, detail) {
   for (const side of scene.sides) {
     const from = detail.sideWith(side, id) || side;

@@ -3,18 +3,24 @@
  * the filter of table and graph (the brush). Times are ns on the timeline's axis.
  *
  * @typedef {{from: number, to: number|null}} Measure  `to` null: the second mark is not set yet
- * @typedef {{from: number, to: number, side: "graph"|"stream", nodes: number|null}} Brush
+ * @typedef {{from: number, to: number, side: string, nodes: number|null}} Brush
  *   `nodes` null: not counted yet
  */
 import * as canvas from "../core/canvas.js";
 import * as format from "../core/format.js";
 import { TimelineScene } from "./scene.js";
 import { AXIS, GUTTER, toX } from "../core/axis.js";
+/** @import { Pen, Size } from "../core/canvas.js" */
+/** @import { TimeStyle } from "./draw.js" */
+/** @import { Timeline } from "./timeline.js" */
 
 /** A mark nearer than this (CSS pixels) to an end of a span goes there. */
 const SNAP = 5;
 
-/** Nodes with a span of the brushed side that overlaps the brush. @param {Brush} brush */
+/**
+ * Nodes with a span of the brushed side that overlaps the brush.
+ * @param {Brush} brush @param {TimelineScene} scene
+ */
 function nodesOf({ from, to, side: name }, scene) {
   const side = scene.side(name);
   const found = new Set();
@@ -26,40 +32,50 @@ function nodesOf({ from, to, side: name }, scene) {
 }
 
 export class Ranges {
-  /** @param {Object} view the timeline */
+  /** @param {Timeline} view */
   constructor(view) {
     this.view = view;
-    /** What a plain drag sets: "measure", "brush" or null. */
+    /** What a plain drag sets: "measure", "brush" or null. @type {string|null} */
     this.tool = null;
-    this.clear();
+    /** @type {Measure|null} */ this.measure = null;
+    /** @type {Brush|null} */ this.brush = null;
+    /** @type {{kind: string, from: number, side: string}|null} */ this.dragged = null;
   }
 
   clear() {
-    /** @type {Measure|null} */ this.measure = null;
-    /** @type {Brush|null} */ this.brush = null;
+    this.measure = null;
+    this.brush = null;
     this.dragged = null;
   }
 
   // -- drags ------------------------------------------------------------------------
 
-  /** "drag" when this press may become a range; a click stays a click. */
+  /**
+   * "drag" when this press may become a range; a click stays a click.
+   * @param {number} x @param {number} y @param {MouseEvent} event
+   * @returns {boolean|"drag"}
+   */
   grab(x, y, event) {
     const kind = event.altKey ? "brush" : event.shiftKey ? "measure" : this.tool;
     if (!kind || x < GUTTER) return false;
     const from = this.snapped(x, y);
-    this.dragged = { kind, from, side: this.view.sideAt(y) };
+    const side = this.view.sideAt(y);
+    if (side === undefined) return false;
+    this.dragged = { kind, from, side };
     return "drag";
   }
 
+  /** @param {number} x @param {number} y */
   drag(x, y) {
     if (!this.dragged) return;
     const to = this.snapped(x, y);
     const { kind, from, side } = this.dragged;
     if (kind === "measure") this.measure = { from, to };
-    else this.brush = { from: Math.min(from, to), to: Math.max(from, to), side, nodes: null };
-    // Of a part of the spans only the server can tell.
-    if (kind === "brush" && !this.view.detail.base) {
-      this.brush.nodes = nodesOf(this.brush, this.view.scene).length;
+    else {
+      const brush = { from: Math.min(from, to), to: Math.max(from, to), side, nodes: null };
+      // Of a part of the spans only the server can tell.
+      const isWhole = !this.view.detail.base;
+      this.brush = { ...brush, nodes: isWhole ? nodesOf(brush, this.view.scene).length : null };
     }
     this.view.frame.redraw();
   }
@@ -72,7 +88,10 @@ export class Ranges {
     else this.tell();
   }
 
-  /** The time at a point, or the end of a span near it. */
+  /**
+   * The time at a point, or the end of a span near it.
+   * @param {number} x @param {number} y
+   */
   snapped(x, y) {
     const { view } = this;
     const ns = Math.max(0, view.nsAt(x));
@@ -86,20 +105,24 @@ export class Ranges {
 
   // -- the brush --------------------------------------------------------------------
 
-  /** All spans of the interval, in the launches in view; null after a failure, which is said. */
+  /**
+   * All spans of the interval, in the launches in view; null after a failure, which is said.
+   * @param {{from: number, to: number}} given
+   */
   async fetchScene({ from, to }) {
     const [first, last] = this.view.detail.rows();
-    const query = new URLSearchParams({ from, to, width: 20000, rows: `${first}-${last}` });
+    const query = new URLSearchParams({ from: `${from}`, to: `${to}`, width: "20000", rows: `${first}-${last}` });
     try {
       return new TimelineScene(await this.view.detail.fetch(query));
     } catch (error) {
-      this.view.frame.remark(`The nodes could not be loaded: ${error.message}. Drag again to try again.`);
+      this.view.frame.remark(`The nodes could not be loaded: ${/** @type {Error} */ (error).message}. Drag again to try again.`);
       return null;
     }
   }
 
   async publish() {
     const { brush } = this;
+    if (!brush) return;
     const scene = this.view.detail.base ? await this.fetchScene(brush) : this.view.scene;
     if (!scene || this.brush !== brush) return;
     const ids = nodesOf(brush, scene);
@@ -114,7 +137,10 @@ export class Ranges {
     );
   }
 
-  /** The filter was taken away somewhere else on the page. */
+  /**
+   * The filter was taken away somewhere else on the page.
+   * @param {number[]|null} filtered
+   */
   hear(filtered) {
     if (filtered !== null || !this.brush || this.dragged) return;
     this.brush = null;
@@ -123,7 +149,10 @@ export class Ranges {
 
   // -- keys -------------------------------------------------------------------------
 
-  /** m sets a mark at a node's start, b brushes what is measured. */
+  /**
+   * m sets a mark at a node's start, b brushes what is measured.
+   * @param {KeyboardEvent} event
+   */
   key(event) {
     if (event.key === "m") return this.mark();
     const { measure } = this;
@@ -149,8 +178,8 @@ export class Ranges {
   }
 
   tell() {
-    const { from, to } = this.measure || {};
-    if (from === undefined) return;
+    if (!this.measure) return;
+    const { from, to } = this.measure;
     const { time } = format;
     this.view.frame.remark(
       to === null
@@ -174,7 +203,9 @@ export class Ranges {
 
   // -- drawing ----------------------------------------------------------------------
 
+  /** @param {Pen} ctx @param {TimeStyle} style @param {Size} size */
   drawBrush(ctx, style, size) {
+    if (!this.brush) return;
     const { from, to, side, nodes } = this.brush;
     const rows = this.view.rows.filter((row) => row.side === side && row.kind !== "head");
     if (!rows.length) return;
@@ -194,7 +225,9 @@ export class Ranges {
     label(ctx, style, size, (x0 + x1) / 2, top + 9, text);
   }
 
+  /** @param {Pen} ctx @param {TimeStyle} style @param {Size} size */
   drawMeasure(ctx, style, size) {
+    if (!this.measure) return;
     const { from, to } = this.measure;
     const x0 = toX(style.transform, from);
     const x1 = toX(style.transform, to ?? from);
@@ -214,7 +247,11 @@ export class Ranges {
   }
 }
 
-/** A text in a box, centred at x but inside the view. */
+/**
+ * A text in a box, centred at x but inside the view.
+ * @param {Pen} ctx @param {TimeStyle} style @param {Size} size @param {number} x @param {number} y
+ * @param {string} text
+ */
 function label(ctx, style, size, x, y, text) {
   const w = canvas.textWidth(ctx, text, 11, 600) + 12;
   const left = Math.max(GUTTER, Math.min(size.width - w - 2, x - w / 2));

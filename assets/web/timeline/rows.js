@@ -2,9 +2,11 @@
  * Where the rows of the timeline stand, top to bottom, before scrolling.
  *
  * @typedef {{kind: "head"|"calls"|"waits"|"busy"|"lane"|"note", side: string, y: number, h: number,
- *   lane?: number, label?: string, middle?: number}} Row  `middle`: of the label, from `y`
+ * lane: number, label?: string, middle?: number}} Row  `middle`: of the label, from `y`
+ * @typedef {Record<string, Row[]>} LaneRows  by side and lane
  */
 import { AXIS } from "../core/axis.js";
+/** @import { Side, TimelineScene } from "./scene.js" */
 
 const HEAD = 28;
 const CALLS = 13;
@@ -19,29 +21,35 @@ const LAUNCH_MOST = 26;
 const LAUNCH_LEAST = 10;
 /** A lane inside a launch's row is at least this high, gap included. */
 const INNER_LEAST = 4;
+/** @type {Record<string, string>} */
 const WORDS = {
   graph: "No launch of this graph was recorded with node times, so there are no spans to show: launch it inside the profile.",
   stream:
     "No eager run of this work was recorded: run the code once outside the graph inside the profile, and gviz matches it.",
 };
 
-/** What stands in place of a side that is not there. */
+/**
+ * What stands in place of a side that is not there.
+ * @param {TimelineScene} scene @param {string} name
+ */
 export function missing(scene, name) {
   return scene.named(name)?.missing ?? WORDS[name];
 }
 
 /**
  * @param {TimelineScene} scene @param {number} height of the view
- * @returns {{rows: Row[], height: number, laneHeight: number}}
+ * @returns {{rows: Row[], height: number}}
  */
 export function arrange(scene, height) {
   const pitch = pitches(scene, height);
+  /** @type {Row[]} */
   const rows = [];
   let y = AXIS;
   for (const name of scene.names) {
     const side = scene.side(name);
-    const add = (kind, h, gap, more) => {
-      rows.push({ kind, side: name, y, h, ...more });
+    /** @param {Row["kind"]} kind @param {number} h @param {number} gap @param {Partial<Row>} more */
+      const add = (kind, h, gap, more) => {
+      rows.push({ kind, side: name, y, h, lane: 0, ...more });
       y += h + gap;
     };
     add("head", HEAD, 0, {});
@@ -60,7 +68,10 @@ export function arrange(scene, height) {
   return { rows, height: y };
 }
 
-/** Heights of a lane and of a stacked launch, gap included, so that all fit if they can. */
+/**
+ * Heights of a lane and of a stacked launch, gap included, so that all fit if they can.
+ * @param {TimelineScene} scene @param {number} height
+ */
 function pitches(scene, height) {
   let room = height - AXIS - BETWEEN - 10;
   let lanes = 0;
@@ -81,7 +92,10 @@ function pitches(scene, height) {
   return { launch, lane: Math.max(LANE_LEAST, Math.min(LANE_MOST, left)) };
 }
 
-/** Add the lanes of stacked launches, those of one launch close together; returns the end. */
+/**
+ * Add the lanes of stacked launches, those of one launch close together; returns the end.
+ * @param {Row[]} rows @param {Side} side @param {number} top @param {number} pitch
+ */
 function addLaunches(rows, side, top, pitch) {
   const inner = (pitch - 2) / side.depth;
   const h = inner - (inner >= 6 ? 1 : 0);
@@ -96,6 +110,7 @@ function addLaunches(rows, side, top, pitch) {
 
 /** Rows of lanes by side and lane. @param {Row[]} rows */
 export function byLane(rows) {
+  /** @type {LaneRows} */
   const found = {};
   for (const row of rows) found[row.side] ??= [];
   for (const row of rows) if (row.kind === "lane") found[row.side][row.lane] = row;

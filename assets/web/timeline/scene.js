@@ -4,41 +4,52 @@
  * @typedef {Object} Bars  intervals of one lane, in order of start, never overlapping
  * @property {string} label
  * @property {Int32Array} items  indices into the side's arrays
+ * @typedef {{start: number, duration: number, item: number, name: number}} Call  `item`: of the
+ * stream operation it launches, or -1; `name`: an index into the strings, or -1
+ * @typedef {{ordinal: number, gpu_ns: number, exec: number, idle_ns?: number, idle_fraction: number}}
+ * Launch
+ * @typedef {{mode: "one"|"median"|"all", count: number, total_ns: number, idle_ns: number,
+ * idle_fraction: number, queued_ns: number, zero: string, launch_count: number, launch_id?: number,
+ * lanes: string[], depth?: number, launches: Launch[], order: string}} SideFacts
+ * @typedef {Pick<Side, "name"|"lanes"|"start"|"duration"|"step"|"nodeId"|"slowest"|"strings"|"label"|"type">}
+ *   SideSpans  what is drawn of a side's lanes
  */
 import * as timelineSearch from "./search.js";
 import * as colour from "../core/colour.js";
 import * as timelineWaits from "./waits.js";
+/** @import { Payload } from "../core/payload.js" */
 
 const NO_NODE = 0xffffffff;
 
-class Side {
+export class Side {
   /**
    * @param {string} name  "graph" or "stream", or one of several launches
-   * @param {Object} payload
+   * @param {Payload} payload
    */
   constructor(name, payload) {
+    /** @type {SideFacts} */
     const facts = payload.header[name];
     this.name = name;
     this.facts = facts;
-    this.nodeId = payload[`${name}_node_id`];
-    this.label = payload[`${name}_name`];
-    this.type = payload[`${name}_type`];
-    this.start = payload[`${name}_start_ns`];
-    this.duration = payload[`${name}_duration_ns`];
-    this.lane = payload[`${name}_lane`];
-    this.stream = payload[`${name}_stream`];
-    this.iteration = payload[`${name}_iteration`];
-    this.hostStart = payload[`${name}_host_start_ns`];
-    this.hostDuration = payload[`${name}_host_duration_ns`];
-    /** Ranges open at the call of a stream operation, as indices into the strings. */
+    /** @type {Uint32Array} */ this.nodeId = payload[`${name}_node_id`];
+    /** @type {Uint32Array} */ this.label = payload[`${name}_name`];
+    /** @type {Uint8Array} */ this.type = payload[`${name}_type`];
+    /** @type {Float64Array} */ this.start = payload[`${name}_start_ns`];
+    /** @type {Float64Array} */ this.duration = payload[`${name}_duration_ns`];
+    /** @type {Uint32Array} */ this.lane = payload[`${name}_lane`];
+    /** @type {Int32Array} */ this.stream = payload[`${name}_stream`];
+    /** @type {Int32Array} */ this.iteration = payload[`${name}_iteration`];
+    /** @type {Float64Array|undefined} */ this.hostStart = payload[`${name}_host_start_ns`];
+    /** @type {Float64Array} */ this.hostDuration = payload[`${name}_host_duration_ns`];
+    /** Ranges open at the call of a stream operation, as indices into the strings. @type {Uint32Array|undefined} */
     this.calledIn = payload[`${name}_called_in_name`];
-    this.launchCount = payload[`${name}_count`];
+    /** @type {Uint32Array} */ this.launchCount = payload[`${name}_count`];
     this.count = this.start.length;
     /** The strings that `label` numbers. */
-    this.strings = payload.header.strings;
+    /** @type {string[]} */ this.strings = payload.header.strings;
     /** Where the server merged: spans behind an entry, and the duration of the slowest. */
-    this.merged = payload[`${name}_merged`];
-    this.slowest = payload[`${name}_slowest_ns`] || this.duration;
+    /** @type {Uint32Array|undefined} */ this.merged = payload[`${name}_merged`];
+    /** @type {Float64Array} */ this.slowest = payload[`${name}_slowest_ns`] || this.duration;
     /** Many launches, each on a row of `depth` lanes. */
     this.stacked = facts.mode === "all";
     this.depth = facts.depth || 1;
@@ -53,23 +64,34 @@ class Side {
     this.byNode = this.listByNode(payload);
   }
 
-  /** The intervals of each node; those of a node in a body belong to the nodes around it too. */
+  /**
+   * The intervals of each node; those of a node in a body belong to the nodes around it too.
+   * @param {Payload} payload
+   */
   listByNode(payload) {
     const { nested_node: nested, nested_holder: holders } = payload;
-    const around = new Map(Array.from(nested || [], (id, n) => [id, holders[n]]));
+    const around = new Map(Array.from(/** @type {Uint32Array} */ (nested ?? []), (id, n) => [id, holders[n]]));
+    /** @type {Map<number, number[]>} */
     const found = new Map();
     for (let i = 0; i < this.count; i++) {
       if (this.nodeId[i] === NO_NODE) continue;
-      for (let id = this.nodeId[i]; id !== undefined; id = around.get(id)) {
-        if (!found.has(id)) found.set(id, []);
-        found.get(id).push(i);
+      for (let id = /** @type {number|undefined} */ (this.nodeId[i]); id !== undefined; id = around.get(id)) {
+        const items = found.get(id);
+        if (items) items.push(i);
+        else found.set(id, [i]);
       }
     }
     return found;
   }
 
+  /** The intervals of a node; none where it has none. @param {number} id */
+  itemsOf(id) {
+    return this.byNode.get(id) ?? [];
+  }
+
+  /** @param {string[]} labels */
   splitLanes(labels) {
-    const lists = labels.map(() => []);
+    const lists = labels.map(() => /** @type {number[]} */ ([]));
     for (let i = 0; i < this.count; i++) lists[this.lane[i]].push(i);
     return lists.map((items, n) => ({ label: labels[n], items: Int32Array.from(items) }));
   }
@@ -77,8 +99,10 @@ class Side {
   /**
    * Host calls in order of start: the launch call of each stream operation (`item`), and the
    * driver calls recorded meanwhile (`name`, an index into the strings).
+   * @param {Payload} payload
    */
   listCalls(payload) {
+    /** @type {Call[]} */
     const calls = [];
     for (let i = 0; this.hostStart && i < this.count; i++) {
       if (this.hostDuration[i] === this.hostDuration[i]) {
@@ -86,19 +110,26 @@ class Side {
       }
     }
     const starts = payload[`${this.name}_call_start_ns`] || [];
-    starts.forEach((start, n) => {
+    starts.forEach((/** @type {number} */ start, /** @type {number} */ n) => {
       const duration = payload[`${this.name}_call_end_ns`][n] - start;
       calls.push({ start, duration, item: -1, name: payload[`${this.name}_call_name`][n] });
     });
     return calls.sort((a, b) => a.start - b.start);
   }
 
-  /** Gaps in which nothing of this side runs, from the zero to the last end: [start, end] pairs. */
+  /**
+   * Gaps in which nothing of this side runs, from the zero to the last end: [start, end] pairs.
+   * @param {Float64Array|undefined} start @param {Float64Array} end
+   * @returns {[number, number][]}
+   */
   listGaps(start, end) {
     return start ? Array.from(start, (from, n) => [from, end[n]]) : [];
   }
 
-  /** The gap at a time, or null. */
+  /**
+   * The gap at a time, or null.
+   * @param {number} ns
+   */
   gapAt(ns) {
     const n = timelineSearch.firstFrom(this.idle.length, (at) => this.idle[at][1] > ns);
     return n < this.idle.length && this.idle[n][0] <= ns ? this.idle[n] : null;
@@ -106,6 +137,7 @@ class Side {
 }
 
 export class TimelineScene {
+  /** @param {Payload} payload */
   constructor(payload) {
     this.header = payload.header;
     /** All sides, top to bottom, those that are missing too. */
@@ -121,13 +153,20 @@ export class TimelineScene {
     return this.sides.filter((other) => other.name !== side.name);
   }
 
+  /** @param {string} name */
   side(name) {
     return this.sides.find((s) => s.name === name);
+  }
+
+  /** A side that is there. @param {string} name @returns {Side} */
+  present(name) {
+    return /** @type {Side} */ (this.side(name));
   }
 
   /**
    * What a comparison or a job calls its sides, all of them launches; undefined where the sides
    * are a graph and the same work by stream calls. `against`: what lengths are told in times of.
+   * @param {string} name
    * @returns {{title: string, missing: string, letter: string, against?: string}|undefined}
    */
   named(name) {
@@ -136,6 +175,7 @@ export class TimelineScene {
 
   /** Whether another scene shows the same launches, perhaps fewer of all. @param {TimelineScene} other */
   shows(other) {
+    /** @param {TimelineScene} scene */
     const said = ({ header }) =>
       JSON.stringify(
         this.names.map((name) => header[name] && [header[name].mode, header[name].ordinal, header[name].zero]),
@@ -143,15 +183,18 @@ export class TimelineScene {
     return this.header.graph_id === other.header.graph_id && said(this) === said(other);
   }
 
+  /** @param {SideSpans} side @param {number} i */
   nameOf(side, i) {
     return side.strings[side.label[i]];
   }
 
+  /** @param {Side} side @param {Call} call */
   titleOf(side, call) {
     if (call.item >= 0) return `launch of ${this.nameOf(side, call.item)}`;
     return side.strings[call.name];
   }
 
+  /** @param {SideSpans} side @param {number} i */
   kindOf(side, i) {
     return this.header.kinds[side.type[i]] || `type ${side.type[i]}`;
   }

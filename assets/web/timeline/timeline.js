@@ -14,6 +14,17 @@ import * as timelineTips from "./tips.js";
 import * as timelineWaits from "./waits.js";
 import { Walk } from "./walk.js";
 import { AXIS, GUTTER, drawAxis, toX } from "../core/axis.js";
+/** @import { TimeTransform } from "../core/axis.js" */
+/** @import { Group } from "../core/bus.js" */
+/** @import { Pen, Size } from "../core/canvas.js" */
+/** @import { Frame } from "../core/frame.js" */
+/** @import { Payload } from "../core/payload.js" */
+/** @import { DetailWindow } from "./detail.js" */
+/** @import { TimeStyle } from "./draw.js" */
+/** @import { Span } from "./marks.js" */
+/** @import { LaneRows, Row } from "./rows.js" */
+/** @import { Side } from "./scene.js" */
+/** @import { Hit } from "./walk.js" */
 
 /** The nearest zoom: this many pixels a nanosecond. */
 const MOST_ZOOM = 0.5;
@@ -28,7 +39,15 @@ export class Timeline {
     this.transform = { k: 1, x: 0 };
     this.scroll = 0;
     this.stop = () => {};
-    this.rows = [];
+    /** Of the payload: nothing is asked before {@link load} but by gestures, which look. @type {TimelineScene} */
+    this.scene = /** @type {any} */ (null);
+    /** As they stand on screen. @type {Row[]} */ this.rows = [];
+    /** @type {LaneRows} */ this.laneRows = {};
+    /** Whether everything is shown, whatever the size. */ this.fitted = false;
+    /** How far the rows can be scrolled. */ this.overflow = 0;
+    /** The span under the pointer. @type {{side: Side, i: number}|null} */ this.pointed = null;
+    /** A node that comes with detail. @type {number|null} */ this.awaited = null;
+    /** @type {{selected: number[], ids: Set<number>}|null} */ this.chosen = null;
     this.ranges = new Ranges(this);
     this.detail = new Detail(this);
     this.walk = new Walk(this);
@@ -38,6 +57,7 @@ export class Timeline {
     ];
   }
 
+  /** @param {string} text @param {string} name @param {string} title */
   makeTool(text, name, title) {
     const toggle = () => {
       this.ranges.tool = this.ranges.tool === name ? null : name;
@@ -49,10 +69,11 @@ export class Timeline {
     return this.tools.find((tool) => tool.name === this.ranges.tool)?.text;
   }
 
+  /** @param {Payload} payload */
   caption(payload) {
     const counts = this.scene.sides.map((s) =>
       this.scene.named(s.name)
-        ? `${this.scene.named(s.name).letter} ${format.counted(s.facts.count, "span")}`
+        ? `${this.scene.named(s.name)?.letter} ${format.counted(s.facts.count, "span")}`
         : format.counted(s.facts.count, s.name === "graph" ? "graph span" : "stream operation")
     );
     const missing = this.scene.names.filter((name) => !this.scene.side(name));
@@ -60,6 +81,7 @@ export class Timeline {
     const what = counts.length ? ` ${counts.join(", ")}.` : "";
     const graph = this.scene.side("graph");
     const over = graph ? graph.facts.launch_count : 0;
+    /** @type {Record<string, string|undefined>} */
     const shown = { median: `The median of ${over} launches.`, all: `All ${over} launches, stacked.` };
     const mode = graph && !payload.header.sides && shown[graph.facts.mode];
     if (mode) words.unshift(mode);
@@ -67,10 +89,12 @@ export class Timeline {
     return [`Timeline of ${payload.header.graph_name}.${what}`, ...words].join(" ");
   }
 
+  /** @param {Payload} payload */
   label(payload) {
     return this.caption(payload);
   }
 
+  /** @param {Payload} payload */
   load(payload) {
     const before = this.scene;
     this.scene = new TimelineScene(payload);
@@ -89,7 +113,7 @@ export class Timeline {
     this.frame.redraw();
     const node = this.awaited;
     this.awaited = null;
-    if (node !== null && node !== undefined) this.show(node);
+    if (node !== null) this.show(node);
   }
 
   style() {
@@ -98,6 +122,7 @@ export class Timeline {
     return { transform: this.transform, theme: frame.theme, colour };
   }
 
+  /** @param {Pen} ctx @param {Size} size */
   draw(ctx, size) {
     sharedTimes.share(this, this.scene.side("graph")?.facts.launch_id);
     if (this.fitted) this.transform = this.fitTransform();
@@ -131,7 +156,10 @@ export class Timeline {
     if (this.frame.pinned) this.walk.draw(ctx, style);
   }
 
-  /** Draw right of the labels only. */
+  /**
+   * Draw right of the labels only.
+   * @param {Pen} ctx @param {Size} size @param {() => void} draw
+   */
   clipped(ctx, size, draw) {
     ctx.save();
     ctx.beginPath();
@@ -141,6 +169,7 @@ export class Timeline {
     ctx.restore();
   }
 
+  /** @param {Pen} ctx @param {Side} side @param {TimeStyle} style @param {Size} size */
   drawSide(ctx, side, style, size) {
     const rows = this.rows.filter((r) => r.side === side.name);
     const lanes = rows.filter((r) => r.kind === "lane");
@@ -171,18 +200,28 @@ export class Timeline {
   /** The selection, made once for all frames that show it. */
   selectedSet() {
     const { selected } = this.frame.group;
-    if (this.chosen?.selected !== selected) this.chosen = { selected, ids: new Set(selected) };
-    return this.chosen.ids;
+    const chosen = this.chosen?.selected === selected ? this.chosen : { selected, ids: new Set(selected) };
+    this.chosen = chosen;
+    return chosen.ids;
   }
 
-  /** A lane, with all the detail there is; beyond the detail, as it was sent at first. */
+  /**
+   * A lane, with all the detail there is; beyond the detail, as it was sent at first.
+   * @param {Pen} ctx @param {Side} side @param {Row} row @param {TimeStyle} style
+   * @param {Size} size @param {boolean} dim @param {Set<number>|null} [only] of these nodes
+   */
   drawLane(ctx, side, row, style, size, dim, only = null) {
+    /** @param {Side} source */
     const draw = (source) => timelineDraw.drawLane(ctx, this.scene, source, row, style, size, dim, only);
     const fine = this.detail.sideOfLane(side, row.lane);
     if (!fine || this.detail.coversTime(this.detail.range())) return draw(fine || side);
-    const { from_ns: from, to_ns: to } = this.detail.window;
+    const { from_ns: from, to_ns: to } = /** @type {DetailWindow} */ (this.detail.window);
     const [x0, x1] = [from, to].map((ns) => toX(style.transform, ns));
-    for (const [left, right, source] of [[0, x0, side], [x0, x1, fine], [x1, size.width, side]]) {
+    const parts = [
+      { left: 0, right: x0, source: side }, { left: x0, right: x1, source: fine },
+      { left: x1, right: size.width, source: side },
+    ];
+    for (const { left, right, source } of parts) {
       if (right <= left) continue;
       ctx.save();
       ctx.beginPath();
@@ -198,11 +237,13 @@ export class Timeline {
     return this.frame.group.selected.length > MOST_MARKED;
   }
 
+  /** @param {Pen} ctx @param {TimeStyle} style */
   drawMarks(ctx, style) {
     const { selected, hovered } = this.frame.group;
+    /** @param {Side} side @param {Span} box */
     const fill = (side, box) => {
       const row = { ...this.laneRows[side.name][0], lane: 0 };
-      const one = { ...side, lanes: [{ items: Int32Array.of(box.i) }] };
+      const one = { ...side, lanes: [{ label: "", items: Int32Array.of(box.i) }] };
       const at = { ...row, y: box.y, h: box.h };
       timelineDraw.drawLane(ctx, this.scene, one, at, style, this.frame.size, false);
     };
@@ -226,16 +267,21 @@ export class Timeline {
     return this.fitting(graph && graph.stacked ? graph.facts.total_ns : this.scene.total);
   }
 
+  /** @param {number} ns */
   fitting(ns) {
     return { k: Math.max(1e-9, (this.room() - END_ROOM) / Math.max(1, ns)), x: 0 };
   }
 
-  /** Keep zero at the left edge or beyond it, and the end from leaving the view. */
+  /**
+   * Keep zero at the left edge or beyond it, and the end from leaving the view.
+   * @param {TimeTransform} given
+   */
   bounded({ k, x }) {
     const least = Math.min(0, this.room() * 0.25 - this.scene.total * k);
     return { k, x: Math.min(0, Math.max(least, x)) };
   }
 
+  /** @param {TimeTransform} to */
   glide(to) {
     this.stop();
     this.fitted = false;
@@ -248,6 +294,7 @@ export class Timeline {
     });
   }
 
+  /** @param {boolean} smooth */
   fit(smooth) {
     if (!this.scene) return;
     if (smooth) this.glide(this.fitTransform());
@@ -258,6 +305,7 @@ export class Timeline {
     this.frame.redraw();
   }
 
+  /** @param {number} x @param {number} y @param {number} factor */
   zoom(x, y, factor) {
     if (!this.scene) return;
     this.stop();
@@ -270,7 +318,10 @@ export class Timeline {
     this.frame.redraw();
   }
 
-  /** Around what the keyboard stands on, else around the middle. */
+  /**
+   * Around what the keyboard stands on, else around the middle.
+   * @param {number} factor
+   */
   zoomBy(factor) {
     const box = this.walk.box();
     const middle = GUTTER + this.room() / 2;
@@ -282,7 +333,8 @@ export class Timeline {
     let [from, to] = [Infinity, -Infinity];
     for (const id of this.frame.group.selected) {
       const side = this.find(id);
-      for (const i of side ? side.byNode.get(id) : []) {
+      if (!side) continue;
+      for (const i of side.itemsOf(id)) {
         from = Math.min(from, side.start[i]);
         to = Math.max(to, side.start[i] + side.duration[i]);
       }
@@ -293,6 +345,7 @@ export class Timeline {
     this.glide(this.bounded({ k, x: this.room() / 2 - ((from + to) / 2) * k }));
   }
 
+  /** @param {number} dx @param {number} dy */
   pan(dx, dy) {
     if (!this.scene) return;
     this.stop();
@@ -302,19 +355,25 @@ export class Timeline {
     this.frame.redraw();
   }
 
-  /** The first side that shows a node, with the detail there is. */
+  /**
+   * The first side that shows a node, with the detail there is.
+   * @param {number} id
+   */
   find(id) {
     const sides = this.scene.sides.map((side) => this.detail.sideWith(side, id));
     return sides.find(Boolean);
   }
 
-  /** Bring a node's first interval into view, wide enough to read. */
+  /**
+   * Bring a node's first interval into view, wide enough to read.
+   * @param {number} id
+   */
   show(id) {
     const side = this.find(id);
     // A selected node comes with the detail that is asked for because of it.
-    if (!side) this.awaited = this.detail.base && id;
+    if (!side) this.awaited = this.detail.base ? id : null;
     if (!side) return;
-    const [i] = side.byNode.get(id);
+    const [i] = side.itemsOf(id);
     const [from, to] = [side.start[i], side.start[i] + side.duration[i]];
     const [left, right] = [from, to].map((ns) => toX(this.transform, ns));
     // Of its time, not of its mark, which is wider than a short span and begins before it.
@@ -327,11 +386,15 @@ export class Timeline {
 
   // -- gestures ---------------------------------------------------------------------
 
+  /** @param {number} x */
   nsAt(x) {
     return (x - GUTTER - this.transform.x) / this.transform.k;
   }
 
-  /** The side drawn at a height, or else the first. */
+  /**
+   * The side drawn at a height, or else the first.
+   * @param {number} y
+   */
   sideAt(y) {
     const row = this.rows.findLast((r) => r.y <= y && this.scene.side(r.side));
     return row ? row.side : this.scene.sides[0]?.name;
@@ -343,27 +406,36 @@ export class Timeline {
     if (stood) return stood.start;
     if (this.pointed) return this.pointed.side.start[this.pointed.i];
     const { hovered, selected } = this.frame.group;
-    for (const id of [hovered, ...selected]) {
+    for (const id of hovered === null ? selected : [hovered, ...selected]) {
       const side = this.find(id);
-      if (side) return side.start[side.byNode.get(id)[0]];
+      if (side) return side.start[side.itemsOf(id)[0]];
     }
     return null;
   }
 
-  /** The row at a height; one that is missed by a pixel counts too. */
+  /**
+   * The row at a height; one that is missed by a pixel counts too.
+   * @param {number} y
+   */
   rowAt(y) {
+    /** @param {number} slack */
     const within = (slack) => this.rows.find((r) => y >= r.y - slack && y <= r.y + r.h + slack);
     return within(0) || within(1);
   }
 
-  /** What is under a point: {side, i} of an interval, {side, call}, {side, launch}, {side, gap}, or null. */
+  /**
+   * What is under a point: {side, i} of an interval, {side, call}, {side, launch}, {side, gap}, or null.
+   * @param {number} x @param {number} y
+   * @returns {Hit|null}
+   */
   hit(x, y) {
     if (!this.scene) return null;
     const row = this.rowAt(y);
     if (!row) return null;
     const side = this.scene.side(row.side);
-    const launch = side && row.kind === "lane" ? timelineSearch.launchOf(side, row.lane) : null;
-    if (x < GUTTER) return launch && { side, launch };
+    if (!side) return null;
+    const launch = row.kind === "lane" ? timelineSearch.launchOf(side, row.lane) : null;
+    if (x < GUTTER) return launch ? { side, launch } : null;
     const ns = this.nsAt(x);
     const slack = 3 / this.transform.k;
     if (row.kind === "calls") {
@@ -377,15 +449,21 @@ export class Timeline {
     const within = window && ns >= window.from_ns && ns <= window.to_ns;
     const from = (within && this.detail.sideOfLane(side, row.lane)) || side;
     const found = this.nearest(from, from.lanes[row.lane].items, ns, slack);
-    if (found || launch) return found || { side, launch };
+    if (found) return found;
+    if (launch) return { side, launch };
     return this.gap(side, ns);
   }
 
+  /** @param {Side} side @param {number} ns @returns {Hit|null} */
   gap(side, ns) {
     const gap = this.detail.best(side).gapAt(ns);
-    return gap && { side: this.detail.best(side), gap };
+    return gap ? { side: this.detail.best(side), gap } : null;
   }
 
+  /**
+   * @param {Side} side @param {Int32Array} items @param {number} ns @param {number} slack
+   * @returns {{side: Side, i: number}|null}
+   */
   nearest(side, items, ns, slack) {
     let best = null;
     let near = slack;
@@ -402,35 +480,41 @@ export class Timeline {
     return best;
   }
 
+  /** The node that a thing is of; null: of none. @param {Hit|null} hit */
   idOf(hit) {
     if (!hit || hit.launch || hit.gap) return null;
     if (hit.wait) return hit.wait.node;
-    const i = hit.call ? hit.call.item : hit.i;
+    const i = hit.call ? hit.call.item : (hit.i ?? -1);
     const id = i < 0 ? 0xffffffff : hit.side.nodeId[i];
     return id === 0xffffffff ? null : id;
   }
 
+  /** @param {number} x @param {number} y @param {MouseEvent} event */
   click(x, y, event) {
     this.frame.pick(this.idOf(this.hit(x, y)), event);
   }
 
+  /** @param {number} x @param {number} y */
   double(x, y) {
     const id = this.idOf(this.hit(x, y));
     if (id === null) this.fit(true);
     else this.show(id);
   }
 
+  /** @param {number|null} x @param {number|null} y */
   hover(x, y) {
-    const hit = x === null ? null : this.hit(x, y);
-    this.pointed = hit && hit.i !== undefined ? hit : null;
+    const hit = x === null || y === null ? null : this.hit(x, y);
+    this.pointed = hit && hit.i !== undefined ? { side: hit.side, i: hit.i } : null;
     this.frame.group.hover(this.idOf(hit));
-    this.frame.tip(hit ? timelineTips.describe(this.scene, hit) : null, x, y);
+    this.frame.tip(hit ? timelineTips.describe(this.scene, hit) : null, x ?? 0, y ?? 0);
   }
 
+  /** @param {number} x @param {number} y @param {MouseEvent} event */
   grab(x, y, event) {
     return this.scene ? this.ranges.grab(x, y, event) : false;
   }
 
+  /** @param {number} x @param {number} y */
   drag(x, y) {
     this.ranges.drag(x, y);
   }
@@ -443,25 +527,32 @@ export class Timeline {
     return this.ranges.escape();
   }
 
+  /** @param {Group} group */
   hear(group) {
     this.ranges.hear(group.filtered);
     this.walk.hear(group);
   }
 
+  /** @param {KeyboardEvent} event */
   key(event) {
     if (this.ranges.key(event) || this.walk.key(event)) return true;
-    const step = { ArrowLeft: [80, 0], ArrowRight: [-80, 0], ArrowUp: [0, 80], ArrowDown: [0, -80] };
-    if (!event.shiftKey || !step[event.key]) return false;
-    this.pan(...step[event.key]);
+    /** @type {Record<string, [number, number]|undefined>} */
+    const steps = { ArrowLeft: [80, 0], ArrowRight: [-80, 0], ArrowUp: [0, 80], ArrowDown: [0, -80] };
+    const step = steps[event.key];
+    if (!event.shiftKey || !step) return false;
+    this.pan(...step);
     return true;
   }
 
-  /** What is selected, as a sentence. */
+  /**
+   * What is selected, as a sentence.
+   * @param {number[]} ids
+   */
   words(ids) {
     const side = ids.length === 1 ? this.find(ids[0]) : null;
     if (!ids.length) return "Nothing selected.";
     if (!side) return `${format.counted(ids.length, "node")} selected.`;
-    const hit = { side, i: side.byNode.get(ids[0])[0] };
+    const hit = { side, i: side.itemsOf(ids[0])[0] };
     return announce.wordsOf(timelineTips.describe(this.scene, hit));
   }
 
@@ -469,11 +560,12 @@ export class Timeline {
 
   /** Intervals of selected nodes on the first side. */
   countSelected() {
-    const byNode = this.scene.side(this.scene.names[0])?.byNode || new Map();
-    const items = this.frame.group.selected.flatMap((id) => byNode.get(id) || []);
+    const side = this.scene.side(this.scene.names[0]);
+    const items = this.frame.group.selected.flatMap((id) => side?.itemsOf(id) ?? []);
     return new Set(items).size;
   }
 
+  /** @param {number} id */
   locate(id) {
     for (const coarse of this.scene.sides) {
       const side = this.detail.sideWith(coarse, id) || coarse;
@@ -484,6 +576,7 @@ export class Timeline {
   }
 
   state() {
+    /** @type {Record<string, object>} */
     const sides = {};
     for (const side of this.scene.sides) {
       sides[side.name] = {

@@ -2,28 +2,34 @@
 import * as timelineSearch from "./search.js";
 import * as format from "../core/format.js";
 import * as timelineWaits from "./waits.js";
+/** @import { Call, Launch, Side, TimelineScene } from "./scene.js" */
+/** @import { Hit } from "./walk.js" */
 
 const NO_NODE = 0xffffffff;
 
-/** @param {TimelineScene} scene @param {Object} hit what is under the pointer */
+/** @param {TimelineScene} scene @param {Hit} hit what is under the pointer */
 export function describe(scene, { side, i, call, launch, gap, wait }) {
   if (call) return describeCall(scene, side, call);
   if (wait) return timelineWaits.describe(scene, side, wait);
   if (launch) return describeLaunch(side, launch);
   if (gap) return describeGap(scene, side, gap);
+  if (i === undefined) return [];
   if (isMerged(side, i)) return describeMerged(scene, side, i);
   return describeSpan(scene, side, i);
 }
 
+/** @param {Side} side @param {number} i */
 function isMerged(side, i) {
   return !!side.merged && side.merged[i] > 1;
 }
 
+/** @param {TimelineScene} scene @param {Side} side @param {Call} call */
 function describeCall(scene, side, call) {
   const { time } = format;
   return [[scene.titleOf(side, call)], ["host call", time(call.duration)], ["start", time(call.start)]];
 }
 
+/** @param {TimelineScene} scene @param {Side} side @param {number} i */
 function describeSpan(scene, side, i) {
   const { time } = format;
   const median = side.facts.mode === "median" ? "median " : "";
@@ -37,7 +43,7 @@ function describeSpan(scene, side, i) {
   ];
   if (side.name === "stream" && !scene.named("stream")) {
     if (side.nodeId[i] === NO_NODE) rows.push(["node", "matches none of the graph"]);
-  } else if (side.byNode.get(side.nodeId[i]).some((other) => side.iteration[other] > 0)) {
+  } else if (side.itemsOf(side.nodeId[i]).some((other) => side.iteration[other] > 0)) {
     rows.push(["iteration", String(side.iteration[i] + 1)]);
   }
   const ranges = side.calledIn && side.strings[side.calledIn[i]];
@@ -54,18 +60,25 @@ function describeSpan(scene, side, i) {
   return rows;
 }
 
-/** The last two of nested ranges: those around them tell less, and a tooltip has little room. */
+/**
+ * The last two of nested ranges: those around them tell less, and a tooltip has little room.
+ * @param {string} ranges
+ */
 function innermost(ranges) {
   const parts = ranges.split(" › ");
   return (parts.length > 2 ? ["…", ...parts.slice(-2)] : parts).join(" › ");
 }
 
+/** @param {Side} side @param {number} i */
 function launchRow(side, i) {
   const launch = timelineSearch.launchOf(side, side.lane[i]);
   return launch ? [["launch", `#${launch.ordinal}`]] : [];
 }
 
-/** A row of the stack where no node is. */
+/**
+ * A row of the stack where no node is.
+ * @param {Side} side @param {Launch} launch
+ */
 function describeLaunch(side, launch) {
   const { time, percent } = format;
   const { launches } = side.facts;
@@ -84,11 +97,14 @@ function describeLaunch(side, launch) {
   return rows;
 }
 
-/** Spans that share a pixel, put together by the server. */
+/**
+ * Spans that share a pixel, put together by the server.
+ * @param {TimelineScene} scene @param {Side} side @param {number} i
+ */
 function describeMerged(scene, side, i) {
   const { time } = format;
   return [
-    [`${side.merged[i]} spans closer than a pixel`],
+    [`${side.merged?.[i]} spans closer than a pixel`],
     ...launchRow(side, i),
     ["slowest", scene.nameOf(side, i)],
     ["its duration", time(side.slowest[i])],
@@ -97,6 +113,7 @@ function describeMerged(scene, side, i) {
   ];
 }
 
+/** @param {TimelineScene} scene @param {Side} side @param {[number, number]} gap */
 function describeGap(scene, side, [from, to]) {
   const { time, percent } = format;
   const before = side.start.findIndex((start, i) => start + side.duration[i] === from);

@@ -2,12 +2,19 @@
  * Waits in collectives: of launches on several ranks, who stands in one until another comes.
  *
  * @typedef {{start: number, end: number, node: number, for: number}} Wait  `for`: the place of the
- *   side that came last
+ * side that came last
+ * @typedef {{wait: Wait, x: number, w: number}} Seen  a wait on screen
  */
 import * as timelineSearch from "./search.js";
 import * as canvas from "../core/canvas.js";
 import * as format from "../core/format.js";
 import { GUTTER, toX } from "../core/axis.js";
+/** @import { TimeTransform } from "../core/axis.js" */
+/** @import { Pen, Size } from "../core/canvas.js" */
+/** @import { Payload } from "../core/payload.js" */
+/** @import { TimeStyle } from "./draw.js" */
+/** @import { LaneRows, Row } from "./rows.js" */
+/** @import { Side, TimelineScene } from "./scene.js" */
 
 const GAP = 4;
 /** How much of a bar's height says that it waits. */
@@ -15,10 +22,14 @@ const FOOT = 0.28;
 /** Shorter waits, as a share of the launch's longest, are of the size of noise: no words. */
 const LEAST_SHARE = 0.05;
 
-/** @returns {Wait[]} in order of start */
+/**
+ * @param {Payload} payload @param {string} name
+ * @returns {Wait[]} in order of start
+ */
 export function list(payload, name) {
   const starts = payload[`${name}_wait_start_ns`];
   if (!starts) return [];
+  /** @param {number} n */
   const of = (n) => ({
     start: starts[n], end: payload[`${name}_wait_end_ns`][n],
     node: payload[`${name}_wait_node_id`][n], for: payload[`${name}_wait_for`][n],
@@ -26,24 +37,31 @@ export function list(payload, name) {
   return Array.from(starts, (_, n) => of(n)).sort((a, b) => a.start - b.start);
 }
 
+/** @param {TimelineScene} scene @param {Wait} wait */
 function awaited(scene, wait) {
-  return scene.named(scene.names[wait.for]).letter;
+  return scene.named(scene.names[wait.for])?.letter ?? "";
 }
 
+/** @param {TimelineScene} scene @param {Wait} wait */
 export function words(scene, wait) {
   return `waits ${format.time(wait.end - wait.start)} for ${awaited(scene, wait)}`;
 }
 
-/** A row of a tooltip. */
+/**
+ * A row of a tooltip.
+ * @param {TimelineScene} scene @param {Wait} wait
+ */
 export function tipRow(scene, wait) {
   return ["of it waiting (estimated)", `${format.time(wait.end - wait.start)} for ${awaited(scene, wait)}`];
 }
 
+/** @param {TimelineScene} scene @param {Side} side @param {Wait} wait */
 function nameOf(scene, side, wait) {
   const items = side.byNode.get(wait.node);
   return items ? scene.nameOf(side, items[0]) : "a collective";
 }
 
+/** @param {TimelineScene} scene @param {Side} side @param {Wait} wait */
 export function describe(scene, side, wait) {
   const { time } = format;
   return [
@@ -52,32 +70,46 @@ export function describe(scene, side, wait) {
   ];
 }
 
-/** The longest wait of each side, said. */
+/**
+ * The longest wait of each side, said.
+ * @param {TimelineScene} scene
+ */
 export function sentences(scene) {
   return scene.sides.filter((side) => side.waits.length).map((side) => {
     const longest = side.waits.reduce((a, b) => (b.end - b.start > a.end - a.start ? b : a));
-    const who = scene.named(side.name).letter;
+    const who = scene.named(side.name)?.letter;
     return `Longest wait of ${who}: it ${words(scene, longest)} in ${nameOf(scene, side, longest)}.`;
   });
 }
 
-/** What is under the pointer at a time: {side, wait}, or null. */
+/**
+ * What is under the pointer at a time: {side, wait}, or null.
+ * @param {Side} side @param {number} ns @param {number} slack
+ */
 export function hit(side, ns, slack) {
   const wait = side.waits.findLast((one) => ns >= one.start - slack && ns <= one.end + slack);
   return wait ? { side, wait } : null;
 }
 
-/** What tests ask: the waits of a side, with their words. */
+/**
+ * What tests ask: the waits of a side, with their words.
+ * @param {TimelineScene} scene @param {Side} side
+ */
 export function state(scene, side) {
   return side.waits.map((wait) => ({ ...wait, words: words(scene, wait) }));
 }
 
+/** @param {Wait} wait @param {TimeTransform} t */
 function box(wait, t) {
   const x = toX(t, wait.start);
   return { x, w: Math.max(1, (wait.end - wait.start) * t.k) };
 }
 
-/** A bracket as long as each wait, and, where there is room, who is waited for and how long. */
+/**
+ * A bracket as long as each wait, and, where there is room, who is waited for and how long.
+ * @param {Pen} ctx @param {TimelineScene} scene @param {Side} side @param {Row} row
+ * @param {TimeStyle} style @param {Size} size
+ */
 export function drawRow(ctx, scene, side, row, style, size) {
   const { transform: t, theme } = style;
   const y = row.y + row.h / 2;
@@ -93,10 +125,16 @@ export function drawRow(ctx, scene, side, row, style, size) {
   drawWords(ctx, scene, seen, row, style, size);
 }
 
-/** Words of the waits that matter in this launch, the longest first: they take the room. */
+/**
+ * Words of the waits that matter in this launch, the longest first: they take the room.
+ * @param {Pen} ctx @param {TimelineScene} scene @param {Seen[]} seen @param {Row} row
+ * @param {TimeStyle} style @param {Size} size
+ */
 function drawWords(ctx, scene, seen, row, style, size) {
+  /** @param {{wait: Wait}} given */
   const length = ({ wait }) => wait.end - wait.start;
   const least = LEAST_SHARE * Math.max(...scene.sides.flatMap((s) => s.waits.map((wait) => wait.end - wait.start)));
+  /** @type {[number, number][]} */
   const taken = [];
   ctx.font = canvas.font(10.5, 600);
   ctx.textAlign = "left";
@@ -119,7 +157,10 @@ function drawWords(ctx, scene, seen, row, style, size) {
   }
 }
 
-/** The part of a collective's bar that waits: hatched at its foot, below the name. */
+/**
+ * The part of a collective's bar that waits: hatched at its foot, below the name.
+ * @param {Pen} ctx @param {Side} side @param {Row} row @param {TimeStyle} style @param {Size} size
+ */
 function drawLane(ctx, side, row, style, size) {
   const { transform: t, theme } = style;
   if (!side.waits.length) return;
@@ -136,6 +177,10 @@ function drawLane(ctx, side, row, style, size) {
   }
 }
 
+/**
+ * @param {Pen} ctx @param {TimelineScene} scene @param {LaneRows} laneRows @param {TimeStyle} style
+ * @param {Size} size
+ */
 export function drawLanes(ctx, scene, laneRows, style, size) {
   for (const side of scene.sides) {
     for (const row of laneRows[side.name]) drawLane(ctx, side, row, style, size);

@@ -4,34 +4,55 @@
  * Things are spans, host calls, idle gaps and, of stacked launches, the launches. Where one stands
  * is kept as a row and a time, not as an index: more detail may come, and merged spans fall apart.
  *
- * @typedef {{side: Object, i?: number, call?: Object, gap?: number[], launch?: Object}} Hit  as of
- *   Timeline.hit
+ * @typedef {{side: Side, i?: number, call?: Call, gap?: [number, number], launch?: Launch,
+ *   wait?: Wait}} Hit  as of Timeline.hit
  * @typedef {{hit: Hit, start: number, end: number}} Thing  of a launch start and end are -1
+ * @typedef {{row: Row, thing: Thing}} Step
  * @typedef {{side: string, kind: string, lane: number, start: number}} Place
  */
 import * as timelineSearch from "./search.js";
 import * as announce from "../core/announce.js";
 import * as timelineTips from "./tips.js";
 import { AXIS, GUTTER, toX } from "../core/axis.js";
+/** @import { Pen } from "../core/canvas.js" */
+/** @import { DetailWindow } from "./detail.js" */
+/** @import { TimeStyle } from "./draw.js" */
+/** @import { Row } from "./rows.js" */
+/** @import { Call, Launch, Side, TimelineScene } from "./scene.js" */
+/** @import { Timeline } from "./timeline.js" */
+/** @import { Wait } from "./waits.js" */
 
 /** How near to the edge (CSS pixels) a thing may stand without being brought in. */
 const MARGIN = 40;
+/** @type {Record<string, (walk: Walk) => Step|null>} */
 const STEPS = {
+  /** @param {Walk} walk */
   ArrowRight: (walk) => walk.along(1),
+  /** @param {Walk} walk */
   ArrowLeft: (walk) => walk.along(-1),
+  /** @param {Walk} walk */
   ArrowDown: (walk) => walk.across(1),
+  /** @param {Walk} walk */
   ArrowUp: (walk) => walk.across(-1),
+  /** @param {Walk} walk */
   Home: (walk) => walk.toEnd(0),
+  /** @param {Walk} walk */
   End: (walk) => walk.toEnd(-1),
+  /** @param {Walk} walk */
   n: (walk) => walk.inTime(1),
+  /** @param {Walk} walk */
   N: (walk) => walk.inTime(-1),
 };
 
 export class Walk {
-  /** @param {Object} view the timeline */
+  /** @param {Timeline} view */
   constructor(view) {
     this.view = view;
     /** @type {Place|null} */ this.place = null;
+    /** What things were listed of. @type {(TimelineScene|null)[]} */ this.made = [];
+    /** Things by row. @type {Map<string, Thing[]>} */ this.kept = new Map();
+    /** The node that is stood on. @type {number|null} */ this.node = null;
+    /** @type {number[]|null} */ this.selected = null;
   }
 
   clear() {
@@ -39,7 +60,10 @@ export class Walk {
     this.view.frame.pin(null);
   }
 
-  /** @returns {boolean} whether the key is one of the walk's */
+  /**
+   * @param {KeyboardEvent} event
+   * @returns {boolean} whether the key is one of the walk's
+   */
   key(event) {
     const step = STEPS[event.key];
     if (!step || event.shiftKey !== (event.key === "N")) return false;
@@ -54,38 +78,47 @@ export class Walk {
     return this.view.rows.filter((row) => row.kind !== "head" && row.kind !== "note");
   }
 
-  /** The things of a row in order of time. @returns {Thing[]} */
+  /**
+   * @param {Row} row
+   * The things of a row in order of time. @returns {Thing[]}
+   */
   thingsOf(row) {
     const { scene, detail } = this.view;
-    const coarse = scene.side(row.side);
+    const coarse = scene.present(row.side);
     const best = detail.best(coarse);
     // Kept until there is more detail: a lane may hold 100,000 spans.
     const made = [scene, detail.scene];
-    if (!this.made || made.some((one, n) => one !== this.made[n])) this.kept = new Map();
+    if (made.some((one, n) => one !== this.made[n])) this.kept.clear();
     this.made = made;
     const key = [row.side, row.kind, row.lane, best === coarse].join();
-    if (!this.kept.has(key)) this.kept.set(key, this.listThings(row, coarse, best));
-    return this.kept.get(key);
+    const things = this.kept.get(key) ?? this.listThings(row, coarse, best);
+    this.kept.set(key, things);
+    return things;
   }
 
+  /** @param {Row} row @param {Side} coarse @param {Side} best */
   listThings(row, coarse, best) {
     if (row.kind === "calls") return best.calls.map((call) => callThing(best, call));
     if (row.kind === "busy") return best.idle.map((gap) => gapThing(best, gap));
+    if (row.kind === "waits") return coarse.waits.map((wait) => waitThing(coarse, wait));
     const fine = this.view.detail.sideOfLane(coarse, row.lane);
     const spans = spansOf(coarse, row.lane);
     const launch = row.lane % coarse.depth ? null : timelineSearch.launchOf(coarse, row.lane);
     const first = launch ? [{ hit: { side: coarse, launch }, start: -1, end: -1 }] : [];
     if (!fine) return [...first, ...spans];
-    const { from_ns: from, to_ns: to } = this.view.detail.window;
+    const { from_ns: from, to_ns: to } = /** @type {DetailWindow} */ (this.view.detail.window);
     // Beyond the detail, as it was sent at first.
     const outside = spans.filter((one) => one.end <= from || one.start >= to);
     const all = [...spansOf(fine, row.lane), ...outside].sort((a, b) => a.start - b.start);
     return [...first, ...all];
   }
 
+  /** The row that is stood in. @returns {Row|undefined} */
   rowOfPlace() {
+    if (!this.place) return undefined;
     const { side, kind, lane } = this.place;
-    const same = (row) => row.side === side && row.kind === kind && (row.lane ?? 0) === lane;
+    /** @param {Row} row */
+    const same = (row) => row.side === side && row.kind === kind && row.lane === lane;
     return this.rows().find(same);
   }
 
@@ -96,16 +129,19 @@ export class Walk {
     return things[this.place ? this.placeIn(things) : 0] || null;
   }
 
-  /** The thing at the place, or the one that holds its time. */
+  /**
+   * The thing at the place, or the one that holds its time.
+   * @param {Thing[]} things
+   */
   placeIn(things) {
-    const { start } = this.place;
+    const start = this.place?.start ?? 0;
     const at = timelineSearch.firstFrom(things.length, (n) => things[n].start > start);
     return Math.max(0, at - 1);
   }
 
   // -- steps, each returns {row, thing} or null ---------------------------------------
 
-  /** The selected node's first span, else the first span at all. */
+  /** The selected node's first span, else the first span at all. @returns {Step|null} */
   first() {
     const { selected } = this.view.frame.group;
     const side = selected.length ? this.view.find(selected[0]) : null;
@@ -114,7 +150,7 @@ export class Walk {
     if (selected.length && !side && detail.base && !detail.enough()) return null;
     const rows = this.rows();
     if (side) {
-      const [i] = side.byNode.get(selected[0]);
+      const [i] = side.itemsOf(selected[0]);
       const own = this.view.laneRows[side.name][side.lane[i]];
       const thing = own && this.thingsOf(own).find((one) => one.start === side.start[i]);
       if (thing) return { row: own, thing };
@@ -123,21 +159,28 @@ export class Walk {
     return row ? { row, thing: this.thingsOf(row)[0] } : null;
   }
 
+  /** @param {number} by @returns {Step|null} */
   along(by) {
     const row = this.rowOfPlace();
     const things = row ? this.thingsOf(row) : [];
     const thing = things[this.placeIn(things) + by];
-    return thing ? { row, thing } : null;
+    return row && thing ? { row, thing } : null;
   }
 
-  /** The nearest thing of the next row that has any. */
+  /**
+   * The nearest thing of the next row that has any.
+   * @param {number} by
+   * @returns {Step|null}
+   */
   across(by) {
     const rows = this.rows();
     const now = this.thing();
     if (!now) return this.first();
     const middle = (now.start + now.end) / 2;
+    /** @param {Thing} one */
     const away = (one) => Math.max(0, one.start - middle, middle - one.end);
-    for (let n = rows.indexOf(this.rowOfPlace()) + by; n >= 0 && n < rows.length; n += by) {
+    const here = rows.findIndex((row) => row === this.rowOfPlace());
+    for (let n = here + by; n >= 0 && n < rows.length; n += by) {
       const things = this.thingsOf(rows[n]);
       if (!things.length) continue;
       // A launch stands before all times: from one to the next.
@@ -147,18 +190,26 @@ export class Walk {
     return null;
   }
 
+  /** @param {number} at @returns {Step|null} */
   toEnd(at) {
     const row = this.rowOfPlace();
     const thing = row && this.thingsOf(row).at(at);
     return thing ? { row, thing } : null;
   }
 
-  /** The next span by start, in whatever lane; of stacked launches within the launch. */
+  /**
+   * The next span by start, in whatever lane; of stacked launches within the launch.
+   * @param {number} by
+   * @returns {Step|null}
+   */
   inTime(by) {
+    if (!this.place) return this.first();
     const { side, kind, lane, start } = this.place;
-    const { depth, stacked } = this.view.scene.side(side);
+    const { depth, stacked } = this.view.scene.present(side);
+    /** @param {number} n */
     const launch = (n) => Math.floor(n / depth);
     const here = kind === "lane" ? lane : -1;
+    /** @type {Step|null} */
     let best = null;
     for (const row of this.rows()) {
       if (row.side !== side || row.kind !== "lane") continue;
@@ -167,7 +218,7 @@ export class Walk {
       // Of those that start together the upper lane comes first.
       const after = timelineSearch.firstFrom(
         things.length,
-        (n) => things[n].start > start || (things[n].start === start && row.lane >= here + (by > 0)),
+        (n) => things[n].start > start || (things[n].start === start && row.lane >= here + Number(by > 0)),
       );
       const thing = things[by > 0 ? after : after - 1];
       const sooner = !best || (by > 0 ? thing?.start < best.thing.start : thing?.start >= best.thing.start);
@@ -178,9 +229,10 @@ export class Walk {
 
   // -- standing -----------------------------------------------------------------------
 
+  /** @param {{row: Row, thing: Thing}} given */
   stand({ row, thing }) {
     const { view } = this;
-    this.place = { side: row.side, kind: row.kind, lane: row.lane ?? 0, start: thing.start };
+    this.place = { side: row.side, kind: row.kind, lane: row.lane, start: thing.start };
     const id = view.idOf(thing.hit);
     this.reveal(row, thing);
     // Before the views hear of it: what they hear of is no other selection.
@@ -192,6 +244,7 @@ export class Walk {
     view.frame.redraw();
   }
 
+  /** @param {Row} row */
   words(row) {
     const thing = this.thing();
     if (!thing) return "";
@@ -199,7 +252,10 @@ export class Walk {
     return label + announce.wordsOf(timelineTips.describe(this.view.scene, thing.hit));
   }
 
-  /** Pan just enough that the thing is on screen. */
+  /**
+   * Pan just enough that the thing is on screen.
+   * @param {Row} row @param {Thing} thing
+   */
   reveal(row, thing) {
     const { view } = this;
     const { height } = view.frame.size;
@@ -218,7 +274,7 @@ export class Walk {
   box() {
     const row = this.place && this.rowOfPlace();
     const thing = this.thing();
-    if (!thing) return null;
+    if (!row || !thing) return null;
     if (thing.hit.launch) return { x: 4, y: row.y, w: GUTTER - 12, h: row.h };
     const x0 = Math.max(GUTTER, toX(this.view.transform, thing.start));
     const x1 = Math.max(x0 + 3, toX(this.view.transform, thing.end));
@@ -230,17 +286,22 @@ export class Walk {
     return box && { x: Math.min(box.x + box.w, this.view.frame.size.width), y: box.y + box.h };
   }
 
+  /** @param {Pen} ctx @param {TimeStyle} style */
   draw(ctx, style) {
     const box = this.box();
     if (!box) return;
-    for (const [colour, width] of [[style.theme.halo, 5], [style.theme.ink, 2]]) {
+    const { halo, ink } = style.theme;
+    for (const { colour, width } of [{ colour: halo, width: 5 }, { colour: ink, width: 2 }]) {
       ctx.strokeStyle = colour;
       ctx.lineWidth = width;
       ctx.strokeRect(box.x - 2, box.y - 2, box.w + 4, box.h + 4);
     }
   }
 
-  /** A selection from elsewhere ends the walk. */
+  /**
+   * A selection from elsewhere ends the walk.
+   * @param {{selected: number[]}} given
+   */
   hear({ selected }) {
     if (!this.place || selected === this.selected) return;
     if (selected.length !== 1 || selected[0] !== this.node) this.clear();
@@ -249,19 +310,30 @@ export class Walk {
   /** For tests: what is stood on. */
   state() {
     const thing = this.thing();
-    return thing && { ...this.place, end: thing.end, words: this.words(this.rowOfPlace()) };
+    const row = this.rowOfPlace();
+    return thing && row && { ...this.place, end: thing.end, words: this.words(row) };
   }
 }
 
+/** @param {Side} side @param {Call} call */
 function callThing(side, call) {
   return { hit: { side, call }, start: call.start, end: call.start + call.duration };
 }
 
+/** @param {Side} side @param {Wait} wait @returns {Thing} */
+function waitThing(side, wait) {
+  return { hit: { side, wait }, start: wait.start, end: wait.end };
+}
+
+/** @param {Side} side @param {[number, number]} gap */
 function gapThing(side, gap) {
   return { hit: { side, gap }, start: gap[0], end: gap[1] };
 }
 
-/** @returns {Thing[]} */
+/**
+ * @param {Side} side @param {number} lane
+ * @returns {Thing[]}
+ */
 function spansOf(side, lane) {
   return Array.from(side.lanes[lane].items, (i) => ({
     hit: { side, i }, start: side.start[i], end: side.start[i] + side.duration[i],

@@ -5,6 +5,11 @@
 import * as canvas from "../../core/canvas.js";
 import * as format from "../../core/format.js";
 import * as dataWords from "../scene/uses.js";
+/** @import { Pen } from "../../core/canvas.js" */
+/** @import { Box } from "../scene/bodies.js" */
+/** @import { DagScene } from "../scene/scene.js" */
+/** @import { DataUses } from "../scene/uses.js" */
+/** @import { Stroke, Style, Transform } from "./plane.js" */
 
 /** Values of gviz.data_edges.Common. */
 const COMMON = { NOTHING: 0, ALLOCATION: 1, LOOKS: 2, ADDRESS: 3 };
@@ -16,18 +21,24 @@ const DASH = [7, 4];
 const DOTS = [1.2, 4];
 
 /** What an edge is drawn as: dots, dashes or a thick line; never by colour alone. */
+/** @type {{name: string, width: number, dash: number[]|null, ink: "edge"|"muted"}[]} */
 export const STYLES = [
   { name: "nothing known in common", width: 1, dash: DOTS, ink: "edge" },
   { name: "same allocation", width: 1.25, dash: DASH, ink: "muted" },
   { name: "same address", width: 2.5, dash: null, ink: "muted" },
 ];
 
+/** @param {number} common */
 function lookOf(common) {
   return common >= COMMON.LOOKS ? 2 : common;
 }
 
-/** Edges apart by how they look: three lists, the thick ones last. */
+/**
+ * Edges apart by how they look: three lists, the thick ones last.
+ * @param {DagScene} scene @param {number[]} edges
+ */
 function sort(scene, edges) {
+  /** @type {number[][]} */
   const lists = [[], [], []];
   for (const e of edges) lists[lookOf(scene.payload.data_common[e])].push(e);
   return lists;
@@ -35,6 +46,7 @@ function sort(scene, edges) {
 
 /**
  * Draw edges, `stroke(list, colour, width, dash)` drawing each list.
+ * @param {DagScene} scene @param {number[]} edges @param {Style} style @param {Stroke} stroke
  * @param {string|null} colour in place of each look's own
  */
 export function draw(scene, edges, style, stroke, colour = null) {
@@ -46,7 +58,10 @@ export function draw(scene, edges, style, stroke, colour = null) {
   });
 }
 
-/** What an edge carries, short: for its label. "" for nothing. */
+/**
+ * What an edge carries, short: for its label. "" for nothing.
+ * @param {DagScene} scene @param {number} e
+ */
 export function labelOf(scene, e) {
   const { data_common: common, data_bytes: bytes, data_count: count } = scene.payload;
   if (common[e] === COMMON.NOTHING) return "";
@@ -57,14 +72,21 @@ export function labelOf(scene, e) {
   return size ? `${what}, in ${size}` : what;
 }
 
-/** The size of the allocation around what an edge carries. */
+/**
+ * The size of the allocation around what an edge carries.
+ * @param {DagScene} scene @param {number} e
+ */
 function sizeOf(scene, e) {
   const { data_allocation: at, allocation_bytes: bytes } = scene.payload;
   return at[e] < 0 ? "" : format.bytes(bytes[at[e]]);
 }
 
-/** What an edge carries, in full: rows of a tooltip. */
+/**
+ * What an edge carries, in full: rows of a tooltip.
+ * @param {DagScene} scene @param {number} e
+ */
 export function describe(scene, e) {
+  const uses = /** @type {DataUses} */ (scene.uses);
   const { data_common: common, data_count: count, data_bytes: bytes, data_place: place } =
     scene.payload;
   const names = [scene.from[e], scene.to[e]].map((i) => scene.nameOf(i));
@@ -74,14 +96,14 @@ export function describe(scene, e) {
   } else if (common[e] === COMMON.ALLOCATION) {
     const { data_allocation: at } = scene.payload;
     rows.push(["in common", "an allocation, at different addresses"]);
-    rows.push(["allocation", scene.uses.allocationText(at[e])]);
+    rows.push(["allocation", uses.allocationText(at[e])]);
   } else {
     rows.push(["in common", format.counted(count[e], "address", "addresses")]);
     if (Number.isFinite(bytes[e])) rows.push(["moved there", format.bytes(bytes[e])]);
     rows.push([names[0], wordsOf(scene.payload.data_source[e])]);
     rows.push([names[1], wordsOf(scene.payload.data_target[e])]);
-    rows.push([count[e] > 1 ? "first of them" : "address", scene.uses.whereOf(place[e])]);
-    rows.push(["allocation", scene.uses.aroundOf(place[e]) || "none known"]);
+    rows.push([count[e] > 1 ? "first of them" : "address", uses.whereOf(place[e])]);
+    rows.push(["allocation", uses.aroundOf(place[e]) || "none known"]);
     if (common[e] === COMMON.LOOKS) rows.push(["known by", "its looks, inside structures"]);
   }
   if (scene.edgeType[e] === 1) rows.push(["dependency", "programmatic"]);
@@ -92,8 +114,12 @@ export function describe(scene, e) {
 /** Edges of a node that a tooltip tells of, each way. */
 const MOST_TOLD = 4;
 
-/** What the edges of a node carry: rows of its tooltip. */
+/**
+ * What the edges of a node carry: rows of its tooltip.
+ * @param {DagScene} scene @param {number} i
+ */
 export function rowsOf(scene, i) {
+  /** @param {Int32Array} edges @param {string} word @param {Uint32Array} end */
   const told = (edges, word, end) => {
     const carrying = Array.from(edges).filter((e) => labelOf(scene, e));
     const rows = carrying
@@ -110,13 +136,19 @@ export function legend() {
   return " Edges: thick where both ends have the same address, dashed the same allocation, dotted nothing known in common.";
 }
 
-/** What a node does at an address: bits of gviz.memory_use.Access. */
+/**
+ * What a node does at an address: bits of gviz.memory_use.Access.
+ * @param {number} bits
+ */
 function wordsOf(bits) {
   const words = dataWords.ACCESS.filter((_, access) => bits & (1 << access));
   return Array.from(new Set(words)).map((word) => `${word} it`).join(", ");
 }
 
-/** The middle of an edge in the plane. */
+/**
+ * The middle of an edge in the plane.
+ * @param {DagScene} scene @param {number} e
+ */
 function middleOf(scene, e) {
   const [first, last] = [scene.routeOffset[e], scene.routeOffset[e + 1]];
   if (last > first) {
@@ -127,10 +159,14 @@ function middleOf(scene, e) {
   return { x: (scene.x[a] + scene.x[b]) / 2, y: (scene.y[a] + scene.y[b]) / 2 };
 }
 
-/** Labels at the middles of edges, where neither a node nor another label stands. */
+/**
+ * Labels at the middles of edges, where neither a node nor another label stands.
+ * @param {Pen} ctx @param {DagScene} scene @param {number[]} edges @param {Style} style
+ */
 export function drawLabels(ctx, scene, edges, style) {
   const { transform: t, theme } = style;
   if (scene.along || t.k < LABEL_ZOOM || edges.length > MOST_LABELS) return 0;
+  /** @type {Box[]} */
   const taken = [];
   ctx.textAlign = "center";
   ctx.textBaseline = "middle";
@@ -152,11 +188,15 @@ export function drawLabels(ctx, scene, edges, style) {
   return taken.length;
 }
 
+/** @param {Box} a @param {Box} b */
 function meet(a, b) {
   return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 }
 
-/** Whether a box on screen lies over a node. */
+/**
+ * Whether a box on screen lies over a node.
+ * @param {DagScene} scene @param {Box} box @param {Transform} t
+ */
 function covers(scene, box, t) {
   const [left, right] = [box.left, box.right].map((x) => (x - t.x) / t.k);
   const [top, bottom] = [box.top, box.bottom].map((y) => (y - t.y) / t.k);
@@ -170,7 +210,10 @@ function covers(scene, box, t) {
   return hit;
 }
 
-/** How many edges carry what: for tests. */
+/**
+ * How many edges carry what: for tests.
+ * @param {DagScene} scene
+ */
 export function countsOf(scene) {
   const counts = [0, 0, 0, 0];
   for (const common of scene.payload.data_common) counts[common] += 1;

@@ -6,8 +6,14 @@ import * as dagFrames from "./frames.js";
 import * as dagNodes from "./nodes.js";
 import * as dagTime from "./time.js";
 import * as dagUnion from "./union.js";
-import { MOST_RINGS, drawNearFrames, kinOf, viewOf } from "./kin.js";
+import { MOST_RINGS, drawNearFrames, kinOf } from "./kin.js";
+import { viewOf } from "./plane.js";
 import * as canvas from "../../core/canvas.js";
+import { isAlong } from "../scene/scene.js";
+/** @import { Pen, Size } from "../../core/canvas.js" */
+/** @import { Box, Items } from "../scene/bodies.js" */
+/** @import { DagScene } from "../scene/scene.js" */
+/** @import { Marks, Stroke, Style } from "./plane.js" */
 
 /** Below this height (CSS pixels) nodes go to the pixel buffer, where there are pixels. */
 const FAR = 1.6;
@@ -16,10 +22,13 @@ const EDGE_ROW = 2.5;
 /** Of a selection, so many edges on screen are drawn; more say nothing any more. */
 const MOST_EDGES = 6000;
 
-/** Tells of a node whether it is on screen; of an open one that it is not: its frame is drawn. */
+/**
+ * Tells of a node whether it is on screen; of an open one that it is not: its frame is drawn.
+ * @param {DagScene} scene @param {Box} view
+ */
 function testerOf(scene, view) {
   const { halfW, halfH } = scene;
-  return (i) =>
+  return (/** @type {number} */ i) =>
     !scene.bodies.isOpen(i) &&
     scene.x[i] + halfW >= view.left &&
     scene.x[i] - halfW <= view.right &&
@@ -27,16 +36,22 @@ function testerOf(scene, view) {
     scene.y[i] - halfH <= view.bottom;
 }
 
-/** Nodes on screen, by colour when many are. */
+/**
+ * Nodes on screen, by colour when many are.
+ * @param {DagScene} scene @param {Box} view @param {Int32Array} order
+ * @returns {Items}
+ */
 function visibleNodes(scene, view, order) {
   if (scene.isAllIn(view)) return scene.bodies.closed(order);
   const { halfW, halfH } = scene;
   const whole = scene.width * scene.height;
   const seen = (view.right - view.left) * (view.bottom - view.top);
   const inside = testerOf(scene, view);
+  /** @type {number[]} */
   const found = [];
   if (seen < whole / 4) {
-    const take = (i) => inside(i) && found.push(i);
+    /** @param {number} i */
+    const take = (/** @type {number} */ i) => inside(i) && found.push(i);
     const { left, top, right, bottom } = view;
     scene.grid.visit(left - halfW, top - halfH, right + halfW, bottom + halfH, take);
   } else {
@@ -45,16 +60,22 @@ function visibleNodes(scene, view, order) {
   return found;
 }
 
+/** @param {Pen} ctx @param {Style} style @param {Size} size */
 function toPlane(ctx, style, size) {
   const { k, x, y } = style.transform;
   const r = size.ratio;
   ctx.setTransform(k * r, 0, 0, k * r, x * r, y * r);
 }
 
+/** @param {Pen} ctx @param {Size} size */
 function toScreen(ctx, size) {
   ctx.setTransform(size.ratio, 0, 0, size.ratio, 0, 0);
 }
 
+/**
+ * @param {Pen} ctx @param {DagScene} scene @param {Items} nodes @param {Style} style
+ * @param {Size} size
+ */
 function drawNodes(ctx, scene, nodes, style, size) {
   if (2 * scene.halfH * style.transform.k < dagNodes.BLOCK) {
     dagNodes.drawBlocks(ctx, scene, nodes, style);
@@ -66,6 +87,10 @@ function drawNodes(ctx, scene, nodes, style, size) {
   if (!style.faded) dagNodes.drawTexts(ctx, scene, nodes, style);
 }
 
+/**
+ * @param {Pen} ctx @param {DagScene} scene @param {number[]} edges @param {Style} style
+ * @param {Size} size @param {string} colour @param {number} width @param {number[]|null} [dash]
+ */
 function drawEdges(ctx, scene, edges, style, size, colour, width, dash = null) {
   const { k } = style.transform;
   toPlane(ctx, style, size);
@@ -76,13 +101,12 @@ function drawEdges(ctx, scene, edges, style, size, colour, width, dash = null) {
 
 /**
  * Draw the DAG.
- * @param {Object} style transform, theme, overlay, pattern (hatch)
- * @param {{selected: number[], hovered: number, edge: number, users: number[],
- *   buffers: import("./data_uses").Buffer[]}} marks node indices; hovered and edge -1 for none
- * @returns {{level: string, visible: number, labels: number}}
+ * @param {Pen} ctx @param {DagScene} scene @param {Style} style @param {Marks} marks
+ * @param {Size} size
+ * @returns {{level: string, visible: number, labels?: number}}
  */
 export function draw(ctx, scene, style, marks, size) {
-  if (scene.along) return dagTime.draw(ctx, scene, style, marks, size);
+  if (isAlong(scene)) return dagTime.draw(ctx, scene, style, marks, size);
   const { k } = style.transform;
   const view = viewOf(style.transform, size);
   const nodes = visibleNodes(scene, view, style.overlay.inOrder);
@@ -113,9 +137,14 @@ export function draw(ctx, scene, style, marks, size) {
   return { level, visible: nodes.length, labels };
 }
 
-/** Edges alike, or by what they carry; returns how many are labelled. */
+/**
+ * Edges alike, or by what they carry; returns how many are labelled.
+ * @param {Pen} ctx @param {DagScene} scene @param {number[]} edges @param {Style} style
+ * @param {Size} size
+ */
 function drawAllEdges(ctx, scene, edges, style, size) {
   const { k } = style.transform;
+  /** @type {Stroke} */
   const stroke = (list, ...look) => drawEdges(ctx, scene, list, style, size, ...look);
   if (dagUnion.isUnion(scene)) {
     dagUnion.drawEdges(scene, edges, style, stroke);
@@ -129,7 +158,11 @@ function drawAllEdges(ctx, scene, edges, style, size) {
   return dagData.drawLabels(ctx, scene, edges, style);
 }
 
-/** A ring around items: nodes, and frames of open ones. */
+/**
+ * A ring around items: nodes, and frames of open ones.
+ * @param {Pen} ctx @param {DagScene} scene @param {number[]} items @param {Style} style
+ * @param {Size} size @param {{colour: string, width: number, halo?: string|null}} given
+ */
 function drawRings(ctx, scene, items, style, size, { colour, width, halo = null }) {
   toPlane(ctx, style, size);
   const ring = { scale: style.transform.k, colour, width, halo };
@@ -140,27 +173,33 @@ function drawRings(ctx, scene, items, style, size, { colour, width, halo = null 
 
 /**
  * Fade everything, then draw the selection with what it waits for and what waits for it.
- * @param {{nodes: number[], far: boolean, view: Object}} seen nodes on screen, and how
+ * @param {Pen} ctx @param {DagScene} scene @param {Style} style @param {Marks} marks
+ * @param {{nodes: Items, far: boolean, view: Box}} seen nodes on screen, and how @param {Size} size
  */
 function drawSelection(ctx, scene, style, marks, { nodes, far, view }, size) {
   const { k } = style.transform;
   const kin = kinOf(scene, marks.selected);
   const users = new Set(marks.users);
+  /** @param {number} i */
   const near = (i) => kin.shown[i] || users.has(i);
   canvas.fade(ctx, size);
   const onScreen = testerOf(scene, view);
   const others = Array.from(users).filter((i) => !kin.shown[i]);
   const shown = [...kin.list.shown, ...others].filter(onScreen);
   if (!far) {
-    const away = nodes.filter((i) => !near(i));
+    const away = Array.from(nodes).filter((i) => !near(i));
     dagNodes.drawTexts(ctx, scene, away, { ...style, faded: true });
   }
   const width = k > 0.3 ? 2 : 1.3;
+  /** @type {Stroke} */
   const stroke = (list, ...look) => drawEdges(ctx, scene, list, style, size, ...look);
   drawNearFrames(ctx, scene, near, style, size);
+  /** @param {number[]} edges */
   const visible = (edges) => dagEdges.visible(scene, view, edges);
   stroke(visible(kin.list.within), style.theme.edge, width / 2);
+  /** @type {number[]} */
   const drawn = [];
+  /** @type {[number[], string][]} */
   const ways = [[kin.list.up, style.theme.upstream], [kin.list.down, style.theme.downstream]];
   for (const [edges, colour] of ways) {
     const chosen = visible(edges);

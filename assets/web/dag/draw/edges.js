@@ -1,8 +1,15 @@
 /** Drawing edges: smooth curves between rows, rounded elbows from column to column. */
+/** @import { Pen } from "../../core/canvas.js" */
+/** @import { Box } from "../scene/bodies.js" */
+/** @import { DagScene } from "../scene/scene.js" */
+/** @import { Track } from "./plane.js" */
 
 const CORNER = 9;
 
-/** Add edge `e` to the path, in coordinates of the plane. */
+/**
+ * Add edge `e` to the path, in coordinates of the plane.
+ * @param {Track} ctx @param {DagScene} scene @param {number} e
+ */
 export function trace(ctx, scene, e) {
   const a = scene.from[e];
   const b = scene.to[e];
@@ -26,7 +33,10 @@ export function trace(ctx, scene, e) {
   else curve(ctx, x, y, scene.x[b], endY);
 }
 
-/** Down, aside and down again with round corners: from a node to its track and back. */
+/**
+ * Down, aside and down again with round corners: from a node to its track and back.
+ * @param {Track} ctx @param {number} x0 @param {number} y0 @param {number} x1 @param {number} y1
+ */
 function shift(ctx, x0, y0, x1, y1) {
   const away = Math.abs(x1 - x0);
   if (away > 0.5) {
@@ -38,6 +48,7 @@ function shift(ctx, x0, y0, x1, y1) {
   ctx.lineTo(x1, y1);
 }
 
+/** @param {Track} ctx @param {number} x0 @param {number} y0 @param {number} x1 @param {number} y1 */
 function curve(ctx, x0, y0, x1, y1) {
   if (Math.abs(x1 - x0) < 0.5) ctx.lineTo(x1, y1);
   else {
@@ -46,13 +57,19 @@ function curve(ctx, x0, y0, x1, y1) {
   }
 }
 
+/**
+ * @param {Track} ctx @param {DagScene} scene @param {number} e @param {number} startY
+ * @param {number} endY
+ */
 function elbow(ctx, scene, e, startY, endY) {
+  /** @type {[number, number][]} */
   const points = [];
   for (let p = scene.routeOffset[e]; p < scene.routeOffset[e + 1]; p++) {
     points.push([scene.routeX[p], scene.routeY[p]]);
   }
   const [head] = points;
   const tail = points[points.length - 1];
+  /** @type {[number, number][]} */
   const way = [
     [scene.x[scene.from[e]], head[1]],
     ...points,
@@ -65,9 +82,13 @@ function elbow(ctx, scene, e, startY, endY) {
   ctx.lineTo(...way[way.length - 1]);
 }
 
-/** Edges whose bounds touch the rectangle. @param {number[]} [edges] all, unless given */
+/**
+ * Edges whose bounds touch the rectangle.
+ * @param {DagScene} scene @param {Box} view @param {number[]} [edges] all, unless given
+ */
 export function visible(scene, view, edges) {
   const { edgeLeft, edgeRight, edgeTop, edgeBottom } = scene;
+  /** @param {number} e */
   const touches = (e) =>
     edgeRight[e] >= view.left &&
     edgeLeft[e] <= view.right &&
@@ -86,25 +107,28 @@ const DASHES = new Map([
 ]);
 
 /**
- * Stroke edges; programmatic ones dashed, inferred ones dotted. Line width is in pixels of the screen.
- * @param {number[]|null} [look.dash] of the screen too: dashes of all of them
+ * Stroke edges; programmatic ones dashed, inferred ones dotted. Width and dashes (of all of them) are in
+ * pixels of the screen.
+ * @param {Pen} ctx @param {DagScene} scene @param {number[]} edges
+ * @param {{scale: number, colour: string, width: number, dash?: number[]|null}} look
  */
 export function draw(ctx, scene, edges, { scale, colour, width, dash = null }) {
   ctx.strokeStyle = colour;
   ctx.lineWidth = width / scale;
+  /** @type {Map<number, number[]>} */
   const dashed = new Map();
   if (dash) ctx.setLineDash(dash.map((part) => part / scale));
   ctx.beginPath();
   for (const e of edges) {
     const type = scene.edgeType[e];
     if (dash || !DASHES.has(type)) trace(ctx, scene, e);
-    else if (dashed.has(type)) dashed.get(type).push(e);
+    else if (dashed.has(type)) dashed.get(type)?.push(e);
     else dashed.set(type, [e]);
   }
   ctx.stroke();
   ctx.setLineDash([]);
   for (const [type, mine] of dashed) {
-    ctx.setLineDash(DASHES.get(type).map((part) => part / Math.min(1, scale)));
+    ctx.setLineDash((DASHES.get(type) ?? []).map((part) => part / Math.min(1, scale)));
     ctx.beginPath();
     for (const e of mine) trace(ctx, scene, e);
     ctx.stroke();
@@ -112,7 +136,10 @@ export function draw(ctx, scene, edges, { scale, colour, width, dash = null }) {
   ctx.setLineDash([]);
 }
 
-/** Heads of arrows at the dependents. */
+/**
+ * Heads of arrows at the dependents.
+ * @param {Pen} ctx @param {DagScene} scene @param {number[]} edges @param {string} colour
+ */
 export function drawHeads(ctx, scene, edges, colour) {
   ctx.fillStyle = colour;
   ctx.beginPath();

@@ -1,12 +1,14 @@
 /** The filter of the page in the DAG: what is not in it fades, edges too. */
+/** @import { Pen, Size } from "../../core/canvas.js" */
+/** @import { DagScene } from "../scene/scene.js" */
 
 /** How much of what is filtered out fades. */
 const VEIL = 0.78;
 
 /**
  * Fade all but the wanted nodes.
- * @param {number[]|null} wanted node ids; null: no filter
- * @param {{k: number, kx: number, x: number, y: number}} t
+ * @param {Pen} ctx @param {DagScene} scene @param {number[]|null} wanted node ids; null: no filter
+ * @param {{k: number, kx: number, x: number, y: number}} t @param {Size} size
  */
 export function veil(ctx, scene, wanted, t, size) {
   if (!wanted) return;

@@ -1,7 +1,16 @@
-/** Drawing open nodes: a frame with a strip for its name, and a box for each of its bodies. */
+/**
+ * Drawing open nodes: a frame with a strip for its name, and a box for each of its bodies.
+ *
+ * @typedef {Style & {width: number}} WideStyle  with the width of the screen
+ * @typedef {{width: number, height: number}} Extent  of the screen
+ */
 import * as canvas from "../../core/canvas.js";
 import * as dagNodes from "./nodes.js";
 import { HEAD } from "../scene/bodies.js";
+/** @import { Pen } from "../../core/canvas.js" */
+/** @import { Box, NodeFrame } from "../scene/bodies.js" */
+/** @import { DagScene } from "../scene/scene.js" */
+/** @import { Spot, Style, Transform } from "./plane.js" */
 
 /** Height of the strip of a body, in the plane; gviz.layout.nested leaves room for it. */
 const BODY_HEAD = 22;
@@ -13,7 +22,10 @@ const RADIUS = 10;
 /** What is told beside the name is left out where less than this share of it has room. */
 const KEPT = 0.55;
 
-/** A rectangle on screen. */
+/**
+ * A rectangle on screen.
+ * @param {Box} box @param {Transform} t
+ */
 function onScreen(box, t) {
   return {
     x: box.left * t.kx + t.x,
@@ -23,15 +35,20 @@ function onScreen(box, t) {
   };
 }
 
-/** The rectangle of an item on screen. */
+/**
+ * The rectangle of an item on screen.
+ * @param {DagScene} scene @param {number} i @param {Transform} t
+ */
 function boxOf(scene, i, t) {
   return onScreen(scene.boxOf(i), t);
 }
 
+/** @param {number} w @param {Transform} t */
 function radius(w, t) {
   return Math.min(RADIUS * t.k, 12, w / 4);
 }
 
+/** @param {Pen} ctx @param {NodeFrame} frame @param {Spot} at @param {Style} style */
 function drawGround(ctx, frame, at, style) {
   const { theme, transform: t } = style;
   ctx.beginPath();
@@ -46,6 +63,7 @@ function drawGround(ctx, frame, at, style) {
   ctx.restore();
 }
 
+/** @param {Pen} ctx @param {Spot} at @param {Style} style */
 function drawBorder(ctx, at, style) {
   ctx.beginPath();
   canvas.roundRect(ctx, at.x, at.y, at.w, at.h, radius(at.w, style.transform));
@@ -54,7 +72,11 @@ function drawBorder(ctx, at, style) {
   ctx.stroke();
 }
 
-/** Words from the left and, where there is room, from the right of a strip. */
+/**
+ * Words from the left and, where there is room, from the right of a strip.
+ * @param {Pen} ctx @param {Spot} at @param {number} height @param {WideStyle} style
+ * @param {{title: string, rest: string, right: string, weight: number}} given
+ */
 function drawStrip(ctx, at, height, style, { title, rest, right, weight }) {
   const px = Math.min(13, height * 0.5);
   if (height < READABLE) return;
@@ -65,6 +87,7 @@ function drawStrip(ctx, at, height, style, { title, rest, right, weight }) {
   ctx.textBaseline = "middle";
   ctx.textAlign = "left";
   let x = left;
+  /** @param {string} text @param {number} bold @param {string} colour @param {number} most */
   const put = (text, bold, colour, most) => {
     const room = Math.min(most, end - x);
     // A few letters of a sentence tell nothing.
@@ -86,6 +109,10 @@ function drawStrip(ctx, at, height, style, { title, rest, right, weight }) {
   } else put(rest, 400, muted, end - x);
 }
 
+/**
+ * @param {Pen} ctx @param {DagScene} scene @param {NodeFrame} frame @param {Spot} at
+ * @param {WideStyle} style
+ */
 function drawHead(ctx, scene, frame, at, style) {
   const { bodies } = frame.holder;
   const alone = bodies.length === 1 ? bodies[0] : null;
@@ -98,18 +125,22 @@ function drawHead(ctx, scene, frame, at, style) {
   });
 }
 
+/** @param {Pen} ctx @param {Spot} at @param {Style} style */
 function drawBody(ctx, at, style) {
   const { theme, transform: t } = style;
   ctx.beginPath();
   canvas.roundRect(ctx, at.x, at.y, at.w, at.h, radius(at.w, t));
   ctx.setLineDash([4, 3]);
-  ctx.strokeStyle = theme.faint;
+  ctx.strokeStyle = theme.muted;
   ctx.lineWidth = 1;
   ctx.stroke();
   ctx.setLineDash([]);
 }
 
-/** Frames on screen, with where they are. */
+/**
+ * Frames on screen, with where they are.
+ * @param {DagScene} scene @param {NodeFrame[]} frames @param {Style} style @param {Extent} size
+ */
 function inSight(scene, frames, style, size) {
   return frames
     .map((frame) => ({ frame, at: boxOf(scene, frame.item, style.transform) }))
@@ -118,7 +149,8 @@ function inSight(scene, frames, style, size) {
 
 /**
  * Draw frames, the outer ones first, in coordinates of the screen; faded ones without names.
- * @param {Frame[]} frames of scene.bodies
+ * @param {Pen} ctx @param {DagScene} scene @param {NodeFrame[]} frames of scene.bodies
+ * @param {Style} style @param {Extent} size
  */
 export function draw(ctx, scene, frames, style, size) {
   for (const { frame, at } of inSight(scene, frames, style, size)) {
@@ -131,7 +163,11 @@ export function draw(ctx, scene, frames, style, size) {
   }
 }
 
-/** Draw what frames and their bodies are called. */
+/**
+ * Draw what frames and their bodies are called.
+ * @param {Pen} ctx @param {DagScene} scene @param {NodeFrame[]} frames @param {Style} style
+ * @param {Extent} size
+ */
 export function drawNames(ctx, scene, frames, style, size) {
   const wide = { ...style, width: size.width };
   const { transform: t } = style;
@@ -146,7 +182,11 @@ export function drawNames(ctx, scene, frames, style, size) {
   }
 }
 
-/** A ring around frames. */
+/**
+ * A ring around frames.
+ * @param {Pen} ctx @param {DagScene} scene @param {number[]} items @param {Style} style
+ * @param {string} colour @param {number} width
+ */
 export function drawRings(ctx, scene, items, style, colour, width) {
   ctx.strokeStyle = colour;
   ctx.lineWidth = width;

@@ -4,12 +4,17 @@ import * as colour from "../../core/colour.js";
 import * as dagData from "./data_edges.js";
 import { BAR, DASH, MARGIN, SIZE, drawStrip } from "./strip.js";
 import * as dagUnion from "./union.js";
+/** @import { Pen, Size } from "../../core/canvas.js" */
+/** @import { Baseline, Change } from "../overlay/change.js" */
+/** @import { Categories, Overlay, Ramp } from "../overlay/overlay.js" */
+/** @import { Style } from "./plane.js" */
+/** @import { Strip } from "./strip.js" */
 
 /** A category's name is cut to this. */
 const MOST_NAME = 108;
 
-function values(strip, style) {
-  const { overlay } = style;
+/** @param {Strip} strip @param {Style} style @param {Ramp} overlay */
+function values(strip, style, overlay) {
   const { scale } = overlay;
   strip.text(overlay.label, 600, style.theme.ink);
   if (scale.most === null) strip.text("none above zero");
@@ -26,14 +31,19 @@ function values(strip, style) {
   strip.text(overlay.missing);
 }
 
-/** Changes: both ends, and none in the middle. Against what is said where there is room. */
-function changes(strip, style, room) {
-  const { overlay, theme } = style;
+/**
+ * Changes: both ends, and none in the middle. Against what is said where there is room.
+ * @param {Strip} strip @param {Style} style @param {Change} overlay @param {number} room
+ */
+function changes(strip, style, overlay, room) {
+  const { theme } = style;
   const { scale } = overlay;
   const name = canvas.fitText(strip.ctx, overlay.baseline.name, SIZE, MOST_NAME, 600);
   const title = `${overlay.label} against ${name}`;
-  const some = scale.most !== null;
-  const ends = some ? [overlay.text(-scale.most), overlay.text(scale.most) + (scale.log ? " · log" : "")] : ["none"];
+  const { most, log } = scale;
+  const some = most !== null;
+  const ends = some ? [overlay.text(-most), overlay.text(most) + (log ? " · log" : "")] : ["none"];
+  /** @param {string} text @param {number} weight */
   const width = (text, weight) => canvas.textWidth(strip.ctx, text, SIZE, weight) + 8;
   const rest = ends.reduce((sum, text) => sum + width(text, 400), some ? BAR + 9 : 0);
   const fits = strip.x + width(title, 600) + rest <= room;
@@ -44,9 +54,12 @@ function changes(strip, style, room) {
   strip.text(ends[1]);
 }
 
-/** What is marked among changes, as a second strip. */
-function changeMarks(strip, style) {
-  const { overlay, theme, pattern } = style;
+/**
+ * What is marked among changes, as a second strip.
+ * @param {Strip} strip @param {Style} style @param {Change} overlay
+ */
+function changeMarks(strip, style, overlay) {
+  const { theme, pattern } = style;
   const { added, gone, untested } = overlay.baseline;
   if (untested) strip.text("not tested for noise", 600, theme.ink);
   else {
@@ -71,8 +84,9 @@ function changeMarks(strip, style) {
   strip.text(overlay.missing);
 }
 
-function categories(strip, style, room) {
-  const { overlay, theme } = style;
+/** @param {Strip} strip @param {Style} style @param {Categories} overlay @param {number} room */
+function categories(strip, style, overlay, room) {
+  const { theme } = style;
   const { categories: all } = overlay;
   strip.text(overlay.label, 600, theme.ink);
   const most = colour.CATEGORIES;
@@ -96,27 +110,31 @@ function categories(strip, style, room) {
   strip.text("none");
 }
 
+/** @param {Overlay} overlay @param {string} text */
 function wordsOf(overlay, text) {
   return overlay.name === "kind" ? text.toLowerCase().replace(/_/g, " ") : text;
 }
 
 /**
  * Draw the legend as strips into the upper left corner.
- * @param {Object} style theme, overlay, pattern
+ * @param {Pen} ctx @param {Style} style @param {Size} size
  */
 export function draw(ctx, style, size) {
   if (size.width < 440) return;
   const { overlay } = style;
   const room = size.width - size.buttons - MARGIN;
   drawStrip(ctx, style, 0, (strip) => {
-    if (overlay.isChange) changes(strip, style, room);
-    else if (overlay.isRamp) values(strip, style);
-    else categories(strip, style, room);
+    if (overlay.isChange) changes(strip, style, overlay, room);
+    else if (overlay.isRamp) values(strip, style, overlay);
+    else categories(strip, style, overlay, room);
   });
-  if (overlay.isChange) drawStrip(ctx, style, 1, (strip) => changeMarks(strip, style));
+  if (overlay.isChange) drawStrip(ctx, style, 1, (strip) => changeMarks(strip, style, overlay));
 }
 
-/** What edges look like by what they carry, as the last strip. */
+/**
+ * What edges look like by what they carry, as the last strip.
+ * @param {Pen} ctx @param {Style} style @param {Size} size
+ */
 export function drawEdges(ctx, style, size) {
   if (size.width < 440) return;
   drawStrip(ctx, style, style.overlay.isChange ? 2 : 1, (strip) => {
@@ -130,7 +148,10 @@ export function drawEdges(ctx, style, size) {
   });
 }
 
-/** What is in one of two graphs only, as the last strip. @param {Object} baseline of the header */
+/**
+ * What is in one of two graphs only, as the last strip.
+ * @param {Pen} ctx @param {Style} style @param {Size} size @param {Baseline} baseline of the header
+ */
 export function drawUnion(ctx, style, size, baseline) {
   if (size.width < 440) return;
   drawStrip(ctx, style, style.overlay.isChange ? 2 : 1, (strip) =>

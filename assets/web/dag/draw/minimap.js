@@ -3,6 +3,12 @@ import * as dagFrames from "./frames.js";
 import { panel } from "./strip.js";
 import * as dagNodes from "./nodes.js";
 import * as dagTime from "./time.js";
+import { isAlong } from "../scene/scene.js";
+import { penOf } from "../../core/dom.js";
+/** @import { Pen, Size } from "../../core/canvas.js" */
+/** @import { Box } from "../scene/bodies.js" */
+/** @import { DagScene } from "../scene/scene.js" */
+/** @import { Style } from "./plane.js" */
 
 const MOST_W = 190;
 const MOST_H = 130;
@@ -14,15 +20,20 @@ export class Minimap {
   constructor(scene) {
     this.scene = scene;
     this.key = "";
+    /** @type {HTMLCanvasElement|null} */ this.image = null;
+    /** @type {{x: number, y: number}|null} */ this.at = null;
     const k = Math.min(MOST_W / scene.width, MOST_H / scene.height);
     // Along time the two axes have nothing to do with each other.
     this.k = scene.along ? MOST_W / scene.width : k;
-    this.ky = scene.along ? Math.min(MOST_H, 12 * scene.grid.lanes.length) / scene.height : k;
+    this.ky = isAlong(scene) ? Math.min(MOST_H, 12 * scene.grid.lanes.length) / scene.height : k;
     this.w = Math.max(24, scene.width * this.k);
     this.h = Math.max(16, scene.height * this.ky);
   }
 
-  /** Where it stands, or null when the whole plane is on screen anyway. */
+  /**
+   * Where it stands, or null when the whole plane is on screen anyway.
+   * @param {Box} view @param {Size} size
+   */
   place(view, size) {
     const { scene } = this;
     const small = size.width < 480 || size.height < 260;
@@ -33,6 +44,7 @@ export class Minimap {
     };
   }
 
+  /** @param {Pen} ctx @param {Style} style @param {Box} view @param {Size} size */
   draw(ctx, style, view, size) {
     const at = this.place(view, size);
     this.at = at;
@@ -42,7 +54,7 @@ export class Minimap {
       ctx, style.theme, at.x - INSET, at.y - INSET, w + 2 * INSET, h + 2 * INSET
     );
     if (ctx.vector) this.drawNodes(ctx, style, at);
-    else ctx.drawImage(this.picture(style, size.ratio), at.x, at.y, w, h);
+    else ctx.drawImage?.(this.picture(style, size.ratio), at.x, at.y, w, h);
     const x0 = at.x + Math.max(0, Math.min(w, view.left * k));
     const y0 = at.y + Math.max(0, Math.min(h, view.top * ky));
     const x1 = at.x + Math.max(0, Math.min(w, view.right * k));
@@ -52,31 +64,39 @@ export class Minimap {
     ctx.strokeRect(x0, y0, Math.max(3, x1 - x0), Math.max(3, y1 - y0));
   }
 
-  /** The plane as an image, made anew when theme, colouring or ratio change. */
+  /**
+   * The plane as an image, made anew when theme, colouring or ratio change.
+   * @param {Style} style @param {number} ratio
+   */
   picture(style, ratio) {
     const key = `${style.theme.name} ${style.overlay.name} ${ratio}`;
-    if (key === this.key) return this.image;
+    if (this.image && key === this.key) return this.image;
     this.key = key;
-    this.image = document.createElement("canvas");
-    this.image.width = Math.ceil(this.w * ratio);
-    this.image.height = Math.ceil(this.h * ratio);
-    const pen = this.image.getContext("2d");
+    const image = document.createElement("canvas");
+    image.width = Math.ceil(this.w * ratio);
+    image.height = Math.ceil(this.h * ratio);
+    const pen = penOf(image);
     pen.scale(ratio, ratio);
     this.drawNodes(pen, style, { x: 0, y: 0 });
-    return this.image;
+    this.image = image;
+    return image;
   }
 
+  /** @param {Pen} ctx @param {Style} style @param {{x: number, y: number}} given */
   drawNodes(ctx, style, { x, y }) {
     const small = { ...style, transform: { k: this.ky, kx: this.k, x, y }, unnamed: true };
     const { bodies } = this.scene;
     const nodes = bodies.closed(style.overlay.inOrder);
     dagFrames.draw(ctx, this.scene, bodies.frames, small, { width: x + this.w, height: y + this.h });
-    const bars = this.scene.along && dagTime.barsOf(this.scene, nodes);
-    if (bars) dagTime.drawBars(ctx, this.scene, bars, small);
-    else dagNodes.drawBlocks(ctx, this.scene, nodes, small);
+    const { scene } = this;
+    if (isAlong(scene)) dagTime.drawBars(ctx, scene, dagTime.barsOf(scene, nodes), small);
+    else dagNodes.drawBlocks(ctx, scene, nodes, small);
   }
 
-  /** The point of the plane under a point of the screen, or null outside. */
+  /**
+   * The point of the plane under a point of the screen, or null outside.
+   * @param {number} x @param {number} y
+   */
   toPlane(x, y) {
     if (!this.at) return null;
     const px = x - this.at.x;

@@ -3,6 +3,13 @@ import * as canvas from "../../core/canvas.js";
 import * as colours from "../../core/colour.js";
 import * as format from "../../core/format.js";
 import * as dagUnion from "./union.js";
+import { penOf } from "../../core/dom.js";
+/** @import { Pen, Size, Theme } from "../../core/canvas.js" */
+/** @import { Change } from "../overlay/change.js" */
+/** @import { Overlay } from "../overlay/overlay.js" */
+/** @import { Items } from "../scene/bodies.js" */
+/** @import { DagScene } from "../scene/scene.js" */
+/** @import { Style } from "./plane.js" */
 
 /** Below this height on screen (CSS pixels) a node is a block without text or corners. */
 export const BLOCK = 11;
@@ -10,6 +17,7 @@ export const BLOCK = 11;
 const TWO_LINES = 31;
 /** Height of the strip of a repeat, in the plane; rows are far enough apart for it. */
 const STRIP = 7;
+/** @type {Record<string, string>} */
 export const TAGS = {
   FOLD: "FOLD",
   MEMCPY: "COPY", MEMSET: "SET", HOST: "HOST", GRAPH: "GRAPH", CONDITIONAL: "COND", EMPTY: "JOIN",
@@ -18,6 +26,7 @@ export const TAGS = {
 };
 
 /** Overlays that neither name, tag nor time of a card tell, and the word before their value. */
+/** @type {Record<string, string|undefined>} */
 const WORDS = {
   p95: "p95", launch: "launch", slack: "slack", nvtx: "", lane: "lane", device: "",
   occupancy: "occupancy",
@@ -30,7 +39,10 @@ const LONE = 254;
 /** From this height on an arrow can be told. */
 const ARROW = 5;
 
-/** How a node is filled: css colour or hatch, and the ink on it. */
+/**
+ * How a node is filled: css colour or hatch, and the ink on it.
+ * @param {DagScene} scene @param {number} i @param {Style} style
+ */
 export function paintOf(scene, i, style) {
   return style.overlay.paint(i, style.theme) || { fill: null, ink: style.theme.muted };
 }
@@ -38,13 +50,19 @@ export function paintOf(scene, i, style) {
 /** Of more nodes than this a file keeps no words: they would be most of it. */
 const MOST_NAMED = 20000;
 
-/** The words that a pen keeps with the shape of a node, where it does. */
+/**
+ * The words that a pen keeps with the shape of a node, where it does.
+ * @param {Pen} ctx @param {DagScene} scene @param {number} i @param {Style} style
+ */
 export function name(ctx, scene, i, style) {
   if (!ctx.vector || style.unnamed || scene.count > MOST_NAMED) return;
-  ctx.about(`${scene.nameOf(i)} · ${scene.kindOf(i)} · ${timeOf(scene, i)}`);
+  ctx.about?.(`${scene.nameOf(i)} · ${scene.kindOf(i)} · ${timeOf(scene, i)}`);
 }
 
-/** Blocks: one fillRect a node, at least a pixel. In coordinates of the screen. */
+/**
+ * Blocks: one fillRect a node, at least a pixel. In coordinates of the screen.
+ * @param {Pen} ctx @param {DagScene} scene @param {Items} nodes @param {Style} style
+ */
 export function drawBlocks(ctx, scene, nodes, style) {
   const { transform: t } = style;
   const h = Math.max(1, 2 * scene.halfH * t.k);
@@ -66,17 +84,25 @@ export function drawBlocks(ctx, scene, nodes, style) {
   }
 }
 
-/** The mark of a change on a block: a frame around what was added, an arrow on what counts. */
+/**
+ * The mark of a change on a block: a frame around what was added, an arrow on what counts.
+ * @param {Pen} ctx @param {Change} overlay @param {number} i
+ * @param {{x: number, y: number, w: number, h: number}} given @param {Theme} theme
+ */
 export function drawChange(ctx, overlay, i, { x, y, w, h }, theme) {
   if (overlay.isAdded(i)) {
     ctx.strokeStyle = theme.accent;
     ctx.lineWidth = 1;
     ctx.strokeRect(x - w / 2 + 0.5, y - h / 2 + 0.5, Math.max(1, w - 1), Math.max(1, h - 1));
   } else if (h >= ARROW && w >= 2 * h && overlay.arrow(i)) {
-    fillArrow(ctx, x, y, h * 0.32, overlay.arrow(i) === "▲", overlay.paint(i, theme).ink);
+    fillArrow(ctx, x, y, h * 0.32, overlay.arrow(i) === "▲", overlay.paint(i, theme)?.ink ?? theme.ink);
   }
 }
 
+/**
+ * @param {Pen} ctx @param {number} x @param {number} y @param {number} r @param {boolean} up
+ * @param {string} ink
+ */
 function fillArrow(ctx, x, y, r, up, ink) {
   const way = up ? -1 : 1;
   ctx.beginPath();
@@ -90,37 +116,52 @@ function fillArrow(ctx, x, y, r, up, ink) {
   ctx.fillStyle = before;
 }
 
-/** Far out: a pixel buffer in which the node that stands out most wins. */
+/**
+ * Far out: a pixel buffer in which the node that stands out most wins.
+ * @param {Pen} ctx @param {DagScene} scene @param {Items} nodes @param {Style} style
+ * @param {Size} size
+ */
 export function drawFar(ctx, scene, nodes, style, size) {
   lay(ctx, pixelsOf(scene, nodes, style, size), size);
 }
 
-/** Pixel on pixel. */
+/**
+ * Pixel on pixel.
+ * @param {Pen} ctx @param {HTMLCanvasElement} picture @param {Size} size
+ */
 function lay(ctx, picture, { ratio }) {
-  ctx.drawImage(picture, 0, 0, picture.width / ratio, picture.height / ratio);
+  ctx.drawImage?.(picture, 0, 0, picture.width / ratio, picture.height / ratio);
 }
 
 /** Of each scene the last picture of all on screen: a hover or a click changes nothing of it. */
+/** @type {WeakMap<DagScene, {key: string, picture: HTMLCanvasElement}>} */
 const kept = new WeakMap();
 
-/** {@link drawFar} of all nodes on screen. */
+/**
+ * {@link drawFar} of all nodes on screen.
+ * @param {Pen} ctx @param {DagScene} scene @param {Items} nodes @param {Style} style
+ * @param {Size} size
+ */
 export function drawAllFar(ctx, scene, nodes, style, size) {
   const { transform: t, theme, overlay } = style;
   const key = [overlay.name, theme.name, t.k, t.x, t.y, size.width, size.height, size.ratio].join(" ");
-  if (kept.get(scene)?.key !== key) {
-    kept.set(scene, { key, picture: pixelsOf(scene, nodes, style, size) });
-  }
-  lay(ctx, kept.get(scene).picture, size);
+  const before = kept.get(scene);
+  const picture = before?.key === key ? before.picture : pixelsOf(scene, nodes, style, size);
+  kept.set(scene, { key, picture });
+  lay(ctx, picture, size);
 }
 
-/** A canvas of its own, to be laid over what there is: that may be faded under a selection. */
+/**
+ * A canvas of its own, to be laid over what there is: that may be faded under a selection.
+ * @param {DagScene} scene @param {Items} nodes @param {Style} style @param {Size} size
+ */
 function pixelsOf(scene, nodes, style, size) {
   const { transform: t, theme, overlay } = style;
   const { ratio } = size;
   const columns = Math.ceil(size.width * ratio);
   const rows = Math.ceil(size.height * ratio);
   const layer = Object.assign(document.createElement("canvas"), { width: columns, height: rows });
-  const pen = layer.getContext("2d");
+  const pen = penOf(layer);
   const image = pen.createImageData(columns, rows);
   const pixels = new Uint32Array(image.data.buffer);
   const most = new Uint8Array(columns * rows);
@@ -152,6 +193,7 @@ function pixelsOf(scene, nodes, style, size) {
   return layer;
 }
 
+/** @param {Pen} ctx @param {DagScene} scene @param {number} i @param {number} grow */
 function outline(ctx, scene, i, grow) {
   const kind = scene.kindOf(i);
   const round = kind === "MEMCPY" || kind === "MEMSET" || kind === "MEMCPY_BATCH" ? 99 : 7;
@@ -160,7 +202,10 @@ function outline(ctx, scene, i, grow) {
   canvas.roundRect(ctx, scene.x[i] - w, scene.y[i] - h, 2 * w, 2 * h, round);
 }
 
-/** Cards: rounded, hatched when there is no time, text when there is room. In the plane. */
+/**
+ * Cards: rounded, hatched when there is no time, text when there is room. In the plane.
+ * @param {Pen} ctx @param {DagScene} scene @param {Items} nodes @param {Style} style
+ */
 export function drawCards(ctx, scene, nodes, style) {
   const { transform: t, theme } = style;
   for (const i of nodes) {
@@ -186,7 +231,10 @@ export function drawCards(ctx, scene, nodes, style) {
   }
 }
 
-/** Two cards behind a fold: there is more in it. */
+/**
+ * Two cards behind a fold: there is more in it.
+ * @param {Pen} ctx @param {DagScene} scene @param {number} i @param {Style} style
+ */
 function drawPile(ctx, scene, i, style) {
   ctx.fillStyle = style.theme.panel;
   ctx.strokeStyle = style.theme.muted;
@@ -200,7 +248,10 @@ function drawPile(ctx, scene, i, style) {
   }
 }
 
-/** Under a repeat: a cell for each block, from the fastest to the slowest of them. */
+/**
+ * Under a repeat: a cell for each block, from the fastest to the slowest of them.
+ * @param {Pen} ctx @param {DagScene} scene @param {number} i @param {Style} style
+ */
 function drawStrip(ctx, scene, i, style) {
   const times = scene.stripOf(i);
   if (times.length < 2) return;
@@ -218,7 +269,10 @@ function drawStrip(ctx, scene, i, style) {
   }
 }
 
-/** Names, and times when two lines fit. In coordinates of the screen, so text stays crisp. */
+/**
+ * Names, and times when two lines fit. In coordinates of the screen, so text stays crisp.
+ * @param {Pen} ctx @param {DagScene} scene @param {Items} nodes @param {Style} style
+ */
 export function drawTexts(ctx, scene, nodes, style) {
   const { transform: t, theme } = style;
   const h = 2 * scene.halfH * t.k;
@@ -254,6 +308,7 @@ export function drawTexts(ctx, scene, nodes, style) {
 /**
  * The mark at the right of a card: the arrow of a change, or the kind in a word; of a node that
  * holds bodies, which its title says, that there is more.
+ * @param {DagScene} scene @param {number} i @param {Overlay} overlay @param {number} w
  */
 function tagOf(scene, i, overlay, w) {
   if (overlay.isChange && overlay.arrow(i)) return overlay.arrow(i);
@@ -263,19 +318,29 @@ function tagOf(scene, i, overlay, w) {
   return scene.bodies.holders.has(i) ? "▸" : TAGS[scene.kindOf(i)];
 }
 
-/** What a node is called: WHILE for CONDITIONAL WHILE, and a child graph's by that word. */
+/**
+ * What a node is called: WHILE for CONDITIONAL WHILE, and a child graph's by that word.
+ * @param {DagScene} scene @param {number} i
+ */
 export function shortName(scene, i) {
   const whole = scene.nameOf(i);
   if (!scene.bodies.holders.has(i)) return whole;
   return whole === "GRAPH" ? "child graph" : whole.replace(/^CONDITIONAL (?=.)/, "");
 }
 
-/** "24 × 15 nodes" is cut to its numbers where there is no room for more. */
+/**
+ * "24 × 15 nodes" is cut to its numbers where there is no room for more.
+ * @param {DagScene} scene @param {number} i @param {number} room
+ */
 function titleOf(scene, i, room) {
   const title = shortName(scene, i);
   return scene.isFold(i) && room < 110 ? title.replace(/ nodes$/, "") : title;
 }
 
+/**
+ * @param {Pen} ctx @param {string} tag @param {number} right @param {number} middle
+ * @param {number} px @param {string} ink
+ */
 function drawTag(ctx, tag, right, middle, px, ink) {
   const size = Math.max(7.5, px * 0.7);
   ctx.font = canvas.font(size, 700);
@@ -285,7 +350,10 @@ function drawTag(ctx, tag, right, middle, px, ink) {
   return canvas.textWidth(ctx, tag, size, 700) + 8;
 }
 
-/** The second line of a node: its time and share of the launch; Σ: summed over what is in it. */
+/**
+ * The second line of a node: its time and share of the launch; Σ: summed over what is in it.
+ * @param {DagScene} scene @param {number} i
+ */
 function timeOf(scene, i) {
   const { time, percent } = format;
   const share = Number.isFinite(scene.share[i]) ? ` · ${percent(scene.share[i])}` : "";
@@ -294,7 +362,10 @@ function timeOf(scene, i) {
   return sum + time(scene.median[i]) + share;
 }
 
-/** The same with the range that most launches are in, for a node that holds bodies. */
+/**
+ * The same with the range that most launches are in, for a node that holds bodies.
+ * @param {DagScene} scene @param {number} i
+ */
 export function spreadOf(scene, i) {
   const holder = scene.bodies.holders.get(i);
   if (!holder || !scene.timed(i)) return timeOf(scene, i);
@@ -303,7 +374,10 @@ export function spreadOf(scene, i) {
   return timeOf(scene, i).replace(sum, `${sum} (${low} to ${high})`);
 }
 
-/** The second line: time and share, or else what the node is coloured by. */
+/**
+ * The second line: time and share, or else what the node is coloured by.
+ * @param {DagScene} scene @param {number} i @param {Overlay} overlay
+ */
 function lineOf(scene, i, overlay) {
   if (overlay.isChange) return `${timeOf(scene, i).split(" · ")[0]} · ${overlay.line(i)}`;
   const before = WORDS[overlay.name];
@@ -311,6 +385,10 @@ function lineOf(scene, i, overlay) {
   return `${before} ${overlay.describe(i)}`.trim();
 }
 
+/**
+ * @param {Pen} ctx @param {DagScene} scene @param {number} i
+ * @param {{x: number, y: number, px: number, room: number}} given @param {Overlay} overlay
+ */
 function drawTime(ctx, scene, i, { x, y, px, room }, overlay) {
   const small = px * 0.92;
   const line = lineOf(scene, i, overlay);
@@ -320,9 +398,13 @@ function drawTime(ctx, scene, i, { x, y, px, room }, overlay) {
   ctx.fillText(canvas.fitText(ctx, text, small, room), x, y);
 }
 
-/** A ring around nodes, in the plane. */
+/**
+ * A ring around nodes, in the plane.
+ * @param {Pen} ctx @param {DagScene} scene @param {Items} nodes
+ * @param {{scale: number, colour: string, width: number, halo: string|null}} given
+ */
 export function drawRings(ctx, scene, nodes, { scale, colour, width, halo }) {
-  for (const [stroke, extra] of [[halo, 3], [colour, 0]]) {
+  for (const { stroke, extra } of [{ stroke: halo, extra: 3 }, { stroke: colour, extra: 0 }]) {
     if (!stroke) continue;
     ctx.strokeStyle = stroke;
     ctx.lineWidth = (width + extra) / scale;

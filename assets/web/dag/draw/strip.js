@@ -1,5 +1,8 @@
 /** Strips of a legend: words and samples on a panel, drawn on the canvas. */
 import * as canvas from "../../core/canvas.js";
+/** @import { Pen, Theme } from "../../core/canvas.js" */
+/** @import { Overlay } from "../overlay/overlay.js" */
+/** @import { Style } from "./plane.js" */
 
 export const BAR = 120;
 const PAD = 10;
@@ -11,6 +14,10 @@ const GAP = 4;
 /** The outline of what was added. */
 export const DASH = [4, 3];
 
+/**
+ * @param {Pen} ctx @param {Theme} theme @param {number} x @param {number} y @param {number} w
+ * @param {number} h
+ */
 export function panel(ctx, theme, x, y, w, h) {
   ctx.beginPath();
   canvas.roundRect(ctx, x, y, w, h, 8);
@@ -23,11 +30,16 @@ export function panel(ctx, theme, x, y, w, h) {
 
 /** Lays words and samples out from left to right; `width` grows as they are added. */
 export class Strip {
+  /** @param {Pen} ctx @param {Theme} theme @param {number} y */
   constructor(ctx, theme, y) {
-    Object.assign(this, { ctx, theme, y, x: MARGIN + PAD });
+    this.ctx = ctx;
+    this.theme = theme;
+    this.y = y;
+    this.x = MARGIN + PAD;
     this.middle = y + HEIGHT / 2 + 0.5;
   }
 
+  /** @param {string} text @param {number} [weight] @param {string} [ink] */
   text(text, weight = 400, ink = this.theme.muted) {
     this.ctx.font = canvas.font(SIZE, weight);
     this.ctx.fillStyle = ink;
@@ -37,6 +49,7 @@ export class Strip {
     this.x += canvas.textWidth(this.ctx, text, SIZE, weight) + 8;
   }
 
+  /** @param {string[]} css @param {boolean} reversed */
   ramp(css, reversed) {
     for (let i = 0; i < BAR; i++) {
       const at = Math.floor((i / BAR) * css.length);
@@ -46,6 +59,7 @@ export class Strip {
     this.x += BAR + 9;
   }
 
+  /** @param {{width: number, dash: number[]|null, ink: "edge"|"muted"|"accent"}} given */
   line({ width, dash, ink }) {
     const { ctx } = this;
     ctx.beginPath();
@@ -59,7 +73,10 @@ export class Strip {
     this.x += 37;
   }
 
-  /** A sample of a node; `dash` breaks its outline. */
+  /**
+   * A sample of a node; `dash` breaks its outline.
+   * @param {string|CanvasPattern} fill @param {number[]} [dash] @param {string} [ink]
+   */
   swatch(fill, dash = [], ink = this.theme.outline) {
     const { ctx } = this;
     ctx.beginPath();
@@ -75,7 +92,10 @@ export class Strip {
   }
 }
 
-/** Draw a strip, the n-th from the top; `fill` puts words and samples into it. */
+/**
+ * Draw a strip, the n-th from the top; `fill` puts words and samples into it.
+ * @param {Pen} ctx @param {Style} style @param {number} n @param {(strip: Strip) => void} fill
+ */
 export function drawStrip(ctx, style, n, fill) {
   const top = MARGIN + n * (HEIGHT + GAP);
   // Once to learn the width (far above the canvas), once over the panel.
@@ -85,7 +105,10 @@ export function drawStrip(ctx, style, n, fill) {
   fill(new Strip(ctx, style.theme, top));
 }
 
-/** The room at the top: of the colours, of marks among changes, of edges. */
+/**
+ * The room at the top: of the colours, of marks among changes, of edges.
+ * @param {boolean} edges whether they are told apart @param {Overlay} overlay
+ */
 export function space(edges, overlay) {
   const strips = 1 + (overlay.isChange ? 1 : 0) + (edges ? 1 : 0);
   return MARGIN + strips * (HEIGHT + GAP) - GAP;

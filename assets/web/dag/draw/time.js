@@ -7,7 +7,14 @@ import * as dagData from "./data_edges.js";
 import * as dagEdges from "./edges.js";
 import * as dagFrames from "./frames.js";
 import * as dagNodes from "./nodes.js";
-import { MOST_RINGS, drawNearFrames, kinOf, viewOf } from "./kin.js";
+import { MOST_RINGS, drawNearFrames, kinOf } from "./kin.js";
+import { viewOf } from "./plane.js";
+/** @import { Pen, Size, Theme } from "../../core/canvas.js" */
+/** @import { Change } from "../overlay/change.js" */
+/** @import { Overlay } from "../overlay/overlay.js" */
+/** @import { Box, Items } from "../scene/bodies.js" */
+/** @import { TimeScene } from "../scene/scene.js" */
+/** @import { Marks, Spot, Stroke, Style, Track, Transform } from "./plane.js" */
 
 /** Dependencies are drawn up to so many on screen; those within a lane go without saying. */
 const MOST_EDGES = 3000;
@@ -21,7 +28,10 @@ const TEXT_HEIGHT = 11;
 const TEXT_ROOM = 24;
 export const AXIS = 22;
 
-/** The rectangle of a bar on screen. */
+/**
+ * The rectangle of a bar on screen.
+ * @param {TimeScene} scene @param {number} bar @param {Transform} t
+ */
 function boxOf(scene, bar, t) {
   const { x: middles, y: rows, half } = scene.bars;
   const h = 2 * scene.halfH * t.k;
@@ -34,16 +44,20 @@ function boxOf(scene, bar, t) {
 /**
  * Where an edge runs on screen: from the end of the first turn of a node to the start of the next
  * turn of the other. In a loop an item may be there for all turns, such as a frame.
+ * @param {TimeScene} scene @param {number} e @param {Transform} t
  */
 function endsOf(scene, e, t) {
   const [a] = scene.boxesOf(scene.from[e]);
   const boxes = scene.boxesOf(scene.to[e]);
   const b = boxes.find((box) => box.left >= a.right) || boxes[boxes.length - 1];
+  /** @param {Box} box */
   const middle = (box) => ((box.top + box.bottom) / 2) * t.k + t.y;
   return { x0: a.right * t.kx + t.x, y0: middle(a), x1: b.left * t.kx + t.x, y1: middle(b) };
 }
 
+/** @param {TimeScene} scene @param {Box} view */
 function visibleBars(scene, view) {
+  /** @type {number[]} */
   const found = [];
   scene.grid.visit(view.left, view.top - scene.halfH, view.right, view.bottom + scene.halfH, (bar) => {
     if (!scene.bodies.isOpen(scene.bars.item[bar])) found.push(bar);
@@ -51,8 +65,12 @@ function visibleBars(scene, view) {
   return found;
 }
 
-/** The bars of items. */
+/**
+ * The bars of items.
+ * @param {TimeScene} scene @param {Items} items
+ */
 export function barsOf(scene, items) {
+  /** @type {number[]} */
   const found = [];
   for (const i of scene.bodies.closed(items)) {
     for (let bar = scene.bars.first[i]; bar < scene.bars.first[i + 1]; bar++) found.push(bar);
@@ -60,10 +78,12 @@ export function barsOf(scene, items) {
   return found;
 }
 
+/** @param {Pen} ctx @param {TimeScene} scene @param {number[]} bars @param {Style} style */
 export function drawBars(ctx, scene, bars, style) {
   const { transform: t, theme, overlay } = style;
   let last = null;
   const marks = [];
+  /** @type {[number, Spot][]} */
   const changed = [];
   ctx.strokeStyle = theme.outline;
   ctx.lineWidth = 1;
@@ -85,14 +105,20 @@ export function drawBars(ctx, scene, bars, style) {
       if (overlay.isChange) changed.push([bar, box]);
     }
   }
-  for (const [bar, box] of changed) drawChange(ctx, overlay, scene.bars.item[bar], box, theme);
+  if (overlay.isChange) {
+    for (const [bar, box] of changed) drawChange(ctx, overlay, scene.bars.item[bar], box, theme);
+  }
   for (const bar of marks) {
     dagNodes.name(ctx, scene, scene.bars.item[bar], style);
     drawMark(ctx, scene, bar, style);
   }
 }
 
-/** The mark of a change on a bar; the text of one that has some tells the arrow. */
+/**
+ * The mark of a change on a bar; the text of one that has some tells the arrow.
+ * @param {Pen} ctx @param {Change} overlay @param {number} i
+ * @param {{x: number, y: number, w: number, h: number}} given @param {Theme} theme
+ */
 function drawChange(ctx, overlay, i, { x, y, w, h }, theme) {
   const isAdded = overlay.isAdded(i);
   if (!isAdded && h >= TEXT_HEIGHT && roomIn(x, w).room >= TEXT_ROOM) return;
@@ -100,23 +126,34 @@ function drawChange(ctx, overlay, i, { x, y, w, h }, theme) {
   dagNodes.drawChange(ctx, overlay, i, at, theme);
 }
 
-/** Where the text of a bar begins, and its room: the name of a long node stays in sight. */
+/**
+ * Where the text of a bar begins, and its room: the name of a long node stays in sight.
+ * @param {number} x @param {number} w
+ */
 function roomIn(x, w) {
   const left = Math.max(0, x) + 5;
   return { left, room: x + w - 5 - left };
 }
 
-/** The time of a bar; among changes its change too, or that alone, or its arrow, as there is room. */
+/**
+ * The time of a bar; among changes its change too, or that alone, or its arrow, as there is room.
+ * @param {Pen} ctx @param {TimeScene} scene @param {number} bar @param {Overlay} overlay
+ * @param {number} size @param {number} room
+ */
 function lineOf(ctx, scene, bar, overlay, size, room) {
   const time = format.time(2 * scene.bars.half[bar]);
   if (!overlay.isChange) return time;
   const change = overlay.line(scene.bars.item[bar]);
+  /** @param {string} text */
   const fits = (text) => canvas.textWidth(ctx, text, size, 400) <= room;
   // A number is never cut.
   return [`${time} · ${change}`, change].find(fits) || overlay.arrow(scene.bars.item[bar]);
 }
 
-/** A node without a length: a diamond on its lane. */
+/**
+ * A node without a length: a diamond on its lane.
+ * @param {Pen} ctx @param {TimeScene} scene @param {number} bar @param {Style} style
+ */
 function drawMark(ctx, scene, bar, style) {
   const { x, y, h } = boxOf(scene, bar, style.transform);
   const r = Math.min(MARK_W, h / 2);
@@ -134,6 +171,7 @@ function drawMark(ctx, scene, bar, style) {
   ctx.stroke();
 }
 
+/** @param {Pen} ctx @param {TimeScene} scene @param {number[]} bars @param {Style} style */
 function drawTexts(ctx, scene, bars, style) {
   const { transform: t, overlay } = style;
   const tall = 2 * scene.halfH * t.k;
@@ -167,7 +205,11 @@ function drawTexts(ctx, scene, bars, style) {
   }
 }
 
-/** Edges between lanes, from the end of one node to the start of the next. */
+/**
+ * Edges between lanes, from the end of one node to the start of the next.
+ * @param {Pen} ctx @param {TimeScene} scene @param {number[]} edges @param {Style} style
+ * @param {string} colour @param {number} width @param {number[]|null} [dash]
+ */
 function drawEdges(ctx, scene, edges, style, colour, width, dash = null) {
   const { transform: t } = style;
   ctx.strokeStyle = colour;
@@ -179,6 +221,7 @@ function drawEdges(ctx, scene, edges, style, colour, width, dash = null) {
   ctx.setLineDash([]);
 }
 
+/** @param {TimeScene} scene @param {number} e */
 function across(scene, e) {
   return scene.y[scene.from[e]] !== scene.y[scene.to[e]];
 }
@@ -186,14 +229,20 @@ function across(scene, e) {
 /**
  * Whether an edge is drawn: between lanes; within one it goes without saying, unless it is told
  * what edges carry, and then from a node to the next.
+ * @param {TimeScene} scene @param {number} e
  */
 export function shows(scene, e) {
   if (across(scene, e)) return true;
   if (!scene.uses) return false;
-  scene.nextInLane ||= nextInLane(scene);
-  return scene.nextInLane[scene.from[e]] === scene.to[e];
+  const next = kept.get(scene) ?? nextInLane(scene);
+  kept.set(scene, next);
+  return next[scene.from[e]] === scene.to[e];
 }
 
+/** Of each scene the item that is next in its lane. @type {WeakMap<TimeScene, Int32Array>} */
+const kept = new WeakMap();
+
+/** @param {TimeScene} scene */
 function nextInLane(scene) {
   const next = new Int32Array(scene.count).fill(-1);
   const { item } = scene.bars;
@@ -205,7 +254,10 @@ function nextInLane(scene) {
   return next;
 }
 
-/** Add an edge to a path. */
+/**
+ * Add an edge to a path.
+ * @param {Track} path @param {TimeScene} scene @param {number} e @param {Transform} t
+ */
 export function trace(path, scene, e, t) {
   const { x0, y0, x1, y1 } = endsOf(scene, e, t);
   const bend = Math.max(8, Math.min(60, Math.abs(x1 - x0) / 2));
@@ -213,6 +265,7 @@ export function trace(path, scene, e, t) {
   path.bezierCurveTo(x0 + bend, y0, x1 - bend, y1, x1, y1);
 }
 
+/** @param {Pen} ctx @param {TimeScene} scene @param {Style} style @param {Size} size */
 function drawAxis(ctx, scene, style, size) {
   const { transform: t, theme } = style;
   const top = size.height - AXIS;
@@ -237,6 +290,10 @@ function drawAxis(ctx, scene, style, size) {
   }
 }
 
+/**
+ * @param {Pen} ctx @param {TimeScene} scene @param {Items} items @param {Style} style
+ * @param {string} colour @param {number} width
+ */
 function drawRings(ctx, scene, items, style, colour, width) {
   ctx.strokeStyle = colour;
   ctx.lineWidth = width;
@@ -245,21 +302,28 @@ function drawRings(ctx, scene, items, style, colour, width) {
     const mark = scene.bars.half[bar] ? 0 : MARK_W;
     ctx.strokeRect(x - mark - 1, y - 1, w + mark + 2, h + 2);
   }
-  const open = items.filter((i) => scene.bodies.isOpen(i));
+  const open = Array.from(items).filter((i) => scene.bodies.isOpen(i));
   dagFrames.drawRings(ctx, scene, open, style, colour, width);
 }
 
+/**
+ * @param {Pen} ctx @param {TimeScene} scene @param {Style} style @param {Marks} marks
+ * @param {{bars: number[], edges: number[]}} given @param {Size} size
+ */
 function drawSelection(ctx, scene, style, marks, { bars, edges }, size) {
   const kin = kinOf(scene, marks.selected);
   const users = new Set(marks.users);
+  /** @param {number} i */
   const near = (i) => kin.shown[i] || users.has(i);
+  /** @param {number} bar */
   const nearBar = (bar) => near(scene.bars.item[bar]);
   canvas.fade(ctx, size);
   drawTexts(ctx, scene, bars.filter((bar) => !nearBar(bar)), { ...style, faded: true });
   drawNearFrames(ctx, scene, near, style, size);
   const within = edges.filter((e) => kin.within[e] && across(scene, e));
   if (within.length <= MOST_EDGES) drawEdges(ctx, scene, within, style, style.theme.edge, 1);
-  for (const [flags, colour] of [[kin.up, style.theme.upstream], [kin.down, style.theme.downstream]]) {
+  const { upstream, downstream } = style.theme;
+  for (const { flags, colour } of [{ flags: kin.up, colour: upstream }, { flags: kin.down, colour: downstream }]) {
     const chosen = edges.filter((e) => flags[e]);
     if (chosen.length <= MOST_EDGES) drawEdges(ctx, scene, chosen, style, colour, 2);
   }
@@ -275,13 +339,18 @@ function drawSelection(ctx, scene, style, marks, { bars, edges }, size) {
   dagBuffers.draw(ctx, scene, marks, style, size);
 }
 
-/** Draw one frame; as dagDraw.draw. */
+/**
+ * Draw one frame; as dagDraw.draw.
+ * @param {Pen} ctx @param {TimeScene} scene @param {Style} style @param {Marks} marks
+ * @param {Size} size
+ */
 export function draw(ctx, scene, style, marks, size) {
   const view = viewOf(style.transform, size);
   const bars = visibleBars(scene, view);
   drawAxis(ctx, scene, style, size);
   const seen = dagEdges.visible(scene, view);
   const edges = seen.filter((e) => shows(scene, e));
+  /** @type {Stroke} */
   const stroke = (list, ...look) => drawEdges(ctx, scene, list, style, ...look);
   if (edges.length > MOST_EDGES) edges.length = 0;
   for (const { frames, edges: inner } of scene.bodies.layers(scene, edges)) {

@@ -5,36 +5,52 @@
  * gviz.app.compare.union_dag.
  */
 import { DASH } from "./strip.js";
+/** @import { Pen, Theme } from "../../core/canvas.js" */
+/** @import { Overlay } from "../overlay/overlay.js" */
+/** @import { DagScene } from "../scene/scene.js" */
+/** @import { Stroke, Style } from "./plane.js" */
+/** @import { Strip } from "./strip.js" */
 
 /** Values of gviz.comparison.union_graph. */
 const BEFORE = 1;
 const AFTER = 2;
 const DOTS = [1.5, 3.5];
+/** @type {Record<string, string>} */
 const TAGS = { added: "NEW", removed: "GONE" };
 
 /** How edges look: of both graphs, of the one before, of the one after. */
+/** @type {{name: string, width: number, dash: number[]|null, ink: "edge"|"muted"|"accent"}[]} */
 const EDGES = [
   { name: "edge of both", width: 1.25, dash: null, ink: "edge" },
   { name: "removed", width: 1.75, dash: [1.5, 4], ink: "muted" },
   { name: "added", width: 2.75, dash: null, ink: "accent" },
 ];
 
+/** @param {DagScene} scene */
 export function isUnion(scene) {
   return !!scene.payload.edge_origin;
 }
 
-/** What an item is to one graph alone: "added", "removed", or "". */
+/**
+ * What an item is to one graph alone: "added", "removed", or "".
+ * @param {DagScene} scene @param {Overlay} overlay @param {number} i
+ */
 export function loneOf(scene, overlay, i) {
   if (!overlay.isChange && !isUnion(scene)) return "";
   const verdict = scene.header.baseline.verdicts[scene.payload.verdict[i]];
   return TAGS[verdict] ? verdict : "";
 }
 
+/** @param {string} lone */
 export function tagOf(lone) {
   return TAGS[lone];
 }
 
-/** Stroke the path of a lone node's card. @param {{scale: number}} style of the context's plane */
+/**
+ * Stroke the path of a lone node's card.
+ * @param {Pen} ctx @param {string} lone @param {Theme} theme
+ * @param {number} scale of the context's plane
+ */
 export function outline(ctx, lone, theme, scale) {
   const dash = lone === "added" ? DASH : DOTS;
   ctx.strokeStyle = lone === "added" ? theme.accent : theme.muted;
@@ -44,7 +60,11 @@ export function outline(ctx, lone, theme, scale) {
   ctx.setLineDash([]);
 }
 
-/** The mark of a lone node that is a block: a frame, and a stroke across what is gone. */
+/**
+ * The mark of a lone node that is a block: a frame, and a stroke across what is gone.
+ * @param {Pen} ctx @param {string} lone @param {{x: number, y: number, w: number, h: number}} given
+ * @param {Theme} theme
+ */
 export function drawBlock(ctx, lone, { x, y, w, h }, theme) {
   ctx.strokeStyle = lone === "added" ? theme.accent : theme.muted;
   ctx.lineWidth = 1;
@@ -57,8 +77,13 @@ export function drawBlock(ctx, lone, { x, y, w, h }, theme) {
   ctx.stroke();
 }
 
-/** Stroke edges, whose they are by their look. @param {string|null} colour in place of each's own */
+/**
+ * Stroke edges, whose they are by their look.
+ * @param {DagScene} scene @param {number[]} edges @param {Style} style @param {Stroke} stroke
+ * @param {string|null} colour in place of each's own
+ */
 export function drawEdges(scene, edges, style, stroke, colour = null) {
+  /** @type {number[][]} */
   const lists = [[], [], []];
   for (const e of edges) lists[scene.payload.edge_origin[e]].push(e);
   const { k } = style.transform;
@@ -69,12 +94,19 @@ export function drawEdges(scene, edges, style, stroke, colour = null) {
   });
 }
 
-/** What lines and outlines mean, as a sentence. */
+/**
+ * What lines and outlines mean, as a sentence.
+ * @param {{added: number, gone: number}} given
+ */
 export function sentence({ added, gone }) {
   return ` ${added} added (broken outline, NEW), ${gone} removed (dotted outline, GONE). Edges: thick ones were added, dotted ones removed.`;
 }
 
-/** The same as a strip of the legend. */
+/**
+ * The same as a strip of the legend.
+ * @param {Strip} strip @param {{theme: Theme, overlay: Overlay}} given
+ * @param {{added: number, gone: number}} given
+ */
 export function legend(strip, { theme, overlay }, { added, gone }) {
   strip.swatch(overlay.isChange ? theme.ground : theme.panel, DASH, theme.accent);
   strip.text(`${added} added`, 400, theme.ink);
@@ -88,16 +120,21 @@ export function legend(strip, { theme, overlay }, { added, gone }) {
   }
 }
 
-/** What tests ask: nodes by what they are, and how many edges are whose. */
+/**
+ * What tests ask: nodes by what they are, and how many edges are whose.
+ * @param {DagScene} scene @param {Overlay} overlay
+ */
 export function state(scene, overlay) {
   if (!isUnion(scene)) return undefined;
-  const found = { added: [], removed: [], edges: { both: 0, removed: 0, added: 0 } };
+  const edges = { both: 0, removed: 0, added: 0 };
+  /** @type {Record<string, number[]>} */
+  const nodes = { added: [], removed: [] };
   for (let i = 0; i < scene.count; i++) {
     const lone = loneOf(scene, overlay, i);
-    if (lone) found[lone].push(scene.nodeId[i]);
+    if (lone) nodes[lone].push(scene.nodeId[i]);
   }
   for (const origin of scene.payload.edge_origin) {
-    found.edges[origin === BEFORE ? "removed" : origin === AFTER ? "added" : "both"] += 1;
+    edges[origin === BEFORE ? "removed" : origin === AFTER ? "added" : "both"] += 1;
   }
-  return found;
+  return { ...nodes, edges };
 }

@@ -2,12 +2,20 @@
  * The overlay of changes against a baseline: one colour for slower, one for faster, none for what
  * is within noise; what is significant has an arrow, what was added a broken outline. Python side:
  * gviz.app.baseline_overlay.
+ *
+ * @typedef {{name: string, verdicts: string[], added: number, gone: number, untested: string|null,
+ *   union?: boolean}} Baseline  of a payload's header
  */
 import * as colour from "../../core/colour.js";
 import * as format from "../../core/format.js";
 import { inOrderOf } from "./order.js";
+/** @import { Theme } from "../../core/canvas.js" */
+/** @import { Payload } from "../../core/payload.js" */
+/** @import { Facts, Scale } from "./overlay.js" */
 
+/** @type {Record<string, string>} */
 const ARROWS = { slower: "▲", faster: "▼" };
+/** @type {Record<string, string>} */
 export const WORDS = {
   slower: "slower, by more than noise", faster: "faster, by more than noise",
   noise: "within noise", untested: "not tested", untimed: "not timed in both",
@@ -16,12 +24,18 @@ export const WORDS = {
 };
 
 export class Change {
-  /** @param {Object} facts entry of header.overlays @param {import("./payload").Payload} payload */
+  /** @param {string} name @param {Facts} facts @param {Payload} payload */
   constructor(name, facts, payload) {
-    Object.assign(this, { name, ...facts, values: payload[facts.array] });
-    this.isRamp = this.isChange = true;
-    this.baseline = payload.header.baseline;
-    this.verdicts = payload.verdict;
+    this.name = name;
+    this.label = facts.label;
+    this.unit = facts.unit;
+    this.missing = facts.missing ?? "";
+    this.scale = /** @type {Scale} */ (facts.scale);
+    /** @type {Float32Array} */ this.values = payload[facts.array];
+    /** @type {true} */ this.isRamp = true;
+    /** @type {true} */ this.isChange = true;
+    /** @type {Baseline} */ this.baseline = payload.header.baseline;
+    /** @type {Uint8Array} */ this.verdicts = payload.verdict;
     const count = this.values.length;
     this.step = new Uint8Array(count);
     this.unknown = false;
@@ -35,38 +49,52 @@ export class Change {
     this.inOrder = inOrderOf(this.step);
   }
 
-  /** Noise, and what is not known, has the step of no change. */
+  /**
+   * Noise, and what is not known, has the step of no change.
+   * @param {number} i
+   */
   stepOf(i) {
     const counts = this.known(i) && !this.isCalm(i);
     return colour.changeStepOf(this.scale, counts ? this.values[i] : 0);
   }
 
+  /** @param {number} i */
   verdict(i) {
     return this.baseline.verdicts[this.verdicts[i]];
   }
 
+  /** @param {number} i */
   known(i) {
     return this.values[i] === this.values[i];
   }
 
+  /** @param {number} i */
   isCalm(i) {
     return this.verdict(i) === "noise";
   }
 
+  /** @param {number} i */
   isAdded(i) {
     return this.verdict(i) === "added";
   }
 
-  /** Whether a node is of one graph alone: added, or removed where both are shown. */
+  /**
+   * Whether a node is of one graph alone: added, or removed where both are shown.
+   * @param {number} i
+   */
   isLone(i) {
     return this.isAdded(i) || this.verdict(i) === "removed";
   }
 
-  /** ▲ or ▼ of a significant change, "" of others. */
+  /**
+   * ▲ or ▼ of a significant change, "" of others.
+   * @param {number} i
+   */
   arrow(i) {
     return ARROWS[this.verdict(i)] || "";
   }
 
+  /** @param {number} i @param {Theme} theme */
   paint(i, theme) {
     if (this.isLone(i)) return { fill: theme.ground, ink: theme.ink };
     if (!this.known(i)) return null;
@@ -75,32 +103,46 @@ export class Change {
     return { fill: css[step], ink: darkText[step] ? theme.inkDark : theme.inkLight };
   }
 
-  /** How much a step stands out where many nodes share a pixel (1..255). */
+  /**
+   * How much a step stands out where many nodes share a pixel (1..255).
+   * @param {number} step
+   */
   rankOf(step) {
     return 1 + Math.min(252, 2 * Math.abs(step - 128));
   }
 
+  /** @param {Theme} theme */
   wordsOf(theme) {
     return colour.changes(theme.name).words;
   }
 
-  /** The RGBA word of a node that stands out above all others; 0: as its step says. */
+  /**
+   * The RGBA word of a node that stands out above all others; 0: as its step says.
+   * @param {number} i @param {Theme} theme
+   */
   loneWord(i, theme) {
     if (!this.isLone(i)) return 0;
     return colour.wordOf(this.isAdded(i) ? theme.accent : theme.muted);
   }
 
+  /** @param {number} value */
   text(value) {
     return this.unit === "ns" ? format.signedTime(value) : format.signedRatio(value);
   }
 
-  /** The change of a node in words. */
+  /**
+   * The change of a node in words.
+   * @param {number} i
+   */
   describe(i) {
     if (!this.known(i)) return WORDS[this.verdict(i)];
     return `${this.text(this.values[i])} (${WORDS[this.verdict(i)]})`;
   }
 
-  /** The change on a card: short, with its arrow; of noise only that it is. */
+  /**
+   * The change on a card: short, with its arrow; of noise only that it is.
+   * @param {number} i
+   */
   line(i) {
     const verdict = this.verdict(i);
     if (verdict === "noise") return "≈";

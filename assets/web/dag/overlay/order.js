@@ -1,6 +1,9 @@
 /** Nodes by the colour they have. */
 
-/** Nodes in order of a byte each: neighbours in this order share a fill. */
+/**
+ * Nodes in order of a byte each: neighbours in this order share a fill.
+ * @param {Uint8Array} bytes
+ */
 export function inOrderOf(bytes) {
   const start = new Int32Array(257);
   for (const b of bytes) start[b + 1] += 1;

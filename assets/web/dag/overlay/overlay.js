@@ -3,21 +3,34 @@
  * a colour each, the rarer ones one together. Python side: gviz.app.overlays.
  *
  * @typedef {{key: number, text: string, count: number}} Category
+ * @typedef {{least: number, most: number|null, log: boolean}} Scale  `most` null: none above zero
+ * @typedef {{label: string, array: string, unit?: string, signed?: boolean, turns?: boolean,
+ *   missing?: string, scale?: Scale}} Facts  an entry of header.overlays
+ * @typedef {Ramp|Categories|Change} Overlay
+ * @typedef {{fill: string|null, ink: string}} Paint  css; `fill` null: hatched
  */
 import * as colour from "../../core/colour.js";
 import * as format from "../../core/format.js";
 import { Change } from "./change.js";
 import { inOrderOf } from "./order.js";
+/** @import { Theme } from "../../core/canvas.js" */
+/** @import { Payload } from "../../core/payload.js" */
 
 const { STEPS } = colour;
 /** The step of a node without a category. */
 const UNKNOWN = 255;
 
-class Ramp {
-  /** @param {Object} facts entry of header.overlays @param {Float32Array} values */
+export class Ramp {
+  /** @param {string} name @param {Facts} facts @param {Float32Array} values */
   constructor(name, facts, values) {
-    Object.assign(this, { name, ...facts, values });
-    this.isRamp = true;
+    this.name = name;
+    this.label = facts.label;
+    this.unit = facts.unit;
+    this.missing = facts.missing;
+    this.scale = /** @type {Scale} */ (facts.scale);
+    this.values = values;
+    /** @type {true} */ this.isRamp = true;
+    /** @type {false} */ this.isChange = false;
     // No slack is what stands out.
     this.reversed = name === "slack";
     this.step = new Uint8Array(values.length);
@@ -29,16 +42,21 @@ class Ramp {
     this.inOrder = inOrderOf(this.step);
   }
 
+  /** @param {number} value */
   stepOf(value) {
     const step = colour.stepOf(this.scale, value);
     return this.reversed ? STEPS - 1 - step : step;
   }
 
+  /** @param {number} i */
   known(i) {
     return this.values[i] === this.values[i];
   }
 
-  /** Css colour and ink of a node, or null without a value. */
+  /**
+   * Css colour and ink of a node, or null without a value.
+   * @param {number} i @param {Theme} theme
+   */
   paint(i, theme) {
     if (!this.known(i)) return null;
     const ramp = colour.ramp(theme.name);
@@ -46,30 +64,45 @@ class Ramp {
     return { fill: ramp.css[step], ink: ramp.darkText[step] ? theme.inkDark : theme.inkLight };
   }
 
-  /** How much a step stands out where many nodes share a pixel; unknown is the lowest. */
+  /**
+   * How much a step stands out where many nodes share a pixel; unknown is the lowest.
+   * @param {number} step
+   */
   rankOf(step) {
     return 1 + Math.min(254, step);
   }
 
+  /** @param {Theme} theme */
   wordsOf(theme) {
     return colour.ramp(theme.name).words;
   }
 
+  /** @param {number} value */
   text(value) {
     return this.unit === "ns" ? format.time(value) : format.percent(value);
   }
 
-  /** The value of a node in words. */
+  /**
+   * The value of a node in words.
+   * @param {number} i
+   */
   describe(i) {
     return this.known(i) ? this.text(this.values[i]) : this.missing || "none";
   }
 }
 
-class Categories {
-  /** @param {function(number): string} textOf of a category */
+export class Categories {
+  /**
+   * @param {string} name @param {Facts} facts @param {Int32Array} keys
+   * @param {(key: number) => string} textOf of a category
+   */
   constructor(name, facts, keys, textOf) {
-    Object.assign(this, { name, ...facts });
-    this.isRamp = false;
+    this.name = name;
+    this.label = facts.label;
+    this.missing = facts.missing;
+    this.turns = !!facts.turns;
+    /** @type {false} */ this.isRamp = false;
+    /** @type {false} */ this.isChange = false;
     const counts = new Map();
     for (const key of keys) counts.set(key, (counts.get(key) || 0) + 1);
     this.unknown = counts.delete(-1);
@@ -88,30 +121,43 @@ class Categories {
     this.keys = keys;
   }
 
-  /** What has a colour of its own has a step of its own. */
+  /**
+   * What has a colour of its own has a step of its own.
+   * @param {number} at
+   */
   stepOf(at) {
     if (this.name === "kind") return Math.min(at, UNKNOWN - 1);
     return this.turns ? at % colour.CATEGORIES : Math.min(at, colour.CATEGORIES);
   }
 
+  /** @param {number} i */
   known(i) {
     return this.step[i] !== UNKNOWN;
   }
 
+  /** The place of the category of a node that has one. @param {number} i */
+  placeOf(i) {
+    return this.place.get(this.keys[i]) ?? 0;
+  }
+
+  /** @param {number} at @param {Theme} theme */
   css(at, theme) {
     if (this.name === "kind") return colour.ofKind(this.categories[at].text, theme.name);
     return colour.category(this.turns ? at % colour.CATEGORIES : at, theme.name);
   }
 
+  /** @param {number} i @param {Theme} theme */
   paint(i, theme) {
     if (!this.known(i)) return null;
-    return { fill: this.css(this.place.get(this.keys[i]), theme), ink: theme.inkDark };
+    return { fill: this.css(this.placeOf(i), theme), ink: theme.inkDark };
   }
 
+  /** @param {number} step */
   rankOf(step) {
     return step === UNKNOWN ? 1 : 2;
   }
 
+  /** @param {Theme} theme */
   wordsOf(theme) {
     const words = new Uint32Array(256);
     words[UNKNOWN] = colour.wordOf(colour.category(99, theme.name));
@@ -120,22 +166,25 @@ class Categories {
     return words;
   }
 
+  /** @param {number} i */
   describe(i) {
-    return this.known(i) ? this.categories[this.place.get(this.keys[i])].text : "none";
+    return this.known(i) ? this.categories[this.placeOf(i)].text : "none";
   }
 }
 
 /**
  * Return the overlay of a name, or of the kinds where the graph has nothing of that name.
- * @param {import("./payload").Payload} payload
+ * @param {Payload} payload @param {string|undefined} asked
+ * @returns {Overlay}
  */
 export function make(payload, asked) {
   const { overlays, strings, kinds } = payload.header;
-  const name = overlays[asked] ? asked : "kind";
+  const name = asked && overlays[asked] ? asked : "kind";
   const facts = overlays[name] || { label: "Kind", array: "type" };
   const values = payload[facts.array];
   if (facts.signed) return new Change(name, facts, payload);
   if (facts.unit) return new Ramp(name, facts, values);
+  /** @type {Record<string, (key: number) => string>} */
   const texts = {
     kind: (key) => kinds[key] || `type ${key}`,
     lane: (key) => `${key + 1}`,

@@ -4,26 +4,29 @@
  *
  * @typedef {{label: string, words: string, open: number}} Body  open: -1 while it is closed
  * @typedef {{item: number, words: string, launches: number, p5: number, p95: number,
- *   bodies: Body[]}} Holder
+ * bodies: Body[]}} Holder
  * @typedef {{left: number, top: number, right: number, bottom: number}} Box  in the plane
- * @typedef {{item: number, holder: Holder, boxes: Box[]}} Frame  a box for each body
+ * @typedef {{item: number, holder: Holder, boxes: Box[]}} NodeFrame  a box for each body
+ * @typedef {number[]|Int32Array} Items
  */
+/** @import { Payload } from "../../core/payload.js" */
+/** @import { DagScene } from "./scene.js" */
 
 /** Height of the strip of an open node, in the plane; gviz.layout.nested leaves room for it. */
 export const HEAD = 30;
 
-/** @param {Object} payload @returns {Map<number, Holder>} by item */
+/** @param {Payload} payload @returns {Map<number, Holder>} by item */
 function listHolders(payload) {
   const { strings } = payload.header;
-  const found = Array.from(payload.holder_item || [], (item, n) => ({
+  const found = Array.from(payload.holder_item || [], (/** @type {number} */ item, n) => ({
     item,
     words: strings[payload.holder_words[n]],
     launches: payload.holder_launches[n],
     p5: payload.holder_p5_ns[n],
     p95: payload.holder_p95_ns[n],
-    bodies: [],
+    bodies: /** @type {Body[]} */ ([]),
   }));
-  (payload.body_holder || []).forEach((n, at) => {
+  (payload.body_holder || []).forEach((/** @type {number} */ n, /** @type {number} */ at) => {
     found[n].bodies.push({
       label: strings[payload.body_label[at]],
       words: strings[payload.body_words[at]],
@@ -34,12 +37,13 @@ function listHolders(payload) {
 }
 
 export class Bodies {
-  /** @param {Object} payload of a DAG */
+  /** @param {Payload} payload of a DAG */
   constructor(payload) {
     this.holders = listHolders(payload);
     /** The open node around each item, -1: none; null where nothing is open. */
+    /** @type {Int32Array|null} */
     this.within = payload.within || null;
-    /** @type {Frame[]} the outer ones first: items of a body come after the node that holds it */
+    /** @type {NodeFrame[]} the outer ones first: items of a body come after the node that holds it */
     this.frames = [];
     for (const holder of this.holders.values()) {
       const open = holder.bodies.filter((body) => body.open >= 0);
@@ -57,36 +61,49 @@ export class Bodies {
     this.byItem = new Map(this.frames.map((frame) => [frame.item, frame]));
   }
 
+  /** @param {number} i */
   isOpen(i) {
     return this.byItem.has(i);
   }
 
-  /** The open node around an item, -1: none. */
+  /**
+   * The open node around an item, -1: none.
+   * @param {number} i
+   */
   around(i) {
     return this.within ? this.within[i] : -1;
   }
 
-  /** How many open nodes are around an item. */
+  /**
+   * How many open nodes are around an item.
+   * @param {number} i
+   */
   depthOf(i) {
     return this.within ? this.depths[i] : 0;
   }
 
   /**
    * Frames and edges in the order in which they are drawn: what leads past a frame runs behind it.
-   * @param {number[]} edges of a scene @param {DagScene} scene
-   * @returns {{frames: Frame[], edges: number[]}[]}
+   * @param {DagScene} scene @param {number[]} edges of a scene
+   * @returns {{frames: NodeFrame[], edges: number[]}[]}
    */
   layers(scene, edges) {
     if (!this.frames.length) return [{ frames: [], edges }];
+    /** @type {{frames: NodeFrame[], edges: number[]}[]} */
     const found = [];
+    /** @param {number} depth */
     const at = (depth) => (found[depth] = found[depth] || { frames: [], edges: [] });
     for (const frame of this.frames) at(this.depthOf(frame.item) + 1).frames.push(frame);
     for (const e of edges) at(this.depthOf(scene.from[e])).edges.push(e);
     return found.filter(Boolean);
   }
 
-  /** The items in the bodies of an open node, at any depth. */
+  /**
+   * The items in the bodies of an open node, at any depth.
+   * @param {number} item
+   */
   inside(item) {
+    /** @type {number[]} */
     const found = [];
     const open = new Set([item]);
     // A body's items come after the node that holds it.
@@ -98,18 +115,28 @@ export class Bodies {
     return found;
   }
 
-  /** The open ones among items. */
+  /**
+   * The open ones among items.
+   * @param {number[]} items
+   */
   opened(items) {
     return this.frames.length ? Array.from(items).filter((i) => this.isOpen(i)) : [];
   }
 
-  /** Items without the open ones, which are frames and not drawn as nodes. */
+  /**
+   * Items without the open ones, which are frames and not drawn as nodes.
+   * @param {Items} items
+   * @returns {Items}
+   */
   closed(items) {
     return this.frames.length ? Array.from(items).filter((i) => !this.isOpen(i)) : items;
   }
 }
 
-/** The open node whose strip is under a point of the plane, -1: none. */
+/**
+ * The open node whose strip is under a point of the plane, -1: none.
+ * @param {DagScene} scene @param {number} x @param {number} y @param {number} slackX
+ */
 export function pick(scene, x, y, slackX) {
   const { frames } = scene.bodies;
   for (let n = frames.length - 1; n >= 0; n--) {

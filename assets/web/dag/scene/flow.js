@@ -1,8 +1,16 @@
 /** How a buffer goes from node to node: which of its users waits next for which other. */
+/** @import { DagScene } from "./scene.js" */
 
-/** Items so that each stands behind all it waits for; made once a scene. */
+/** @type {WeakMap<DagScene, {order: Int32Array, place: Int32Array}>} */
+const kept = new WeakMap();
+
+/**
+ * Items so that each stands behind all it waits for; made once a scene.
+ * @param {DagScene} scene
+ */
 function inOrder(scene) {
-  if (scene.inOrder) return scene.inOrder;
+  const made = kept.get(scene);
+  if (made) return made;
   const { outStart, edgesOut, to } = scene;
   const waits = new Int32Array(scene.count);
   for (let e = 0; e < to.length; e++) waits[to[e]] += 1;
@@ -18,10 +26,14 @@ function inOrder(scene) {
   }
   const place = new Int32Array(scene.count);
   for (let at = 0; at < length; at++) place[order[at]] = at;
-  return (scene.inOrder = { order, place });
+  kept.set(scene, { order, place });
+  return { order, place };
 }
 
-/** One list of two, without doubles; the very list where one is all there is. */
+/**
+ * One list of two, without doubles; the very list where one is all there is.
+ * @param {number[]|null} a @param {number[]|null} b
+ */
 function join(a, b) {
   if (!a || a === b) return b;
   if (!b) return a;
@@ -32,7 +44,7 @@ function join(a, b) {
 /**
  * Pairs of items of which the second waits for the first, directly or not, with no other of them
  * in between. Items side by side are not joined: nothing says which comes first.
- * @param {number[]} items
+ * @param {DagScene} scene @param {number[]} items
  * @returns {[number, number][]}
  */
 export function links(scene, items) {
@@ -48,10 +60,13 @@ export function links(scene, items) {
   const { inStart, edgesIn, from } = scene;
   /** By item: the users that were there last on the ways to it. @type {number[][]} */
   const latest = new Array(scene.count);
+  /** @type {Map<number, number[]>} */
   const before = new Map();
+  /** @type {[number, number][]} */
   const found = [];
   for (let at = first; at <= last; at++) {
     const i = order[at];
+    /** @type {number[]|null} */
     let reached = null;
     for (let n = inStart[i]; n < inStart[i + 1]; n++) reached = join(reached, latest[from[edgesIn[n]]]);
     if (!isUser[i]) {
@@ -59,9 +74,10 @@ export function links(scene, items) {
       continue;
     }
     latest[i] = [i];
-    before.set(i, reached || []);
-    for (const a of reached || []) {
-      const past = reached.some((b) => b !== a && before.get(b).includes(a));
+    const users = reached ?? [];
+    before.set(i, users);
+    for (const a of users) {
+      const past = users.some((b) => b !== a && before.get(b)?.includes(a));
       if (!past) found.push([a, i]);
     }
   }

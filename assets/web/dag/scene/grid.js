@@ -28,13 +28,18 @@ export class Grid {
     this.items = items;
   }
 
+  /** @param {number} x @param {number} y */
   cellOf(x, y) {
     const c = Math.min(this.columns - 1, Math.max(0, Math.floor(x / this.side)));
     const r = Math.min(this.rows - 1, Math.max(0, Math.floor(y / this.side)));
     return r * this.columns + c;
   }
 
-  /** Call `visit(index)` for every node whose cell touches the rectangle. */
+  /**
+   * Call `visit(index)` for every node whose cell touches the rectangle.
+   * @param {number} left @param {number} top @param {number} right @param {number} bottom
+   * @param {(index: number) => void} visit
+   */
   visit(left, top, right, bottom, visit) {
     const c0 = Math.max(0, Math.floor(left / this.side));
     const c1 = Math.min(this.columns - 1, Math.floor(right / this.side));

@@ -8,10 +8,12 @@ export class Rows {
   constructor(x, half, y, height) {
     this.x = x;
     this.half = half;
+    /** @type {Map<number, number[]>} */
     const lanes = new Map();
     for (let i = 0; i < x.length; i++) {
-      if (!lanes.has(y[i])) lanes.set(y[i], []);
-      lanes.get(y[i]).push(i);
+      const lane = lanes.get(y[i]);
+      if (lane) lane.push(i);
+      else lanes.set(y[i], [i]);
     }
     /** Lanes from top to bottom, each in order of time: they do not overlap. */
     this.lanes = Array.from(lanes, ([middle, items]) => {
@@ -21,7 +23,11 @@ export class Rows {
     this.height = height;
   }
 
-  /** Call `visit(index)` for every node that touches the rectangle. */
+  /**
+   * Call `visit(index)` for every node that touches the rectangle.
+   * @param {number} left @param {number} top @param {number} right @param {number} bottom
+   * @param {(index: number) => void} visit
+   */
   visit(left, top, right, bottom, visit) {
     for (const { middle, items } of this.lanes) {
       if (middle + this.height / 2 < top || middle - this.height / 2 > bottom) continue;
@@ -33,7 +39,10 @@ export class Rows {
     }
   }
 
-  /** The first item that ends at or after `left`. */
+  /**
+   * The first item that ends at or after `left`.
+   * @param {number[]} items @param {number} left
+   */
   first(items, left) {
     let low = 0;
     let high = items.length;

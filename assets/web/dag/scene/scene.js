@@ -1,12 +1,21 @@
-/** The DAG as arrays: nodes, edges with bounds, adjacency, colours, picking. */
+/**
+ * The DAG as arrays: nodes, edges with bounds, adjacency, colours, picking.
+ *
+ * @typedef {{first: Uint32Array, item: Uint32Array, x: Float32Array, y: Float32Array,
+ *   half: Float32Array}} Bars  when items ran: those of item i are first[i] to first[i + 1]
+ * @typedef {DagScene & {bars: Bars, grid: Rows}} TimeScene  of the layout along time
+ */
 import * as overlays from "../overlay/overlay.js";
 import { Bodies, pick } from "./bodies.js";
 import { Grid } from "./grid.js";
 import { Rows } from "./rows.js";
 import { DataUses } from "./uses.js";
+/** @import { Payload } from "../../core/payload.js" */
+/** @import { Overlay } from "../overlay/overlay.js" */
+/** @import { Box } from "./bodies.js" */
 
 export class DagScene {
-  /** @param {import("./payload").Payload} payload */
+  /** @param {Payload} payload */
   constructor(payload) {
     const h = payload.header;
     this.header = h;
@@ -14,40 +23,42 @@ export class DagScene {
     /** Along time: x in ns of a launch, nodes as wide as they took. */
     this.along = h.layout === "time";
     /** Of each item where they differ: along time, and with frames around open bodies. */
-    this.halfWidth = payload.half_width;
-    this.halfHeight = payload.half_height;
-    this.x = payload.x;
-    this.y = payload.y;
-    this.nodeId = payload.node_id;
-    this.type = payload.type;
-    this.name = payload.name;
-    this.median = payload.median_ns;
-    this.p95 = payload.p95_ns;
-    this.body = payload.body_ns;
-    this.share = payload.share;
-    this.reason = payload.reason;
-    this.from = payload.edge_from;
-    this.to = payload.edge_to;
-    this.edgeType = payload.edge_type;
-    this.routeOffset = payload.route_offset;
-    this.routeX = payload.route_x;
-    this.routeY = payload.route_y;
+    /** @type {Float32Array|undefined} */ this.halfWidth = payload.half_width;
+    /** @type {Float32Array|undefined} */ this.halfHeight = payload.half_height;
+    /** @type {Float32Array} */ this.x = payload.x;
+    /** @type {Float32Array} */ this.y = payload.y;
+    /** @type {Uint32Array} */ this.nodeId = payload.node_id;
+    /** @type {Uint8Array} */ this.type = payload.type;
+    /** @type {Uint32Array} */ this.name = payload.name;
+    /** @type {Float32Array} */ this.median = payload.median_ns;
+    /** @type {Float32Array} */ this.p95 = payload.p95_ns;
+    /** @type {Float32Array} */ this.body = payload.body_ns;
+    /** @type {Float32Array} */ this.share = payload.share;
+    /** @type {Int32Array} */ this.reason = payload.reason;
+    /** @type {Uint32Array} */ this.from = payload.edge_from;
+    /** @type {Uint32Array} */ this.to = payload.edge_to;
+    /** @type {Uint8Array} */ this.edgeType = payload.edge_type;
+    /** @type {Uint32Array} */ this.routeOffset = payload.route_offset;
+    /** @type {Float32Array} */ this.routeX = payload.route_x;
+    /** @type {Float32Array} */ this.routeY = payload.route_y;
     this.count = this.x.length;
     this.edgeCount = this.from.length;
-    this.halfW = h.node_width / 2;
-    this.halfH = h.node_height / 2;
-    this.width = h.width;
-    this.height = h.height;
+    /** @type {number} */ this.halfW = h.node_width / 2;
+    /** @type {number} */ this.halfH = h.node_height / 2;
+    /** @type {number} */ this.width = h.width;
+    /** @type {number} */ this.height = h.height;
     this.bodies = new Bodies(payload);
     /** Along time: when the items ran, a bar a turn. */
+    /** @type {Bars|null} */
     this.bars = this.along ? this.listBars() : null;
     /** Folded: an item may be a fold, and stand for many nodes. */
-    this.fold = payload.fold;
+    /** @type {Int32Array|undefined} */ this.fold = payload.fold;
+    /** @type {Map<string|undefined, Overlay>} */
     this.overlays = new Map();
     /** Where edges are told apart by what they carry: who is given which memory. */
     this.uses = payload.use_node ? new DataUses(payload, this) : null;
     /** The structural critical path: its nodes in order. */
-    this.critical = payload.critical;
+    /** @type {Uint32Array} */ this.critical = payload.critical;
   }
 
   // What is made when it is first asked for: the first picture of a large graph needs none of it.
@@ -100,7 +111,9 @@ export class DagScene {
 
   /**
    * Have values in place of the getters of their names.
-   * @template {object} T @param {T} made @returns {T}
+   * @template {object} T
+   * @param {T} made
+   * @returns {T}
    */
   keep(made) {
     for (const [name, value] of Object.entries(made)) Object.defineProperty(this, name, { value });
@@ -114,6 +127,7 @@ export class DagScene {
 
   /** The item of each node; of what is inside a closed node, that node. */
   listItems() {
+    /** @type {Map<number, number>} */
     const index = new Map();
     if (this.payload.item_offset) {
       for (let i = 0; i < this.count; i++) for (const id of this.nodesOf(i)) index.set(id, i);
@@ -140,65 +154,93 @@ export class DagScene {
     return { first: offset, item, x, y, half };
   }
 
-  /** Whether the whole plane is in view. */
+  /**
+   * Whether the whole plane is in view.
+   * @param {Box} view
+   */
   isAllIn(view) {
     return view.left <= 0 && view.top <= 0 && view.right >= this.width && view.bottom >= this.height;
   }
 
-  /** What nodes are coloured by; made once a name. */
+  /** What nodes are coloured by; made once a name. @param {string|undefined} name @returns {Overlay} */
   overlay(name) {
-    if (!this.overlays.has(name)) this.overlays.set(name, overlays.make(this.payload, name));
-    return this.overlays.get(name);
+    const made = this.overlays.get(name) ?? overlays.make(this.payload, name);
+    this.overlays.set(name, made);
+    return made;
   }
 
-  /** The ids of the nodes that an item stands for. */
+  /**
+   * The ids of the nodes that an item stands for.
+   * @param {number} i
+   */
   nodesOf(i) {
     const { item_offset: offset, item_nodes: nodes } = this.payload;
     return offset ? nodes.subarray(offset[i], offset[i + 1]) : [this.nodeId[i]];
   }
 
+  /** @param {number} i */
   isFold(i) {
     return !!this.fold && this.fold[i] >= 0;
   }
 
-  /** The id of the fold that an item is, and of the open fold around it; null: none. */
+  /**
+   * The id of the fold that an item is, and of the open fold around it; null: none.
+   * @param {number} i
+   */
   foldOf(i) {
-    return this.isFold(i) ? this.header.strings[this.fold[i]] : null;
+    return this.fold && this.isFold(i) ? this.header.strings[this.fold[i]] : null;
   }
 
+  /** @param {number} i */
   openAround(i) {
     const at = this.payload.inside ? this.payload.inside[i] : -1;
     return at < 0 ? null : this.header.strings[at];
   }
 
-  /** The id by which an item is opened: a fold's, or that of a node with bodies; null: none. */
+  /**
+   * The id by which an item is opened: a fold's, or that of a node with bodies; null: none.
+   * @param {number} i
+   */
   openId(i) {
     if (this.isFold(i)) return this.foldOf(i);
     return this.bodies.holders.has(i) ? `n${this.nodeId[i]}` : null;
   }
 
-  /** The times of the blocks of a repeat, ns; empty for anything else. */
+  /**
+   * The times of the blocks of a repeat, ns; empty for anything else.
+   * @param {number} i
+   */
   stripOf(i) {
     const { strip_offset: offset, strip_ns: times } = this.payload;
     return offset ? times.subarray(offset[i], offset[i + 1]) : [];
   }
 
-  /** Half the width of a node, in the plane. */
+  /**
+   * Half the width of a node, in the plane.
+   * @param {number} i
+   */
   halfWidthOf(i) {
     return this.halfWidth ? this.halfWidth[i] : this.halfW;
   }
 
+  /** @param {number} i */
   halfHeightOf(i) {
     return this.halfHeight ? this.halfHeight[i] : this.halfH;
   }
 
-  /** The rectangle of an item, in the plane. */
+  /**
+   * The rectangle of an item, in the plane.
+   * @param {number} i
+   */
   boxOf(i) {
     const [w, h] = [this.halfWidthOf(i), this.halfHeightOf(i)];
     return { left: this.x[i] - w, right: this.x[i] + w, top: this.y[i] - h, bottom: this.y[i] + h };
   }
 
-  /** Where an item is drawn, in the plane: along time a rectangle a turn. */
+  /**
+   * Where an item is drawn, in the plane: along time a rectangle a turn.
+   * @param {number} i
+   */
   boxesOf(i) {
     if (!this.bars || this.bodies.isOpen(i)) return [this.boxOf(i)];
     const { first, x, y, half } = this.bars;
@@ -237,6 +279,7 @@ export class DagScene {
 
   /** Edges by their ends: edgesOut[outStart[i]..outStart[i + 1]], edgesIn alike. */
   joinEdges() {
+    /** @param {Uint32Array} ends */
     const list = (ends) => {
       const start = new Int32Array(this.count + 1);
       for (const node of ends) start[node + 1] += 1;
@@ -251,22 +294,27 @@ export class DagScene {
     return { outStart, edgesOut, inStart, edgesIn };
   }
 
+  /** @param {number} i */
   edgesFrom(i) {
     return this.edgesOut.subarray(this.outStart[i], this.outStart[i + 1]);
   }
 
+  /** @param {number} i */
   edgesTo(i) {
     return this.edgesIn.subarray(this.inStart[i], this.inStart[i + 1]);
   }
 
+  /** @param {number} i */
   nameOf(i) {
     return this.header.strings[this.name[i]];
   }
 
+  /** @param {number} i */
   kindOf(i) {
     return this.header.kinds[this.type[i]] || `type ${this.type[i]}`;
   }
 
+  /** @param {number} i */
   timed(i) {
     return this.median[i] === this.median[i];
   }
@@ -274,6 +322,7 @@ export class DagScene {
   /**
    * The node under a point of the plane, or the open one whose name is; -1 for none. The slacks
    * widen small nodes.
+   * @param {number} x @param {number} y @param {number} slackX @param {number} slackY
    */
   pick(x, y, slackX, slackY) {
     const reach = this.along ? slackX : Math.max(this.halfW, slackX);
@@ -294,4 +343,9 @@ export class DagScene {
     });
     return best < 0 ? pick(this, x, y, slackX) : best;
   }
+}
+
+/** Whether a scene has its nodes along time. @param {DagScene} scene @returns {scene is TimeScene} */
+export function isAlong(scene) {
+  return scene.along;
 }

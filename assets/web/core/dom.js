@@ -1,0 +1,34 @@
+/** Elements of a page. */
+
+/**
+ * The element that an event happened at, or that is around it, of a selector; null: none.
+ * @param {Event} event @param {string} selector
+ * @returns {HTMLElement|null}
+ */
+export function closest({ target }, selector) {
+  return target instanceof Element ? target.closest(selector) : null;
+}
+
+/**
+ * An element that the page has for certain.
+ * @param {string} id @returns {HTMLElement}
+ */
+export function byId(id) {
+  return /** @type {HTMLElement} */ (document.getElementById(id));
+}
+
+/**
+ * The pen of a canvas.
+ * @param {HTMLCanvasElement} canvas @returns {CanvasRenderingContext2D}
+ */
+export function penOf(canvas) {
+  return /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+}
+
+/**
+ * The canvas in an element of the page; null: there is none.
+ * @param {string} id @returns {HTMLCanvasElement|null}
+ */
+export function canvasOf(id) {
+  return document.querySelector(`#${id} canvas`);
+}
