@@ -50,7 +50,7 @@ export function counted(count, noun, plural = `${noun}s`) {
 
 const SIZES = ["B", "KiB", "MiB", "GiB", "TiB"];
 
-/** Three significant digits and a binary unit, as gviz.app.quantity. @param {number} count */
+/** Three significant digits and a binary unit, as gviz.app.components.quantity. @param {number} count */
 export function bytes(count) {
   let [value, unit] = [count, 0];
   for (; value >= 1024 && unit < SIZES.length - 1; unit++) value /= 1024;
@@ -60,7 +60,7 @@ export function bytes(count) {
 }
 
 /**
- * Three significant digits, no exponent, thin spaces between groups: as gviz.app.quantity.
+ * Three significant digits, no exponent, thin spaces between groups: as gviz.app.components.quantity.
  * @param {number} value
  */
 function threeDigits(value) {

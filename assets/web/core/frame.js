@@ -11,7 +11,7 @@
  * @typedef {{id?: string, source?: string, selected?: number[], focus?: {node: number, token: number}|null,
  *   colour?: string, theme?: string, group: string, layout?: string, open?: string[],
  *   buffer?: string|null, long?: boolean, setProps?: (change: Partial<Props>) => void}} Props  as
- *   gviz.app.components has them
+ *   gviz.app.components.canvases has them
  * @typedef {{name: string, make: (frame: Frame) => View}} ViewKind
  * @typedef {{x: number, y: number}} Point  on the canvas
  * @typedef {import("./gestures.js").Listener & {

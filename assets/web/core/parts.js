@@ -1,5 +1,5 @@
 /**
- * Elements of the parts that the server, or a saved file, has. Python side: gviz.app.parts.
+ * Elements of the parts that the server, or a saved file, has. Python side: gviz.app.components.parts.
  *
  * @typedef {[string, Record<string, any>|0, ...(string|number)[]]} Part  tag, attributes, children: texts, and
  *   how far back in the list the part of a child stands

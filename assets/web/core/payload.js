@@ -1,5 +1,5 @@
 /**
- * Reads the binary payload of gviz.app.wire: header length, JSON header, typed arrays.
+ * Reads the binary payload of gviz.app.views.wire: header length, JSON header, typed arrays.
  *
  * @typedef {{header: any, [name: string]: any}} Payload
  */

@@ -4,7 +4,7 @@
  * as the document's events.
  *
  * @typedef {{nodes: Record<string, [number, number][]>, around: Record<number, [number, number]>,
- *   inside: Record<number, unknown>}} Ways  to bodies and back, from gviz.app.compare.views.body_ways: the
+ *   inside: Record<number, unknown>}} Ways  to bodies and back, from gviz.app.pages.compare.views.body_ways: the
  *   runs of nodes of each level, the level around each and the node there, nodes that hold some
  */
 import * as bus from "../core/bus.js";

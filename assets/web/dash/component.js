@@ -1,4 +1,4 @@
-/** The Dash components of the views, on the page's own React. Python side: gviz.app.components. */
+/** The Dash components of the views, on the page's own React. Python side: gviz.app.components.canvases. */
 import { openView } from "../page/views.js";
 import { takeOver } from "./first_page.js";
 

@@ -1,6 +1,6 @@
 /**
  * Shows a page while Dash is still to come: the server put its content as plain HTML over the place
- * where Dash builds it (gviz.app.plain_html). Views in it are drawn at once, then Dash's scripts
+ * where Dash builds it (gviz.app.server.plain_html). Views in it are drawn at once, then Dash's scripts
  * run, and the views are taken over as they are when Dash makes the components they belong to.
  */
 import * as firstPaint from "../core/first_paint.js";
@@ -31,7 +31,7 @@ function scriptLike(tag) {
 
 /** Whether Dash's scripts run. */
 let started = false;
-/** Run the scripts that gviz.app.scripts left for later: files, then what stands in the page. */
+/** Run the scripts that gviz.app.server.scripts left for later: files, then what stands in the page. */
 function startDash() {
   if (started) return;
   started = true;

@@ -1,7 +1,7 @@
 /**
  * AG Grid, two megabytes of script, is loaded where a table is shown and once the canvases are.
  *
- * The page's own script tag is left out by gviz.app.scripts, which puts its address in a meta
+ * The page's own script tag is left out by gviz.app.server.scripts, which puts its address in a meta
  * element. Until the script is there, this stands in for its component and its functions.
  */
 import * as firstPaint from "../core/first_paint.js";

@@ -12,7 +12,7 @@ import { noUpdate, propsOf, set } from "./props.js";
 
 /** Parameters whose change is a step back button goes over, and their values when absent. */
 const STEPS = { launch: null, stream: null, order: "ordinal", colour: null, layout: null, fold: "none", table: "nodes", edges: "all", panel: "timeline" };
-/** Colours that mean something against a baseline only (gviz.app.overlays). */
+/** Colours that mean something against a baseline only (gviz.app.views.dag.overlays). */
 const CHANGES = ["change", "ratio"];
 
 /** The address whose page is shown, as far as pages depend on it. */

@@ -1,5 +1,5 @@
 // The table by kernel name: groups of the rows that the table of nodes shows, and what a row of
-// them does. Python side: gviz.app.kernel_table.
+// them does. Python side: gviz.app.views.table.kernel_table.
 import * as bus from "../core/bus.js";
 import * as dashProps from "./props.js";
 import { group } from "../table/kernels.js";

@@ -26,7 +26,7 @@ import * as upload from "./upload.js";
 
 // What tests and benchmarks ask of a page.
 window.gviz = { bus, canvas, colour, payload };
-// Names in gviz.app.components, in its clientside callbacks, and in columns of its tables.
+// Names in gviz.app.components.canvases, in its clientside callbacks, and in columns of its tables.
 window.gviz_canvas = { ...component, Miniature };
 window.dash_clientside = {
   ...window.dash_clientside,

@@ -1,6 +1,6 @@
 /**
  * The small picture of a run: its most typical launch in lanes, coloured by kernel name, over a
- * band as wide as the graph is at each step. Numbers come from gviz.app.miniature.
+ * band as wide as the graph is at each step. Numbers come from gviz.app.views.miniature.
  *
  * @typedef {{spans: number[][], lane_count: number, gpu_ns: number|null,
  *   ordinal: number|null, widths: number[]}} Miniature
@@ -10,7 +10,7 @@ import * as format from "../core/format.js";
 import * as payloads from "../core/payload.js";
 
 const SVG = "http://www.w3.org/2000/svg";
-/** As UNITS of gviz.app.miniature. */
+/** As UNITS of gviz.app.views.miniature. */
 const UNITS = 400;
 /** Of a lane's height, what a bar takes. */
 const BAR = 0.78;

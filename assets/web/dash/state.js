@@ -1,6 +1,6 @@
 /**
  * Whether what a page shows is still what is in its files. Every few seconds, while the page can
- * be seen, the server is asked for the files' versions (gviz.app.state). A recording that grows
+ * be seen, the server is asked for the files' versions (gviz.app.server.state). A recording that grows
  * is shown as it grows; one that was replaced or deleted is said, and reloading offered.
  *
  * @typedef {{name: string, version: string|null, live: boolean, followed: boolean, gone: string}} FileState

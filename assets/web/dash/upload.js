@@ -1,11 +1,11 @@
 /**
  * Files dropped on the page, or chosen with the button "Open files…": sent piece by piece, see
- * gviz.app.uploads. Each has a line that says how far it is, or what is wrong with it.
+ * gviz.app.server.uploads. Each has a line that says how far it is, or what is wrong with it.
  */
 import * as pageState from "./state.js";
 import { byId, closest } from "../core/dom.js";
 
-/** As PIECE_BYTES of gviz.app.uploads. */
+/** As PIECE_BYTES of gviz.app.server.uploads. */
 const PIECE = 4 << 20;
 const SUFFIXES = [".gviz", ".dot", ".json", ".json.gz", ".sqlite"];
 const TAKEN =

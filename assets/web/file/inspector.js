@@ -7,7 +7,7 @@ import { Inspector, nodeOf } from "../page/inspector.js";
 /** @import { NodeRow, Nodes } from "../table/nodes.js" */
 /** @import { Graph } from "./store.js" */
 
-/** Nodes listed of a selection of many; as gviz.app.inspector. */
+/** Nodes listed of a selection of many; as gviz.app.inspector.inspector. */
 const SLOWEST = 8;
 
 /** @param {[string, string, string?][]} pairs label, value, how it was derived */
@@ -105,7 +105,7 @@ export class FileInspector extends Inspector {
   }
 
   /**
-   * What became of several nodes together, those in bodies left out; as gviz.app.baseline_inspector.
+   * What became of several nodes together, those in bodies left out; as gviz.app.inspector.baseline_inspector.
    * @param {NodeRow[]} rows
    * @returns {[string, string, string][]}
    */
@@ -121,7 +121,7 @@ export class FileInspector extends Inspector {
   }
 
   /**
-   * Sums over a selection; as gviz.app.inspector has them from the server.
+   * Sums over a selection; as gviz.app.inspector.inspector has them from the server.
    * @param {number[]} ids
    */
   several(ids) {

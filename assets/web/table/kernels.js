@@ -1,5 +1,5 @@
 /**
- * The table by kernel name: groups of the rows of nodes. Python side: gviz.app.kernel_table.
+ * The table by kernel name: groups of the rows of nodes. Python side: gviz.app.views.table.kernel_table.
  */
 /** @import { NodeRow } from "./nodes.js" */
 

@@ -3,7 +3,7 @@
  *
  * @typedef {{key: number, name: string, kind: string, kernel: string, median_ns: number|null,
  *   launch_ns: number|null, share: number|null, body: number|null} & Record<string, any>} NodeRow  of
- *   the table: see gviz.app.table
+ *   the table: see gviz.app.views.table.table
  */
 
 const texts = new Intl.Collator("en", { numeric: true });

@@ -25,7 +25,7 @@ const SHOWN_AS = {
 /**
  * @typedef {{field: string, headerName: string, headerTooltip?: string, tooltipField?: string,
  *   type?: string, hide?: boolean, sort?: string, width?: number, minWidth?: number,
- *   flex?: number, valueFormatter?: {function: string}}} Column  as gviz.app.table has them
+ *   flex?: number, valueFormatter?: {function: string}}} Column  as gviz.app.views.table.table has them
  */
 
 /**

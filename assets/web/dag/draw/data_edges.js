@@ -11,7 +11,7 @@ import * as dataWords from "../scene/uses.js";
 /** @import { DataUses } from "../scene/uses.js" */
 /** @import { Stroke, Style, Transform } from "./plane.js" */
 
-/** Values of gviz.data_edges.Common. */
+/** Values of gviz.model.memory.edge_data.Common. */
 const COMMON = { NOTHING: 0, ALLOCATION: 1, LOOKS: 2, ADDRESS: 3 };
 /** From this zoom on edges are labelled, while no more than this many are on screen. */
 const LABEL_ZOOM = 0.7;
@@ -137,7 +137,7 @@ export function legend() {
 }
 
 /**
- * What a node does at an address: bits of gviz.memory_use.Access.
+ * What a node does at an address: bits of gviz.model.memory.uses.Access.
  * @param {number} bits
  */
 function wordsOf(bits) {

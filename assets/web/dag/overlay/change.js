@@ -1,7 +1,7 @@
 /**
  * The overlay of changes against a baseline: one colour for slower, one for faster, none for what
  * is within noise; what is significant has an arrow, what was added a broken outline. Python side:
- * gviz.app.baseline_overlay.
+ * gviz.app.views.baseline.baseline_overlay.
  *
  * @typedef {{name: string, verdicts: string[], added: number, gone: number, untested: string|null,
  *   union?: boolean}} Baseline  of a payload's header

@@ -1,6 +1,6 @@
 /**
  * An overlay: what the nodes of a scene are coloured by. Values run along a ramp, categories have
- * a colour each, the rarer ones one together. Python side: gviz.app.overlays.
+ * a colour each, the rarer ones one together. Python side: gviz.app.views.dag.overlays.
  *
  * @typedef {{key: number, text: string, count: number}} Category
  * @typedef {{least: number, most: number|null, log: boolean}} Scale  `most` null: none above zero

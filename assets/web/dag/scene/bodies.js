@@ -1,6 +1,6 @@
 /**
  * What nodes hold in a scene: the bodies of closed nodes in words, those of open ones as frames.
- * Python side: gviz.app.body_facts, gviz.app.open_levels.
+ * Python side: gviz.app.views.dag.body_facts, gviz.app.views.dag.visible_levels.
  *
  * @typedef {{label: string, words: string, open: number}} Body  open: -1 while it is closed
  * @typedef {{item: number, words: string, launches: number, p5: number, p95: number,

@@ -1,5 +1,5 @@
 /**
- * Who is given which memory: uses of addresses by nodes. Python side: gviz.app.data_overlay.
+ * Who is given which memory: uses of addresses by nodes. Python side: gviz.app.views.dag.data_overlay.
  *
  * A buffer is what one node is given and others are given too: the uses that overlap one of its
  * own. Places are addresses that uses start at, in order; a use covers `reach` of them.
@@ -12,7 +12,7 @@ import * as dataFlow from "./flow.js";
 /** @import { Payload } from "../../core/payload.js" */
 /** @import { DagScene } from "./scene.js" */
 
-/** Values of gviz.memory_use.Access. */
+/** Values of gviz.model.memory.uses.Access. */
 export const ACCESS = ["is given", "reads", "writes", "allocates", "frees", "is given"];
 export const LOOKS = 5;
 export const NONE = 0xffffffff;
@@ -85,7 +85,7 @@ export class DataUses {
   }
 
   /**
-   * What items have in common with others, by place; letters as gviz.app.node_memory gives them.
+   * What items have in common with others, by place; letters as gviz.app.inspector.node_memory gives them.
    * @param {number[]} items
    * @returns {Buffer[]}
    */
