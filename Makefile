@@ -31,8 +31,8 @@ PACKAGING := pyproject.toml setup.py $(shell find collectors -name '*.[ch]')
 SOURCES := $(shell find gviz app collectors assets -type f -not -path '*/__pycache__/*' -not -name '*.so' | grep -v ' ')
 
 .PHONY: help demo test test-all test-rest test-wheel check check-lint check-format \
-    check-spelling check-sizes check-walls check-c check-wheel check-installed bench gpu-test gpu-test-all \
-    format docs clean
+    check-spelling check-sizes check-walls check-c check-modules check-web check-wheel check-installed \
+    bench gpu-test gpu-test-all format docs clean
 
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
@@ -53,8 +53,8 @@ test-wheel: $(CHECK_VENV)/.gviz-test
 	$(CHECK_VENV)/bin/pytest $(PARALLEL) -m 'installed and not gpu' $(PYTEST_FLAGS)
 
 # Separate targets, so that `make -k check` reports every fault and not only the first.
-CHECKS := check-lint check-format check-spelling check-sizes check-walls check-c check-wheel \
-    check-installed
+CHECKS := check-lint check-format check-spelling check-sizes check-walls check-c check-modules \
+    check-web check-wheel check-installed
 check: $(CHECKS)
 
 check-lint: $(CHECK_VENV)/.gviz-tools
@@ -76,6 +76,15 @@ check-walls: $(CHECK_VENV)/.gviz-tools
 # Which way includes go in collectors/csrc.
 check-c: $(CHECK_VENV)/.gviz-tools
 	$(CHECK_VENV)/bin/python -P tools/check_c_walls.py
+
+# Direction of imports between the folders of the viewer's modules.
+check-modules: $(CHECK_VENV)/.gviz-tools
+	$(CHECK_VENV)/bin/python -P tools/check_modules.py assets/web
+
+# Types, style and unit tests of the viewer's modules. Node comes from PyPI, tsc and eslint by npm
+# from tools/package-lock.json: all three quiet where nothing is wrong.
+check-web: $(CHECK_VENV)/.gviz-web tools/node_modules/.gviz
+	PATH="$(CURDIR)/$(CHECK_VENV)/bin:$$PATH" tools/check_web.sh
 
 check-wheel: build/wheel/.built
 	$(CHECK_VENV)/bin/python -P tools/check_wheel.py build/wheel
@@ -114,7 +123,7 @@ docs: $(VENV)/.gviz
 	$(VENV)/bin/python -P tools/make_docs.py
 
 clean:
-	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf build dist tools/node_modules *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 # -- environments: each stamp says what was installed there ----------------------------
 
@@ -144,6 +153,14 @@ $(VENV)/.gviz-gpu: $(VENV)/.gviz-test
 # The wheel is built from the source distribution, so that one is proven complete.
 $(CHECK_VENV)/.gviz-tools: $(CHECK_VENV)/.made pyproject.toml
 	$(CHECK_VENV)/bin/python -P tools/install_extra.py pyproject.toml check
+	@touch $@
+
+$(CHECK_VENV)/.gviz-web: $(CHECK_VENV)/.made pyproject.toml
+	$(CHECK_VENV)/bin/python -P tools/install_extra.py pyproject.toml web
+	@touch $@
+
+tools/node_modules/.gviz: $(CHECK_VENV)/.gviz-web tools/package.json tools/package-lock.json
+	PATH="$(CURDIR)/$(CHECK_VENV)/bin:$$PATH" npm ci --prefix tools --ignore-scripts --silent
 	@touch $@
 
 build/wheel/.built: $(CHECK_VENV)/.gviz-tools $(PACKAGING) $(SOURCES) MANIFEST.in README.md LICENSE

@@ -13,7 +13,6 @@ from playwright.sync_api import Page
 from recordings import FIRST_NODE_ID, Shape, fork_join_shape, write_recording
 
 from gviz.app.components.dag_options import AGAINST_BASELINE, OVERLAY_NAMES
-from gviz.cuda.node_type import NodeType
 
 if TYPE_CHECKING:
     from conftest import GraphPage, Serve, Site
@@ -26,20 +25,6 @@ NODE = FIRST_NODE_ID + 4
 TEXT, SHAPE = 4.5, 3.0
 
 Colour = tuple[float, float, float, float]
-
-PALETTES = """kinds => ["light", "dark"].map((name) => {
-  const { colour, canvas } = window.gviz;
-  const theme = canvas.theme(name);
-  const fills = [colour.ramp(name), colour.changes(name)].flatMap(({ css, darkText }) =>
-    css.map((fill, i) => [fill, darkText[i] ? theme.inkDark : theme.inkLight]));
-  const places = Array.from({ length: colour.CATEGORIES + 1 }, (_, at) => at);
-  const names = [
-    ...kinds.map((kind) => colour.ofKind(kind, name)),
-    ...places.map((at) => colour.category(at, name)),
-  ];
-  fills.push(...names.map((css) => [css, theme.inkDark]));
-  return { theme, fills, veil: canvas.VEIL };
-})"""
 
 #: Remembers every text drawn on a canvas with what was under it at three places.
 WATCH_TEXTS = """
@@ -104,33 +89,6 @@ def site(serve: Serve, small_recording: Path, tmp_path_factory: pytest.TempPathF
         works[at] = replace(works[at], duration_ns=3 * works[at].duration_ns)
     path = tmp_path_factory.mktemp("contrast") / "before.gviz"
     return serve(small_recording, write_recording(path, Shape("before", tuple(works)), seed=5))
-
-
-def test_contrast_is_that_of_wcag() -> None:
-    assert contrast("#000000", "#ffffff") == pytest.approx(21)
-    # From "Understanding 1.4.3": the palest grey that passes on white.
-    assert contrast("#767676", "#ffffff") == pytest.approx(4.54, abs=0.01)
-
-
-def test_palettes_bear_their_text_and_shapes_their_ground(
-    graph_page: GraphPage, site: Site
-) -> None:
-    graph_page.open(site, GRAPH)
-    kinds = [*NodeType.__members__, "FOLD", "OF TOMORROW"]
-    light, dark = graph_page.page.evaluate(PALETTES, kinds)
-    for palette in (light, dark):
-        theme, ground = palette["theme"], parse(palette["theme"]["ground"])
-        for fill, ink in palette["fills"]:
-            assert contrast(ink, fill) >= TEXT, (theme["name"], fill)
-            # Under a selection fills fade, and names are drawn over them in the page's ink.
-            faded = over(parse(fill), ground, 1 - palette["veil"])
-            assert contrast(theme["ink"], faded) >= TEXT, (theme["name"], fill, "faded")
-        for name in ("ink", "muted", "accent"):
-            assert contrast(theme[name], ground) >= TEXT, (theme["name"], name)
-        assert contrast(theme["muted"], theme["untimed"]) >= TEXT
-        assert contrast(theme["inkDark"], theme["host"]) >= TEXT
-        for name in ("edge", "upstream", "downstream", "outline", "host", "busy"):
-            assert contrast(theme[name], ground) >= SHAPE, (theme["name"], name)
 
 
 def pale_texts(page: Page, ground: str) -> Iterator[str]:

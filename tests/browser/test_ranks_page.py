@@ -74,6 +74,21 @@ def test_both_gpus_stand_on_one_axis_with_the_wait_in_words(
     expect(page.locator(".gv-compare-headline")).to_contain_text("rank 0 waits 17.2 µs for rank 1")
 
 
+def test_keys_reach_the_row_of_waits(
+    page: Page, site: Site, state: Callable[[], dict[str, Any]]
+) -> None:
+    open_page(page, site, "ranks?file=ranks_h200")
+    eventually(lambda: state()["ready"], "timeline drawn")
+    page.locator("#ranks-timeline canvas").first.focus()
+    page.keyboard.press("ArrowRight")
+    assert state()["walk"]["kind"] == "lane"
+    page.keyboard.press("ArrowUp")
+    found = state()["walk"]
+    assert found["kind"] == "waits"
+    assert "waits" in found["words"]
+    assert "for rank 1" in found["words"]
+
+
 def test_launch_and_selection_are_in_the_address_and_come_back(
     page: Page, site: Site, state: Callable[[], dict[str, Any]], graph_page: GraphPage
 ) -> None:

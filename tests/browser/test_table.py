@@ -243,18 +243,6 @@ def test_names_that_look_like_formulas_are_text_in_csv(graph_page: GraphPage, si
     assert all(float(line["median_ns"]) > 0 for line in lines)
 
 
-def test_negative_numbers_stay_numbers_in_csv(graph_page: GraphPage, site: Site) -> None:
-    graph_page.open(site, GRAPH)
-    graph_page.page.evaluate(
-        """async () => {
-          const grid = await window.dash_ag_grid.getApiAsync("nodes");
-          grid.getDisplayedRowAtIndex(0).setDataValue("median_ns", -5);
-        }"""
-    )
-    _, lines = saved(graph_page)
-    assert "-5" in [line["median_ns"] for line in lines]
-
-
 # -- hover -----------------------------------------------------------------------------
 
 

@@ -10,7 +10,7 @@ let timer = 0;
 /** @param {string} text one sentence or a few */
 export function say(text) {
   clearTimeout(timer);
-  timer = setTimeout(() => {
+  timer = window.setTimeout(() => {
     const region = document.getElementById("said");
     if (region && region.textContent !== text) region.textContent = text;
   }, REST);

@@ -3,8 +3,8 @@
  *
  * @typedef {{k: number, x: number}} TimeTransform  pixels a nanosecond, and how far zero is shifted
  */
-import * as format from "./format.js";
 import * as canvas from "./canvas.js";
+import * as format from "./format.js";
 /** @import { Pen, Size, Theme } from "./canvas.js" */
 
 /** Left of the times stand labels, so wide (CSS pixels). */

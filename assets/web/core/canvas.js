@@ -147,8 +147,10 @@ export function roundRect(ctx, x, y, w, h, radius) {
   ctx.roundRect(x, y, w, h, Math.min(radius, w / 2, h / 2));
 }
 
-/** Hatches of each pen, by their colours and the ratio. */
-/** @type {WeakMap<object, Map<string, CanvasPattern>>} */
+/**
+ * Hatches of each pen, by their colours and the ratio.
+ * @type {WeakMap<object, Map<string, CanvasPattern>>}
+ */
 const hatches = new WeakMap();
 
 /**

@@ -27,11 +27,11 @@
 import * as announce from "./announce.js";
 import * as bus from "./bus.js";
 import * as canvas from "./canvas.js";
+import { penOf } from "./dom.js";
 import * as firstPaint from "./first_paint.js";
 import * as gestures from "./gestures.js";
 import * as payloads from "./payload.js";
 import * as picture from "./picture.js";
-import { penOf } from "./dom.js";
 /** @import { Group } from "./bus.js" */
 /** @import { Pen, Size } from "./canvas.js" */
 /** @import { Payload } from "./payload.js" */
@@ -325,7 +325,7 @@ export class Frame {
    */
   ask(change) {
     this.stopAsking();
-    this.asking = setTimeout(() => {
+    this.asking = window.setTimeout(() => {
       this.stopAsking();
       this.catchUp();
     }, ASKED);

@@ -1,6 +1,6 @@
 /** A view as a file: PNG, drawn anew at twice the size or more, or SVG, by the same drawing code. */
-import { SvgPen } from "./svg_pen.js";
 import { penOf } from "./dom.js";
+import { SvgPen } from "./svg_pen.js";
 /** @import { Size } from "./canvas.js" */
 /** @import { Frame } from "./frame.js" */
 /** @import { Payload } from "./payload.js" */

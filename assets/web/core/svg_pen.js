@@ -13,8 +13,8 @@
  * @typedef {Drawn|Together} Item
  */
 import * as canvas from "./canvas.js";
-import { SvgPath, short } from "./svg_path.js";
 import { penOf } from "./dom.js";
+import { SvgPath, short } from "./svg_path.js";
 /** @import { HatchColours } from "./canvas.js" */
 /** @import { Scaling } from "./svg_path.js" */
 

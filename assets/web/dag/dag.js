@@ -3,24 +3,24 @@ import * as canvas from "../core/canvas.js";
 import * as firstPaint from "../core/first_paint.js";
 import * as format from "../core/format.js";
 import { DagBuffers } from "./buffers.js";
+import * as changes from "./changes.js";
+import { STRIP } from "./draw/buffers.js";
 import * as dagData from "./draw/data_edges.js";
 import * as dagDraw from "./draw/draw.js";
 import * as dagFilter from "./draw/filter.js";
 import * as legends from "./draw/legend.js";
-import { space } from "./draw/strip.js";
 import { Minimap } from "./draw/minimap.js";
+import { viewOf } from "./draw/plane.js";
+import { space } from "./draw/strip.js";
 import * as dagTime from "./draw/time.js";
 import * as dagUnion from "./draw/union.js";
 import { DagKeys } from "./keys.js";
 import { Opener } from "./open.js";
-import * as changes from "./changes.js";
+import { HEAD } from "./scene/bodies.js";
 import { DagScene } from "./scene/scene.js";
 import * as dagTips from "./tips.js";
 import * as dagWalk from "./walk.js";
 import * as dagWords from "./words.js";
-import { HEAD } from "./scene/bodies.js";
-import { viewOf } from "./draw/plane.js";
-import { STRIP } from "./draw/buffers.js";
 /** @import { Pen, Size } from "../core/canvas.js" */
 /** @import { Frame } from "../core/frame.js" */
 /** @import { Payload } from "../core/payload.js" */

@@ -1,7 +1,7 @@
 /** What the tooltip of the DAG says of an item: rows of [name, value], the first is the title. */
 import * as format from "../core/format.js";
-import * as dagData from "./draw/data_edges.js";
 import * as changes from "./changes.js";
+import * as dagData from "./draw/data_edges.js";
 /** @import { Holder } from "./scene/bodies.js" */
 /** @import { DagScene } from "./scene/scene.js" */
 

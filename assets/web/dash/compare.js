@@ -9,12 +9,12 @@
  */
 import * as bus from "../core/bus.js";
 import * as csv from "../core/csv.js";
+import { canvasOf, closest } from "../core/dom.js";
 import * as format from "../core/format.js";
 import { lastTouched } from "../core/last_touched.js";
-import * as gridRows from "./grid_rows.js";
+import { loadRows } from "./grid.js";
 import * as pageHistory from "./history.js";
 import { noUpdate, present, propsOf, setPresent as set } from "./props.js";
-import { canvasOf, closest } from "../core/dom.js";
 
 const GROUP = "compare-page";
 const VIEWS = ["compare-dag", "compare-timeline"];
@@ -74,7 +74,7 @@ export function choose(a, b, graphA, graphB) {
  */
 export async function fill(rows, tables) {
   if (!rows || !tables) return [noUpdate(), noUpdate()];
-  const found = await gridRows.load(TABLE, `${tables.source}&rows=${rows}`);
+  const found = await loadRows(TABLE, `${tables.source}&rows=${rows}`);
   if (found === null) return [noUpdate(), noUpdate()];
   keep({ rows: rows === "nodes" ? null : rows });
   const api = await window.dash_ag_grid.getApiAsync(TABLE);

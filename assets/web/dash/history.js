@@ -19,8 +19,10 @@ const CHANGES = ["change", "ratio"];
 let shown = /** @type {string|null} */ (null);
 /** How many pages were asked for. */
 let turn = 0;
-/** Values that controls are about to take without anybody having chosen them. */
-/** @type {Record<string, string|undefined>} */
+/**
+ * Values that controls are about to take without anybody having chosen them.
+ * @type {Record<string, string|undefined>}
+ */
 let expected = {};
 
 function here() {

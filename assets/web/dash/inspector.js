@@ -5,9 +5,9 @@
 import * as bus from "../core/bus.js";
 import * as parts from "../core/parts.js";
 import * as payloads from "../core/payload.js";
+import { Inspector } from "../page/inspector.js";
 import * as pageHistory from "./history.js";
 import * as dashProps from "./props.js";
-import { Inspector } from "../page/inspector.js";
 
 const SILENT = "gviz does not answer: it was stopped, or the connection is gone.";
 

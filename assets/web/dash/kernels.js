@@ -1,8 +1,8 @@
 // The table by kernel name: groups of the rows that the table of nodes shows, and what a row of
 // them does. Python side: gviz.app.views.table.kernel_table.
 import * as bus from "../core/bus.js";
-import * as dashProps from "./props.js";
 import { group } from "../table/kernels.js";
+import * as dashProps from "./props.js";
 /** @import { NodeRow } from "../table/nodes.js" */
 
 /** @param {string} id */

@@ -1,13 +1,13 @@
 // Joins choices and views of the graph page. Dash calls these as clientside callbacks.
 import * as bus from "../core/bus.js";
+import { closest } from "../core/dom.js";
 import * as payloads from "../core/payload.js";
-import * as gridRows from "./grid_rows.js";
+import { loadRows } from "./grid.js";
 import * as pageHistory from "./history.js";
 import * as pageInspector from "./inspector.js";
 import * as kernelTable from "./kernels.js";
 import { noUpdate, setPresent as setProps } from "./props.js";
 import * as pageSelection from "./selection.js";
-import { closest } from "../core/dom.js";
 
 /**
  * Rows of the table of nodes were selected.
@@ -23,7 +23,7 @@ export function selectRows(rows) {
  * @param {string} source @param {number[]} selected
  */
 export async function loadTable(source, selected) {
-  const rows = await gridRows.load("nodes", source);
+  const rows = await loadRows("nodes", source);
   if (rows === null) return noUpdate();
   const table = document.getElementById("nodes");
   const filled = payloads.unversioned(source);

@@ -1,7 +1,6 @@
 /** The application: what Dash finds by name, and what listens on its pages. */
 import * as bus from "../core/bus.js";
 import * as canvas from "../core/canvas.js";
-import * as colour from "../core/colour.js";
 import * as payload from "../core/payload.js";
 import * as keys from "../page/keys.js";
 import * as split from "../page/split.js";
@@ -25,7 +24,7 @@ import * as table from "./table.js";
 import * as upload from "./upload.js";
 
 // What tests and benchmarks ask of a page.
-window.gviz = { bus, canvas, colour, payload };
+window.gviz = { bus, canvas, payload };
 // Names in gviz.app.components.canvases, in its clientside callbacks, and in columns of its tables.
 window.gviz_canvas = { ...component, Miniature };
 window.dash_clientside = {

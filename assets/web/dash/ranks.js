@@ -1,7 +1,7 @@
 /** The Ranks page: its choices and its selection in the address, the theme of its timeline. */
+import { closest } from "../core/dom.js";
 import * as pageHistory from "./history.js";
 import { noUpdate, present, propsOf, setPresent } from "./props.js";
-import { closest } from "../core/dom.js";
 
 const VIEW = "ranks-timeline";
 /** More selected nodes would make an address that nobody can send. */

@@ -4,10 +4,10 @@
  * address and knows the table of nodes, once it rests: that takes many times as long as drawing.
  */
 import * as bus from "../core/bus.js";
+import { canvasOf } from "../core/dom.js";
 import { lastTouched } from "../core/last_touched.js";
 import * as pageInspector from "./inspector.js";
 import { set, setPresent } from "./props.js";
-import { canvasOf } from "../core/dom.js";
 
 const VIEWS = ["dag", "timeline", "memory"];
 /** Until Dash is told (ms), and how long it waits for the inspector to be filled. */

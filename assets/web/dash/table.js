@@ -1,8 +1,8 @@
 // The table of nodes: its numbers, its search box, and the nodes that a view filters it to.
 import * as bus from "../core/bus.js";
 import * as csv from "../core/csv.js";
-import * as format from "../core/format.js";
 import { closest } from "../core/dom.js";
+import * as format from "../core/format.js";
 
 /** What columns name as functions of their own. */
 export const FUNCTIONS = {

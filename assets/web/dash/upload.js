@@ -2,8 +2,8 @@
  * Files dropped on the page, or chosen with the button "Open files…": sent piece by piece, see
  * gviz.app.server.uploads. Each has a line that says how far it is, or what is wrong with it.
  */
-import * as pageState from "./state.js";
 import { byId, closest } from "../core/dom.js";
+import * as pageState from "./state.js";
 
 /** As PIECE_BYTES of gviz.app.server.uploads. */
 const PIECE = 4 << 20;

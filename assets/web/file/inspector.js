@@ -1,8 +1,8 @@
 /** The inspector of a saved file: what was written of a node, and sums over several. */
 import * as format from "../core/format.js";
 import { element, make } from "../core/parts.js";
-import * as store from "./store.js";
 import { Inspector, nodeOf } from "../page/inspector.js";
+import * as store from "./store.js";
 /** @import { Group } from "../core/bus.js" */
 /** @import { NodeRow, Nodes } from "../table/nodes.js" */
 /** @import { Graph } from "./store.js" */

@@ -1,4 +1,5 @@
 /** A saved file: opens what its address asks for, in dark or light. */
+import { byId } from "../core/dom.js";
 import { lastTouched } from "../core/last_touched.js";
 import { element, make } from "../core/parts.js";
 import * as payloads from "../core/payload.js";
@@ -8,7 +9,6 @@ import { Nodes } from "../table/nodes.js";
 import * as address from "./address.js";
 import { Page, theme } from "./page.js";
 import * as store from "./store.js";
-import { byId } from "../core/dom.js";
 
 /** Where Mantine keeps the chosen scheme, as early/theme.js reads it. */
 const SCHEME = "mantine-color-scheme-value";

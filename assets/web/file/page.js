@@ -1,12 +1,12 @@
 /** The page of a saved file: its views joined as the application joins them, without a server. */
 import * as bus from "../core/bus.js";
+import { byId, closest } from "../core/dom.js";
 import { make } from "../core/parts.js";
 import { openView } from "../page/views.js";
 import { Table } from "../table/table.js";
 import * as address from "./address.js";
 import * as folds from "./folds.js";
 import { FileInspector } from "./inspector.js";
-import { byId, closest } from "../core/dom.js";
 /** @import { Frame, Props } from "../core/frame.js" */
 /** @import { Nodes } from "../table/nodes.js" */
 /** @import { State } from "./address.js" */

@@ -4,10 +4,10 @@
  * @typedef {{transform: TimeTransform, theme: Theme, pattern: CanvasPattern}} MemoryStyle
  * @typedef {{x: number, y: number, w: number, h: number}} BarBox  on screen
  */
+import { AXIS, GUTTER, drawAxis as drawTimeAxis, toX } from "../core/axis.js";
 import * as canvas from "../core/canvas.js";
 import * as colour from "../core/colour.js";
 import * as format from "../core/format.js";
-import { AXIS, GUTTER, drawAxis as drawTimeAxis, toX } from "../core/axis.js";
 /** @import { TimeTransform } from "../core/axis.js" */
 /** @import { Pen, Size, Theme } from "../core/canvas.js" */
 /** @import { Bar, MemoryRow, MemoryScene, Peak, Spans } from "./scene.js" */

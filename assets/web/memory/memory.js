@@ -4,13 +4,13 @@
  * memory/draw.js.
  */
 import * as announce from "../core/announce.js";
+import { AXIS, GUTTER } from "../core/axis.js";
 import * as bus from "../core/bus.js";
 import * as canvas from "../core/canvas.js";
 import * as format from "../core/format.js";
 import * as sharedTimes from "../core/shared_times.js";
 import * as memoryDraw from "./draw.js";
 import { MemoryScene } from "./scene.js";
-import { AXIS, GUTTER } from "../core/axis.js";
 /** @import { Group } from "../core/bus.js" */
 /** @import { Pen, Size, Theme } from "../core/canvas.js" */
 /** @import { Frame } from "../core/frame.js" */

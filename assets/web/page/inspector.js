@@ -2,8 +2,8 @@
  * The inspector: elements that say what is selected. Nodes named in it (button[data-node]) are
  * selected by a click and pointed at by mouse and focus.
  */
-import { element } from "../core/parts.js";
 import { closest } from "../core/dom.js";
+import { element } from "../core/parts.js";
 
 const NAMED = "button[data-node]";
 
@@ -17,8 +17,10 @@ export class Inspector {
   /** @param {HTMLElement} box @param {(nodes: number[]) => void} select */
   constructor(box, select) {
     this.box = box;
-    /** What is shown, or on its way: a later answer to an earlier question is dropped. */
-    /** @type {string|null} */
+    /**
+     * What is shown, or on its way: a later answer to an earlier question is dropped.
+     * @type {string|null}
+     */
     this.key = null;
     box.addEventListener("click", (event) => {
       const node = nodeOf(event);

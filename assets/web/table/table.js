@@ -4,10 +4,10 @@
  * @typedef {{search: string, only: Set<number>|null, by: string, falling: boolean}} How  rows are shown
  */
 import * as csv from "../core/csv.js";
+import { closest } from "../core/dom.js";
 import * as format from "../core/format.js";
 import { element } from "../core/parts.js";
 import * as picture from "../core/picture.js";
-import { closest } from "../core/dom.js";
 /** @import { Group } from "../core/bus.js" */
 /** @import { Nodes } from "./nodes.js" */
 

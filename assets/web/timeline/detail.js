@@ -5,9 +5,9 @@
  * @typedef {{from_ns: number, to_ns: number, bucket_ns: Object<string, number>, rows: number[]}}
  *   DetailWindow  of a payload; bucket 0: spans as they are
  */
+import { GUTTER } from "../core/axis.js";
 import * as payloads from "../core/payload.js";
 import { TimelineScene } from "./scene.js";
-import { GUTTER } from "../core/axis.js";
 /** @import { Payload } from "../core/payload.js" */
 /** @import { Row } from "./rows.js" */
 /** @import { Side } from "./scene.js" */
@@ -103,7 +103,7 @@ export class Detail {
     if (key === this.wanted) return;
     this.stop();
     this.wanted = key;
-    this.timer = setTimeout(() => this.ask(), REST);
+    this.timer = window.setTimeout(() => this.ask(), REST);
   }
 
   query() {

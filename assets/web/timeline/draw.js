@@ -4,11 +4,11 @@
  * @typedef {{transform: TimeTransform, theme: Theme, colour: string}} TimeStyle
  * @typedef {[number, number, number, string]} Name  of an interval: from where to where, and its ink
  */
-import * as timelineSearch from "./search.js";
+import { GUTTER, toX } from "../core/axis.js";
 import * as canvas from "../core/canvas.js";
 import * as colour from "../core/colour.js";
 import * as format from "../core/format.js";
-import { GUTTER, toX } from "../core/axis.js";
+import * as timelineSearch from "./search.js";
 /** @import { TimeTransform } from "../core/axis.js" */
 /** @import { Pen, Size, Theme } from "../core/canvas.js" */
 /** @import { Row } from "./rows.js" */
@@ -262,8 +262,7 @@ export function drawHead(ctx, scene, row, style, size) {
   }
 }
 
-/** What the total of a side spans, by where its zero is. */
-/** @type {Record<string, string>} */
+/** What the total of a side spans, by where its zero is. @type {Record<string, string>} */
 const SPANS_OF = {
   "host call": "from call to last end",
   "first node": "from first start to last end",

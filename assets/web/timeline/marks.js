@@ -3,8 +3,8 @@
  *
  * @typedef {{x: number, y: number, w: number, h: number, i: number}} Span  the rectangle of an interval
  */
-import * as canvas from "../core/canvas.js";
 import { toX } from "../core/axis.js";
+import * as canvas from "../core/canvas.js";
 /** @import { Pen } from "../core/canvas.js" */
 /** @import { Detail } from "./detail.js" */
 /** @import { TimeStyle } from "./draw.js" */

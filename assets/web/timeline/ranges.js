@@ -6,10 +6,11 @@
  * @typedef {{from: number, to: number, side: string, nodes: number|null}} Brush
  *   `nodes` null: not counted yet
  */
+import { AXIS, GUTTER, toX } from "../core/axis.js";
 import * as canvas from "../core/canvas.js";
 import * as format from "../core/format.js";
+import { hitAt } from "./hits.js";
 import { TimelineScene } from "./scene.js";
-import { AXIS, GUTTER, toX } from "../core/axis.js";
 /** @import { Pen, Size } from "../core/canvas.js" */
 /** @import { TimeStyle } from "./draw.js" */
 /** @import { Timeline } from "./timeline.js" */
@@ -59,7 +60,7 @@ export class Ranges {
     const kind = event.altKey ? "brush" : event.shiftKey ? "measure" : this.tool;
     if (!kind || x < GUTTER) return false;
     const from = this.snapped(x, y);
-    const side = this.view.sideAt(y);
+    const side = this.sideAt(y);
     if (side === undefined) return false;
     this.dragged = { kind, from, side };
     return "drag";
@@ -95,12 +96,34 @@ export class Ranges {
   snapped(x, y) {
     const { view } = this;
     const ns = Math.max(0, view.nsAt(x));
-    const hit = view.hit(x, y);
+    const hit = hitAt(view, x, y);
     if (!hit || hit.i === undefined) return ns;
     const { side, i } = hit;
     const ends = [side.start[i], side.start[i] + side.duration[i]];
     const near = ends.filter((end) => Math.abs(end - ns) * view.transform.k <= SNAP);
     return near.sort((a, b) => Math.abs(a - ns) - Math.abs(b - ns))[0] ?? ns;
+  }
+
+  /**
+   * The side drawn at a height, or else the first.
+   * @param {number} y
+   */
+  sideAt(y) {
+    const row = this.view.rows.findLast((r) => r.y <= y && this.view.scene.side(r.side));
+    return row ? row.side : this.view.scene.sides[0]?.name;
+  }
+
+  /** The start of the span under the pointer, else of the hovered or selected node, else null. */
+  pointedStart() {
+    const stood = this.view.walk.thing();
+    if (stood) return stood.start;
+    if (this.view.pointed) return this.view.pointed.side.start[this.view.pointed.i];
+    const { hovered, selected } = this.view.frame.group;
+    for (const id of hovered === null ? selected : [hovered, ...selected]) {
+      const side = this.view.find(id);
+      if (side) return side.start[side.itemsOf(id)[0]];
+    }
+    return null;
   }
 
   // -- the brush --------------------------------------------------------------------
@@ -164,7 +187,7 @@ export class Ranges {
   }
 
   mark() {
-    const start = this.view.pointedStart();
+    const start = this.pointedStart();
     if (start === null) {
       this.view.frame.remark("Select or point at a node: m measures from its start.");
       return true;

@@ -14,8 +14,8 @@
  * @typedef {Pick<Side, "name"|"lanes"|"start"|"duration"|"step"|"nodeId"|"slowest"|"strings"|"label"|"type">}
  *   SideSpans  what is drawn of a side's lanes
  */
-import * as timelineSearch from "./search.js";
 import * as colour from "../core/colour.js";
+import * as timelineSearch from "./search.js";
 import * as timelineWaits from "./waits.js";
 /** @import { Payload } from "../core/payload.js" */
 

@@ -1,11 +1,10 @@
 /** The timeline view: transform, gestures, keys. Zoom and pan move time only. */
-import * as timelineSearch from "./search.js";
-import * as announce from "../core/announce.js";
+import { AXIS, GUTTER, drawAxis, toX } from "../core/axis.js";
 import * as canvas from "../core/canvas.js";
-import * as format from "../core/format.js";
 import * as sharedTimes from "../core/shared_times.js";
 import { Detail } from "./detail.js";
 import * as timelineDraw from "./draw.js";
+import { hitAt, idOf } from "./hits.js";
 import * as timelineMarks from "./marks.js";
 import { Ranges } from "./ranges.js";
 import * as timelineRows from "./rows.js";
@@ -13,7 +12,7 @@ import { TimelineScene } from "./scene.js";
 import * as timelineTips from "./tips.js";
 import * as timelineWaits from "./waits.js";
 import { Walk } from "./walk.js";
-import { AXIS, GUTTER, drawAxis, toX } from "../core/axis.js";
+import * as timelineWords from "./words.js";
 /** @import { TimeTransform } from "../core/axis.js" */
 /** @import { Group } from "../core/bus.js" */
 /** @import { Pen, Size } from "../core/canvas.js" */
@@ -24,7 +23,6 @@ import { AXIS, GUTTER, drawAxis, toX } from "../core/axis.js";
 /** @import { Span } from "./marks.js" */
 /** @import { LaneRows, Row } from "./rows.js" */
 /** @import { Side } from "./scene.js" */
-/** @import { Hit } from "./walk.js" */
 
 /** The nearest zoom: this many pixels a nanosecond. */
 const MOST_ZOOM = 0.5;
@@ -71,22 +69,7 @@ export class Timeline {
 
   /** @param {Payload} payload */
   caption(payload) {
-    const counts = this.scene.sides.map((s) =>
-      this.scene.named(s.name)
-        ? `${this.scene.named(s.name)?.letter} ${format.counted(s.facts.count, "span")}`
-        : format.counted(s.facts.count, s.name === "graph" ? "graph span" : "stream operation")
-    );
-    const missing = this.scene.names.filter((name) => !this.scene.side(name));
-    const words = missing.map((name) => timelineRows.missing(this.scene, name));
-    const what = counts.length ? ` ${counts.join(", ")}.` : "";
-    const graph = this.scene.side("graph");
-    const over = graph ? graph.facts.launch_count : 0;
-    /** @type {Record<string, string|undefined>} */
-    const shown = { median: `The median of ${over} launches.`, all: `All ${over} launches, stacked.` };
-    const mode = graph && !payload.header.sides && shown[graph.facts.mode];
-    if (mode) words.unshift(mode);
-    words.push(...timelineWaits.sentences(this.scene));
-    return [`Timeline of ${payload.header.graph_name}.${what}`, ...words].join(" ");
+    return timelineWords.caption(this.scene, payload);
   }
 
   /** @param {Payload} payload */
@@ -391,121 +374,23 @@ export class Timeline {
     return (x - GUTTER - this.transform.x) / this.transform.k;
   }
 
-  /**
-   * The side drawn at a height, or else the first.
-   * @param {number} y
-   */
-  sideAt(y) {
-    const row = this.rows.findLast((r) => r.y <= y && this.scene.side(r.side));
-    return row ? row.side : this.scene.sides[0]?.name;
-  }
-
-  /** The start of the span under the pointer, else of the hovered or selected node, else null. */
-  pointedStart() {
-    const stood = this.walk.thing();
-    if (stood) return stood.start;
-    if (this.pointed) return this.pointed.side.start[this.pointed.i];
-    const { hovered, selected } = this.frame.group;
-    for (const id of hovered === null ? selected : [hovered, ...selected]) {
-      const side = this.find(id);
-      if (side) return side.start[side.itemsOf(id)[0]];
-    }
-    return null;
-  }
-
-  /**
-   * The row at a height; one that is missed by a pixel counts too.
-   * @param {number} y
-   */
-  rowAt(y) {
-    /** @param {number} slack */
-    const within = (slack) => this.rows.find((r) => y >= r.y - slack && y <= r.y + r.h + slack);
-    return within(0) || within(1);
-  }
-
-  /**
-   * What is under a point: {side, i} of an interval, {side, call}, {side, launch}, {side, gap}, or null.
-   * @param {number} x @param {number} y
-   * @returns {Hit|null}
-   */
-  hit(x, y) {
-    if (!this.scene) return null;
-    const row = this.rowAt(y);
-    if (!row) return null;
-    const side = this.scene.side(row.side);
-    if (!side) return null;
-    const launch = row.kind === "lane" ? timelineSearch.launchOf(side, row.lane) : null;
-    if (x < GUTTER) return launch ? { side, launch } : null;
-    const ns = this.nsAt(x);
-    const slack = 3 / this.transform.k;
-    if (row.kind === "calls") {
-      const call = this.detail.best(side).calls.findLast((c) => ns >= c.start - slack && ns <= c.start + c.duration);
-      return call ? { side: this.detail.best(side), call } : null;
-    }
-    if (row.kind === "waits") return timelineWaits.hit(side, ns, slack);
-    if (row.kind === "busy") return this.gap(side, ns);
-    if (row.kind !== "lane") return null;
-    const { window } = this.detail;
-    const within = window && ns >= window.from_ns && ns <= window.to_ns;
-    const from = (within && this.detail.sideOfLane(side, row.lane)) || side;
-    const found = this.nearest(from, from.lanes[row.lane].items, ns, slack);
-    if (found) return found;
-    if (launch) return { side, launch };
-    return this.gap(side, ns);
-  }
-
-  /** @param {Side} side @param {number} ns @returns {Hit|null} */
-  gap(side, ns) {
-    const gap = this.detail.best(side).gapAt(ns);
-    return gap ? { side: this.detail.best(side), gap } : null;
-  }
-
-  /**
-   * @param {Side} side @param {Int32Array} items @param {number} ns @param {number} slack
-   * @returns {{side: Side, i: number}|null}
-   */
-  nearest(side, items, ns, slack) {
-    let best = null;
-    let near = slack;
-    const first = timelineSearch.firstAfter(side, items, ns - slack);
-    for (let n = first; n < items.length && side.start[items[n]] <= ns + slack; n++) {
-      const i = items[n];
-      const away = Math.max(side.start[i] - ns, ns - side.start[i] - side.duration[i], 0);
-      if (away <= near) {
-        near = away;
-        best = { side, i };
-        if (!away) break;
-      }
-    }
-    return best;
-  }
-
-  /** The node that a thing is of; null: of none. @param {Hit|null} hit */
-  idOf(hit) {
-    if (!hit || hit.launch || hit.gap) return null;
-    if (hit.wait) return hit.wait.node;
-    const i = hit.call ? hit.call.item : (hit.i ?? -1);
-    const id = i < 0 ? 0xffffffff : hit.side.nodeId[i];
-    return id === 0xffffffff ? null : id;
-  }
-
   /** @param {number} x @param {number} y @param {MouseEvent} event */
   click(x, y, event) {
-    this.frame.pick(this.idOf(this.hit(x, y)), event);
+    this.frame.pick(idOf(hitAt(this, x, y)), event);
   }
 
   /** @param {number} x @param {number} y */
   double(x, y) {
-    const id = this.idOf(this.hit(x, y));
+    const id = idOf(hitAt(this, x, y));
     if (id === null) this.fit(true);
     else this.show(id);
   }
 
   /** @param {number|null} x @param {number|null} y */
   hover(x, y) {
-    const hit = x === null || y === null ? null : this.hit(x, y);
+    const hit = x === null || y === null ? null : hitAt(this, x, y);
     this.pointed = hit && hit.i !== undefined ? { side: hit.side, i: hit.i } : null;
-    this.frame.group.hover(this.idOf(hit));
+    this.frame.group.hover(idOf(hit));
     this.frame.tip(hit ? timelineTips.describe(this.scene, hit) : null, x ?? 0, y ?? 0);
   }
 
@@ -549,11 +434,7 @@ export class Timeline {
    * @param {number[]} ids
    */
   words(ids) {
-    const side = ids.length === 1 ? this.find(ids[0]) : null;
-    if (!ids.length) return "Nothing selected.";
-    if (!side) return `${format.counted(ids.length, "node")} selected.`;
-    const hit = { side, i: side.itemsOf(ids[0])[0] };
-    return announce.wordsOf(timelineTips.describe(this.scene, hit));
+    return timelineWords.selection(this, ids);
   }
 
   // -- what tests ask ---------------------------------------------------------------

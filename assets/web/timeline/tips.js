@@ -1,6 +1,6 @@
 /** What the tooltip of the timeline says: rows of [name, value], the first is the title. */
-import * as timelineSearch from "./search.js";
 import * as format from "../core/format.js";
+import * as timelineSearch from "./search.js";
 import * as timelineWaits from "./waits.js";
 /** @import { Call, Launch, Side, TimelineScene } from "./scene.js" */
 /** @import { Hit } from "./walk.js" */

@@ -5,10 +5,10 @@
  * side that came last
  * @typedef {{wait: Wait, x: number, w: number}} Seen  a wait on screen
  */
-import * as timelineSearch from "./search.js";
+import { GUTTER, toX } from "../core/axis.js";
 import * as canvas from "../core/canvas.js";
 import * as format from "../core/format.js";
-import { GUTTER, toX } from "../core/axis.js";
+import * as timelineSearch from "./search.js";
 /** @import { TimeTransform } from "../core/axis.js" */
 /** @import { Pen, Size } from "../core/canvas.js" */
 /** @import { Payload } from "../core/payload.js" */
@@ -43,7 +43,7 @@ function awaited(scene, wait) {
 }
 
 /** @param {TimelineScene} scene @param {Wait} wait */
-export function words(scene, wait) {
+function words(scene, wait) {
   return `waits ${format.time(wait.end - wait.start)} for ${awaited(scene, wait)}`;
 }
 

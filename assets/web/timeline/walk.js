@@ -10,10 +10,11 @@
  * @typedef {{row: Row, thing: Thing}} Step
  * @typedef {{side: string, kind: string, lane: number, start: number}} Place
  */
-import * as timelineSearch from "./search.js";
 import * as announce from "../core/announce.js";
-import * as timelineTips from "./tips.js";
 import { AXIS, GUTTER, toX } from "../core/axis.js";
+import { idOf } from "./hits.js";
+import * as timelineSearch from "./search.js";
+import * as timelineTips from "./tips.js";
 /** @import { Pen } from "../core/canvas.js" */
 /** @import { DetailWindow } from "./detail.js" */
 /** @import { TimeStyle } from "./draw.js" */
@@ -233,7 +234,7 @@ export class Walk {
   stand({ row, thing }) {
     const { view } = this;
     this.place = { side: row.side, kind: row.kind, lane: row.lane, start: thing.start };
-    const id = view.idOf(thing.hit);
+    const id = idOf(thing.hit);
     this.reveal(row, thing);
     // Before the views hear of it: what they hear of is no other selection.
     this.node = id;

@@ -20,8 +20,10 @@ const LABEL = 10;
 const DASH = [7, 4];
 const DOTS = [1.2, 4];
 
-/** What an edge is drawn as: dots, dashes or a thick line; never by colour alone. */
-/** @type {{name: string, width: number, dash: number[]|null, ink: "edge"|"muted"}[]} */
+/**
+ * What an edge is drawn as: dots, dashes or a thick line; never by colour alone.
+ * @type {{name: string, width: number, dash: number[]|null, ink: "edge"|"muted"}[]}
+ */
 export const STYLES = [
   { name: "nothing known in common", width: 1, dash: DOTS, ink: "edge" },
   { name: "same allocation", width: 1.25, dash: DASH, ink: "muted" },
@@ -62,7 +64,7 @@ export function draw(scene, edges, style, stroke, colour = null) {
  * What an edge carries, short: for its label. "" for nothing.
  * @param {DagScene} scene @param {number} e
  */
-export function labelOf(scene, e) {
+function labelOf(scene, e) {
   const { data_common: common, data_bytes: bytes, data_count: count } = scene.payload;
   if (common[e] === COMMON.NOTHING) return "";
   if (Number.isFinite(bytes[e])) return format.bytes(bytes[e]);

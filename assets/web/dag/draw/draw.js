@@ -1,15 +1,15 @@
 /** A picture of the DAG: frames, edges, nodes, selection over a veil, as the zoom allows. */
+import * as canvas from "../../core/canvas.js";
+import { isAlong } from "../scene/scene.js";
 import * as dagBuffers from "./buffers.js";
 import * as dagData from "./data_edges.js";
 import * as dagEdges from "./edges.js";
 import * as dagFrames from "./frames.js";
+import { MOST_RINGS, drawNearFrames, kinOf } from "./kin.js";
 import * as dagNodes from "./nodes.js";
+import { viewOf } from "./plane.js";
 import * as dagTime from "./time.js";
 import * as dagUnion from "./union.js";
-import { MOST_RINGS, drawNearFrames, kinOf } from "./kin.js";
-import { viewOf } from "./plane.js";
-import * as canvas from "../../core/canvas.js";
-import { isAlong } from "../scene/scene.js";
 /** @import { Pen, Size } from "../../core/canvas.js" */
 /** @import { Box, Items } from "../scene/bodies.js" */
 /** @import { DagScene } from "../scene/scene.js" */

@@ -1,7 +1,7 @@
 /** Which edge is pointed at. */
+import { isAlong } from "../scene/scene.js";
 import * as dagEdges from "./edges.js";
 import * as dagTime from "./time.js";
-import { isAlong } from "../scene/scene.js";
 /** @import { Size } from "../../core/canvas.js" */
 /** @import { DagScene } from "../scene/scene.js" */
 /** @import { Style } from "./plane.js" */

@@ -5,8 +5,8 @@
  * @typedef {{width: number, height: number}} Extent  of the screen
  */
 import * as canvas from "../../core/canvas.js";
-import * as dagNodes from "./nodes.js";
 import { HEAD } from "../scene/bodies.js";
+import * as dagNodes from "./nodes.js";
 /** @import { Pen } from "../../core/canvas.js" */
 /** @import { Box, NodeFrame } from "../scene/bodies.js" */
 /** @import { DagScene } from "../scene/scene.js" */

@@ -14,8 +14,10 @@ import * as dagFrames from "./frames.js";
 /** Of a selection, so many rings on screen are drawn; more say nothing any more. */
 export const MOST_RINGS = 1500;
 
-/** The kin of a selection that has not changed: it is asked for with every frame. */
-/** @type {WeakMap<number[], Kin>} */
+/**
+ * The kin of a selection that has not changed: it is asked for with every frame.
+ * @type {WeakMap<number[], Kin>}
+ */
 const kept = new WeakMap();
 
 /**

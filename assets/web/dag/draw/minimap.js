@@ -1,10 +1,10 @@
 /** The minimap: the whole plane in a corner, drawn once, with the rectangle that is on screen. */
-import * as dagFrames from "./frames.js";
-import { panel } from "./strip.js";
-import * as dagNodes from "./nodes.js";
-import * as dagTime from "./time.js";
-import { isAlong } from "../scene/scene.js";
 import { penOf } from "../../core/dom.js";
+import { isAlong } from "../scene/scene.js";
+import * as dagFrames from "./frames.js";
+import * as dagNodes from "./nodes.js";
+import { panel } from "./strip.js";
+import * as dagTime from "./time.js";
 /** @import { Pen, Size } from "../../core/canvas.js" */
 /** @import { Box } from "../scene/bodies.js" */
 /** @import { DagScene } from "../scene/scene.js" */

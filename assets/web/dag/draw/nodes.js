@@ -1,9 +1,9 @@
 /** Drawing nodes: pixels far out, blocks in between, cards with name and time near. */
 import * as canvas from "../../core/canvas.js";
 import * as colours from "../../core/colour.js";
+import { penOf } from "../../core/dom.js";
 import * as format from "../../core/format.js";
 import * as dagUnion from "./union.js";
-import { penOf } from "../../core/dom.js";
 /** @import { Pen, Size, Theme } from "../../core/canvas.js" */
 /** @import { Change } from "../overlay/change.js" */
 /** @import { Overlay } from "../overlay/overlay.js" */
@@ -18,15 +18,17 @@ const TWO_LINES = 31;
 /** Height of the strip of a repeat, in the plane; rows are far enough apart for it. */
 const STRIP = 7;
 /** @type {Record<string, string>} */
-export const TAGS = {
+const TAGS = {
   FOLD: "FOLD",
   MEMCPY: "COPY", MEMSET: "SET", HOST: "HOST", GRAPH: "GRAPH", CONDITIONAL: "COND", EMPTY: "JOIN",
   EVENT_RECORD: "EVENT", WAIT_EVENT: "WAIT", MEM_ALLOC: "ALLOC", MEM_FREE: "FREE",
   BATCH_MEM_OP: "MEMOP", MEMCPY_BATCH: "COPIES",
 };
 
-/** Overlays that neither name, tag nor time of a card tell, and the word before their value. */
-/** @type {Record<string, string|undefined>} */
+/**
+ * Overlays that neither name, tag nor time of a card tell, and the word before their value.
+ * @type {Record<string, string|undefined>}
+ */
 const WORDS = {
   p95: "p95", launch: "launch", slack: "slack", nvtx: "", lane: "lane", device: "",
   occupancy: "occupancy",
@@ -133,8 +135,10 @@ function lay(ctx, picture, { ratio }) {
   ctx.drawImage?.(picture, 0, 0, picture.width / ratio, picture.height / ratio);
 }
 
-/** Of each scene the last picture of all on screen: a hover or a click changes nothing of it. */
-/** @type {WeakMap<DagScene, {key: string, picture: HTMLCanvasElement}>} */
+/**
+ * Of each scene the last picture of all on screen: a hover or a click changes nothing of it.
+ * @type {WeakMap<DagScene, {key: string, picture: HTMLCanvasElement}>}
+ */
 const kept = new WeakMap();
 
 /**

@@ -6,8 +6,8 @@ import * as dagBuffers from "./buffers.js";
 import * as dagData from "./data_edges.js";
 import * as dagEdges from "./edges.js";
 import * as dagFrames from "./frames.js";
-import * as dagNodes from "./nodes.js";
 import { MOST_RINGS, drawNearFrames, kinOf } from "./kin.js";
+import * as dagNodes from "./nodes.js";
 import { viewOf } from "./plane.js";
 /** @import { Pen, Size, Theme } from "../../core/canvas.js" */
 /** @import { Change } from "../overlay/change.js" */

@@ -18,8 +18,10 @@ const DOTS = [1.5, 3.5];
 /** @type {Record<string, string>} */
 const TAGS = { added: "NEW", removed: "GONE" };
 
-/** How edges look: of both graphs, of the one before, of the one after. */
-/** @type {{name: string, width: number, dash: number[]|null, ink: "edge"|"muted"|"accent"}[]} */
+/**
+ * How edges look: of both graphs, of the one before, of the one after.
+ * @type {{name: string, width: number, dash: number[]|null, ink: "edge"|"muted"|"accent"}[]}
+ */
 const EDGES = [
   { name: "edge of both", width: 1.25, dash: null, ink: "edge" },
   { name: "removed", width: 1.75, dash: [1.5, 4], ink: "muted" },

@@ -40,8 +40,10 @@ export class Bodies {
   /** @param {Payload} payload of a DAG */
   constructor(payload) {
     this.holders = listHolders(payload);
-    /** The open node around each item, -1: none; null where nothing is open. */
-    /** @type {Int32Array|null} */
+    /**
+     * The open node around each item, -1: none; null where nothing is open.
+     * @type {Int32Array|null}
+     */
     this.within = payload.within || null;
     /** @type {NodeFrame[]} the outer ones first: items of a body come after the node that holds it */
     this.frames = [];

@@ -48,8 +48,7 @@ export class DagScene {
     /** @type {number} */ this.width = h.width;
     /** @type {number} */ this.height = h.height;
     this.bodies = new Bodies(payload);
-    /** Along time: when the items ran, a bar a turn. */
-    /** @type {Bars|null} */
+    /** Along time: when the items ran, a bar a turn. @type {Bars|null} */
     this.bars = this.along ? this.listBars() : null;
     /** Folded: an item may be a fold, and stand for many nodes. */
     /** @type {Int32Array|undefined} */ this.fold = payload.fold;

@@ -14,8 +14,6 @@ import * as dataFlow from "./flow.js";
 
 /** Values of gviz.model.memory.uses.Access. */
 export const ACCESS = ["is given", "reads", "writes", "allocates", "frees", "is given"];
-export const LOOKS = 5;
-export const NONE = 0xffffffff;
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 /**

@@ -1,0 +1,111 @@
+"""The walls between the folders of the viewer's modules: what breaches them is refused."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+@pytest.fixture
+def web(tmp_path: Path) -> Path:
+    """A copy of the viewer's modules."""
+    return Path(shutil.copytree(ROOT / "assets" / "web", tmp_path / "web"))
+
+
+def check(web: Path) -> tuple[int, str]:
+    """Run the check; return its exit code and what it says."""
+    tool = ROOT / "tools" / "check_modules.py"
+    done = subprocess.run(
+        [sys.executable, "-P", tool, web], capture_output=True, text=True, check=False
+    )
+    assert done.stderr == ""
+    return done.returncode, done.stdout
+
+
+def plant(web: Path, name: str, line: str) -> None:
+    """Put a line behind the comment that a module begins with."""
+    path = web / name
+    head, end, rest = path.read_text(encoding="utf-8").partition("*/\n")
+    path.write_text(head + end + line + "\n" + rest, encoding="utf-8")
+
+
+def test_modules_import_as_they_may(web: Path) -> None:
+    code, said = check(web)
+    assert code == 0
+    assert said.startswith("modules: ")
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "fault"),
+    [
+        (
+            "core/csv.js",
+            'import * as keys from "../page/keys.js";',
+            "core/csv.js: imports page/keys.js, but core may not know page",
+        ),
+        (
+            "timeline/rows.js",
+            'import { DagScene } from "../dag/scene/scene.js";',
+            "timeline/rows.js: imports dag/scene/scene.js, but timeline may not know dag/scene",
+        ),
+        (
+            "core/csv.js",
+            '/** @import { Dag } from "../dag/dag.js" */',
+            "core/csv.js: imports dag/dag.js, but core may not know dag",
+        ),
+        (
+            "core/csv.js",
+            '/** @type {import("../dash/state.js").FileState|null} */',
+            "core/csv.js: imports dash/state.js, but core may not know dash",
+        ),
+        (
+            "file/store.js",
+            'import * as state from "../dash/state.js";',
+            "file/store.js: imports dash/state.js, but file may not know dash",
+        ),
+        (
+            "core/csv.js",
+            'import * as gone from "./gone.js";',
+            "core/csv.js: imports core/gone.js, which is not there",
+        ),
+    ],
+)
+def test_import_over_a_wall_is_refused(web: Path, name: str, line: str, fault: str) -> None:
+    plant(web, name, line)
+    assert check(web) == (1, fault + "\n")
+
+
+def test_circle_is_refused(web: Path) -> None:
+    plant(web, "core/format.js", 'import {\n  ticks,\n} from "./axis.js";')
+    code, said = check(web)
+    assert code == 1
+    assert said.startswith("modules import each other: core/axis.js > core/format.js > core/axis")
+
+
+def test_types_of_a_folder_may_name_each_other(web: Path) -> None:
+    plant(web, "core/format.js", '/** @import { TimeTransform } from "./axis.js" */')
+    assert check(web)[0] == 0
+
+
+def test_folder_with_too_many_modules_is_refused(web: Path) -> None:
+    count = len(list((web / "core").glob("*.js")))
+    for n in range(21 - count):
+        (web / "core" / f"more{n}.js").write_text("export const more = 1;\n", encoding="utf-8")
+    assert check(web) == (
+        1,
+        "core: 21 modules, at most 20; put some into a folder within\n",
+    )
+
+
+def test_folder_without_a_place_among_the_others_is_refused(web: Path) -> None:
+    (web / "attic").mkdir()
+    (web / "attic" / "old.js").write_text("export const old = 1;\n", encoding="utf-8")
+    code, said = check(web)
+    assert code == 1
+    assert said.startswith("attic: no folder of modules; ALLOWED in ")

@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { Nodes } from "../../../assets/web/table/nodes.js";
+
+const nodes = new Nodes({
+  key: [10, 11, 12, 13], node: [0, 1, 2, 3], name: ["gemm_10", "gemm_9", "Add", "copy"],
+  kind: ["KERNEL", "KERNEL", "KERNEL", "MEMCPY"], median_ns: [5, null, 20, 7], holder: [null, 10, 11, null],
+});
+const ALL = { search: "", only: null, by: "node", falling: false };
+
+test("rows are sorted either way, what has no value last", () => {
+  assert.deepEqual(nodes.arrange({ ...ALL, by: "median_ns" }), [10, 13, 12, 11]);
+  assert.deepEqual(nodes.arrange({ ...ALL, by: "median_ns", falling: true }), [12, 13, 10, 11]);
+});
+
+test("numbers in names count as numbers", () => {
+  assert.deepEqual(nodes.arrange({ ...ALL, by: "name" }), [12, 13, 11, 10]);
+});
+
+test("a search finds nodes that have all its words in any column", () => {
+  assert.deepEqual(nodes.arrange({ ...ALL, search: "KERNEL gem" }), [10, 11]);
+  assert.deepEqual(nodes.arrange({ ...ALL, search: "  " }), [10, 11, 12, 13]);
+  assert.deepEqual(nodes.arrange({ ...ALL, search: "memcpy gemm" }), []);
+});
+
+test("a filter and a search hold together", () => {
+  assert.deepEqual(nodes.arrange({ ...ALL, search: "kernel", only: new Set([11, 13]) }), [11]);
+});
+
+test("nodes nested in chosen ones are not counted again", () => {
+  assert.deepEqual(nodes.outermost([10, 11, 12, 13]), [10, 13]);
+  assert.deepEqual(nodes.outermost([11, 12]), [11]);
+  assert.deepEqual(nodes.outermost([12, 13]), [12, 13]);
+});

@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { AXIS } from "../../../assets/web/core/axis.js";
+import { arrange, byLane } from "../../../assets/web/timeline/rows.js";
+import { TimelineScene } from "../../../assets/web/timeline/scene.js";
+import { side, timelinePayload } from "./timeline_payload.js";
+
+/** @param {number} lanes */
+const bars = (lanes) => Array.from({ length: lanes }, (_, n) => /** @type {import("./timeline_payload.js").Bar} */ ([n, n, 1, n]));
+
+/** @param {import("../../../assets/web/timeline/rows.js").Row[]} rows */
+function checkOrder(rows) {
+  rows.forEach((row, n) => {
+    const before = rows[n - 1];
+    if (before) assert.ok(row.y >= before.y + before.h - 1e-9, `${row.kind} ${n}`);
+  });
+}
+
+test("both sides fit when they can, and none of their rows lies on another", () => {
+  const scene = new TimelineScene(timelinePayload([side("graph", bars(3)), side("stream", bars(2))]));
+  for (const height of [200, 300, 400, 900]) {
+    const { rows, height: bottom } = arrange(scene, height);
+    assert.equal(rows[0].y, AXIS);
+    checkOrder(rows);
+    if (height >= 300) assert.ok(bottom <= height, `${height}: ${bottom}`);
+    assert.deepEqual(rows.filter((row) => row.kind === "lane").map((row) => [row.side, row.lane]),
+      [["graph", 0], ["graph", 1], ["graph", 2], ["stream", 0], ["stream", 1]]);
+  }
+});
+
+test("lanes grow with the view, and no further than can be read", () => {
+  const scene = new TimelineScene(timelinePayload([side("graph", bars(2)), side("stream", bars(2))]));
+  const heights = [150, 220, 2_000].map((height) => arrange(scene, height).rows.find((row) => row.kind === "lane")?.h ?? 0);
+  assert.equal(heights[0], 13 - 3);
+  assert.ok(heights[0] < heights[1] && heights[1] < heights[2]);
+  assert.equal(heights[2], 32 - 3);
+});
+
+test("a side that is missing is said in its place", () => {
+  const { rows } = arrange(new TimelineScene(timelinePayload([side("graph", bars(1))])), 300);
+  const note = rows.find((row) => row.kind === "note");
+  assert.equal(note?.side, "stream");
+  assert.match(note?.label ?? "", /No eager run of this work was recorded/);
+});
+
+test("lanes of one launch of a stack stand closer than launches", () => {
+  const launches = [{ ordinal: 0 }, { ordinal: 1 }, { ordinal: 2 }];
+  const stack = side("graph", bars(6), { mode: "all", depth: 2, launches });
+  const { rows } = arrange(new TimelineScene(timelinePayload([stack])), 400);
+  const found = byLane(rows).graph;
+  checkOrder(found);
+  assert.equal(found.length, 6);
+  const within = found[1].y - found[0].y;
+  assert.ok(found[2].y - found[1].y > within);
+  assert.equal(found[2].y - found[0].y, found[4].y - found[2].y);
+});

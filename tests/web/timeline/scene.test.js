@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { TimelineScene } from "../../../assets/web/timeline/scene.js";
+import { firstAfter, firstFrom, launchOf } from "../../../assets/web/timeline/search.js";
+import { side, timelinePayload } from "./timeline_payload.js";
+
+const BARS = /** @type {import("./timeline_payload.js").Bar[]} */ ([[0, 0, 100, 7], [1, 50, 20, 8], [0, 200, 50, 7], [1, 300, 10, 0xffffffff]]);
+
+test("a side has its lanes, and its spans by node", () => {
+  const scene = new TimelineScene(timelinePayload([side("graph", BARS)]));
+  const graph = scene.present("graph");
+  assert.deepEqual(graph.lanes.map(({ items }) => Array.from(items)), [[0, 2], [1, 3]]);
+  assert.deepEqual(graph.itemsOf(7), [0, 2]);
+  // What matches no node of the graph is of none.
+  assert.deepEqual(graph.itemsOf(0xffffffff), []);
+  assert.equal(scene.side("stream"), undefined);
+  assert.deepEqual(scene.names, ["graph", "stream"]);
+});
+
+test("spans of a node in a body belong to the nodes around it too", () => {
+  const payload = timelinePayload([side("graph", BARS)]);
+  Object.assign(payload, { nested_node: Uint32Array.of(8, 5), nested_holder: Uint32Array.of(5, 4) });
+  const graph = new TimelineScene(payload).present("graph");
+  assert.deepEqual([8, 5, 4].map((id) => graph.itemsOf(id)), [[1], [1], [1]]);
+});
+
+test("the gap at a time", () => {
+  const gaps = { gap_start_ns: Float64Array.of(100, 250), gap_end_ns: Float64Array.of(200, 300) };
+  const graph = new TimelineScene(timelinePayload([side("graph", BARS, {}, gaps)])).present("graph");
+  assert.deepEqual(graph.gapAt(150), [100, 200]);
+  assert.deepEqual(graph.gapAt(250), [250, 300]);
+  assert.equal(graph.gapAt(50), null);
+  assert.equal(graph.gapAt(1_000), null);
+});
+
+test("host calls are in order, those of the driver among those of operations", () => {
+  const calls = {
+    host_start_ns: Float64Array.of(10, 30, NaN, 5), host_duration_ns: Float64Array.of(1, 1, NaN, 1),
+    call_start_ns: Float64Array.of(20), call_end_ns: Float64Array.of(28), call_name: Uint32Array.of(0),
+  };
+  const stream = new TimelineScene(timelinePayload([side("stream", BARS, {}, calls)])).present("stream");
+  assert.deepEqual(stream.calls.map(({ start, item }) => [start, item]), [[5, 3], [10, 0], [20, -1], [30, 1]]);
+});
+
+test("the same launches of a recording that has grown are the same picture", () => {
+  const one = (/** @type {object} */ facts) => new TimelineScene(timelinePayload([side("graph", BARS, facts)]));
+  assert.ok(one({ ordinal: 3 }).shows(one({ ordinal: 3, count: 99 })));
+  assert.ok(!one({ ordinal: 3 }).shows(one({ ordinal: 4 })));
+  assert.ok(!one({ mode: "median" }).shows(one({ mode: "one" })));
+});
+
+test("the first that reaches is found, whatever the place", () => {
+  for (let count = 0; count < 20; count++) {
+    for (let first = 0; first <= count; first++) assert.equal(firstFrom(count, (at) => at >= first), first);
+  }
+});
+
+test("the first span that ends after a time", () => {
+  const graph = new TimelineScene(timelinePayload([side("graph", BARS)])).present("graph");
+  const { items } = graph.lanes[0];
+  assert.deepEqual([0, 100, 101, 250, 251].map((ns) => firstAfter(graph, items, ns)), [0, 0, 1, 1, 2]);
+});
+
+test("a lane of a stack is of one launch", () => {
+  const launches = [{ ordinal: 4 }, { ordinal: 9 }];
+  const stack = new TimelineScene(timelinePayload([side("graph", BARS, { mode: "all", depth: 2, launches })])).present("graph");
+  assert.deepEqual([0, 1, 2, 3].map((lane) => launchOf(stack, lane)?.ordinal), [4, 4, 9, 9]);
+  const alone = new TimelineScene(timelinePayload([side("graph", BARS)])).present("graph");
+  assert.equal(launchOf(alone, 0), null);
+});
