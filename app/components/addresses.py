@@ -9,6 +9,7 @@ from typing import Literal, get_args
 from urllib.parse import parse_qs, quote, urlencode
 
 from gviz.app.components.dag_options import FOLDINGS, LAYOUTS, OVERLAY_NAMES
+from gviz.app.components.node_list import parse_ids, write_ids
 
 RUNS, RUN, GRAPH, REPORT, BENCH = "/", "/run", "/graph", "/report", "/bench"
 COMPARE, TREND, RANKS = "/compare", "/trend", "/ranks"
@@ -125,7 +126,6 @@ def parse_query(search: str | None) -> Query:
     """Return the meaning of ``?file=...&graph=...``; a malformed number counts as absent."""
     given = parse_qs((search or "").lstrip("?"))
     fields = {k: v[0] for k, v in given.items()}
-    nodes = (parse_id(part) for part in fields.get("node", "").split(","))
     colour, layout, folding = (fields.get(name) for name in ("colour", "layout", "fold"))
     return Query(
         file=fields.get("file"),
@@ -135,7 +135,7 @@ def parse_query(search: str | None) -> Query:
         launches=parse_launches(fields.get("launch")),
         order=parse_order(fields.get("order")),
         stream_launch_id=parse_id(fields.get("stream")),
-        node_ids=tuple(n for n in nodes if n is not None),
+        node_ids=parse_ids(fields.get("node", "")),
         colour=colour if colour in OVERLAY_NAMES else None,
         layout=layout if layout in LAYOUTS else None,
         folding=folding if folding in FOLDINGS else None,
@@ -266,7 +266,7 @@ class Addresses:
         node_ids: Iterable[int] = (),
     ) -> str:
         """Return the address of a file's ranks side by side: a graph, a launch, nodes selected."""
-        nodes = ",".join(str(n) for n in node_ids)
+        nodes, _ = write_ids(list(node_ids))
         given = {"file": file, "graph": graph_id, "launch": ordinal, "node": nodes or None}
         asked = urlencode({k: v for k, v in given.items() if v is not None}, safe=",")
         return self.prefix + f"{RANKS}?{asked}".lstrip("/")
@@ -290,8 +290,11 @@ class Addresses:
         opened: Iterable[str] = (),
         baseline: Baseline | None = None,
     ) -> str:
-        """Return the address of a graph's page: nodes selected, bodies open, against a baseline."""
-        given = {"node": ",".join(str(n) for n in node_ids), "open": ",".join(opened)}
+        """Return the address of a graph's page: nodes selected, bodies open, against a baseline.
+
+        Of more nodes than an address has room for (:func:`write_ids`) it has the first.
+        """
+        given = {"node": write_ids(list(node_ids))[0], "open": ",".join(opened)}
         more: dict[str, object] = {k: v for k, v in given.items() if v}
         return self._page(GRAPH, file=file, graph=graph_id, **more, **baseline_fields(baseline))
 
@@ -370,4 +373,4 @@ class Addresses:
         return self.prefix + path + (f"?{query}" if query else "")
 
     def _page(self, path: str, **query: object) -> str:
-        return self.prefix + path.lstrip("/") + "?" + urlencode(query)
+        return self.prefix + path.lstrip("/") + "?" + urlencode(query, safe=",")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
+import numpy as np
 from dash import dcc, html
 from dash.development.base_component import Component
 
 from gviz.analysis import OUTSIDE, NodeRef
-from gviz.app.components import Addresses, counted, integer
+from gviz.app.components import Addresses, counted, integer, write_ids
 from gviz.app.views import open_id
 from gviz.cuda import node_type_name
 from gviz.model import GraphTree, TreeNode, nested_ranges
@@ -18,8 +19,8 @@ from gviz.recording import rows
 #: What nodes may have in common: kernel name, node type, innermost NVTX range, range around them.
 Grouping = Literal["name", "kind", "range", "nesting"]
 
-#: Nodes of a link: as many as the graph page keeps in its address (dash/history.js).
-MOST_LINKED = 100
+#: Bodies that a link opens: each is drawn with all its nodes.
+MOST_OPENED = 100
 _MEANING = "Show them selected in the graph"
 
 
@@ -56,12 +57,12 @@ class NodeLinks:
     def nodes(self, refs: Iterable[NodeRef], count: int | None = None) -> Component:
         """Return a link to several nodes, each once; ``count``: how many they are a part of."""
         found = list(dict.fromkeys(refs))
-        linked = found[:MOST_LINKED]
+        linked = self._fit(self._indices_of(found))
         whole = max(len(found), count or 0)
         text = counted(whole, "node")
         if len(linked) < whole:
             text = f"{integer(len(linked))} of {text}"
-        return self._link(text, linked)
+        return dcc.Link(text, href=self._address(linked), title=_MEANING)
 
     def edge(self, dependency: NodeRef, dependent: NodeRef) -> Component:
         """Return a link to the two ends of an edge, by their ids."""
@@ -75,8 +76,10 @@ class NodeLinks:
         found = self._groups[by].get(value, [])
         if not found:
             return value
-        said = f"{_MEANING}: the first {MOST_LINKED}" if len(found) > MOST_LINKED else _MEANING
-        return dcc.Link(value, href=self._address(found[:MOST_LINKED]), title=said)
+        linked = self._fit(found)
+        more = len(linked) < len(found)
+        said = f"{_MEANING}: the first {integer(len(linked))}" if more else _MEANING
+        return dcc.Link(value, href=self._address(linked), title=said)
 
     def _group(self, by: Grouping) -> dict[str, list[int]]:
         found: dict[str, list[int]] = {}
@@ -104,22 +107,33 @@ class NodeLinks:
         return dcc.Link(self._tree.path_of(at), href=self._addresses.graph(self._file, graph_id))
 
     def _link(self, children: object, refs: Sequence[NodeRef]) -> Component:
-        found = [index for ref in refs if (index := self._index_of(ref)) is not None]
-        return dcc.Link(children, href=self._address(found), title=_MEANING)
+        return dcc.Link(children, href=self._address(self._indices_of(refs)), title=_MEANING)
+
+    def _indices_of(self, refs: Sequence[NodeRef]) -> list[int]:
+        return [index for ref in refs if (index := self._index_of(ref)) is not None]
 
     def _index_of(self, ref: NodeRef) -> int | None:
         level = self._level.get(ref.graph_id)
         key = None if level is None else self._tree.key_in(level, ref.node_id)
         return None if key is None else self._tree.index_of(key)
 
+    def _fit(self, indices: Sequence[int]) -> Sequence[int]:
+        """Return the first of the nodes: as many as one address selects and opens."""
+        keys = self._tree.key[np.asarray(indices, np.int64)]
+        fitting = indices[: write_ids(keys.tolist())[1]]
+        holders = self._tree.holder[np.asarray(fitting, np.int64)]
+        opened, first = np.unique(holders, return_index=True)
+        beginnings = np.sort(first[opened >= 0])
+        return fitting[: beginnings[MOST_OPENED]] if len(beginnings) > MOST_OPENED else fitting
+
     def _address(self, indices: Sequence[int]) -> str:
         """Return the graph page with nodes selected, and the bodies around them open."""
         tree = self._tree
+        at = np.asarray(indices, np.int64)
         around: dict[str, None] = {}
-        for index in indices:
-            holder = int(tree.holder[index])
+        for start in dict.fromkeys(tree.holder[at].tolist()):
+            holder = start
             while holder >= 0:
                 around[open_id(int(tree.key[holder]))] = None
                 holder = int(tree.holder[holder])
-        keys = [int(tree.key[index]) for index in indices]
-        return self._addresses.graph(self._file, tree.graph.graph_id, keys, around)
+        return self._addresses.graph(self._file, tree.graph.graph_id, tree.key[at].tolist(), around)

@@ -12,14 +12,14 @@ import * as csv from "../core/csv.js";
 import { canvasOf, closest } from "../core/dom.js";
 import * as format from "../core/format.js";
 import { lastTouched } from "../core/last_touched.js";
+import * as nodeList from "../core/node_list.js";
+import * as selectionNote from "../page/selection_note.js";
 import { loadRows } from "./grid.js";
 import * as pageHistory from "./history.js";
 import { noUpdate, present, propsOf, setPresent as set } from "./props.js";
 
 const GROUP = "compare-page";
 const VIEWS = ["compare-dag", "compare-timeline"];
-/** More selected nodes would make an address that nobody can send. */
-const MOST_NODES = 100;
 const TABLE = "compare-table";
 /** AG Grid's words for a selection that its user makes. */
 const BY_READER = new Set(["rowClicked", "spaceKey", "keyboardSelectAll", "checkboxSelected"]);
@@ -28,16 +28,17 @@ const BY_READER = new Set(["rowClicked", "spaceKey", "keyboardSelectAll", "check
 let touched = () => null;
 
 /**
- * Write one field of the address; null: it says nothing of it.
- * @param {Record<string, any>} fields
+ * Write fields of the address; null: it says nothing of it.
+ * @param {Record<string, any>} fields @param {number[]} [selected] nodes, where they changed
  */
-function keep(fields) {
+function keep(fields, selected) {
   if (!present("compare-body")) return;
   const query = new URLSearchParams(window.location.search);
   for (const [name, value] of Object.entries(fields)) {
     if (value === null || value === "") query.delete(name);
     else query.set(name, value);
   }
+  if (selected) selectionNote.tell(nodeList.put(query, selected), selected.length);
   pageHistory.keep(query);
 }
 
@@ -295,7 +296,7 @@ export function listen() {
       if (view === touched() || !selected.length) continue;
       canvasOf(view)?.gvizShow?.(selected[0]);
     }
-    keep({ node: selected.slice(0, MOST_NODES).join(",") });
+    keep({}, selected);
     withTable((api) => {
       const about = new Set(api.getSelectedRows().flatMap(keysOf));
       // What the table itself asked for is marked already.

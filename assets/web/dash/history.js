@@ -8,6 +8,8 @@
  * Pages are counted as they are asked for, and the server says with each which it is: until the
  * last one is there, what the page shown still reports is no choice for the address.
  */
+import * as nodeList from "../core/node_list.js";
+import * as selectionNote from "../page/selection_note.js";
 import { noUpdate, propsOf, set } from "./props.js";
 
 /** Parameters whose change is a step back button goes over, and their values when absent. */
@@ -208,7 +210,8 @@ export function remember(
   }
   if (before.get("baseline") !== view.asked_baseline) return noUpdate();
   const query = new URLSearchParams({ file: view.file, graph: view.graph });
-  if (selected && selected.length > 0) query.set("node", selected.slice(0, 100).join(","));
+  const nodes = selected || [];
+  selectionNote.tell(nodeList.put(query, nodes), nodes.length);
   setLaunches(query, launch, streamLaunch, order);
   if (colour) query.set("colour", colour);
   if (layout && (before.has("layout") || drawn === layout)) query.set("layout", layout);

@@ -2,6 +2,7 @@
 import * as bus from "../core/bus.js";
 import { closest } from "../core/dom.js";
 import * as payloads from "../core/payload.js";
+import * as selectionNote from "../page/selection_note.js";
 import { loadRows } from "./grid.js";
 import * as pageHistory from "./history.js";
 import * as pageInspector from "./inspector.js";
@@ -152,6 +153,7 @@ let made = "";
 export function title(text) {
   document.title = text;
   const address = window.location.pathname + window.location.search;
+  if (address !== made) selectionNote.clear();
   if (address !== made && !window.location.hash) document.getElementById("page")?.scrollTo(0, 0);
   made = address;
   return noUpdate();

@@ -1,11 +1,11 @@
 /** The Ranks page: its choices and its selection in the address, the theme of its timeline. */
 import { closest } from "../core/dom.js";
+import * as nodeList from "../core/node_list.js";
+import * as selectionNote from "../page/selection_note.js";
 import * as pageHistory from "./history.js";
 import { noUpdate, present, propsOf, setPresent } from "./props.js";
 
 const VIEW = "ranks-timeline";
-/** More selected nodes would make an address that nobody can send. */
-const MOST_NODES = 100;
 
 /**
  * Another launch or graph was chosen: another page. What is selected stays with the graph.
@@ -56,8 +56,7 @@ export function listen() {
   document.addEventListener("gviz-select", (event) => {
     if (!present("ranks-body")) return;
     const query = new URLSearchParams(window.location.search);
-    if (event.detail.length) query.set("node", event.detail.slice(0, MOST_NODES).join(","));
-    else query.delete("node");
+    selectionNote.tell(nodeList.put(query, event.detail), event.detail.length);
     pageHistory.keep(query);
   });
 }

@@ -6,9 +6,8 @@
  *   fold: string, open: string[], edges: string, buffer: string|null,
  *   panel: string}} State
  */
-
-/** More selected nodes would make an address that nobody can send. */
-const MOST_NODES = 100;
+import * as nodeList from "../core/node_list.js";
+import * as selectionNote from "../page/selection_note.js";
 
 /** What the address asks for; absent where it says nothing. */
 export function read() {
@@ -20,6 +19,7 @@ export function write(state) {
   // In full: inside a notebook the file is a frame whose base is the notebook's address.
   const [page] = window.location.href.split("#");
   window.history.replaceState(null, "", `${page}#${textOf(state)}`);
+  selectionNote.tell(nodeList.write(state.node).kept, state.node.length);
 }
 
 /** What a fragment asks for. @param {string} fragment @returns {Partial<State>} */
@@ -32,7 +32,7 @@ export function parse(fragment) {
   }
   const [graph, node, buffer, open] = ["graph", "node", "buffer", "open"].map((name) => query.get(name));
   if (graph !== null && /^\d{1,15}$/.test(graph)) found.graph = Number(graph);
-  if (node !== null) found.node = node.split(",").filter((id) => /^\d{1,15}$/.test(id)).map(Number);
+  if (node !== null) found.node = nodeList.read(node);
   if (buffer !== null && /^[0-9a-f]{1,16}(\.[0-9a-f]{1,16})?$/.test(buffer)) found.buffer = buffer;
   if (open !== null) found.open = open.split(",").filter(Boolean);
   return found;
@@ -41,7 +41,7 @@ export function parse(fragment) {
 /** A state as a fragment. @param {State} state */
 export function textOf(state) {
   const query = new URLSearchParams({ graph: String(state.graph) });
-  if (state.node.length) query.set("node", state.node.slice(0, MOST_NODES).join(","));
+  nodeList.put(query, state.node);
   for (const name of /** @type {const} */ (["launch", "colour", "layout"])) {
     if (state[name]) query.set(name, state[name]);
   }

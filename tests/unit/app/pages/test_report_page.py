@@ -14,14 +14,15 @@ from app_tree import by_id, links, texts, walk
 from bare_recordings import BARE
 from evil_recordings import write_cyclic_recording, write_evil_recording
 from memory_recordings import write_memory_recording
-from recordings import write_loop_recording
+from recordings import Shape, Work, write_loop_recording, write_recording
 
 from gviz.analysis.advice import Ignored
 from gviz.app.components.addresses import Addresses, parse_query
 from gviz.app.files.kept import Kept
 from gviz.app.files.library import Library
 from gviz.app.files.open_recording import OpenRecording
-from gviz.app.pages.report.node_links import MOST_LINKED, NodeLinks
+from gviz.app.pages.report import node_links
+from gviz.app.pages.report.node_links import NodeLinks
 from gviz.app.pages.report.page import show_report
 from gviz.app.pages.report.reports import Reports
 from gviz.app.server.application import render_page
@@ -90,14 +91,14 @@ def test_findings_have_gain_fix_evidence_and_source(decode_body: object) -> None
 
 def test_ledger_adds_up_on_the_page(decode_body: object) -> None:
     said = texts(decode_body)
-    for expected in ("919 µs", "158 µs", "1.08 ms", "291 µs", "100 of 304 nodes"):
+    for expected in ("919 µs", "158 µs", "1.08 ms", "291 µs", "304 nodes"):
         assert expected in said, expected
 
 
 def test_every_link_selects_nodes_that_are_there(decode: Library, decode_body: object) -> None:
     found = selected(decode_body)
     assert len(found) > 20
-    assert all(0 < len(nodes) <= MOST_LINKED for nodes in found)
+    assert all(found)
     assert {n for nodes in found for n in nodes} <= set(range(320))
 
 
@@ -163,7 +164,7 @@ def test_totals_lead_to_the_nodes_they_are_of(decode: Library, decode_body: obje
             link = to_nodes.alike(by, value)
             nodes = parse_query(link.href.partition("?")[2]).node_ids
             # Nothing loops here, and every node has a time.
-            assert len(nodes) == min(executions, MOST_LINKED), (by, value)
+            assert len(nodes) == executions, (by, value)
 
 
 @pytest.mark.parametrize("name", sorted(BARE))
@@ -255,3 +256,32 @@ def test_link_to_nodes_in_a_body_opens_it(tmp_path: Path) -> None:
     assert query["open"] == ["n1002"]
     level = next(i for i, x in enumerate(report.tree.levels) if x.graph.graph_id == 2)
     assert query["node"] == [str(report.tree.key_in(level, inner.node_id))]
+
+
+def test_link_selects_as_many_nodes_as_an_address_has_room_for(tmp_path: Path) -> None:
+    names = ("even_kernel", "odd_kernel") * 1300
+    works = [Work(name, 2_000, (at - 1,) if at else ()) for at, name in enumerate(names)]
+    shape = Shape("turns", tuple(works))
+    library = Library([write_recording(tmp_path / "turns.gviz", shape, launches=1)])
+    file = library.files()[0]
+    report = Patient().find(file, file.version, 1)
+    to_nodes = NodeLinks("turns", report.tree, report.ranges, ADDRESSES)
+    every = to_nodes.alike("kind", "KERNEL")
+    assert len(selected(every)[0]) == 2600
+    even = to_nodes.alike("name", "even_kernel")
+    keys = report.tree.key.tolist()
+    assert selected(even) == [tuple(keys[0:2400:2])]
+    assert even.title.endswith("the first 1\u202f200")
+
+
+def test_link_opens_a_few_bodies_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    library = Library([write_loop_recording(tmp_path / "loop.gviz")])
+    file = library.files()[0]
+    report = Patient().find(file, file.version, 1)
+    to_nodes = NodeLinks("loop", report.tree, report.ranges, ADDRESSES)
+    everywhere = selected(to_nodes.alike("kind", "KERNEL"))[0]
+    holders = dict(zip(report.tree.key.tolist(), report.tree.holder.tolist(), strict=True))
+    inside = [at for at, key in enumerate(everywhere) if holders[key] >= 0]
+    assert inside
+    monkeypatch.setattr(node_links, "MOST_OPENED", 0)
+    assert selected(to_nodes.alike("kind", "KERNEL"))[0] == everywhere[: inside[0]]

@@ -1,0 +1,97 @@
+"""Selections of hundreds of nodes: the address keeps them, or the page says how many it keeps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import Page
+from recordings import FIRST_NODE_ID, Shape, Work, write_recording
+from waiting import eventually
+
+from gviz.app.html_file.file import write_html
+
+if TYPE_CHECKING:
+    from conftest import GraphPage, Serve, Site
+
+pytestmark = pytest.mark.browser
+
+#: Nodes one after the other, then nodes of two names in turn.
+ROW, TURNS = 400, 1_300
+IN_A_ROW = list(range(FIRST_NODE_ID, FIRST_NODE_ID + ROW))
+IN_TURN = list(range(FIRST_NODE_ID + ROW, FIRST_NODE_ID + ROW + 2 * TURNS, 2))
+#: What 6,000 characters have room for: four digits and a comma each.
+KEPT = IN_TURN[:1_200]
+KERNELS = "graph?file=chain&graph=1&table=kernels"
+
+
+@pytest.fixture(scope="module")
+def chain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    names = ["row_kernel"] * ROW + ["even_kernel", "odd_kernel"] * TURNS
+    works = [Work(name, 2_000, (at - 1,) if at else ()) for at, name in enumerate(names)]
+    path = tmp_path_factory.mktemp("selection") / "chain.gviz"
+    return write_recording(path, Shape("chain", tuple(works)), launches=1)
+
+
+@pytest.fixture(scope="module")
+def site(serve: Serve, chain: Path) -> Site:
+    return serve(chain)
+
+
+def select(graph_page: GraphPage, site: Site, name: str, nodes: list[int]) -> None:
+    """Select all nodes of a kernel name."""
+    graph_page.open(site, KERNELS)
+    graph_page.page.locator(f"#kernels [row-id='name {name}'] [col-id=name]").click()
+    expect(graph_page, nodes)
+
+
+def expect(graph_page: GraphPage, nodes: list[int]) -> None:
+    """Wait until both canvases show the nodes, no more and no fewer, as selected."""
+    graph_page.wait_until(
+        lambda: all(sorted(graph_page.state(v)["selected"]) == nodes for v in ("dag", "timeline")),
+        f"{len(nodes)} nodes selected",
+    )
+
+
+def test_selection_of_hundreds_is_there_after_a_reload(graph_page: GraphPage, site: Site) -> None:
+    select(graph_page, site, "row_kernel", IN_A_ROW)
+    page = graph_page.page
+    wanted = f"node={IN_A_ROW[0]}-{IN_A_ROW[-1]}"
+    graph_page.wait_until(lambda: wanted in page.url, "all of them in the address")
+    page.reload()
+    graph_page.wait()
+    expect(graph_page, IN_A_ROW)
+    assert wanted in page.url
+    assert not page.locator("#selection-note").is_visible()
+
+
+def test_page_says_how_much_of_a_selection_its_address_holds(
+    graph_page: GraphPage, site: Site
+) -> None:
+    select(graph_page, site, "even_kernel", IN_TURN)
+    page = graph_page.page
+    page.locator("#selection-note", has_text="room for 1,200 nodes of 1,300 nodes").wait_for()
+    page.reload()
+    graph_page.wait()
+    expect(graph_page, KEPT)
+    assert not page.locator("#selection-note").is_visible()
+
+
+def test_saved_file_keeps_them_too(page: Page, chain: Path) -> None:
+    output = chain.with_suffix(".html")
+    write_html(chain, output, [1], overwrite=True)
+
+    def selected() -> list[int]:
+        state = page.evaluate("document.querySelector('#dag canvas')?.gvizState() ?? {}")
+        return sorted(state.get("selected", []))
+
+    page.goto(f"{output.as_uri()}#graph=1&node={IN_A_ROW[0]}-{IN_A_ROW[-1]}")
+    eventually(lambda: selected() == IN_A_ROW, "a run of nodes selected")
+    page.goto("about:blank")
+    page.goto(f"{output.as_uri()}#graph=1&node={','.join(map(str, IN_TURN))}")
+    eventually(lambda: selected() == IN_TURN, "a long list of nodes selected")
+    page.locator("#selection-note", has_text="room for 1,200 nodes of 1,300 nodes").wait_for()
+    page.reload()
+    eventually(lambda: selected() == KEPT, "what the address holds selected")
+    assert not page.locator("#selection-note").is_visible()
