@@ -14,6 +14,7 @@ import threading
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -192,6 +193,27 @@ def start(*arguments: str | Path) -> tuple[subprocess.Popen[str], str]:
         if found := re.search(r"open (http://\S+)", line):
             return process, found[1]
     raise AssertionError(f"no address was printed; exit code {process.wait()}")
+
+
+@pytest.mark.installed
+def test_demo_serves_every_bundled_recording() -> None:
+    process, url = start("demo", "--port", "0", "--no-browser")
+    try:
+        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        with opener.open(url) as answer:
+            assert answer.status == 200
+        with opener.open(f"{url.split('?')[0]}payload/state") as answer:
+            served = json.load(answer)["files"]
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert process.returncode == 0, err
+    assert "Traceback" not in err
+    bundled = [f.name for f in (files("gviz.assets") / "recordings").iterdir()]
+    names = {name.removesuffix(".gviz") for name in bundled if name.endswith(".gviz")}
+    assert len(names) >= 12
+    assert {key: file["gone"] for key, file in served.items()} == dict.fromkeys(names, "")
 
 
 @pytest.mark.thorough
