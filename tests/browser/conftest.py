@@ -40,6 +40,10 @@ class Site:
         page.goto(self.address(path))
 
 
+#: Containers run as root, where Chromium's sandbox cannot start. One process draws all pages of a
+#: server: starting one a page takes as long as a page of Dash.
+_ARGUMENTS = ["--no-sandbox", "--process-per-site", "--renderer-process-limit=1"]
+
 Serve = Callable[..., Site]
 
 
@@ -66,8 +70,7 @@ def serve() -> Iterator[Serve]:
 def browser(chromium: str) -> Iterator[Browser]:
     """One Chromium for all tests."""
     with sync_playwright() as playwright:
-        # Containers run as root, where Chromium's sandbox cannot start.
-        opened = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        opened = playwright.chromium.launch(executable_path=chromium, args=_ARGUMENTS)
         yield opened
         opened.close()
 
@@ -91,9 +94,17 @@ def console_may_say() -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def window(browser: Browser) -> Iterator[BrowserContext]:
-    """A window of 1280 x 800 for a module's pages: scripts are fetched and compiled once."""
-    with browser.new_context(**WINDOW) as context:
+def window(
+    browser: Browser, chromium: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[BrowserContext]:
+    """A window of 1280 x 800 for a module's pages: scripts are fetched and compiled once.
+
+    Its profile is on disk: Chromium keeps compiled scripts there only.
+    """
+    profile = tmp_path_factory.mktemp("profile")
+    with browser.browser_type.launch_persistent_context(
+        profile, executable_path=chromium, args=_ARGUMENTS, **WINDOW
+    ) as context:
         yield context
 
 
@@ -139,7 +150,9 @@ def page(
 
 def _forget(context: BrowserContext) -> None:
     """Close a window's pages, and forget what servers and pages have stored in it."""
-    for page in context.pages:
+    # A browser whose last page is closed would end.
+    context.new_page()
+    for page in context.pages[:-1]:
         if page.url.startswith(("http", "file")):
             page.evaluate("localStorage.clear()")
         page.close()

@@ -135,13 +135,15 @@ def test_graph_with_a_baseline_is_accessible(graph_page: GraphPage, site: Site, 
 
 
 @pytest.mark.parametrize(
-    ("file", "width"), [("small", 1400), ("small", 700), ("detailed", 1400), ("loop", 1400)]
+    ("file", "widths"), [("small", (1400, 700)), ("detailed", (1400,)), ("loop", (1400,))]
 )
-def test_report_is_accessible(page: Page, site: Site, file: str, width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 9000})
+def test_report_is_accessible(page: Page, site: Site, file: str, widths: tuple[int, ...]) -> None:
+    page.set_viewport_size({"width": widths[0], "height": 9000})
     site.open(page, f"report?file={file}&graph=1")
     page.locator("#report-device").wait_for()
-    expect_accessible(page)
+    for width in widths:
+        page.set_viewport_size({"width": width, "height": 9000})
+        expect_accessible(page)
 
 
 def _help(page: Page) -> None:

@@ -46,13 +46,24 @@ class Large:
         return FIRST_NODE_ID + BEFORE + LAYER * (self.layers // 2) + GATE
 
 
-@pytest.fixture(scope="module", params=[1_333, 6_666], ids=["20,000", "100,000"])
-def large(
-    serve: Serve, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+@pytest.fixture(scope="module")
+def large(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Large]:
+    """100,000 nodes."""
+    yield from _large(serve, tmp_path_factory, layers=6_666)
+
+
+@pytest.fixture(scope="module")
+def smaller(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Large]:
+    """20,000 nodes: as many as are drawn in layers too."""
+    yield from _large(serve, tmp_path_factory, layers=1_333)
+
+
+def _large(
+    serve: Serve, tmp_path_factory: pytest.TempPathFactory, *, layers: int
 ) -> Iterator[Large]:
     path = tmp_path_factory.mktemp("large") / "large.gviz"
-    write_recording(path, transformer_shape(request.param), launches=1)
-    yield Large(serve(path), "large", request.param)
+    write_recording(path, transformer_shape(layers), launches=1)
+    yield Large(serve(path), "large", layers)
     path.unlink()
 
 
@@ -69,7 +80,11 @@ def choose(graph_page: GraphPage, box: str, option: str) -> None:
     graph_page.page.get_by_role("option", name=option, exact=True).click()
 
 
-def test_layouts_colours_and_folds(graph_page: GraphPage, large: Large) -> None:
+@pytest.mark.parametrize("size", ["large", "smaller"])
+def test_layouts_colours_and_folds(
+    graph_page: GraphPage, request: pytest.FixtureRequest, size: str
+) -> None:
+    large: Large = request.getfixturevalue(size)
     graph_page.open(large.site, large.path)
     state = graph_page.state("dag")
     assert (state["layout"], state["level"]) == ("lanes", "far")

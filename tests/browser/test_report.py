@@ -77,22 +77,28 @@ def test_charts_are_drawn_and_follow_the_theme(page: Page, site: Site) -> None:
     eventually(lambda: colour() == "rgb(228, 233, 239)", "the dark theme")
 
 
-@pytest.mark.parametrize("width", [700, 1280, 2560])
-def test_nothing_runs_over_the_window(page: Page, site: Site, width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 900})
+def test_nothing_runs_over_the_window(page: Page, site: Site) -> None:
+    page.set_viewport_size({"width": 2560, "height": 900})
     open_report(page, site)
     eventually(lambda: page.locator(".gv-chart .bglayer").count() == CHARTS, "charts drawn")
     main = page.locator("#page")
-    assert main.evaluate("e => e.scrollWidth <= e.clientWidth")
     words = page.locator(".gv-chart .ytick text, .gv-chart .textpoint")
-    over = words.evaluate_all(
-        """all => all.filter(e => {
-             const box = e.closest('.gv-chart').getBoundingClientRect();
-             const own = e.getBoundingClientRect();
-             return own.left < box.left - 1 || own.right > box.right + 1;
-           }).map(e => e.textContent)"""
-    )
-    assert over == []
+
+    def over() -> list[str]:
+        found: list[str] = words.evaluate_all(
+            """all => all.filter(e => {
+                 const box = e.closest('.gv-chart').getBoundingClientRect();
+                 const own = e.getBoundingClientRect();
+                 return own.left < box.left - 1 || own.right > box.right + 1;
+               }).map(e => e.textContent)"""
+        )
+        return found
+
+    for width in (2560, 1280, 700):
+        page.set_viewport_size({"width": width, "height": 900})
+        # Charts are drawn anew a moment after the window has another size.
+        eventually(lambda: main.evaluate("e => e.scrollWidth <= e.clientWidth"), f"fits {width}")
+        eventually(lambda: over() == [], f"no word runs over its chart at {width}")
 
 
 def test_contents_lead_to_the_parts_without_a_new_page(page: Page, site: Site) -> None:
