@@ -21,6 +21,7 @@ interface RequestInit {
 
 /** AG Grid's, as far as it is used. */
 interface GridApi {
+  isDestroyed(): boolean;
   addEventListener(name: string, listener: (event: any) => void): void;
   removeEventListener(name: string, listener: (event: any) => void): void;
   forEachNode(visit: (row: GridRow) => void): void;

@@ -110,7 +110,8 @@ def test_node_of_a_body_is_shown_by_every_view(graph_page: GraphPage, site: Site
     shown = graph_page.inspected()
     assert "in body 0 of node 2" in shown
     assert "4 turns" in shown
-    assert graph_page.selected_rows() == [STEP]
+    # The table follows once the selection rests.
+    graph_page.wait_until(lambda: graph_page.selected_rows() == [STEP], "row selected")
     assert graph_page.state("timeline")["selected"] == [STEP]
     boxes = graph_page.page.evaluate("document.querySelector('#timeline canvas').gvizState()")
     assert boxes["spansOfSelected"] == TURNS

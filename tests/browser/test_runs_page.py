@@ -179,7 +179,8 @@ def drop(page: Page, path: Path) -> None:
 
 
 def choose(page: Page, *paths: Path) -> None:
-    """Choose files as a person does who has no mouse."""
+    """Choose files as a person does who has no mouse, once the runs are shown."""
+    card(page, "fork-join 3x4").wait_for()
     button = page.get_by_role("button", name="Open files…")
     button.focus()
     with page.expect_file_chooser() as chooser:

@@ -111,6 +111,8 @@ function watch(api) {
  * @param {GridApi} api @param {number[]} ids
  */
 function markRows(api, ids) {
+  // The page may have gone while its rows were on their way.
+  if (api.isDestroyed()) return;
   const chosen = new Set(ids);
   /** @type {GridRow[]} */
   const found = [];
