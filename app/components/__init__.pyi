@@ -52,6 +52,7 @@ from gviz.app.components.pane_bars import panes as panes
 from gviz.app.components.pane_bars import split as split
 from gviz.app.components.pareto_chart import pareto as pareto
 from gviz.app.components.parts import Parts as Parts
+from gviz.app.components.parts import made_by_browser as made_by_browser
 from gviz.app.components.quantity import MISSING as MISSING
 from gviz.app.components.quantity import address as address
 from gviz.app.components.quantity import byte_size as byte_size

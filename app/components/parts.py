@@ -8,6 +8,7 @@ Link.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -102,13 +103,40 @@ class Parts:
         return place
 
 
+def made_by_browser(content: Any) -> Any:
+    """Return components whose content the browser makes, all but what only Dash can.
+
+    Dash's renderer asks each of its components at every change of any: a page of 1,500 takes it
+    seconds. A component without such content stays, and its parts stand in ``data-parts`` until
+    assets/web/dash/links.js has made elements of them.
+    """
+    if isinstance(content, (list, tuple)):
+        return [made_by_browser(child) for child in content]
+    if not isinstance(content, Component) or content._namespace != "dash_html_components":
+        return content
+    children = getattr(content, "children", None)
+    if not isinstance(children, (Component, list, tuple)):
+        return content  # empty, or a text
+    parts = Parts()
+    parts.add(content)
+    if parts.unknown:
+        content.children = made_by_browser(children)
+    else:
+        content.children = None
+        setattr(content, "data-parts", json.dumps(parts.list, ensure_ascii=False))
+    return content
+
+
 def _control(component: Component) -> tuple[str, dict[str, Any], Any]:
     props = component.to_plotly_json()["props"]
     return component._type, {k: props[k] for k in _CONTROL if k in props}, None
 
 
 def _link(component: Component) -> tuple[str, dict[str, Any], Any]:
-    return "Link", {"href": component.href}, component.children
+    given = {"href": component.href}
+    if title := getattr(component, "title", None):
+        given["title"] = title
+    return "Link", given, component.children
 
 
 _CONVERTED: dict[str, Callable[[Component], tuple[str, dict[str, Any], Any]]] = {

@@ -23,6 +23,7 @@ from gviz.app.components import (
     build_first_page,
     build_header,
     build_shell,
+    made_by_browser,
     message,
 )
 from gviz.app.files import Library, sentence_of
@@ -228,7 +229,8 @@ def _add_report(app: dash.Dash, library: Library, addresses: Addresses, reports:
     """Fill the Report page when its analysis is made; until then the page asks again."""
 
     def fill(asked: int | None, view: dict[str, Any]) -> tuple[Any, Any]:
-        return show_report(library, reports, view, asked or 0, addresses)
+        body, again = show_report(library, reports, view, asked or 0, addresses)
+        return made_by_browser(body), again
 
     add: Any = app.callback
     add(

@@ -125,6 +125,20 @@ def test_evil_names_stay_text(page: Page, site: Site) -> None:
     assert page.locator(".gv-chart a[href]").count() == 0
 
 
+def test_dash_keeps_few_components_of_a_report(page: Page, site: Site) -> None:
+    """Its renderer asks each at every change: 1,500 held a click up for seconds."""
+    open_report(page, site)
+    page.locator("#report-device").wait_for()
+    assert page.locator("[data-handed]").count() > 10
+    assert page.locator("[data-parts]").count() == 0
+    kept = page.evaluate(
+        """() => [...document.querySelectorAll('#report-body *')]
+          .filter(e => Object.keys(e).some(key => key.startsWith('__reactFiber'))).length"""
+    )
+    assert kept < 300
+    assert page.locator("#report-body *").count() > 1000
+
+
 def test_graph_that_is_none_is_said(page: Page, site: Site) -> None:
     site.open(page, "report?file=loop&graph=2")
     expect(page.get_by_role("alert")).to_contain_text("There is no report.")

@@ -63,8 +63,8 @@ const MADE = {
     return element("input", { id, placeholder, type: "search", "aria-label": label, class: "gv-field gv-search" });
   },
 
-  Link({ href }, children) {
-    if (href) return element("a", { href }, ...children);
+  Link({ href, ...given }, children) {
+    if (href) return element("a", { href, ...given }, ...children);
     return element("span", { title: "Not in this file: gviz view shows it" }, ...children);
   },
 };

@@ -6,7 +6,6 @@ import * as bus from "../core/bus.js";
 import * as parts from "../core/parts.js";
 import * as payloads from "../core/payload.js";
 import { Inspector } from "../page/inspector.js";
-import * as pageHistory from "./history.js";
 import * as dashProps from "./props.js";
 
 const SILENT = "gviz does not answer: it was stopped, or the connection is gone.";
@@ -40,17 +39,6 @@ export async function show(source, ids) {
   }
 }
 
-/**
- * A link to another page of ours needs no new document.
- * @param {any} event
- */
-function follow(event) {
-  const link = event.target.closest?.("#inspector-body a[href]");
-  if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
-  event.preventDefault();
-  pageHistory.go(link.getAttribute("href"));
-}
-
 /** @param {string} text why nothing is shown */
 export function say(text) {
   current()?.say(text);
@@ -61,7 +49,6 @@ export const filling = () => lastFilling;
 
 /** Hear what is clicked and selected. */
 export function listen() {
-  document.addEventListener("click", follow);
   document.addEventListener("gviz-select", ({ detail }) => {
     // Other pages have selections too.
     if (!document.getElementById("inspector-body")) return;

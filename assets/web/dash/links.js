@@ -1,6 +1,7 @@
 // Joins choices and views of the graph page. Dash calls these as clientside callbacks.
 import * as bus from "../core/bus.js";
 import { closest } from "../core/dom.js";
+import { make } from "../core/parts.js";
 import * as payloads from "../core/payload.js";
 import * as selectionNote from "../page/selection_note.js";
 import { loadRows } from "./grid.js";
@@ -168,8 +169,40 @@ export function theme() {
   return dark ? "Switch to light" : "Switch to dark";
 }
 
+/**
+ * Make what stands in data-parts (gviz.app.components.parts) into elements; React leaves alone what it
+ * has not made.
+ */
+function fill() {
+  /** @type {NodeListOf<HTMLElement>} */
+  const hosts = document.querySelectorAll("[data-parts]");
+  for (const host of hosts) {
+    const parts = JSON.parse(host.dataset.parts ?? "");
+    host.removeAttribute("data-parts");
+    host.dataset.handed = "";
+    host.replaceChildren(...make(parts, parts.length - 1).childNodes);
+  }
+}
+
+/**
+ * A link to another page of ours needs no new document.
+ * @param {any} event
+ */
+function followLink(event) {
+  const link = event.target.closest?.("[data-handed] a[href], #inspector-body a[href]");
+  if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  const address = link.getAttribute("href");
+  // Another site's, or a place on this page.
+  if (!address.startsWith("/")) return;
+  event.preventDefault();
+  pageHistory.go(address);
+}
+
 /** Hear what happens on the page. */
 export function listen() {
+  const changes = { childList: true, subtree: true, attributeFilter: ["data-parts"] };
+  new MutationObserver(fill).observe(document.body, changes);
+  document.addEventListener("click", followLink);
   document.addEventListener("click", (event) => {
     const button = closest(event, "button[data-follow]");
     if (button) {
