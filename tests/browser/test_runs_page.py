@@ -179,8 +179,9 @@ def drop(page: Page, path: Path) -> None:
 
 
 def choose(page: Page, *paths: Path) -> None:
-    """Choose files as a person does who has no mouse, once the runs are shown."""
+    """Choose files as a person does who has no mouse, once the page is built: that takes focus."""
     card(page, "fork-join 3x4").wait_for()
+    page.wait_for_load_state("networkidle")
     button = page.get_by_role("button", name="Open files…")
     button.focus()
     with page.expect_file_chooser() as chooser:
