@@ -46,7 +46,7 @@ def list_modules(web: Traversable, entry: str) -> list[str]:
     def add(name: str, around: tuple[str, ...]) -> None:
         if name in around:
             raise ValueError("modules import each other: " + " > ".join((*around, name)))
-        for match in _IMPORT.finditer(_read(web, name)):
+        for match in _IMPORT.finditer(read_source(web, name)):
             source = _resolve(name, match["source"])
             if source not in found:
                 add(source, (*around, name))
@@ -64,7 +64,7 @@ def join_modules(web: Traversable, entry: str) -> str:
     ValueError
         If modules import each other in a circle, or in another form than is known here.
     """
-    parts = [_function(name, _read(web, name)) for name in list_modules(web, entry)]
+    parts = [_function(name, read_source(web, name)) for name in list_modules(web, entry)]
     return '"use strict";\n(() => {\n' + "\n".join(parts) + "\n})();\n"
 
 
@@ -91,6 +91,6 @@ def _resolve(name: str, source: str) -> str:
     return posixpath.normpath(posixpath.join(posixpath.dirname(name), source))
 
 
-def _read(web: Traversable, name: str) -> str:
-    """Return a module's text, with the line ends that a browser hashes."""
+def read_source(web: Traversable, name: str) -> str:
+    """Return a file's text, with the line ends that a browser hashes."""
     return web.joinpath(*name.split("/")).read_text(encoding="utf-8").replace("\r\n", "\n")

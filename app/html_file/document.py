@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
-from gviz.app.components import join_modules
+from gviz.app.components import join_modules, read_source
 
 #: The module that imports all of a file.
 _ENTRY = "file/main.js"
@@ -86,11 +86,8 @@ def _hash(text: str) -> str:
 
 
 def _read(name: str) -> str:
-    """Return a file of assets/web, with the line ends that the browser hashes.
-
-    That none of them ends the element it stands in is tested, not repaired here.
-    """
-    return (_web() / name).read_text(encoding="utf-8").replace("\r\n", "\n")
+    # That no file ends the element it stands in is tested, not repaired here.
+    return read_source(_web(), name)
 
 
 def _web() -> Traversable:

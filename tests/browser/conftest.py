@@ -150,9 +150,8 @@ def page(
 
 def _forget(context: BrowserContext) -> None:
     """Close a window's pages, and forget what servers and pages have stored in it."""
-    # A browser whose last page is closed would end.
-    context.new_page()
-    for page in context.pages[:-1]:
+    # Its first page stays: a browser whose last page is closed would end.
+    for page in context.pages[1:]:
         if page.url.startswith(("http", "file")):
             page.evaluate("localStorage.clear()")
         page.close()

@@ -254,7 +254,6 @@ def test_application_works_under_a_prefix(
 def test_page_is_no_wider_than_its_window(graph_page: GraphPage, site: Site, width: int) -> None:
     graph_page.page.set_viewport_size({"width": width, "height": 900})
     for path in ("", "run?file=small&run=1", f"{GRAPH}&node={NODE}"):
-        graph_page.page.goto(site.start)
-        graph_page.page.goto(site.address(path))
+        site.open(graph_page.page, path)
         graph_page.page.wait_for_selector("h1")
         assert graph_page.page.evaluate("document.documentElement.scrollWidth") <= width

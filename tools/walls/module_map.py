@@ -58,5 +58,5 @@ def _first_comment(path: Path) -> str:
     else:
         lines = re.match(r"(//.*\n)*", source)
         text = " ".join(line.strip("/ ") for line in (lines[0] if lines else "").splitlines())
-    sentence = re.match(r".*?[.:](?=\s|$)", text)
-    return sentence[0].rstrip(":") if sentence else text
+    sentence = re.match(r".*?\.(?=\s|$)", text)
+    return sentence[0] if sentence else text

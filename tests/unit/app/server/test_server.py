@@ -185,8 +185,6 @@ def start(*arguments: str | Path) -> tuple[subprocess.Popen[str], str]:
         stderr=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env={k: v for k, v in os.environ.items() if "DISPLAY" not in k},
-        # Also where the tests themselves run in the background of a shell, which ignores it.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     assert process.stderr is not None
     for line in process.stderr:
