@@ -1,4 +1,4 @@
-"""What is being done, on one line of the terminal, for work that takes seconds."""
+"""Progress on one line of the terminal, for work that takes seconds."""
 
 from __future__ import annotations
 

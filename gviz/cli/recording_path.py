@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from gviz.errors import RecordingError
 from gviz.recording import check_no_directory
 from gviz.spool import SPOOL_SUFFIX, spool_of
 
@@ -44,6 +46,35 @@ def find_source(path: Path) -> Path:
         return find_recording(path)
     except StillRunningError as error:
         return error.spool
+
+
+def find_sources(paths: Sequence[Path]) -> list[Path]:
+    """Return what ``gviz view`` opens for several paths, see :func:`find_source`.
+
+    A folder means the recordings in it. Raises as :func:`find_source`, and RecordingError for a
+    folder without any.
+    """
+    return [find_source(path) for path in _recordings_of(paths)]
+
+
+def find_recordings(paths: Sequence[Path]) -> list[Path]:
+    """Return the recordings to open for several paths, see :func:`find_recording`.
+
+    A folder means the recordings in it. Raises as :func:`find_recording`, and RecordingError for
+    a folder without any.
+    """
+    return [find_recording(path) for path in _recordings_of(paths)]
+
+
+def _recordings_of(paths: Sequence[Path]) -> Iterator[Path]:
+    for path in paths:
+        if path.name.endswith(SPOOL_SUFFIX) or not path.is_dir():
+            yield path
+            continue
+        found = sorted(path.glob("*.gviz"))
+        if not found:
+            raise RecordingError(f"{path} has no *.gviz in it; name another folder, or a file")
+        yield from found
 
 
 def find_recording(path: Path) -> Path:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from gviz.analysis import analysis_to_json, analyze
 from gviz.checks import DEFAULT_NAME, read_ignored
+from gviz.cli.graph_choice import GRAPH, GRAPH_MEANS, find_graph
 from gviz.cli.recording_path import file_path, find_recording
 from gviz.recording import Recording
 from gviz.report import render_analysis
@@ -31,9 +32,7 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     parser.add_argument("recording", type=file_path, help="a .gviz file, or a left-over spool")
     which = parser.add_mutually_exclusive_group()
-    which.add_argument(
-        "--graph", type=int, metavar="ID", help="only this graph; 'gviz info' lists them"
-    )
+    which.add_argument("--graph", metavar=GRAPH, help=f"only this graph: {GRAPH_MEANS}")
     which.add_argument(
         "--all",
         action="store_true",
@@ -63,9 +62,10 @@ def run(arguments: argparse.Namespace) -> int:
     ignored = read_ignored(arguments.config)
     few = not (arguments.all or arguments.json) and arguments.graph is None
     with Recording(find_recording(arguments.recording)) as recording:
+        wanted = arguments.graph
         found = analyze(
             recording,
-            graph_id=arguments.graph,
+            graph_id=None if wanted is None else find_graph(recording, wanted),
             most_graphs=MOST_GRAPHS if few else None,
             ignored=ignored,
             costs_path=arguments.costs,

@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     except CollectorError as error:
         raise CollectorError(
             f"nothing can be measured: {error}; 'gviz doctor' says more. Figures of an H100 come "
-            "with gviz: open 'gviz demo' and its Bench page"
+            "with gviz: open 'gviz demo' and its page Launch costs"
         ) from error
     assert results.gpu is not None
     name = f"bench of {results.gpu.name}" + (" (quick)" if arguments.quick else "")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import shutil
 from typing import TYPE_CHECKING
 
+from gviz.cli.graph_choice import GRAPH, GRAPH_MEANS, find_graph, is_graph
 from gviz.cli.recording_path import file_path, find_recording
 from gviz.comparison import Asked, compare_recordings, diff_to_json
 from gviz.errors import UsageError
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 #: Graphs of a run that the text tells in full unless asked otherwise.
 MOST_GRAPHS = 3
-_GRAPHS = re.compile(r"(\d+)(?::(\d+))?")
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -39,10 +38,9 @@ def add_parser(subparsers: Subparsers) -> None:
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
         "--graph",
-        type=_graphs,
-        metavar="ID[:ID]",
+        metavar=f"{GRAPH}[:{GRAPH}]",
         help="only this graph of the first recording, and the graph of the second to compare it "
-        "with (default: the one that is found); 'gviz info' lists them",
+        f"with (default: the one that is found); each {GRAPH_MEANS}",
     )
     which.add_argument(
         "--all",
@@ -55,20 +53,15 @@ def add_parser(subparsers: Subparsers) -> None:
     )
 
 
-def _graphs(text: str) -> Asked:
-    found = _GRAPHS.fullmatch(text)
-    if found is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither an id nor two ids such as 1:4")
-    return Asked(int(found[1]), None if found[2] is None else int(found[2]))
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Print the comparison of two recordings; return 0."""
     if arguments.more:
         raise UsageError("gviz diff compares two recordings; 'gviz trend FILE...' takes any number")
     paths = find_recording(arguments.before), find_recording(arguments.after)
     with Recording(paths[0]) as before, Recording(paths[1]) as after:
-        found = compare_recordings(before, after, arguments.graph)
+        wanted = arguments.graph
+        asked = None if wanted is None else _find_pair(before, after, wanted)
+        found = compare_recordings(before, after, asked)
     if arguments.json:
         print(json.dumps(diff_to_json(found)))
     else:
@@ -76,3 +69,12 @@ def run(arguments: argparse.Namespace) -> int:
         most = None if arguments.all or arguments.graph else MOST_GRAPHS
         print(render_diff(found, width, most))
     return 0
+
+
+def _find_pair(before: Recording, after: Recording, wanted: str) -> Asked:
+    """Return the graphs of ``A:B``, or of ``A`` alone; names may hold colons themselves."""
+    if ":" not in wanted or is_graph(before, wanted):
+        return Asked(find_graph(before, wanted), None)
+    ends = [at for at, character in enumerate(wanted) if character == ":"]
+    end = next((at for at in ends if is_graph(before, wanted[:at])), ends[0])
+    return Asked(find_graph(before, wanted[:end]), find_graph(after, wanted[end + 1 :]))

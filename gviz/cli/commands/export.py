@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gviz.cli.graph_choice import GRAPH, GRAPH_MEANS, find_graph
 from gviz.cli.progress import ProgressLine
 from gviz.cli.recording_path import file_path, find_recording
 from gviz.errors import GvizError, RecordingError, UsageError
-from gviz.recording import Recording, check_output, rows
+from gviz.recording import Recording, check_output
 from gviz.report import format_bytes, format_count
 
 if TYPE_CHECKING:
@@ -53,9 +54,9 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
         "--graph",
         action="append",
         default=[],
-        metavar="ID|NAME",
-        help="the graph, by its number or its name; 'gviz info' lists them; may be repeated "
-        "(default: every top-level graph); not for csv and parquet",
+        metavar=GRAPH,
+        help=f"a graph: {GRAPH_MEANS}; may be repeated (default: every top-level graph); not for "
+        "csv and parquet",
     )
     parser.add_argument(
         "--launch",
@@ -114,26 +115,12 @@ def _graph_ids(path: Path, arguments: argparse.Namespace) -> list[int]:
 
 
 def _find_graphs(recording: Recording, path: Path, wanted: Sequence[str]) -> list[int]:
-    graphs = recording.fetch_graphs()
     if wanted:
-        return list(dict.fromkeys(_find_graph(graphs, name) for name in wanted))
-    found = [g.graph_id for g in graphs if g.parent_graph_id is None]
+        return list(dict.fromkeys(find_graph(recording, name) for name in wanted))
+    found = [g.graph_id for g in recording.fetch_graphs() if g.parent_graph_id is None]
     if not found:
         raise RecordingError(f"{path} has no graph to export; 'gviz info' says why")
     return found
-
-
-def _find_graph(graphs: Sequence[rows.Graph], wanted: str) -> int:
-    """Return the graph of a number, or else the one of a name."""
-    by_name = [g.graph_id for g in graphs if g.name == wanted]
-    if wanted.isascii() and wanted.isdigit():
-        by_name = [g.graph_id for g in graphs if g.graph_id == int(wanted)] or by_name
-    if len(by_name) == 1:
-        return by_name[0]
-    if by_name:
-        numbers = ", ".join(map(str, by_name))
-        raise RecordingError(f"graphs {numbers} are called {wanted!r}; give one of the numbers")
-    raise RecordingError(f"there is no graph {wanted}; 'gviz info' lists them")
 
 
 def _write_dot(path: Path, arguments: argparse.Namespace) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gviz.cli.recording_path import file_path, find_recording
+from gviz.cli.recording_path import file_path, find_recordings
 from gviz.errors import RecordingError
 from gviz.recording import Recording, merge_recordings, rows
 from gviz.report import format_count, render_table, wrapped
@@ -32,7 +32,7 @@ def add_parser(subparsers: Subparsers) -> None:
         type=file_path,
         nargs="+",
         metavar="recording",
-        help=".gviz files, by rank or not",
+        help=".gviz files, by rank or not; a folder means its *.gviz",
     )
     parser.add_argument(
         "-o",
@@ -47,8 +47,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Merge; tell of the runs and their clock; return 0."""
-    paths = [find_recording(path) for path in arguments.recordings]
-    paths = _in_order(paths)
+    paths = in_order(find_recordings(arguments.recordings))
     merge_recordings(paths, arguments.output, overwrite=arguments.overwrite)
     width = shutil.get_terminal_size((100, 24)).columns
     with Recording(arguments.output) as recording:
@@ -61,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _in_order(paths: Sequence[Path]) -> list[Path]:
+def in_order(paths: Sequence[Path]) -> list[Path]:
     """Return recordings by the rank of their first run; refuse a run that is in two of them."""
     seen: dict[tuple[object, ...], Path] = {}
     ranks: list[float] = []

@@ -6,9 +6,12 @@ import argparse
 import json
 import shutil
 from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypeAlias
 
-from gviz.cli.recording_path import file_path, find_recording
+from gviz.cli.commands.merge import in_order
+from gviz.cli.recording_path import file_path, find_recordings
 from gviz.comparison import (
     BodySkew,
     CollectiveSkew,
@@ -21,7 +24,7 @@ from gviz.comparison import (
     skew_to_json,
 )
 from gviz.model import telling_parts
-from gviz.recording import Recording
+from gviz.recording import Recording, merge_recordings
 from gviz.report import format_count, format_ns, render_table, wrapped
 
 if TYPE_CHECKING:
@@ -41,7 +44,9 @@ def add_parser(subparsers: Subparsers) -> None:
         "slower in than the others, beyond noise, and how long ranks wait in collectives for "
         "the one that comes last. Of a file with several runs, such as gviz merge writes.",
     )
-    parser.add_argument("recording", type=file_path, help="a .gviz file with several runs")
+    parser.add_argument(
+        "recording", type=file_path, help="a .gviz file with several runs, or a folder of files"
+    )
     parser.add_argument(
         "--all", action="store_true", help=f"all nodes (default: {MOST_NODES}; with --json all)"
     )
@@ -52,14 +57,24 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the skew of a recording's ranks; return 0."""
-    with Recording(find_recording(arguments.recording)) as recording:
-        found = read_skew(recording)
+    found = _read(find_recordings([arguments.recording]))
     if arguments.json:
         print(json.dumps(skew_to_json(found)))
     else:
         width = shutil.get_terminal_size((100, 24)).columns
         print("\n".join(render_skew(found, width, None if arguments.all else MOST_NODES)))
     return 0
+
+
+def _read(paths: Sequence[Path]) -> Skew:
+    """Return the skew of a recording, or of several, which are merged for it."""
+    with TemporaryDirectory(prefix="gviz-skew-") as folder:
+        path = paths[0]
+        if len(paths) > 1:
+            path = Path(folder) / "merged.gviz"
+            merge_recordings(in_order(paths), path)
+        with Recording(path) as recording:
+            return read_skew(recording)
 
 
 def render_skew(skew: Skew, width: int, most_nodes: int | None) -> Iterator[str]:

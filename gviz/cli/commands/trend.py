@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gviz.cli.recording_path import file_path, find_recording
+from gviz.cli.recording_path import file_path, find_recordings
 from gviz.comparison import (
     Trend,
     TrendPoint,
@@ -46,7 +46,7 @@ def add_parser(subparsers: Subparsers) -> None:
         type=file_path,
         nargs="+",
         metavar="recording",
-        help=".gviz files, in any order",
+        help=".gviz files, in any order; a folder means its *.gviz",
     )
     parser.add_argument(
         "--all", action="store_true", help=f"all graphs (default: {MOST_SERIES}; with --json all)"
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the trend; return 0."""
     with ExitStack() as stack:
         opened = [
-            stack.enter_context(Recording(find_recording(path))) for path in arguments.recordings
+            stack.enter_context(Recording(path)) for path in find_recordings(arguments.recordings)
         ]
         found = build_trend(opened)
     if arguments.json:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gviz.checks import DEFAULT_NAME
-from gviz.cli.recording_path import file_path, find_source
+from gviz.cli.recording_path import file_path, find_sources
 
 if TYPE_CHECKING:
     from gviz.cli.command_line import Subparsers
@@ -26,7 +26,7 @@ def add_parser(subparsers: Subparsers) -> None:
         nargs="+",
         type=file_path,
         metavar="FILE",
-        help="recording (.gviz), also one that is still being recorded",
+        help="recording (.gviz), also one that is still being recorded; a folder means its *.gviz",
     )
     add_server_options(parser)
 
@@ -69,7 +69,7 @@ def add_server_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Serve the recordings named on the command line."""
-    return serve_files([find_source(path) for path in args.file], args)
+    return serve_files(find_sources(args.file), args)
 
 
 def serve_files(paths: Sequence[Path], args: argparse.Namespace) -> int:

@@ -108,7 +108,8 @@ def test_diff_of_unrelated_recordings_says_so(gviz: Gviz) -> None:
     [
         (("{one}",), 2, "after"),
         (("{one}", "{one}", "{one}"), 2, "gviz trend"),
-        (("{one}", "{one}", "--graph", "x"), 2, "1:4"),
+        (("{one}", "{one}", "--graph", "x"), 1, "no graph is called 'x'; 'gviz info' lists them"),
+        (("{one}", "{one}", "--graph", "1:y:z"), 1, "no graph is called 'y:z'; 'gviz info'"),
         (("{one}", "{one}", "--graph", "7"), 1, "gviz info"),
         (("{one}", "absent.gviz"), 1, "absent.gviz"),
         (("{one}", "{text}"), 1, "{text}"),

@@ -99,7 +99,7 @@ def test_names_that_graphs_share_are_refused(
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["--graph", "while"], 1, "there is no graph while; 'gviz info' lists them"),
+        (["--graph", "while"], 1, "no graph is called 'while'; 'gviz info' lists them"),
         (["--launch", "9"], 1, "there is no launch #9 with node times; there are #0"),
         (["--launch", "first"], 2, "--launch first: give a launch's number, 'median' or 'all'"),
         (["-o", "/nowhere/x.html"], 1, "there is no directory /nowhere; create it"),
@@ -167,7 +167,7 @@ def test_perfetto_goes_beside_the_recording(loop: Path, capsys: pytest.CaptureFi
         (["--launch", "median"], 2, "--launch median: give a launch's number or 'all'"),
         (["--launch", "9"], 1, "no launch #9 of these graphs has node times"),
         (["-o", "x.perfetto-trace"], 2, "name a file that ends with .json or .json.gz"),
-        (["--graph", "while"], 1, "there is no graph while; 'gviz info' lists them"),
+        (["--graph", "while"], 1, "no graph is called 'while'; 'gviz info' lists them"),
         (["-o", "/nowhere/x.json"], 1, "there is no directory /nowhere; create it"),
     ],
 )

@@ -178,3 +178,19 @@ def test_render_table_aligns_numbers_right_and_names_left() -> None:
         ["id", "name", "time"], [["1", "a", "10"], ["22", "bb", "9"]], width=40, elastic=1
     )
     assert text.splitlines() == ["id  name  time", " 1  a       10", "22  bb       9"]
+
+
+@pytest.mark.parametrize("width", range(10, 60))
+def test_render_table_never_cuts_a_name_to_nothing(width: int) -> None:
+    names = ["void gemm_kernel<float, 128, 64>(Params)", "add", "gemm_kernel<half>"]
+    body = [[name, f"{time} us"] for name, time in zip(names, (5, 1_000, 33), strict=True)]
+    lines = render_table(["name", "time"], body, width=width, elastic=0, indent=2).splitlines()
+    assert max(map(len, lines)) <= max(width, 26)
+    if width < 2 + 20 + 2 + 7:  # indent, the least of a name, gap, times
+        assert len(lines) > 4
+        assert "".join("".join(lines).split()) == "timename" + "".join(
+            f"{time}{name}".replace(" ", "") for name, time in body
+        )
+    else:
+        assert len(lines) == 4
+        assert all(name[:10] in line for name, line in zip(names, lines[1:], strict=True))

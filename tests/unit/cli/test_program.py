@@ -1,4 +1,4 @@
-"""What ``gviz run`` takes its argument for."""
+"""The argument of ``gviz run``, and what it is taken for."""
 
 from __future__ import annotations
 

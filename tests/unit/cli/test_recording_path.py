@@ -10,7 +10,7 @@ from typing import cast
 import pytest
 
 from gviz.cli import command_line as cli
-from gviz.cli.recording_path import file_path
+from gviz.cli.recording_path import file_path, find_recordings, find_sources
 
 #: Command lines with a place for a path, by command and by what argparse calls the place.
 #: ``good`` is a recording.
@@ -100,3 +100,32 @@ def test_what_is_no_file_is_refused_in_a_sentence(
     assert code in (1, 2), said
     assert said.splitlines()[-1].startswith("gviz"), said
     assert sorted(folder.rglob("*")) == before
+
+
+def test_folder_means_the_recordings_in_it(tmp_path: Path, small_recording: Path) -> None:
+    for name in ("b.gviz", "a.gviz", "c.html"):
+        shutil.copy(small_recording, tmp_path / name)
+    (tmp_path / "deeper").mkdir()
+    shutil.copy(small_recording, tmp_path / "deeper/d.gviz")
+    other = tmp_path / "c.html"
+    assert find_recordings([other, tmp_path]) == [other, tmp_path / "a.gviz", tmp_path / "b.gviz"]
+    assert find_sources([tmp_path]) == find_recordings([tmp_path])
+
+
+@pytest.mark.parametrize("command", ["trend", "merge", "skew", "view"])
+def test_folder_without_recordings_is_refused(
+    command: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = ["-o", "new.gviz"] if command == "merge" else []
+    assert cli.main([command, "folder", *more]) == 1
+    assert "folder has no *.gviz in it; name another folder, or a file" in capsys.readouterr().err
+
+
+def test_trend_of_a_folder_is_that_of_its_files(
+    tmp_path: Path, small_recording: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = [shutil.copy(small_recording, tmp_path / name) for name in ("a.gviz", "b.gviz")]
+    assert cli.main(["trend", *map(str, paths)]) == 0
+    by_name = capsys.readouterr().out
+    assert cli.main(["trend", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == by_name

@@ -219,6 +219,22 @@ def test_merge_orders_by_rank_and_tells_the_clock(
     assert document["how"]["NodeSkew"]["high_ns"] == "derived"
 
 
+def test_folder_of_a_jobs_recordings_is_as_good_as_merged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "ranks"
+    folder.mkdir()
+    paths = write_ranks(folder, [EVEN, EVEN, SLOW])
+    assert main(["merge", str(folder), "-o", str(tmp_path / "all.gviz")]) == 0
+    capsys.readouterr()
+    found = []
+    for line in (["skew", str(folder)], ["skew", str(tmp_path / "all.gviz")]):
+        assert main([*line, "--json"]) == 0
+        found.append(json.loads(capsys.readouterr().out))
+    assert found[0] == found[1]
+    assert sorted(folder.iterdir()) == sorted(paths)
+
+
 def test_merge_refuses_what_is_there_and_what_is_given_twice(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
