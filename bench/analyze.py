@@ -1,4 +1,4 @@
-"""What a full analysis costs, by number of nodes and launches: time and peak memory.
+"""The cost of a full analysis, by number of nodes and launches: time and peak memory.
 
 Each case is a process of its own: a synthetic recording is written, then analyzed and turned to
 JSON. Run: python -P bench/analyze.py

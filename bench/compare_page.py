@@ -1,4 +1,4 @@
-"""What the Compare page takes on the server: from two recordings to the answers its views wait for.
+"""The Compare page on the server: from two recordings to the answers its views wait for.
 
 Two synthetic transformers, the second a layer longer and one kernel in twenty a tenth slower, 24
 launches each. ``gviz view`` serves both in a process of its own and is asked as a browser asks,

@@ -1,4 +1,4 @@
-"""What reading DOT dumps costs: gviz's reader at several sizes, beside pydot at a small one.
+"""The cost of reading DOT dumps: gviz's reader at several sizes, beside pydot at a small one.
 
 pydot's time grows at least linearly with the nodes (here its own growth from half the size
 is printed too), so that "scaled" is a lower bound of what it would need for the large dump.

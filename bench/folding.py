@@ -1,4 +1,4 @@
-"""What finding and applying the folds of a graph costs, by size and shape.
+"""The cost of finding and applying the folds of a graph, by size and shape.
 
 Run: python -P bench/folding.py [--repeat R]
 """

@@ -1,4 +1,4 @@
-"""What watching a capture costs, on a GPU: capture and instantiation with and without gviz.
+"""The cost of watching a capture, on a GPU: capture and instantiation with and without gviz.
 
 The same step is captured plain, under gviz without Python stacks, and under gviz with them, in
 turn. gviz is attached before the clock starts. Prints a table and a JSON line.

@@ -1,4 +1,4 @@
-"""What a long run costs on a GPU.
+"""The cost of a long run on a GPU.
 
 interleaved: launches of a training step of about 2,500 nodes with gviz attached (outside its
 windows) and without, in one process in alternating blocks; the difference of the launch times

@@ -1,4 +1,4 @@
-"""What watching costs, on a GPU: launches with and without gviz, in one process, in turn.
+"""The cost of watching, on a GPU: launches with and without gviz, in one process, in turn.
 
 The same graph is measured plain, under gviz as it comes (the first 20 launches recorded, then
 whole launches only), under gviz node by node, and under torch.profiler, one after another and

@@ -1,4 +1,4 @@
-"""What stays behind: launch and capture cost before gviz, while it is paused, and after it.
+"""The cost that stays behind: launches and captures before gviz, while it is paused, and after it.
 
 One process, one graph of ten small kernels launched back to back, so that every microsecond on
 the host shows. Prints a table and a JSON line.

@@ -1,4 +1,4 @@
-"""What an exported HTML file costs: seconds to write, bytes, and the time until it is drawn.
+"""The cost of an exported HTML file: seconds to write, bytes, and the time until it is drawn.
 
 Graphs shaped like a decode step, 20 launches recorded. "written" is processor time of the
 process that writes. "drawn" is from navigation to the end of the first frame of the DAG, "table"

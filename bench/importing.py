@@ -1,4 +1,4 @@
-"""What importing large traces costs: time, MB/s and the most memory of the process.
+"""The cost of importing large traces: time, MB/s and the most memory of the process.
 
 Chrome traces: "eager" repeats a real trace of eager work, of which most events are the CPU's;
 "graphs" has launches of a real graph of 2,307 nodes, nothing but kernels of it: the densest there

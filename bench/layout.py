@@ -1,4 +1,4 @@
-"""What placing a graph's nodes costs, by size and shape, and which layout gviz takes.
+"""The cost of placing a graph's nodes, by size and shape, and the layout that gviz takes.
 
 Run: python -P bench/layout.py [--repeat R]
 """

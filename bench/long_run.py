@@ -1,4 +1,4 @@
-"""What a long run costs without a GPU: launches on the fake driver, through the real library.
+"""The cost of a long run without a GPU: launches on the fake driver, through the real library.
 
 A program launches one graph again and again inside gviz.profile. Reported are the peak memory of
 the writer process, the recording's size, how long the recording takes after the last launch, and

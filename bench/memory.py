@@ -1,4 +1,4 @@
-"""What it costs to follow data: reading the uses of memory, edges, frames, a selection.
+"""The cost of following data: reading the uses of memory, edges, frames, a selection.
 
 "read" is fetching arguments and finding who is given what, "edges" telling edges apart, both once
 a graph on the server; "sent" what that adds to the payload, compressed. "painted" and frames are

@@ -1,4 +1,4 @@
-"""What folding costs: raw activity buffers to arrays, a spool to SQLite, one launch back.
+"""The cost of folding: raw activity buffers to arrays, a spool to SQLite, one launch back.
 
 Run: python -P bench/spool.py [--records N] [--nodes N] [--launches N] [--repeat R]
 """

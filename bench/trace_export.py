@@ -1,4 +1,4 @@
-"""What writing trace events costs: seconds, spans a second, bytes and memory.
+"""The cost of writing trace events: seconds, spans a second, bytes and memory.
 
 A decode step of so many layers, 20 launches recorded, as ``gviz export --format perfetto`` writes
 it; each in a process of its own. "peak" is the greatest resident memory of that process (VmHWM),

@@ -1,4 +1,4 @@
-"""What the viewer costs in headless Chromium: first picture, frames, clicks, beside their goals.
+"""The viewer in headless Chromium: first picture, frames, clicks, beside their goals.
 
 Every page is gviz's own, served by `gviz view` in a process of its own; "empty page" is a Dash
 page of one empty box. "cold" is the first request to a fresh server by a browser with an empty

@@ -1,4 +1,4 @@
-"""What memory the viewer's server takes: a large recording opened, and all of it looked at.
+"""Memory of the viewer's server: a large recording opened, and all of it looked at.
 
 A graph of 100,000 nodes with arguments, 20 recorded launches (2,000,000 spans) and an eager pass
 of as many operations, served by `gviz view` in a process of its own. Resident memory after each

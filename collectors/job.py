@@ -1,4 +1,4 @@
-"""What ``gviz run`` tells the processes that it follows, through their environment."""
+"""The job of ``gviz run`` as the processes that it follows read it, in their environment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is worth knowing about the process that is recorded. No environment variables."""
+"""Facts about the process that is recorded. No environment variables."""
 
 from __future__ import annotations
 

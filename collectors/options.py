@@ -1,4 +1,4 @@
-"""What to record: the one list of options of ``gviz.profile`` and ``gviz run``."""
+"""Options of recording: the one list for ``gviz.profile`` and ``gviz run``."""
 
 from __future__ import annotations
 

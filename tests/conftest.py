@@ -1,4 +1,4 @@
-"""What every test folder shares: which tests can run here, and how users start gviz."""
+"""Parts that every test folder shares: which tests can run here, and how users start gviz."""
 
 from __future__ import annotations
 

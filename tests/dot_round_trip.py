@@ -1,4 +1,4 @@
-"""What DOT text that gviz wrote must bring back: compared between two recordings."""
+"""Facts that DOT text of gviz must bring back: compared between two recordings."""
 
 from __future__ import annotations
 

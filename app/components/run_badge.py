@@ -1,4 +1,4 @@
-"""What a run's state, GPUs and notes look like on every page that shows runs."""
+"""A run's state, GPUs and notes as every page shows them."""
 
 from __future__ import annotations
 

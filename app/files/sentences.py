@@ -1,4 +1,4 @@
-"""What is said of an error: a sentence, never a traceback."""
+"""Errors as sentences, never as tracebacks."""
 
 from __future__ import annotations
 

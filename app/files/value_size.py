@@ -1,4 +1,4 @@
-"""How much memory a value holds, about: so that what is kept is bounded by bytes."""
+"""The memory that a value holds, about: so that what is kept is bounded by bytes."""
 
 from __future__ import annotations
 

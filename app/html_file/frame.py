@@ -1,4 +1,4 @@
-"""What stands around the page in a file: header, help on keys, and a note at the foot."""
+"""The frame of a page in a file: header, help on keys, and a note at the foot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which launches of a graph go into a file: some one by one, their median, all of them stacked."""
+"""Launches of a graph that go into a file: some one by one, their median, all of them stacked."""
 
 from __future__ import annotations
 

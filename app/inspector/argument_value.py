@@ -1,4 +1,4 @@
-"""What the bytes of a kernel argument may mean: hexadecimal always, guesses said to be guesses."""
+"""Bytes of a kernel argument: hexadecimal always, guesses at their meaning said to be so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the inspector says against a baseline: of a node, of several, of the whole graph."""
+"""The inspector against a baseline: of a node, of several, of the whole graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a node is: launch shape, resources, memory operation and kernel arguments."""
+"""Facts of a node: launch shape, resources, memory operation and kernel arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a node comes from: NVTX ranges and the Python lines that created it."""
+"""The origin of a node: NVTX ranges and the Python lines that created it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long a node takes: statistics, distribution over launches, and the same work eager."""
+"""Times of a node: statistics, distribution over launches, and the same work eager."""
 
 from __future__ import annotations
 

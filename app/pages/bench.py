@@ -1,4 +1,4 @@
-"""The Bench page: what graphs cost on a GPU, as charts."""
+"""The page Launch costs: what graphs cost on a GPU, as charts."""
 
 from __future__ import annotations
 

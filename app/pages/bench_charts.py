@@ -1,4 +1,4 @@
-"""The charts of the Bench page, made from the figures of one run."""
+"""The charts of the page Launch costs, made from the figures of one run."""
 
 from __future__ import annotations
 

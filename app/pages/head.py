@@ -1,4 +1,4 @@
-"""What stands over a graph: its name, what it amounts to, how it was measured, other graphs."""
+"""The head of a graph's page: its name, its figures, how it was measured, other graphs."""
 
 from __future__ import annotations
 

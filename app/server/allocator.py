@@ -1,4 +1,4 @@
-"""How the C library hands out memory to a server of many threads, and takes it back."""
+"""The C library's allocator: it hands out memory to a server of many threads, and takes it back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the browser hears when a request cannot be answered: a sentence, never a traceback."""
+"""Answers to requests that fail: a sentence, never a traceback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may see the recordings: token, Host, Origin, and the headers that bind the browser.
+"""Access to the recordings: token, Host, Origin, and the headers that bind the browser.
 
 Login nodes are shared: every user of the machine can reach a loopback port, and every web
 page in the owner's browser can send requests to it. So each start makes a token, a request

@@ -1,4 +1,4 @@
-"""What pages ask every few seconds: whether the files they show are still the same."""
+"""The state that pages ask for every few seconds: whether the files shown are still the same."""
 
 from __future__ import annotations
 

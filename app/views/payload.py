@@ -1,4 +1,4 @@
-"""What the canvas views draw, as bytes in the format of :mod:`gviz.app.views.wire`.
+"""The data of the canvas views, as bytes in the format of :mod:`gviz.app.views.wire`.
 
 Node ids are template node ids of the shown graph level.
 """

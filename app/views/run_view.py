@@ -1,4 +1,4 @@
-"""What the Runs and Run pages say about each run, fetched once."""
+"""A run as the Runs and Run pages show it, fetched once."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What benchmarks share: servers in processes of their own, Chromium, reports with goals."""
+"""Parts that benchmarks share: servers in processes of their own, Chromium, reports with goals."""

@@ -1,4 +1,4 @@
-"""Whether two results of the same work agree: arrays and scalars, nested in any way."""
+"""Agreement of two results of the same work: arrays and scalars, nested in any way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What NVIDIA's management library says of the GPU: load, clocks, traffic. No privileges needed."""
+"""The GPU's load, clocks and traffic, from NVIDIA's management library. No privileges needed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much is measured: quickly, or in full."""
+"""The plan of what is measured: quickly, or in full."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a recording cannot be so: clocks that step back, records that are missing.
+"""Contradictions in a recording: clocks that step back, records that are missing.
 
 Times that contradict themselves are taken as not known, so that nothing is computed from them,
 and what was taken so is told.

@@ -1,4 +1,4 @@
-"""What a notebook shows of a recording: a table of its graphs."""
+"""A recording in a notebook: a table of its graphs."""
 
 from __future__ import annotations
 

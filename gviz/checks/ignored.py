@@ -1,4 +1,4 @@
-"""What commands and reports leave out: [[ignore]] of a configuration file.
+"""Findings that commands and reports leave out: [[ignore]] of a configuration file.
 
 [[ignore]]
 rule = "below-one-wave"

@@ -1,4 +1,4 @@
-"""What a recording is held against: the table ``[check]`` of a configuration.
+"""Limits that a recording is held against: the table ``[check]`` of a configuration.
 
 Times are texts with a unit (``"1.2 ms"``), sizes too (``"64 MB"``), shares a text with ``%`` or a
 number from 0 to 1. ``false`` takes back a limit that is set for all graphs.

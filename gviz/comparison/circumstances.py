@@ -1,4 +1,4 @@
-"""What differs between two runs besides the program, and which run a run is."""
+"""Differences between two runs besides the program, and the identity of a run."""
 
 from __future__ import annotations
 

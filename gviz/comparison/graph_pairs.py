@@ -1,4 +1,4 @@
-"""Which graph of one run is which of another: by shape, by name, by what they hold."""
+"""Pairs of graphs of two runs: by shape, by name, by what they hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long launches took as a whole: one column of durations, to be compared as a node's are."""
+"""Durations of whole launches: one column of durations, to be compared as a node's are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``gviz trend`` says: the classes of its results, whose fields are the keys of its JSON."""
+"""The result of ``gviz trend``: classes whose fields are the keys of its JSON."""
 
 from __future__ import annotations
 

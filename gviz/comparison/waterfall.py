@@ -1,4 +1,4 @@
-"""Where the change of a launch's time lies: steps from the time before to that after, exactly.
+"""The change of a launch's time: steps from the time before to that after, exactly.
 
 Both median launches are split along their observed critical paths, as the ledger of ``gviz
 analyze`` does: nodes on the path, and the gaps before them. What a node adds is its time on the

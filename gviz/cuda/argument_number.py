@@ -1,4 +1,4 @@
-"""Which number a few bytes probably are: CUDA does not keep the types of arguments."""
+"""The number that a few bytes probably are: CUDA does not keep the types of arguments."""
 
 from __future__ import annotations
 

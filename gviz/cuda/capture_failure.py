@@ -1,4 +1,4 @@
-"""Why a stream capture failed, in words: the rule that a call broke, and what to do about it.
+"""Causes of failed stream captures, in words: the rule that a call broke, and what to do about it.
 
 A table from what the driver said (:class:`CaptureError`) to a rule (:class:`Rule`). The results
 are those of CUDA 13.0 on an H100, driver 580, where each was provoked.

@@ -1,4 +1,4 @@
-"""Where CUPTI is on this machine: candidates in the order in which gviz tries them."""
+"""Places of CUPTI on this machine: candidates in the order in which gviz tries them."""
 
 from __future__ import annotations
 

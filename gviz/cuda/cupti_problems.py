@@ -1,4 +1,4 @@
-"""What is known to be wrong with versions of CUPTI, each with the page that says so.
+"""Known problems of versions of CUPTI, each with the page that says so.
 
 Only what affects how gviz uses CUPTI stands here, and only what its makers, or somebody who
 measured it, published.

@@ -1,4 +1,4 @@
-"""Why an instantiation was refused, in words."""
+"""Causes of refused instantiations, in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a whole-graph update was refused: what differed between the executable and the new graph.
+"""Causes of refused whole-graph updates: what differed between the executable and the new graph.
 
 Pure functions over node descriptions; the limits of an update are those that cuda.h, CUDA 13.0,
 lists under cuGraphExecUpdate.

@@ -1,4 +1,4 @@
-"""Which nodes of a DAG depend on which: the transitive closure, by chains.
+"""Transitive closure of a DAG, by chains: the nodes that depend on a node.
 
 The closure itself has a bit for each pair of nodes. Along a chain of the DAG, whoever reaches a
 node reaches all behind it: it is enough to know, for each node and chain, the first place in the

@@ -1,4 +1,4 @@
-"""When nodes without a time can have run, from the times of those around them.
+"""Times at which nodes without one can have run, from the times of those around them.
 
 CUPTI has no record for alloc, free, empty and event nodes. Such a node runs after the last node
 that it waits for has ended, and before the first that waits for it starts. Both bounds are derived;

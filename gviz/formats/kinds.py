@@ -1,4 +1,4 @@
-"""Which profiler's file a file is, by its first bytes."""
+"""The profiler that a file is of, by its first bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an export of Nsight Systems tells of how graphs came to be."""
+"""Graphs in an export of Nsight Systems: how they came to be."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which layout a graph gets."""
+"""Choice of the layout of a graph."""
 
 from __future__ import annotations
 

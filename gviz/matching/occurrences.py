@@ -1,4 +1,4 @@
-"""Where a graph's work also ran as plain stream operations.
+"""Occurrences of a graph's work as plain stream operations.
 
 A program usually runs the same work eagerly before it captures it. This module finds
 those passes: disjoint stretches of the stream operations that are the graph's nodes, in

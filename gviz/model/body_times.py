@@ -1,4 +1,4 @@
-"""What runs inside nodes that hold bodies: child graphs and conditional nodes, launch by launch.
+"""Work inside nodes that hold bodies: child graphs and conditional nodes, launch by launch.
 
 Spans of nodes inside belong to every node around them, at any depth. All numbers here are derived
 from the spans that a recording keeps; launches of which it keeps none do not count.

@@ -1,4 +1,4 @@
-"""How long a graph's launches take as a whole, from the measurement that disturbs least."""
+"""Durations of a graph's launches as a whole, from the measurement that disturbs least."""
 
 from __future__ import annotations
 

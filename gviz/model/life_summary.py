@@ -1,4 +1,4 @@
-"""What the life of each graph cost, and what failed in it: from the rows of a recording."""
+"""The life of each graph: its cost, and what failed in it, from the rows of a recording."""
 
 from __future__ import annotations
 

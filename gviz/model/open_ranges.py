@@ -1,4 +1,4 @@
-"""Which range of the host was open on a thread at a moment; arrays in, arrays out."""
+"""The range of the host that was open on a thread at a moment; arrays in, arrays out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which node of a graph level a span belongs to, also from inside child graphs and bodies."""
+"""The node of a graph level that a span belongs to, also from inside child graphs and bodies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a file is a recording, of which schema, and whole."""
+"""Identity of a file: a recording or not, of which schema, and whole."""
 
 from __future__ import annotations
 

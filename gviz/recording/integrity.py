@@ -1,4 +1,4 @@
-"""Whether a file that says it is a recording can be one: tables, references, values.
+"""Integrity of a file that says it is a recording: tables, references, values.
 
 A file is checked when it is opened, so that what reads it may rely on it: every table is there
 with its columns and is no view (whose statement could run for ever), what is referred to by number

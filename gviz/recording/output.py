@@ -1,4 +1,4 @@
-"""Where a recording may be written. Apart from the writer: the watched process needs no SQLite."""
+"""Places to write a recording to. Apart from the writer: the watched process needs no SQLite."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``gviz bench`` prints: the figures that decide whether a graph pays."""
+"""The text of ``gviz bench``: the figures that decide whether a graph pays."""
 
 from __future__ import annotations
 

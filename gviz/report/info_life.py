@@ -1,4 +1,4 @@
-"""What ``gviz info`` says about graphs' lives, line by line."""
+"""Lines of ``gviz info`` about graphs' lives."""
 
 from __future__ import annotations
 

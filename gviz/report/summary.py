@@ -1,4 +1,4 @@
-"""What ``gviz info`` says about a recording: numbers only, no text layout, no GPU.
+"""The facts of ``gviz info`` about a recording: numbers only, no text layout, no GPU.
 
 The field names below are the keys of ``gviz info --json``; docs/info.md lists them.
 """

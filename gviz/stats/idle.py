@@ -1,4 +1,4 @@
-"""When something runs and when nothing does: the union of intervals, and its gaps."""
+"""Busy and idle time: the union of intervals, and its gaps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether durations changed, beyond the noise of launches, for thousands of nodes at once.
+"""Significance of changed durations, beyond the noise of launches, for thousands of nodes at once.
 
 Each node has a few durations before and a few after, one a launch. They are compared by rank:
 CUPTI's durations come in steps of 32 ns, have outliers that no normal distribution has, and many

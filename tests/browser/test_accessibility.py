@@ -1,4 +1,4 @@
-"""What axe-core finds on every page, in light and dark: nothing."""
+"""Accessibility of every page, in light and dark: axe-core finds nothing."""
 
 from __future__ import annotations
 

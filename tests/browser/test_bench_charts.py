@@ -1,4 +1,4 @@
-"""The Bench page in Chromium: charts that are drawn, in both themes, with their numbers."""
+"""The page Launch costs in Chromium: charts that are drawn, in both themes, with their numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the driver and CUPTI do, seen without gviz: gviz is built on each of these facts.
+"""Behaviour of the driver and CUPTI without gviz: gviz is built on each of these facts.
 
 The same class runs on the fake and on a real GPU, so the fake cannot drift.
 """

@@ -1,4 +1,4 @@
-"""What gviz records of the graphs of known programs: nothing missing, invented or moved.
+"""Recorded graphs of known programs: nothing missing, invented or moved.
 
 The same class runs on the fake driver everywhere and on a real GPU with ``-m gpu``.
 """

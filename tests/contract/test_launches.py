@@ -1,4 +1,4 @@
-"""What gviz records of the launches of known programs, and that it leaves the programs alone.
+"""Recorded launches of known programs, which are left alone.
 
 The same class runs on the fake driver everywhere and on a real GPU with ``-m gpu``.
 """

@@ -1,4 +1,4 @@
-"""What graphs are called, and which are timed when a pattern of names is given."""
+"""Names of graphs, and the graphs that are timed when a pattern of names is given."""
 
 from __future__ import annotations
 

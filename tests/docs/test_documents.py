@@ -17,6 +17,9 @@ from gviz.recording.rows.schema import to_markdown
 from gviz.recording.rows.tables import all_tables
 from gviz.report import summary
 
+#: A module is a thing; its docstring does not begin as a question would.
+_QUESTION = re.compile("(What|Which|Who|How|Where|Whether|When|Why) ")
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 DOCS = ROOT / "docs"
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *DOCS.glob("*.md")])
@@ -120,6 +123,13 @@ def test_readme_and_contributing_name_existing_make_targets() -> None:
 def test_architecture_has_900_words_at_most() -> None:
     text = (DOCS / "architecture.md").read_text()
     assert len(text.split()) <= 900
+
+
+def test_modules_begin_with_what_they_are() -> None:
+    lines = (DOCS / "modules.md").read_text().splitlines()
+    said = [line.partition("`: ")[2] or line for line in lines]
+    assert sum("`: " in line for line in lines) > 400
+    assert [words for words in said if _QUESTION.match(words)] == []
 
 
 def test_readme_starts_with_the_two_commands() -> None:

@@ -1,4 +1,4 @@
-"""What is fuzzed: for each target honest inputs, how they are changed, and what reads them.
+"""Targets of fuzzing: for each honest inputs, how they are changed, and what reads them.
 
 A new importer is one line in :data:`TARGETS`.
 """

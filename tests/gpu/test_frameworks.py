@@ -1,4 +1,4 @@
-"""What gviz records of CuPy, PyTorch, torch.compile and JAX on a real GPU.
+"""Recordings of CuPy, PyTorch, torch.compile and JAX on a real GPU.
 
 Each program runs in a process of its own, as a user's would.
 """

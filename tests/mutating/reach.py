@@ -1,4 +1,4 @@
-"""Which tests run a mutated line: a copy of its module marks the line in a file.
+"""Tests that run a mutated line: a copy of its module marks the line in a file.
 
 A test's name is in the environment (:mod:`mutating.plugin`), so that processes that it starts
 mark their lines as that test's. What a fixture of a module or session did counts for all tests

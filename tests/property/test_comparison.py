@@ -1,4 +1,4 @@
-"""What holds of every comparison, on random graphs and random p values."""
+"""Properties of every comparison, on random graphs and random p values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which range is open at a moment, against looking at all of them."""
+"""The range that is open at a moment, against looking at all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is compared: the choice of both files, of their graphs, and the way back."""
+"""The choice of what to compare: both files, their graphs, and the way back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a comparison comes to: launch times in words, totals, and what else differs."""
+"""The head of a comparison: launch times in words, totals, and what else differs."""
 
 from __future__ import annotations
 

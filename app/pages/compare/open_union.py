@@ -1,4 +1,4 @@
-"""What of two graphs in one picture is visible: a level of both, and the bodies open in it."""
+"""The visible part of two graphs in one picture: a level of both, and the bodies open in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a rank is called on pages."""
+"""Names of ranks on pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to change: findings, the largest gain first, each with what it rests on."""
+"""Findings: the largest gain first, each with what it rests on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a graph has paid back what making it cost, and what its calls should cost."""
+"""The break-even of a graph: when it has paid back its making, and what its calls should cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What dominates a launch: totals as Pareto chart and tables, and how full the GPU was."""
+"""The work that dominates a launch: totals as Pareto chart and tables, and how full the GPU was."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of the whole run: would a graph help, how much lies in graphs, findings."""
+"""The whole run: would a graph help, how much lies in graphs, findings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a launch's time goes: the gap ledger of the median launch, as waterfall and table."""
+"""The ledger of a launch's time: the gap ledger of the median launch, as waterfall and table."""
 
 from __future__ import annotations
 

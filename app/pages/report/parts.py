@@ -1,4 +1,4 @@
-"""What all parts of a report are made of: sections, tables, and how a number came about."""
+"""Parts that all of a report is made of: sections, tables, and how a number came about."""
 
 from __future__ import annotations
 

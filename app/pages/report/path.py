@@ -1,4 +1,4 @@
-"""What bounds a launch: the structural and the observed critical path, and their nodes."""
+"""The bounds of a launch: the structural and the observed critical path, and their nodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How nodes differ from those of a baseline, as arrays for the DAG and as columns of the table."""
+"""Differences of nodes from a baseline's, as arrays for the DAG and as columns of the table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is inside nodes that hold bodies, in words: nodes, bodies, turns, and their times."""
+"""The inside of nodes that hold bodies, in words: nodes, bodies, turns, and their times."""
 
 from __future__ import annotations
 

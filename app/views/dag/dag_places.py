@@ -1,4 +1,4 @@
-"""Where the items of the DAG stand, as arrays: by structure, in lanes, or along time."""
+"""Places of the items of the DAG, as arrays: by structure, in lanes, or along time."""
 
 from __future__ import annotations
 

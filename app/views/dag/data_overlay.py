@@ -1,4 +1,4 @@
-"""What the edges of the DAG carry and who is given which address, as arrays for the browser.
+"""The data that edges of the DAG carry, and who is given which address, as arrays for the browser.
 
 assets/web/dag/scene/uses.js and assets/web/dag/draw/data_edges.js draw from these alone.
 """

@@ -1,4 +1,4 @@
-"""When the nodes of a tree ran in one launch."""
+"""Intervals in which the nodes of a tree ran in one launch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What nodes of the DAG can be coloured by: values on a scale, and categories.
+"""Overlays of the DAG: values on a scale, and categories, that colour its nodes.
 
 The header of the DAG's payload says for each overlay that this graph has where its values are
 (an array of the payload), and what they mean; assets/web/dag/overlay draws from that alone.

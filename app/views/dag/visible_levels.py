@@ -1,4 +1,4 @@
-"""What of a tree is visible: the level shown, and the bodies that are open in it.
+"""The visible part of a tree: the level shown, and the bodies that are open in it.
 
 The items of all visible levels (nodes, and closed folds) stand in one row of arrays, level after
 level. A node whose bodies are open stays an item: the frame around them.

@@ -1,5 +1,5 @@
 /**
- * What happened, in words, for screen readers: one live region a page, the element "said" of
+ * Announcements for screen readers: one live region a page, the element "said" of
  * gviz.app.pages.graph. Views speak for themselves while they have the focus; else the DAG does.
  */
 

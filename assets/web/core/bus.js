@@ -1,5 +1,5 @@
 /**
- * What views on one page share without a server: selection, hover and filter, by group.
+ * State that views on one page share without a server: selection, hover and filter, by group.
  *
  * A group lives while a view subscribes to it. Values are replaced, never changed in place. What is
  * no view (tables, inspector) hears of them as the document's events "gviz-select", "gviz-hover" and

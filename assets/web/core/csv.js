@@ -1,4 +1,4 @@
-/** What cells and names of CSV files are. */
+/** Cells and names of CSV files. */
 
 /** Spreadsheets take a text that begins so for a formula. Reference: OWASP, CSV injection. */
 const FORMULA = /^[=+\-@\t\r]/;

@@ -1,5 +1,5 @@
 /**
- * What a page can do without until its canvases show something: the table's script and values.
+ * Work that can wait until a page's canvases show something: the table's script and values.
  *
  * A view is expected from its making to its first painting, or until it says why it has none.
  */

@@ -1,4 +1,4 @@
-/** Which part of a page its reader last clicked or typed in: it shows already what is picked there. */
+/** The part of a page that its reader last clicked or typed in: it shows already what is picked there. */
 import { closest } from "./dom.js";
 
 /** @param {string[]} ids of the parts @returns {() => string|null} the id of the part, or null */

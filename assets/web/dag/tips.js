@@ -1,4 +1,4 @@
-/** What the tooltip of the DAG says of an item: rows of [name, value], the first is the title. */
+/** The tooltip of the DAG on an item: rows of [name, value], the first is the title. */
 import * as format from "../core/format.js";
 import * as changes from "./changes.js";
 import * as dagData from "./draw/data_edges.js";

@@ -1,5 +1,5 @@
 /**
- * Whether what a page shows is still what is in its files. Every few seconds, while the page can
+ * The state of a page's files: whether what it shows is still what is in them. Every few seconds, while the page can
  * be seen, the server is asked for the files' versions (gviz.app.server.state). A recording that grows
  * is shown as it grows; one that was replaced or deleted is said, and reloading offered.
  *

@@ -1,4 +1,4 @@
-/** What is under a point of the timeline, and which node that is of. */
+/** The item under a point of the timeline, and the node that it is of. */
 import { GUTTER } from "../core/axis.js";
 import * as timelineSearch from "./search.js";
 import * as timelineWaits from "./waits.js";

@@ -1,5 +1,5 @@
 /**
- * Where the rows of the timeline stand, top to bottom, before scrolling.
+ * Places of the timeline's rows, top to bottom, before scrolling.
  *
  * @typedef {{kind: "head"|"calls"|"waits"|"busy"|"lane"|"note", side: string, y: number, h: number,
  * lane: number, label?: string, middle?: number}} Row  `middle`: of the label, from `y`

@@ -1,4 +1,4 @@
-/** Where a thing stands among sorted ones. */
+/** The place of a thing among sorted ones. */
 /** @import { Side, SideSpans } from "./scene.js" */
 
 /**

@@ -1,4 +1,4 @@
-/** What the tooltip of the timeline says: rows of [name, value], the first is the title. */
+/** The tooltip of the timeline: rows of [name, value], the first is the title. */
 import * as format from "../core/format.js";
 import * as timelineSearch from "./search.js";
 import * as timelineWaits from "./waits.js";

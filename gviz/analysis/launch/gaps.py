@@ -1,4 +1,4 @@
-"""How long it usually takes on this GPU from the end of a node to the start of its dependent."""
+"""Usual gaps of this GPU from the end of a node to the start of its dependent."""
 
 from __future__ import annotations
 

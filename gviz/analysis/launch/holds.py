@@ -1,4 +1,4 @@
-"""What held back each execution of a launch: a dependency, or work before it on its queue."""
+"""The cause of each execution's start in a launch: a dependency, or work before it on its queue."""
 
 from __future__ import annotations
 

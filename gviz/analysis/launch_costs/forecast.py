@@ -1,4 +1,4 @@
-"""What a CUDA graph of a pass of stream operations would take: an estimate."""
+"""Estimate of the time that a CUDA graph of a pass of stream operations would take."""
 
 from __future__ import annotations
 

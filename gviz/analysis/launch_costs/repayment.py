@@ -1,4 +1,4 @@
-"""How many launches it takes until a graph has paid for itself."""
+"""The number of launches until a graph has paid for itself."""
 
 from __future__ import annotations
 

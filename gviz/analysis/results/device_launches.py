@@ -1,4 +1,4 @@
-"""Whether a graph could be launched from the device, and which rule it breaks.
+"""Launches from the device: whether a graph could be, and which rule it breaks.
 
 References
 ----------

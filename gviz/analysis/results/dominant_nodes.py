@@ -1,4 +1,4 @@
-"""What dominates a launch: node time by name, kind, NVTX range and layer, and how full the GPU was.
+"""Node time of a launch by name, kind, NVTX range and layer, and how full the GPU was.
 
 All of the median launch. Shares are of the time of all nodes, whether or not they overlapped.
 

@@ -1,4 +1,4 @@
-"""What a graph's calls should cost by this GPU's launch costs, beside what they took here.
+"""Expected costs of a graph's calls by this GPU's launch costs, beside what they took here.
 
 The launch costs are lines that ``gviz bench`` fitted: cost = fixed + per node x nodes, of empty
 kernels driven from native code. What a program takes more is its framework's, its nodes'

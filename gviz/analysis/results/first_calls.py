@@ -1,4 +1,4 @@
-"""What the first launch call of each executable took, beside later calls of the same kind."""
+"""First launch calls of each executable, beside later calls of the same kind."""
 
 from __future__ import annotations
 

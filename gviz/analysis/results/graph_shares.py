@@ -1,4 +1,4 @@
-"""How much of a run lies in graphs, and by Amdahl's law what that leaves to gain.
+"""The share of a run that lies in graphs, and by Amdahl's law what that leaves to gain.
 
 References
 ----------

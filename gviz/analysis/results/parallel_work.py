@@ -1,4 +1,4 @@
-"""What could run side by side in a graph, what did, and where that was lost."""
+"""Parallel work in a graph: what could run side by side, what did, and where that was lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What executables cost that were made although an earlier one would have done."""
+"""The cost of executables that were made although an earlier one would have done."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a rule is, what it finds, and the registry of all rules."""
+"""Rules: what they are, what they find, and the registry of all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What differs between the arguments of paired kernel nodes: values, addresses, or bytes that no
+"""Differences between the arguments of paired kernel nodes: values, addresses, or bytes that no
 one can tell.
 
 CUDA keeps the bytes of arguments, not their types. What can be known:

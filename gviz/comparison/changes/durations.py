@@ -1,4 +1,4 @@
-"""How long the nodes of a graph level took, in each recorded launch and as statistics."""
+"""Durations of the nodes of a graph level, in each recorded launch and as statistics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which dependencies two graphs share, and which one has alone."""
+"""Dependencies that two graphs share, and those that one has alone."""
 
 from __future__ import annotations
 

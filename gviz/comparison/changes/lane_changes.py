@@ -1,4 +1,4 @@
-"""Which nodes moved to another lane: they run after other nodes now, or beside them."""
+"""Nodes that moved to another lane: they run after other nodes now, or beside them."""
 
 from __future__ import annotations
 

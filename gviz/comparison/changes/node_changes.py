@@ -1,4 +1,4 @@
-"""What changed in nodes that are partners: kind, kernel, launch shape, sizes, arguments."""
+"""Changes in nodes that are partners: kind, kernel, launch shape, sizes, arguments."""
 
 from __future__ import annotations
 

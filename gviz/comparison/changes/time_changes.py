@@ -1,4 +1,4 @@
-"""How the durations of nodes changed, and which of the changes are more than noise."""
+"""Changes of the durations of nodes, and which of them are more than noise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How alike the nodes of two graphs are: kind, kernel name, launch shape, size, neighbours."""
+"""Likeness of the nodes of two graphs: kind, kernel name, launch shape, size, neighbours."""
 
 from __future__ import annotations
 

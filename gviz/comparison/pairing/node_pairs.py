@@ -1,4 +1,4 @@
-"""Which node of one graph is which of another, though ids, addresses and order differ.
+"""Pairs of nodes of two graphs, though ids, addresses and order differ.
 
 Method
 ------

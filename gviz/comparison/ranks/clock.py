@@ -1,4 +1,4 @@
-"""Whether times of several runs can be compared, and why not.
+"""The clocks of several runs: whether their times can be compared, and why not.
 
 All positions in time of a recording are on CUPTI's clock, which on Linux is the machine's wall
 clock (CLOCK_REALTIME): processes of one machine share it, whatever it is set to. Of two machines

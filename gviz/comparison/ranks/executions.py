@@ -1,4 +1,4 @@
-"""Which execution of a node on one rank is which on the others, in launches of loops and branches.
+"""Pairs of executions of a node on all ranks, in launches of loops and branches.
 
 A node outside bodies runs once a launch. One in a body runs as often as the device decides, which
 may be another number on each rank: then nothing recorded tells which turn belongs to which.

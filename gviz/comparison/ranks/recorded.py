@@ -1,4 +1,4 @@
-"""What one rank recorded of a graph's launches: their rows, and the spans of each of its nodes."""
+"""One rank's record of a graph's launches: their rows, and the spans of each of its nodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far the ranks of a job are apart: launches and nodes; numpy in, numpy out.
+"""Skew between the ranks of a job: launches and nodes; numpy in, numpy out.
 
 What belongs together (the k-th launch of each rank, or an execution of a body's node in it) is one
 execution. Axes are (rank, execution, node); NaN: not measured.

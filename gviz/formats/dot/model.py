@@ -1,4 +1,4 @@
-"""What a DOT dump of the CUDA driver says, as values.
+"""A DOT dump of the CUDA driver, as values.
 
 A verbose dump (flag 1) fills most fields, a plain one (flags 0) only kind, name and,
 for copies and sets, direction and size. What is not printed is None.

@@ -1,4 +1,4 @@
-"""What DOT text that gviz writes tells besides its picture, and that text read back.
+"""Facts that gviz writes into DOT text besides its picture, and that text read back.
 
 Graphviz keeps attributes that it does not know. A graph has ``gviz_format``, ``gviz_name`` and,
 where it is so, ``gviz_edges`` (``unknown``, ``inferred``); a body, a cluster inside the level that

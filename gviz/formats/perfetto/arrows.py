@@ -1,4 +1,4 @@
-"""Which execution of a launch waited for which: dependencies between spans."""
+"""Dependencies between the executions of a launch: which waited for which."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What graphs did on the GPU: launches, NVTX ranges of their nodes, spans in lanes, arrows."""
+"""Graphs on the GPU: launches, NVTX ranges of their nodes, spans in lanes, arrows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the host did: driver calls, launches, calls of operations outside graphs, NVTX ranges."""
+"""The host: driver calls, launches, calls of operations outside graphs, NVTX ranges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ran on the GPU outside graphs: a track a stream."""
+"""Work on the GPU outside graphs: a track a stream."""
 
 from __future__ import annotations
 

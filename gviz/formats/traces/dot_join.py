@@ -1,4 +1,4 @@
-"""Which node of a DOT dump is which node of a trace."""
+"""Pairs of nodes of a DOT dump and of a trace."""
 
 from __future__ import annotations
 

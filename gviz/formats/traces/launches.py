@@ -1,4 +1,4 @@
-"""Which launch of which executable each piece of GPU work of a trace belongs to."""
+"""The launch and the executable of each piece of GPU work of a trace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How importers tell how far they are."""
+"""Progress of importers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a trace of any profiler tells, as columns: between its format and a recording's rows."""
+"""A trace of any profiler, as columns: between its format and a recording's rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which repetitions of a line of nodes become folds: the cover that folds most nodes.
+"""Choice of the repetitions of a line of nodes that become folds: those that fold most nodes.
 
 Taken greedily, the longest first, each cut to what is still free. A repetition of labels
 counts only where the edges inside its blocks are equal too.

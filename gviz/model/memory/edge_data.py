@@ -1,4 +1,4 @@
-"""What the edges of a graph carry: addresses that the nodes at both ends are given.
+"""Data that the edges of a graph carry: addresses that the nodes at both ends are given.
 
 An edge says that one node waits for another, not why. Where both are given an address in common,
 that is likely why; of kernels CUDA does not say whether they read or write there.

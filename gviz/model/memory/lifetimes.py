@@ -1,4 +1,4 @@
-"""How long memory that a graph allocates lives in a launch, and how much of it lives at a time.
+"""Lifetimes of memory that a graph allocates in a launch, and how much of it lives at a time.
 
 Alloc and free nodes have no times of their own: the caller says when each ran
 (:mod:`gviz.dag.untimed`), or in which order where nothing has a time. All of this is derived; what

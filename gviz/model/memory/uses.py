@@ -1,4 +1,4 @@
-"""Which nodes of a graph are given addresses in the same memory.
+"""Nodes of a graph that are given addresses in the same memory.
 
 CUDA says of copies, memsets and memory operations what they read and write, and of alloc and free
 nodes what they allocate. Of a kernel it keeps the bytes of the arguments only: an address among

@@ -1,4 +1,4 @@
-"""What ran inside nodes that hold bodies, as their spans tell."""
+"""Times inside nodes that hold bodies, as their spans tell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the records of nested nodes agree with the nodes they are given to.
+"""Agreement of the records of nested nodes with the nodes they are given to.
 
 The numbers of nested nodes follow a rule that is measured, not documented. A driver that
 numbers otherwise shows here: its records would be of other kernels.

@@ -1,4 +1,4 @@
-"""Which launch the records of conditional bodies belong to, among launches that have a row."""
+"""The launch of each record of a conditional body, among launches that have a row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What node level costs: each executable's launches with and without it."""
+"""The cost of node level: each executable's launches with and without it."""
 
 from __future__ import annotations
 

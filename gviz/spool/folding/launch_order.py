@@ -1,4 +1,4 @@
-"""Which of a graph's launches a launch is, when most launches have no row."""
+"""The place of a launch among its graph's, when most launches have no row."""
 
 from __future__ import annotations
 

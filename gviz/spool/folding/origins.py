@@ -1,4 +1,4 @@
-"""Where graphs come from: their names, and which of them were to be timed."""
+"""Origins of graphs: their names, and which of them were to be timed."""
 
 from __future__ import annotations
 

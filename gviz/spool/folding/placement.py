@@ -1,4 +1,4 @@
-"""Where nodes ran, from their records: the template's word is a guess for copies."""
+"""Places where nodes ran, from their records: the template's word is a guess for copies."""
 
 from __future__ import annotations
 

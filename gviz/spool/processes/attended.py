@@ -1,4 +1,4 @@
-"""Whether a gviz is there that will make a recording of a spool, known by a lock on its folder.
+"""Presence of a gviz that will make a recording of a spool, known by a lock on its folder.
 
 A spool tells of the processes that write it only once they have used CUDA; before, and while the
 recording is made, only this lock tells it from one that was left behind.

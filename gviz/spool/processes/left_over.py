@@ -1,4 +1,4 @@
-"""What a killed program, or one that outlived ``gviz run``, left behind."""
+"""Spools that a killed program, or one that outlived ``gviz run``, left behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a payload holds as text or JSON, and times: checked as they come in.
+"""Payloads of text or JSON, and times: checked as they come in.
 
 A spool may be damaged, and who reads one must not fall over what no collector writes.
 """

@@ -1,4 +1,4 @@
-"""What a spool holds, decoded: the middle between raw records and a recording's rows."""
+"""The contents of a spool, decoded: the middle between raw records and a recording's rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the records of conditional bodies belong: what runs around them in each launch.
+"""Fences of the records of conditional bodies: what runs around them in each launch.
 
 They carry no launch's correlation id. Launches of one executable run one after another, so
 records of nodes before and after the conditional node fence its bodies in.

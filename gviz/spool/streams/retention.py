@@ -1,4 +1,4 @@
-"""What of a long run is kept as rows, and what as columns or statistics: the rules."""
+"""Rules of what is kept of a long run as rows, and what as columns or statistics."""
 
 from __future__ import annotations
 

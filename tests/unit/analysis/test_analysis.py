@@ -1,4 +1,4 @@
-"""What is said of whole recordings, bad ones too: residuals, reasons, and the shape of results."""
+"""Analyses of whole recordings, bad ones too: residuals, reasons, and the shape of results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What dominates a launch: totals, the Pareto curve, layers, waves and the tail."""
+"""Work that dominates a launch: totals, the Pareto curve, layers, waves and the tail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What calls should cost by launch costs, and break-even of shorter and longer graphs."""
+"""Expected costs of calls by launch costs, and break-even of shorter and longer graphs."""
 
 from __future__ import annotations
 

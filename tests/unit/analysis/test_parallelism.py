@@ -1,4 +1,4 @@
-"""What could run side by side: graphs with one thing wrong each, and the same without it."""
+"""Parallel work: graphs with one thing wrong each, and the same without it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a followed process reads of ``gviz run`` in its environment."""
+"""The environment of ``gviz run`` as a followed process reads it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is told of the process that is recorded, and what is not."""
+"""Facts told of the process that is recorded, and those that are not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to record: the arguments of gviz.profile and gviz run, checked before anything starts."""
+"""Arguments of gviz.profile and gviz run, checked before anything starts."""
 
 from __future__ import annotations
 

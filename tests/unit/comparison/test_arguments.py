@@ -1,4 +1,4 @@
-"""What differs between arguments: values, addresses, and bytes that no one can tell."""
+"""Differences between arguments: values, addresses, and bytes that no one can tell."""
 
 from __future__ import annotations
 

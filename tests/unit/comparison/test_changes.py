@@ -1,4 +1,4 @@
-"""What changed in partners, in edges and in lanes, on small graphs."""
+"""Changes in partners, in edges and in lanes, on small graphs."""
 
 from __future__ import annotations
 

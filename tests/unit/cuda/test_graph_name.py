@@ -1,4 +1,4 @@
-"""What a graph is called."""
+"""Names of graphs."""
 
 from __future__ import annotations
 

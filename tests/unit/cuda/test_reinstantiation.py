@@ -1,4 +1,4 @@
-"""Which instantiations an update of an earlier executable would have replaced."""
+"""Instantiations that an update of an earlier executable would have replaced."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What differed between an executable and the graph that it could not be updated to."""
+"""Differences between an executable and the graph that it could not be updated to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What gviz imports from the driver's own dumps, compared with reviewed text."""
+"""Imports of the driver's own dumps, compared with reviewed text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What programs say of a graph's nodes as they capture it (``mark_kernels``), in Chrome traces."""
+"""Words of programs about nodes that they capture (``mark_kernels``), in Chrome traces."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""What gviz exports as trace events and imports again comes back: nodes, times and operations."""
+"""Trace events exported and imported again: nodes, times and operations come back."""
 
 from __future__ import annotations
 

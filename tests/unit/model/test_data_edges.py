@@ -1,4 +1,4 @@
-"""What edges carry: bytes of copies, and words for what their ends do."""
+"""Data of edges: bytes of copies, and words for what their ends do."""
 
 from __future__ import annotations
 

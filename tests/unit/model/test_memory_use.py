@@ -1,4 +1,4 @@
-"""Which nodes are given addresses in the same memory."""
+"""Nodes that are given addresses in the same memory."""
 
 from __future__ import annotations
 

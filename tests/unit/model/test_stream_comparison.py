@@ -1,4 +1,4 @@
-"""What gviz.compare_stream returns: numbers out of a recording, and their text."""
+"""Results of gviz.compare_stream: numbers out of a recording, and their text."""
 
 from __future__ import annotations
 

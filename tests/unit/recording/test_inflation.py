@@ -1,4 +1,4 @@
-"""What node level cost a graph's launches, as the program says it."""
+"""The cost of node level for a graph's launches, as the program says it."""
 
 from __future__ import annotations
 

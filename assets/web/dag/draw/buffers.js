@@ -1,5 +1,5 @@
 /**
- * Where a buffer goes: nodes that are given what the selection is given, tagged by letters and
+ * The way of a buffer: nodes that are given what the selection is given, tagged by letters and
  * joined by arcs along the dependencies, with or without an edge between them.
  *
  * @typedef {[number, number, number, number, number, number, number, number]} Arc  a start, and

@@ -1,4 +1,4 @@
-/** Which edge is pointed at. */
+/** The edge that is pointed at. */
 import { isAlong } from "../scene/scene.js";
 import * as dagEdges from "./edges.js";
 import * as dagTime from "./time.js";

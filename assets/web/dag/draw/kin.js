@@ -1,5 +1,5 @@
 /**
- * What a selection has to do with: the edges to and from it, the nodes at their other ends.
+ * The kin of a selection: the edges to and from it, the nodes at their other ends.
  *
  * @typedef {{scene: DagScene, up: Uint8Array, down: Uint8Array, within: Uint8Array, shown: Uint8Array,
  *   selected: Uint8Array, list: {up: number[], down: number[], within: number[], shown: number[]}}}

@@ -1,5 +1,5 @@
 /**
- * What nodes hold in a scene: the bodies of closed nodes in words, those of open ones as frames.
+ * Bodies of nodes in a scene: those of closed nodes in words, those of open ones as frames.
  * Python side: gviz.app.views.dag.body_facts, gviz.app.views.dag.visible_levels.
  *
  * @typedef {{label: string, words: string, open: number}} Body  open: -1 while it is closed

@@ -1,4 +1,4 @@
-/** How a buffer goes from node to node: which of its users waits next for which other. */
+/** The flow of a buffer from node to node: which of its users waits next for which other. */
 /** @import { DagScene } from "./scene.js" */
 
 /** @type {WeakMap<DagScene, {order: Int32Array, place: Int32Array}>} */

@@ -1,5 +1,5 @@
 /**
- * Who is given which memory: uses of addresses by nodes. Python side: gviz.app.views.dag.data_overlay.
+ * Users of memory: uses of addresses by nodes. Python side: gviz.app.views.dag.data_overlay.
  *
  * A buffer is what one node is given and others are given too: the uses that overlap one of its
  * own. Places are addresses that uses start at, in order; a use covers `reach` of them.

@@ -1,4 +1,4 @@
-"""What is kept of recordings: bounded by bytes, the least recently used goes first."""
+"""Results kept of recordings: bounded by bytes, the least recently used goes first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Bench page: whose figures it shows, and what it says about them."""
+"""The page Launch costs: whose figures it shows, and what it says about them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pages ask every few seconds, and what is refused in words."""
+"""The state that pages ask for every few seconds, and refusals in words."""
 
 from __future__ import annotations
 

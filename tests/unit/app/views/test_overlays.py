@@ -1,4 +1,4 @@
-"""What the DAG's payload says about its overlays, and where layouts put its nodes."""
+"""Overlays in the DAG's payload, and where layouts put its nodes."""
 
 from __future__ import annotations
 
