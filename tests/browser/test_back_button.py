@@ -219,6 +219,28 @@ def test_bodies_are_steps(graph_page: GraphPage, serve: Serve, tmp_path: Path) -
     graph_page.expect_selected(1002)
 
 
+def test_selection_is_kept_by_who_leaves_at_once(
+    graph_page: GraphPage, serve: Serve, tmp_path: Path
+) -> None:
+    page = graph_page.page
+    graph_page.open(serve(write_loop_recording(tmp_path / "loop.gviz")), "graph?file=loop&graph=1")
+    graph_page.click_node("dag", 1002)
+    page.locator("#inspector").get_by_role("link", name="while loop body").wait_for()
+    # In one task: Dash hears of the selection when the page is left.
+    page.evaluate(
+        """() => {
+          gviz.bus.group("graph-page").select([1003]);
+          document.querySelector("#inspector-body a[href*='graph=2']").click();
+        }"""
+    )
+    page.get_by_role("heading", name="while loop body").wait_for()
+    graph_page.wait()
+    page.go_back()
+    page.get_by_role("heading", name="while loop", exact=True).wait_for()
+    graph_page.wait()
+    graph_page.expect_selected(1003)
+
+
 def test_graph_chosen_over_the_page_is_a_step(
     graph_page: GraphPage, serve: Serve, tmp_path: Path
 ) -> None:

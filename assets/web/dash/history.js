@@ -8,6 +8,7 @@
  * Pages are counted as they are asked for, and the server says with each which it is: until the
  * last one is there, what the page shown still reports is no choice for the address.
  */
+import * as bus from "../core/bus.js";
 import * as nodeList from "../core/node_list.js";
 import * as selectionNote from "../page/selection_note.js";
 import { noUpdate, propsOf, set } from "./props.js";
@@ -41,8 +42,24 @@ function tellLocation() {
   window.dispatchEvent(new PopStateEvent("popstate"));
 }
 
+/**
+ * Write the selection of the graph page into the address that is left: Dash may not have passed on
+ * yet what was selected a moment ago, and knows nothing of it later.
+ */
+function keepSelection() {
+  const group = bus.group(bus.PAGE);
+  const query = new URLSearchParams(window.location.search);
+  if (!group.listeners.size || !query.has("graph") || isComing()) return;
+  nodeList.put(query, group.selected);
+  const address = "?" + query.toString().replaceAll("%2C", ",");
+  if (address === window.location.search) return;
+  window.history.replaceState(window.history.state, "", address);
+  shown = here();
+}
+
 /** Lead to another page of ours. @param {string} address */
 export function go(address) {
+  keepSelection();
   window.history.pushState({}, "", address);
   tellLocation();
 }
