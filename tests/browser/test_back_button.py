@@ -204,6 +204,15 @@ def test_choice_after_going_back_starts_a_new_way(opened: GraphPage) -> None:
     assert "layout=structure" in page.url
 
 
+def go_back_to_the_loop(graph_page: GraphPage) -> None:
+    """Go back from the body of a loop to the graph that it is in."""
+    graph_page.page.get_by_role("heading", name="while loop body").wait_for()
+    graph_page.wait()
+    graph_page.page.go_back()
+    graph_page.page.get_by_role("heading", name="while loop", exact=True).wait_for()
+    graph_page.wait()
+
+
 def test_bodies_are_steps(graph_page: GraphPage, serve: Serve, tmp_path: Path) -> None:
     page = graph_page.page
     page.goto(serve(write_loop_recording(tmp_path / "loop.gviz")).start)
@@ -211,11 +220,7 @@ def test_bodies_are_steps(graph_page: GraphPage, serve: Serve, tmp_path: Path) -
     graph_page.wait()
     graph_page.click_node("dag", 1002)
     page.locator("#inspector").get_by_role("link", name="while loop body").click()
-    page.get_by_role("heading", name="while loop body").wait_for()
-    graph_page.wait()
-    page.go_back()
-    page.get_by_role("heading", name="while loop", exact=True).wait_for()
-    graph_page.wait()
+    go_back_to_the_loop(graph_page)
     graph_page.expect_selected(1002)
 
 
@@ -233,11 +238,7 @@ def test_selection_is_kept_by_who_leaves_at_once(
           document.querySelector("#inspector-body a[href*='graph=2']").click();
         }"""
     )
-    page.get_by_role("heading", name="while loop body").wait_for()
-    graph_page.wait()
-    page.go_back()
-    page.get_by_role("heading", name="while loop", exact=True).wait_for()
-    graph_page.wait()
+    go_back_to_the_loop(graph_page)
     graph_page.expect_selected(1003)
 
 
@@ -249,10 +250,7 @@ def test_graph_chosen_over_the_page_is_a_step(
     page.locator("a.gv-graph-link", has_text="while loop").first.click()
     graph_page.wait()
     choose(page, "graph-choice", "while loop body")
-    page.get_by_role("heading", name="while loop body").wait_for()
-    graph_page.wait()
-    page.go_back()
-    page.get_by_role("heading", name="while loop", exact=True).wait_for()
+    go_back_to_the_loop(graph_page)
 
 
 def test_cards_and_table_are_steps(page: Page, site: Site) -> None:

@@ -42,6 +42,11 @@ function tellLocation() {
   window.dispatchEvent(new PopStateEvent("popstate"));
 }
 
+/** A query as addresses have it: lists keep their commas. @param {URLSearchParams} query */
+function searchOf(query) {
+  return `?${query.toString().replaceAll("%2C", ",")}`;
+}
+
 /**
  * Write the selection of the graph page into the address that is left: Dash may not have passed on
  * yet what was selected a moment ago, and knows nothing of it later.
@@ -51,7 +56,7 @@ function keepSelection() {
   const query = new URLSearchParams(window.location.search);
   if (!group.listeners.size || !query.has("graph") || isComing()) return;
   nodeList.put(query, group.selected);
-  const address = "?" + query.toString().replaceAll("%2C", ",");
+  const address = searchOf(query);
   if (address === window.location.search) return;
   window.history.replaceState(window.history.state, "", address);
   shown = here();
@@ -135,7 +140,7 @@ function isStep(before, now) {
 
 /** Change the address of the page shown. @param {URLSearchParams} query */
 export function keep(query) {
-  const address = "?" + query.toString().replaceAll("%2C", ",");
+  const address = searchOf(query);
   if (address === window.location.search || isComing()) return window.location.search;
   const before = new URLSearchParams(window.location.search);
   const state = window.history.state;
@@ -206,7 +211,7 @@ function chooseBaseline(chosen, before) {
     if (before === "none") query.set("colour", CHANGES[0]);
     set("baseline-note", { children: "Comparing…" });
   }
-  return "?" + query.toString().replaceAll("%2C", ",");
+  return searchOf(query);
 }
 
 /**
