@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -14,6 +15,7 @@ from accessible import expect_accessible
 from canvas_page import locate
 from nested_recordings import NESTED, NESTED_SHORTENED, write_nested_recording
 from playwright.sync_api import Page, expect
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
 from recaptures import write_recaptures
 from recordings import fork_join_shape, write_loop_recording, write_recording
 from waiting import PATIENCE_S, eventually
@@ -53,6 +55,19 @@ def ways_of(page: Page) -> dict[str, Any]:
         page.locator("#compare-bodies").get_attribute("data-ways") or ""
     )
     return found
+
+
+def choose_recording(page: Page, side: str, name: str) -> None:
+    """Choose from a list; the page that another choice brings may close it on the way."""
+
+    def is_chosen() -> bool:
+        page.locator(f"#compare-{side}").click()
+        with suppress(PlaywrightTimeout):
+            page.get_by_role("option", name=name, exact=True).click(timeout=3_000)
+            return True
+        return False
+
+    eventually(is_chosen, f"a choice of {name}")
 
 
 def headline_says(page: Page, words: str) -> None:
@@ -265,9 +280,8 @@ def test_choices_lead_to_a_comparison(page: Page, site: Site) -> None:
     page.goto(site.start)
     page.get_by_role("link", name="Compare", exact=True).click()
     expect(page.locator(".gv-compare-message")).to_contain_text("Choose a recording before")
-    for side, name in (("a", "short"), ("b", "long")):
-        page.locator(f"#compare-{side}").click()
-        page.get_by_role("option", name=name, exact=True).click()
+    choose_recording(page, "a", "short")
+    choose_recording(page, "b", "long")
     headline_says(page, "A launch took")
 
 
