@@ -63,9 +63,9 @@ class NativeOptions:
     policy_count: int = 20
     eager_operations: int = 20_000
     eager_ns: int = 5_000_000_000
-    # Printing DOT takes about 10 us a node in the instantiating call.
+    # Printing DOT takes about 10 µs a node in the instantiating call.
     dot_nodes: int = 512
-    # Host share. On the GPU a pair of events costs a 13 us launch about twice its host time
+    # Host share. On the GPU a pair of events costs a 13 µs launch about twice its host time
     # (H100, launches back to back), so this keeps both together below 1%.
     event_cost_fraction: float = 0.003
     delay_ns: int = 0

@@ -11,8 +11,8 @@ from dash import dcc, html
 from dash.development.base_component import Component
 
 from gviz.app.components.aria_attributes import aria
-from gviz.app.components.quantity import MISSING, three_digits
 from gviz.app.components.theme import SANS
+from gviz.text import MISSING, rounded
 
 #: Okabe and Ito's palette without black: told apart by people who do not see all colours
 #: (Okabe, Ito 2008, "Color Universal Design").
@@ -153,10 +153,7 @@ def _table(series: Sequence[Series], x: Axis, y: Axis) -> Component:
     body = [
         html.Tr(
             [html.Th(f"{p:g}" if isinstance(p, float) else p, scope="row")]
-            + [
-                html.Td(three_digits(v[p]) if p in v else MISSING, className="gv-number")
-                for v in values
-            ]
+            + [html.Td(rounded(v[p]) if p in v else MISSING, className="gv-number") for v in values]
         )
         for p in positions
     ]

@@ -1,6 +1,6 @@
 """HTML elements of Dash's own classes, made without its checks of every attribute's name.
 
-An inspector consists of two hundred, a saved file of hundreds of thousands. Dash takes 8 us for
+An inspector consists of two hundred, a saved file of hundreds of thousands. Dash takes 8 µs for
 each, most of it for checks and for words about what they might find. That names are right is
 tested.
 """

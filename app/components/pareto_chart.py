@@ -8,8 +8,8 @@ from typing import Any
 from dash.development.base_component import Component
 
 from gviz.app.components.charts import COLOURS, plot
-from gviz.app.components.quantity import percent
 from gviz.app.components.waterfall_chart import named_rows
+from gviz.text import percent
 
 #: Pixels of a row with what is around it, and of what is above and below all of them.
 _ROW, _AROUND = 27, 84

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dash import html
 from dash.development.base_component import Component
 
-from gviz.app.components.quantity import MISSING
 from gviz.recording import rows
+from gviz.text import MISSING
 
 _MEANING = {
     "completed": "The process ended and everything was written",

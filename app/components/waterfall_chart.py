@@ -10,7 +10,7 @@ from typing import Any, Literal
 from dash.development.base_component import Component
 
 from gviz.app.components.charts import COLOURS, plot
-from gviz.app.components.quantity import duration, percent, signed_duration, signed_percent
+from gviz.text import duration, percent, signed_duration, signed_percent
 
 #: What a part is; each has a colour and a pattern of its own.
 Kind = Literal["total", "work", "gap", "wait", "other", "gain", "loss"]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gviz.app.components import Launches, integer, parse_id, parse_launches
+from gviz.app.components import Launches, parse_id, parse_launches
 from gviz.app.pages import gpu_time
 from gviz.app.views import SENT_WHOLE, GraphView, TimedLaunch, typical_launch
 from gviz.errors import RecordingError, UsageError
 from gviz.recording import Recording
+from gviz.text import integer
 
 #: Stretches of launches that an error names.
 _MOST_NAMED = 8

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from gviz.app.components import address, byte_size, integer
+from gviz.app.components import address
 from gviz.cuda import likely_number
 from gviz.recording import rows
+from gviz.text import byte_size, integer
 
 #: Longest argument shown in full; a struct passed by value may have up to 32,764 bytes.
 _SHOWN_BYTES = 32

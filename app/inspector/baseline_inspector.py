@@ -9,19 +9,7 @@ import numpy as np
 from dash import dcc
 from dash.development.base_component import Component
 
-from gviz.app.components import (
-    Addresses,
-    Baseline,
-    counted,
-    duration,
-    facts,
-    integer,
-    microseconds,
-    percent,
-    signed_duration,
-    signed_percent,
-    three_digits,
-)
+from gviz.app.components import Addresses, Baseline, facts
 from gviz.app.components import elements as html
 from gviz.app.inspector.node_facts import Fact
 from gviz.app.inspector.picks import LISTED, pick_buttons, section
@@ -29,6 +17,15 @@ from gviz.app.views import GraphView, TreeComparison, Verdict, node_times, node_
 from gviz.comparison import Difference, GraphComparison
 from gviz.model import LaunchTimes
 from gviz.stats import FALSE_DISCOVERIES, shift_interval
+from gviz.text import (
+    counted,
+    duration,
+    integer,
+    percent,
+    rounded,
+    signed_duration,
+    signed_percent,
+)
 
 #: Where a smaller share of the nodes is the same, graphs are hardly two versions of one.
 HARDLY_ALIKE = 0.5
@@ -229,7 +226,7 @@ def _time_facts(found: GraphComparison, pair: int, holds_bodies: bool) -> list[F
     told: list[Fact] = []
     if not np.isnan(before):
         launches = counted(found.times.launches_before, "launch", "launches")
-        told.append(("Baseline", microseconds(before), f"{what}, over {launches} there"))
+        told.append(("Baseline", duration(before), f"{what}, over {launches} there"))
     if not np.isnan(change):
         relative = f", {_relative(change, before)}" if before else ""
         method = f"Derived: {what.lower()} here less that there"
@@ -237,8 +234,8 @@ def _time_facts(found: GraphComparison, pair: int, holds_bodies: bool) -> list[F
     told.append(("Verdict", _SENTENCES[verdict], _method(found, pair)))
     if verdict in ("slower", "faster"):
         low, high = (signed_duration(ns) for ns in _interval(found, pair))
-        method = "95 % interval of the change, by rank over launches (Hodges and Lehmann)"
-        told.append(("95 % interval", f"{low} to {high}", method))
+        method = "95% interval of the change, by rank over launches (Hodges and Lehmann)"
+        told.append(("95% interval", f"{low} to {high}", method))
     return told
 
 
@@ -249,8 +246,8 @@ def _method(found: GraphComparison, pair: int) -> str:
     if np.isnan(times.rate[pair]):
         return "Not tested: too few launches have a time of it"
     return (
-        "By rank over launches (Mann and Whitney), against a change of 32 ns or 1 %; adjusted "
-        f"for the number of nodes: {three_digits(float(times.rate[pair]))}. Called changed up "
+        "By rank over launches (Mann and Whitney), against a change of 32 ns or 1%; adjusted "
+        f"for the number of nodes: {rounded(float(times.rate[pair]))}. Called changed up "
         f"to {FALSE_DISCOVERIES}: of those about {percent(FALSE_DISCOVERIES)} did not"
     )
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from dash import dcc
 from dash.development.base_component import Component
 
-from gviz.app.components import Addresses, counted, duration, facts, percent, sentence
+from gviz.app.components import Addresses, facts, sentence
 from gviz.app.components import elements as html
 from gviz.app.files import Library
 from gviz.app.inspector.baseline_inspector import Against
@@ -41,6 +41,7 @@ from gviz.app.views import (
 from gviz.cuda import node_type_name, not_timed_reason
 from gviz.model import GraphTree, is_failed
 from gviz.recording import rows
+from gviz.text import counted, duration, percent
 
 _SLOWEST = 8
 _SUMMED = (

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dash import dcc, html
 from dash.development.base_component import Component
 
-from gviz.app.components import MISSING, Addresses, byte_size, counted, duration, integer
+from gviz.app.components import Addresses
 from gviz.app.views import GraphLine, RunView
 from gviz.model import ExecLife, FailedCapture, is_failed
 from gviz.recording import InstantiateFailure, rows
+from gviz.text import MISSING, byte_size, counted, duration, integer
 
 #: Executables listed; programs that instantiate for every step have thousands.
 _LISTED = 200

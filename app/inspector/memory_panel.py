@@ -8,10 +8,11 @@ from typing import Any
 from dash import dcc, html
 from dash.development.base_component import Component
 
-from gviz.app.components import Memory, address, byte_size, counted, facts
+from gviz.app.components import Memory, address, facts
 from gviz.app.files import Library
 from gviz.app.views import GraphView, kept_memory, why_no_lifetimes
 from gviz.recording import rows
+from gviz.text import byte_size, counted
 
 #: Allocations in the table; the table of nodes has them all.
 _MOST = 200

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from dash.development.base_component import Component
 
-from gviz.app.components import address, byte_size, counted, dimensions, integer, percent
+from gviz.app.components import address, dimensions
 from gviz.app.components import elements as html
 from gviz.app.inspector.argument_value import allocation, guess, hexadecimal
 from gviz.cuda import CopyKind, NodeType
 from gviz.recording import rows
+from gviz.text import byte_size, counted, integer, percent
 
 Fact = tuple[str, str, str | None]
 

@@ -9,12 +9,13 @@ import numpy as np
 import numpy.typing as npt
 from dash.development.base_component import Component
 
-from gviz.app.components import address, aria, byte_size, counted
+from gviz.app.components import address, aria
 from gviz.app.components import elements as html
 from gviz.app.files import Library
 from gviz.app.views import GraphView, kept_memory
 from gviz.errors import CycleError
 from gviz.model import Access, MemoryUses
+from gviz.text import byte_size, counted
 
 #: Allocations of one node that are listed, and ways to addresses in each.
 _MOST = 6

@@ -8,21 +8,20 @@ from collections.abc import Sequence
 import numpy as np
 from dash.development.base_component import Component
 
-from gviz.app.components import (
-    MISSING,
-    aria,
-    counted,
-    duration,
-    facts,
-    integer,
-    microseconds,
-    percent,
-    three_digits,
-)
+from gviz.app.components import aria, facts
 from gviz.app.components import elements as html
 from gviz.app.inspector.node_facts import Fact
 from gviz.app.views import GraphView
 from gviz.recording import rows
+from gviz.text import (
+    MISSING,
+    counted,
+    duration,
+    integer,
+    percent,
+    rounded,
+    signed_percent,
+)
 
 #: Fewer spans say nothing about a distribution.
 _SHOWN_FROM = 5
@@ -33,22 +32,22 @@ def time_facts(found: rows.NodeStatistics, share: float | None, launch_count: in
     error = found.quantile_error_fraction
     streamed = f"; {integer(found.streamed_count)} of them as a histogram only" if error else ""
     return [
-        ("Median", microseconds(found.median_ns), "Measured by CUPTI, over recorded launches"),
+        ("Median", duration(found.median_ns), "Measured by CUPTI, over recorded launches"),
         (
             "p5 – p95",
-            f"{three_digits(found.p5_ns / 1e3)} – {microseconds(found.p95_ns)}",
+            f"{duration(found.p5_ns)} – {duration(found.p95_ns)}",
             "5th and 95th percentile, linear interpolation"
             if error is None
             else f"5th and 95th percentile, within {percent(error)} (see Spans)",
         ),
         (
             "Min – max",
-            f"{three_digits(found.min_ns / 1e3)} – {microseconds(found.max_ns)}",
+            f"{duration(found.min_ns)} – {duration(found.max_ns)}",
             "Shortest and longest span",
         ),
         (
             "MAD",
-            microseconds(found.mad_ns),
+            duration(found.mad_ns),
             "Median absolute deviation from the median, over spans that are kept",
         ),
         (
@@ -66,8 +65,8 @@ def _of_launches(found: rows.NodeStatistics, launch_count: int) -> list[Fact]:
     if not launch_count or found.count == launch_count:
         return []
     mean = found.count / launch_count
-    number = integer(int(mean)) if mean.is_integer() else three_digits(mean)
-    turns = f"{number} {'turn' if mean == 1 else 'turns'}"
+    times = integer(int(mean)) if mean.is_integer() else rounded(mean)
+    turns = f"{times} {'turn' if mean == 1 else 'turns'}"
     return [
         (
             "A launch",
@@ -130,12 +129,11 @@ def eager_facts(durations: Sequence[int], graph_median_ns: float) -> list[Fact]:
         f"Median of {integer(len(durations))} matched stream operations outside the graph; "
         "measured by CUPTI, matched by name, shape and order"
     )
-    sign = "+" if change > 0 else "−" if change < 0 else ""
     return [
-        ("Eager", microseconds(eager), method),
+        ("Eager", duration(eager), method),
         (
             "Graph vs eager",
-            f"{sign}{three_digits(abs(change) * 100)} %",
+            signed_percent(change),
             "Derived: graph median over eager median; below zero the graph is faster",
         ),
     ]
@@ -158,15 +156,15 @@ def histogram(durations: Sequence[int], name: str) -> Component | None:
     most = int(counts.max())
     bars = [
         html.Div(
-            style={"height": f"{100 * count / most:.1f}%"},
-            title=f"{three_digits(low / 1e3)} – {microseconds(high)}: {counted(count, 'span')}",
+            style={"height": f"calc(100% * {count} / {most})"},
+            title=f"{duration(low)} – {duration(high)}: {counted(count, 'span')}",
         )
         for count, low, high in zip(
             counts.tolist(), edges[:-1].tolist(), edges[1:].tolist(), strict=True
         )
     ]
-    ends = [html.Span(microseconds(float(edges[i]))) for i in (0, -1)]
-    median = microseconds(statistics.median(durations))
+    ends = [html.Span(duration(float(edges[i]))) for i in (0, -1)]
+    median = duration(statistics.median(durations))
     label = (
         f"Histogram of {name}: {counted(len(durations), 'span')}, median {median}, "
         f"at most {integer(most)} in a bar"

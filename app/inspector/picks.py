@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from dash.development.base_component import Component
 
-from gviz.app.components import counted, microseconds
 from gviz.app.components import elements as html
 from gviz.cuda import node_type_name
 from gviz.model import GraphTree
+from gviz.text import counted, duration
 
 #: Nodes listed by name; a join of hundreds says its count and lists the first.
 LISTED = 12
@@ -42,7 +42,7 @@ def _pick(tree: GraphTree, key: int, values: Mapping[int, str] | None) -> Compon
     index = tree.index_of(key)
     assert index is not None
     node, median = tree.nodes[index], float(tree.times.median_ns[index])
-    own = node_type_name(node.type) if np.isnan(median) else microseconds(median)
+    own = node_type_name(node.type) if np.isnan(median) else duration(median)
     return html.Li(
         html.Button(
             type="button",

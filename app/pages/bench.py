@@ -6,11 +6,12 @@ from dash import html
 from dash.development.base_component import Component
 
 from gviz.analysis import CostLine, Figures, bundled_costs, read_figures, read_lines
-from gviz.app.components import facts, message, moment, note_list, state_badge, three_digits
+from gviz.app.components import facts, message, moment, note_list, state_badge
 from gviz.app.files import Library, OpenRecording
 from gviz.app.pages.bench_charts import Section, sections
 from gviz.errors import RecordingError
 from gviz.recording import Recording, rows
+from gviz.text import integer, microseconds, percent, signed_percent
 
 #: Lines of the table: what the analysis uses, of straight lines.
 _MODELS = (
@@ -114,11 +115,11 @@ def _model_table(lines: list[CostLine]) -> Component | None:
         if line is None:
             continue
         cells = (
-            three_digits(line.fixed_ns / 1e3),
-            three_digits(line.per_node_ns / 1e3),
-            f"{line.residual_fraction:.1%}",
-            f"{line.worst_fraction:+.0%}",
-            f"{line.smallest_node_count:,} to {line.largest_node_count:,}",
+            microseconds(line.fixed_ns),
+            microseconds(line.per_node_ns),
+            percent(line.residual_fraction),
+            signed_percent(line.worst_fraction),
+            f"{integer(line.smallest_node_count)} to {integer(line.largest_node_count)}",
         )
         name = f"{line.subject}, {line.quantity} time"
         body.append(html.Tr([html.Td(name), *(html.Td(c, className="gv-number") for c in cells)]))

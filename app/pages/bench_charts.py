@@ -283,7 +283,7 @@ def _idle(figures: Figures) -> Section | None:
         return None
     return Section(
         "How idle is the GPU between short kernels?",
-        "Three kernels of 2 us: share of the launch in which they do not compute. Their own "
+        "Three kernels of 2 µs: share of the launch in which they do not compute. Their own "
         "start and end count as idle.",
         chart("idle", series, Axis(""), Axis("idle, %"), bars=True),
     )

@@ -21,8 +21,6 @@ from gviz.app.components import (
     Table,
     Timeline,
     aria,
-    duration,
-    integer,
     pane,
     panel_pane,
     panes,
@@ -53,6 +51,7 @@ from gviz.app.views import (
     typical_launch,
 )
 from gviz.model import is_failed
+from gviz.text import duration, integer
 
 #: Both canvases share hover and selection in the browser under this name.
 LINK_GROUP = "graph-page"

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dash import dcc, html
 from dash.development.base_component import Component
 
-from gviz.app.components import counted, duration, facts, integer, select, sentence, state_badge
+from gviz.app.components import facts, select, sentence, state_badge
 from gviz.app.inspector import edges_note
 from gviz.app.pages.run import measurement_name, measurement_text
 from gviz.app.pages.runs import NODE_TIME_METHOD
 from gviz.app.views import GraphView
 from gviz.model import is_failed
 from gviz.recording import rows
+from gviz.text import counted, duration, integer
 
 
 def graph_head(

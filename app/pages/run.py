@@ -7,22 +7,12 @@ from collections.abc import Sequence
 from dash import dcc, html
 from dash.development.base_component import Component
 
-from gviz.app.components import (
-    MISSING,
-    Addresses,
-    duration,
-    facts,
-    gpu_names,
-    integer,
-    moment,
-    note_list,
-    state_badge,
-    three_digits,
-)
+from gviz.app.components import Addresses, facts, gpu_names, moment, note_list, state_badge
 from gviz.app.inspector import render_failures, render_lives
 from gviz.app.pages.runs import NODE_TIME_METHOD, no_graphs, report_link
 from gviz.app.views import GraphLine, RunView
 from gviz.recording import rows
+from gviz.text import MISSING, duration, integer, with_unit
 
 #: Nanoseconds beyond a year are points in time, not durations.
 _MOMENT_NS = 3.2e16
@@ -177,14 +167,9 @@ def measurement_text(measurement: rows.Measurement) -> str:
     """Return a measurement's value with its unit; 'not measured' where there is none."""
     if measurement.value is None:
         return "not measured"
-    if measurement.unit == "ns":
-        if measurement.value > _MOMENT_NS:
-            return moment(int(measurement.value))
-        return duration(measurement.value)
-    unit = "" if measurement.unit == "number" else f" {measurement.unit}"
-    if measurement.value == int(measurement.value):
-        return f"{integer(int(measurement.value))}{unit}"
-    return f"{three_digits(measurement.value)}{unit}"
+    if measurement.unit == "ns" and measurement.value > _MOMENT_NS:
+        return moment(int(measurement.value))
+    return with_unit(measurement.value, measurement.unit)
 
 
 def _environment(view: RunView) -> Component:

@@ -8,23 +8,20 @@ from dash import dcc, html
 from dash.development.base_component import Component
 
 from gviz.app.components import (
-    MISSING,
     Addresses,
     Miniature,
     Query,
     RunsView,
     aria,
-    counted,
-    duration,
     facts,
     gpu_names,
-    integer,
     moment,
     note_list,
     state_badge,
 )
 from gviz.app.pages.runs_table import render_runs_table
 from gviz.app.views import FileRuns, GraphLine, RunView
+from gviz.text import MISSING, counted, duration, integer
 
 #: Graphs listed on a card; the run's page lists all.
 _LISTED_GRAPHS = 4

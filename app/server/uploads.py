@@ -18,11 +18,12 @@ from pathlib import Path
 
 from flask import Flask, Response, request
 
-from gviz.app.components import Addresses, byte_size
+from gviz.app.components import Addresses
 from gviz.app.files import Library, OpenRecording
 from gviz.errors import GvizError, ImportingError
 from gviz.formats import bare_name
 from gviz.recording import SCHEMA_VERSION, read_version, upgrade_recording
+from gviz.text import byte_size
 
 #: A recording of 2,000,000 node times is about 50 MB; larger files are named on the command line.
 MOST_BYTES = 512 << 20

@@ -79,7 +79,7 @@ def _in_turn(work: Program, repeats: int, warm_up: int) -> tuple[IntArray, IntAr
 
 
 def measure_idle(plan: Plan) -> Iterator[Figure | Gap]:
-    """Measure the idle share of three 2 us kernels: from Python, from native code, as a graph."""
+    """Measure the idle share of three 2 µs kernels: from Python, from native code, as a graph."""
     shape = straight_line(_IDLE_KERNELS, (Call.SPIN,))
     with opened(plan):
         clocks = round(_IDLE_US * clocks_per_us(plan))

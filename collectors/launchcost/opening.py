@@ -15,7 +15,7 @@ def opened(plan: Plan) -> Iterator[None]:
     """Hold the laboratory; what happens only once in a context has happened already.
 
     Some ten kernels were sent into a second stream, because nodes of a graph that follow
-    each other are 0.18 us further apart from then on (H100, driver 580; experiment
+    each other are 0.18 µs further apart from then on (H100, driver 580; experiment
     ``second_stream``), and programs that capture graphs nearly always use more than one.
     The largest graph was made once, because the driver keeps what it reserved for it.
     """

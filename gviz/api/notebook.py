@@ -9,6 +9,7 @@ from html import escape
 from gviz.api.recorded_graph import RecordedGraph
 from gviz.errors import NO_GRAPH
 from gviz.recording import rows
+from gviz.text import duration, percent
 
 #: Graphs of a summary; a notebook's cell is no place for hundreds.
 _MOST_GRAPHS = 20
@@ -73,7 +74,7 @@ def _cells(devices: Sequence[rows.Device], graph: RecordedGraph) -> list[str]:
         escape(named),
         f"{graph.node_count:,}",
         f"{graph.launch_count:,}",
-        "not timed" if median is None else f"{median / 1e3:,.1f} µs",
+        "not timed" if median is None else duration(median),
         "<br>".join(_kernels(graph)),
     ]
 
@@ -103,4 +104,4 @@ def _kernels(graph: RecordedGraph) -> Iterator[str]:
     whole = sum(total.values())
     for name, ns in total.most_common(_MOST_KERNELS):
         if whole:
-            yield f"{ns / whole:.0%} {_named(name)}"
+            yield f"{percent(ns / whole)} {_named(name)}"

@@ -18,6 +18,7 @@ from gviz.comparison import Diff, compare_recordings
 from gviz.errors import GvizError
 from gviz.model import is_failed
 from gviz.recording import Recording, all_tables, rows
+from gviz.text import duration
 
 if TYPE_CHECKING:
     import networkx
@@ -280,7 +281,7 @@ class OpenedGraph(RecordedGraph):
 
     def __repr__(self) -> str:
         median = self.launch_times.median_ns
-        time = "" if median is None else f", launch {median / 1e3:,.1f} us"
+        time = "" if median is None else f", launch {duration(median)}"
         return (
             f"<graph {self.row.graph_id}: {self.name}, {self.node_count:,} nodes, "
             f"{self.launch_count:,} launches{time}>"

@@ -9,6 +9,7 @@ from html import escape
 from pathlib import Path
 
 from gviz.errors import GvizError
+from gviz.text import byte_size
 
 #: A notebook keeps what its cells show: beyond this it is slow to open and to save.
 MOST_BYTES = 20_000_000
@@ -67,8 +68,8 @@ def frame_html(path: Path, graph_ids: Sequence[int], *, height: int = 720) -> st
         size = write_html(path, file, graph_ids).size_bytes
         if size > MOST_BYTES:
             raise GvizError(
-                f"the view of {path} has {size / 1e6:,.0f} MB, and a notebook holds "
-                f"{MOST_BYTES / 1e6:,.0f} MB; show one graph, or use .show(server=True)"
+                f"the view of {path} has {byte_size(size)}, and a notebook holds "
+                f"{byte_size(MOST_BYTES)}; show one graph, or use .show(server=True)"
             )
         text = file.read_text(encoding="utf-8")
     return (

@@ -11,5 +11,5 @@ from gviz.checks.limits import Limits as Limits
 from gviz.checks.limits import parse_limits as parse_limits
 from gviz.checks.markdown import to_markdown as to_markdown
 from gviz.checks.words import describe as describe
-from gviz.checks.words import format_value as format_value
+from gviz.checks.words import in_unit as in_unit
 from gviz.checks.words import place as place

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from gviz.checks.check_result import FAILED, PASSED, SKIPPED, UNJUDGED, Check, CheckReport
-from gviz.checks.words import describe, format_value, place
+from gviz.checks.words import describe, in_unit, place
 
 #: The word says it all; the sign is found faster.
 _SIGNS = {PASSED: "✅ passed", FAILED: "❌ failed", UNJUDGED: "⚠️ unjudged", SKIPPED: "➖ skipped"}
@@ -39,7 +39,7 @@ def _lines(report: CheckReport) -> Iterator[str]:
 
 
 def _row(check: Check) -> str:
-    values = (format_value(v, check.unit) for v in (check.value, check.limit, check.baseline))
+    values = (in_unit(v, check.unit) for v in (check.value, check.limit, check.baseline))
     cells = (_SIGNS[check.status], _plain(place(check)), _plain(check.what), *values)
     return f"| {' | '.join(cells)} |"
 

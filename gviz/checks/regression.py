@@ -28,6 +28,7 @@ from gviz.stats import (
     growth_probability,
     least_change_ns,
 )
+from gviz.text import percent, signed_percent
 
 #: Names of nodes that a failed check tells.
 _NAMED = 3
@@ -175,7 +176,10 @@ def _judge_nodes(trial: Trial, rates: FloatArray) -> Check:
         share = float(changes.change_ns[i] / changes.before_ns[i])
         grown.setdefault(trial.names[i], []).append(share)
     most = sorted(grown.items(), key=lambda item: -max(item[1]))
-    named = [f"{len(shares):,} × {name} up to {max(shares):+.1%}" for name, shares in most[:_NAMED]]
+    named = [
+        f"{len(shares):,} × {name} up to {signed_percent(max(shares))}"
+        for name, shares in most[:_NAMED]
+    ]
     more = f", and {len(most) - _NAMED:,} more names" if len(most) > _NAMED else ""
     return about(
         trial.subject,
@@ -184,7 +188,9 @@ def _judge_nodes(trial: Trial, rates: FloatArray) -> Check:
         value=len(worse),
         limit=0,
         rate=float(np.nanmin(rates)),
-        reason=f"more than {trial.allowed:.0%} longer: {', '.join(named)}{more}" if named else "",
+        reason=f"more than {percent(trial.allowed)} longer: {', '.join(named)}{more}"
+        if named
+        else "",
     )
 
 
@@ -193,3 +199,7 @@ def check_node_count(before: GraphSubject, after: GraphSubject, allowed: float) 
     was, count = len(before.graph.nodes), len(after.graph.nodes)
     found = judge(after, "regression.nodes", (count, ""), was + allowed, "")
     return about(after, found.what, found.status, value=count, limit=was + allowed, baseline=was)
+
+
+def _describe_growth(allowed: float, named: list[str], more: str) -> str:
+    return f"more than {percent(allowed)} longer: {', '.join(named)}{more}"

@@ -3,40 +3,28 @@
 from __future__ import annotations
 
 from gviz.checks.check_result import Check
+from gviz.text import signed_percent, with_unit
 
-_TIMES = (("s", 1e9), ("ms", 1e6), ("us", 1e3))
-_SIZES = (("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
+#: Limits and values need more than three digits where they nearly meet.
+_DIGITS = 4
 
 
-def format_value(value: float | None, unit: str) -> str:
-    """Return a value in its unit with three significant digits; ``-`` where it is not known.
-
-    Limits and values need more than three digits where they nearly meet: counts and what is
-    below a thousand of a unit are written in full.
-    """
-    if value is None:
-        return "-"
-    if unit == "fraction":
-        return f"{value:.2%}"
-    if unit in ("ns", "bytes"):
-        for name, scale in _TIMES if unit == "ns" else _SIZES:
-            if value >= scale:
-                return f"{value / scale:,.4g} {name}"
-        return f"{value:,.4g} {unit}"
-    return f"{value:,.10g}"
+def in_unit(value: float | None, unit: str) -> str:
+    """Return a value or limit of a check with its unit."""
+    return with_unit(value, unit, _DIGITS)
 
 
 def describe(check: Check) -> str:
     """Return what was found, against what, and why."""
     parts = []
     if check.value is not None or check.limit is not None:
-        text = format_value(check.value, check.unit)
+        text = in_unit(check.value, check.unit)
         if check.limit is not None:
-            text += f", at most {format_value(check.limit, check.unit)}"
+            text += f", at most {in_unit(check.limit, check.unit)}"
         if check.baseline is not None:
-            text += f", baseline {format_value(check.baseline, check.unit)}"
+            text += f", baseline {in_unit(check.baseline, check.unit)}"
             if check.baseline and check.value is not None:
-                text += f" ({check.value / check.baseline - 1:+.1%})"
+                text += f" ({signed_percent(check.value / check.baseline - 1)})"
         parts.append(text)
     if check.reason:
         parts.append(check.reason)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol, cast
 
 from gviz import __version__
+from gviz.cli.encoding import take_any_encoding
 from gviz.errors import GvizError
 
 #: Exit codes of a process ended by SIGINT and SIGPIPE, as a shell reports them.
@@ -125,6 +126,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         ``gviz run`` returns the exit code of the program it ran.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
+    take_any_encoding(sys.stdout, sys.stderr)
     try:
         code = _dispatch(arguments)
         sys.stdout.flush()

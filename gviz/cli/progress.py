@@ -6,6 +6,8 @@ import sys
 import time
 from types import TracebackType
 
+from gviz.text import duration, percent
+
 _BAR = 24
 #: Longer lines would wrap, and could not be written over.
 _LINE = 79
@@ -39,7 +41,7 @@ class ProgressLine:
         filled = round(_BAR * share)
         bar = "#" * filled + "." * (_BAR - filled)
         left = (time.monotonic() - self._begun) * (1 - share) / share if share else 0.0
-        self.tell(f"[{bar}] {share:4.0%} {left:3.0f} s left, {text}")
+        self.tell(f"[{bar}] {percent(share):>5} {duration(1e9 * left):>7} left, {text}")
 
     def __enter__(self) -> ProgressLine:
         """Return the line."""

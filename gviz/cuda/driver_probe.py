@@ -68,7 +68,7 @@ def probe(cupti: Path | None = None, *, timeout_s: float = TIMEOUT_S) -> DriverA
             command, capture_output=True, text=True, timeout=timeout_s, check=False
         )
     except subprocess.TimeoutExpired:
-        return DriverAnswers(failure=f"the driver did not answer within {timeout_s:.0f} s")
+        return DriverAnswers(failure=f"the driver did not answer within {timeout_s:g} s")
     except OSError as error:
         return DriverAnswers(failure=f"no process could be started to ask it: {error}")
     try:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gviz.text import multiple
+
 if TYPE_CHECKING:
     from gviz.recording import Recording, WeightedDurations, rows
 
@@ -77,8 +79,8 @@ class Inflation:
         """Return a line for people."""
         if self.gpu_ratio is None:
             return f"what node level costs this graph was not measured: {self.reason}"
-        host = "" if self.host_ratio is None else f", host call ×{self.host_ratio:.2f}"
-        return f"measured with node level on: ×{self.gpu_ratio:.2f} of the plain launch{host}"
+        host = "" if self.host_ratio is None else f", host call {multiple(self.host_ratio)}"
+        return f"measured with node level on: {multiple(self.gpu_ratio)} of the plain launch{host}"
 
 
 def inflation(recording: Recording, graph_id: int) -> Inflation | None:

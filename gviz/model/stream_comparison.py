@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from gviz.errors import RecordingError
 from gviz.recording import Recording
+from gviz.text import duration, percent, rounded
 
 if TYPE_CHECKING:
     from gviz.recording import rows
@@ -85,15 +86,15 @@ class StreamComparison:
         nodes = "" if self.node_count is None else f", {self.node_count:,} nodes"
         rows = [
             ("", "graph", "stream"),
-            ("GPU time", _us(self.graph.gpu_ns), _us(self.stream.gpu_ns)),
-            ("host time", _us(self.graph.host_ns), _us(self.stream.host_ns)),
-            ("with node times", _us(self.graph.recorded_ns), _us(self.stream.recorded_ns)),
+            ("GPU time", _time(self.graph.gpu_ns), _time(self.stream.gpu_ns)),
+            ("host time", _time(self.graph.host_ns), _time(self.stream.host_ns)),
+            ("with node times", _time(self.graph.recorded_ns), _time(self.stream.recorded_ns)),
             ("idle inside", _share(self.graph.idle_fraction), _share(self.stream.idle_fraction)),
         ]
         lines = [f"{self.name} ({self.framework}{nodes})"]
         lines += [f"  {label:<16}{graph:>14}{stream:>14}" for label, graph, stream in rows]
         if self.speedup is not None:
-            lines.append(f"  as a graph the GPU takes 1/{self.speedup:.2f} of the time")
+            lines.append(f"  as a graph the GPU takes 1/{rounded(self.speedup)} of the time")
         verdict = {True: "agree", False: "DIFFER", None: "could not be compared"}[self.agrees]
         lines.append(f"  results {verdict}")
         lines += [f"    {difference}" for difference in self.differences]
@@ -178,9 +179,9 @@ def busy_ns(intervals: list[tuple[int, int]]) -> int:
     return total
 
 
-def _us(value: float | None) -> str:
-    return "not measured" if value is None else f"{value / 1000:,.1f} us"
+def _time(ns: float | None) -> str:
+    return "not measured" if ns is None else duration(ns)
 
 
 def _share(value: float | None) -> str:
-    return "not measured" if value is None else f"{value:.0%}"
+    return "not measured" if value is None else percent(value)

@@ -4,9 +4,6 @@ from gviz.report.change import format_shift as format_shift
 from gviz.report.diff_text import render_diff as render_diff
 from gviz.report.info_life import describe_failures as describe_failures
 from gviz.report.info_life import describe_life as describe_life
-from gviz.report.quantity import format_bytes as format_bytes
-from gviz.report.quantity import format_count as format_count
-from gviz.report.quantity import format_ns as format_ns
 from gviz.report.summary import SLOWEST_COUNT as SLOWEST_COUNT
 from gviz.report.summary import GraphSummary as GraphSummary
 from gviz.report.summary import LaunchSummary as LaunchSummary
@@ -14,5 +11,3 @@ from gviz.report.summary import RecordingSummary as RecordingSummary
 from gviz.report.summary import RunSummary as RunSummary
 from gviz.report.summary import StreamSummary as StreamSummary
 from gviz.report.summary import summarize as summarize
-from gviz.report.text_table import render_table as render_table
-from gviz.report.wrapping import wrapped as wrapped

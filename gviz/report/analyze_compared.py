@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gviz.analysis import BreakEven, GraphShare, PayBack, SetupCost, StreamResult
-from gviz.report.quantity import format_count, format_ns
-from gviz.report.text_table import render_table
-from gviz.report.wrapping import wrapped
 from gviz.stats import Interval, NotComputed
+from gviz.text import counted, duration, percent, render_table, rounded, wrapped
 
 #: With fewer values than this an interval is only their range.
 _FEW = 5
@@ -21,7 +19,7 @@ def render_comparison(result: StreamResult, width: int) -> Iterator[str]:
         left=frozenset({3}), indent=4,
     ).split("\n")  # fmt: skip
     passes = result.stream.total_ns.count
-    few = f"; {format_count(passes, 'pass', 'passes')}: a range only" if passes < _FEW else ""
+    few = f"; {counted(passes, 'pass', 'passes')}: a range only" if passes < _FEW else ""
     saved = f"a launch saves {_signed(result.saved.mean_ns)}{_interval(result.saved.interval)}"
     yield from wrapped(f"{saved} [derived, 95% interval by bootstrap{few}]:", width)
     parts = (
@@ -34,9 +32,10 @@ def render_comparison(result: StreamResult, width: int) -> Iterator[str]:
     shown = [f"{name} {_signed(part.mean_ns)}" for name, part in parts if part.mean_ns]
     yield from wrapped(", ".join(shown), width, indent=6)
     yield from wrapped(
-        f"of the stream side's time {result.stream.idle_fraction.mean:.0%} is idle; "
-        f"{result.idle_without_host_fraction:.0%} would be if the GPU never waited for a call; "
-        f"as a graph {result.graph.idle_fraction.mean:.0%} is [derived]",
+        f"of the stream side's time {percent(result.stream.idle_fraction.mean)} is idle; "
+        f"{percent(result.idle_without_host_fraction)} would be if the GPU never waited for a "
+        "call; "
+        f"as a graph {percent(result.graph.idle_fraction.mean)} is [derived]",
         width,
     )
     yield from _one_sided(result, width)
@@ -44,7 +43,7 @@ def render_comparison(result: StreamResult, width: int) -> Iterator[str]:
     if plain is not None:
         yield from wrapped(
             "node times, which were on for both sides, lengthen calls: a launch without them "
-            f"takes {format_ns(plain.median)} between its events [measured], passes without them "
+            f"takes {duration(plain.median)} between its events [measured], passes without them "
             "were not measured",
             width,
         )
@@ -53,11 +52,11 @@ def render_comparison(result: StreamResult, width: int) -> Iterator[str]:
 def _rows(result: StreamResult) -> list[list[str]]:
     sides = (result.graph, result.stream)
     return [
-        ["call to last node's end", *(format_ns(x.total_ns.mean) for x in sides), "derived"],
-        ["  standard deviation", *(format_ns(x.total_ns.sd) for x in sides), "derived"],
-        ["  99th percentile", *(format_ns(x.total_ns.p99) for x in sides), "derived"],
-        ["host in calls", *(format_ns(x.host_ns.mean) for x in sides), "measured"],
-        ["idle while it runs", *(f"{x.idle_fraction.mean:.1%}" for x in sides), "derived"],
+        ["call to last node's end", *(duration(x.total_ns.mean) for x in sides), "derived"],
+        ["  standard deviation", *(duration(x.total_ns.sd) for x in sides), "derived"],
+        ["  99th percentile", *(duration(x.total_ns.p99) for x in sides), "derived"],
+        ["host in calls", *(duration(x.host_ns.mean) for x in sides), "measured"],
+        ["idle while it runs", *(percent(x.idle_fraction.mean) for x in sides), "derived"],
         ["launches, passes", *(f"{x.total_ns.count:,}" for x in sides), ""],
     ]
 
@@ -65,12 +64,13 @@ def _rows(result: StreamResult) -> list[list[str]]:
 def _one_sided(result: StreamResult, width: int) -> Iterator[str]:
     for found, where in ((result.only_graph, "graph"), (result.only_stream, "stream side")):
         if found:
-            names = ", ".join(f"{x.name} {format_ns(x.mean_ns)}" for x in found[:3])
+            names = ", ".join(f"{x.name} {duration(x.mean_ns)}" for x in found[:3])
             more = ", ..." if len(found) > 3 else ""
             yield from wrapped(f"only the {where} has: {names}{more} [derived]", width)
     if result.coverage_fraction < 1:
         yield from wrapped(
-            f"the stream side has {result.coverage_fraction:.0%} of the graph's timed nodes", width
+            f"the stream side has {percent(result.coverage_fraction)} of the graph's timed nodes",
+            width,
         )
 
 
@@ -83,14 +83,14 @@ def render_break_even(result: BreakEven, width: int) -> Iterator[str]:
         ("upload", setup.upload_ns),
         ("first launch", setup.first_launch_ns),
     ]
-    shown = ", ".join(f"{name} {format_ns(ns)}" for name, ns in parts if ns)
+    shown = ", ".join(f"{name} {duration(ns)}" for name, ns in parts if ns)
     how = f"measured, {_own(setup)}"
     yield from wrapped(
-        f"making it takes {format_ns(setup.total_ns)} of host time: {shown} [{how}]", width
+        f"making it takes {duration(setup.total_ns)} of host time: {shown} [{how}]", width
     )
     yield from wrapped(
         f"paid back {_when(result.elapsed)} by elapsed time, {_when(result.host)} by host time "
-        f"[derived]; each executable was launched {result.launches_seen:,.0f} times",
+        f"[derived]; each executable was launched {rounded(result.launches_seen)} times",
         width,
     )
 
@@ -98,13 +98,13 @@ def render_break_even(result: BreakEven, width: int) -> Iterator[str]:
 def _own(setup: SetupCost) -> str:
     if setup.own_ns is None:
         return "gviz's own part in it"
-    return f"less {format_ns(setup.own_ns)} of gviz's own"
+    return f"less {duration(setup.own_ns)} of gviz's own"
 
 
 def _when(found: PayBack) -> str:
     if found.launches is None:
         return "never"
-    text = f"after {format_count(found.launches, 'launch', 'launches')}"
+    text = f"after {counted(found.launches, 'launch', 'launches')}"
     if found.fewest is None:
         return text
     most = f"{found.most:,}" if found.most is not None else "never"
@@ -116,18 +116,18 @@ def describe_share(found: GraphShare | NotComputed) -> str:
     if isinstance(found, NotComputed):
         return f"share of the run in graphs: not computed: {found.not_computed}"
     speedup = (
-        f"; if launches took no time the run would be {found.most_speedup:.2f} times as fast"
+        f"; if launches took no time the run would be {rounded(found.most_speedup)} times as fast"
         if found.most_speedup is not None
         else ""
     )
     return (
-        f"launches fill {found.gpu_fraction:.1%} of the run's {format_ns(found.run_ns)} on the "
-        f"GPU, their calls {found.host_fraction:.1%} on the host{speedup} [estimated]"
+        f"launches fill {percent(found.gpu_fraction)} of the run's {duration(found.run_ns)} on the "
+        f"GPU, their calls {percent(found.host_fraction)} on the host{speedup} [estimated]"
     )
 
 
 def _signed(ns: float) -> str:
-    return f"-{format_ns(-ns)}" if ns < 0 else format_ns(ns)
+    return f"-{duration(-ns)}" if ns < 0 else duration(ns)
 
 
 def _interval(found: Interval) -> str:

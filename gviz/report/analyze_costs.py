@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gviz.analysis import ExpectedCost, LengthTable, PassForecast, RunForecast
-from gviz.report.quantity import format_count, format_ns
-from gviz.report.text_table import render_table
-from gviz.report.wrapping import wrapped
 from gviz.stats import NotComputed
+from gviz.text import MISSING, counted, duration, multiple, render_table, signed_percent, wrapped
 
 #: Lengths that the text shows: every other one.
 _STEP = 2
@@ -20,12 +18,12 @@ def render_expected_cost(result: ExpectedCost, width: int) -> Iterator[str]:
     """Yield the lines about what calls should cost, and about graphs of other lengths."""
     body = []
     for call in result.calls:
-        times = "-"
+        times = MISSING
         if call.measured_ns is not None and call.expected_ns:
-            times = f"{call.measured_ns / call.expected_ns:.1f} x"
+            times = multiple(call.measured_ns / call.expected_ns)
         marks = ("*" if call.with_node_times else "") + ("+" if call.is_extrapolated else "")
         body.append(
-            [f"{call.name}{marks}", format_ns(call.measured_ns), format_ns(call.expected_ns), times]
+            [f"{call.name}{marks}", duration(call.measured_ns), duration(call.expected_ns), times]
         )
     head = ["host time", "measured", "at least", "ratio"]
     yield from render_table(head, body, width=width, elastic=0, indent=4).split("\n")
@@ -55,7 +53,7 @@ def _shape(result: ExpectedCost) -> str:
 def _render_lengths(found: LengthTable, width: int) -> Iterator[str]:
     launches = found.elapsed_launches or found.host_launches
     shown = [
-        f"{'never' if needed is None else f'{needed:,}'} with {format_count(count, 'node')}"
+        f"{'never' if needed is None else f'{needed:,}'} with {counted(count, 'node')}"
         for count, needed in list(zip(found.node_count, launches, strict=True))[::_STEP]
     ]
     by = "elapsed" if found.elapsed_launches else "host"
@@ -83,22 +81,22 @@ def render_forecast(found: RunForecast, width: int) -> Iterator[str]:
         text += "; then took: the graph as it was recorded [measured], and the forecast's error"
     yield from wrapped(text, width)
     if found.left_over_count:
-        count = format_count(found.left_over_count, "operation")
+        count = counted(found.left_over_count, "operation")
         yield from wrapped(f"{count} outside graphs are in no pass with a kernel", width)
 
 
 def _forecast_row(one: PassForecast) -> list[str]:
-    name = format_count(one.pass_count, "pass", "passes")
+    name = counted(one.pass_count, "pass", "passes")
     if one.graph_id is not None:
         name += f" before graph {one.graph_id}"
     if one.range is not None:
         name += f", {one.range}"
     elif one.graph_id is None:
-        name += f" of {format_count(one.block_count, 'block')}"
-    took = "-"
+        name += f" of {counted(one.block_count, 'block')}"
+    took = MISSING
     if one.measured_graph_ns is not None and one.error_fraction is not None:
-        took = f"{format_ns(one.measured_graph_ns)} ({one.error_fraction:+.0%})"
+        took = f"{duration(one.measured_graph_ns)} ({signed_percent(one.error_fraction)})"
     return [
-        name, f"{one.operation_count:,}", format_ns(one.stream_ns),
-        format_ns(one.graph_ns), f"{one.gain:.1f} x", took,
+        name, f"{one.operation_count:,}", duration(one.stream_ns),
+        duration(one.graph_ns), multiple(one.gain), took,
     ]  # fmt: skip

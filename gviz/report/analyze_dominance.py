@@ -6,10 +6,8 @@ import math
 from collections.abc import Iterator
 
 from gviz.analysis import Dominance, Fullness, LayerTime, TimeShares
-from gviz.report.quantity import format_count, format_ns
-from gviz.report.text_table import render_table, shorten
-from gviz.report.wrapping import wrapped
 from gviz.stats import NotComputed
+from gviz.text import counted, duration, percent, render_table, rounded, shorten, wrapped
 
 #: Rows of a list that the text shows.
 _LISTED = 3
@@ -42,20 +40,20 @@ def _names(found: TimeShares, width: int) -> Iterator[str]:
     columns = [
         found.name,
         [f"{count:,}" for count in found.executions],
-        [format_ns(ns) for ns in found.total_ns],
-        [f"{share:.1%}" for share in found.fraction],
-        [f"{share:.1%}" for share in found.cumulative_fraction],
+        [duration(ns) for ns in found.total_ns],
+        [percent(share) for share in found.fraction],
+        [percent(share) for share in found.cumulative_fraction],
     ]
     if found.path_ns is not None:
         head.append("on the path")
-        columns.append([format_ns(ns) for ns in found.path_ns])
+        columns.append([duration(ns) for ns in found.path_ns])
     body = [list(row) for row in zip(*columns, strict=True)][:_LISTED]
     yield from render_table(head, body, width=width, elastic=0, indent=4).split("\n")
 
 
 def _shares(found: TimeShares) -> str:
     rows = list(zip(found.name, found.fraction, strict=True))
-    parts = [f"{shorten(name, _NAME)} {share:.1%}" for name, share in rows[:_NAMED]]
+    parts = [f"{shorten(name, _NAME)} {percent(share)}" for name, share in rows[:_NAMED]]
     more = len(rows) + found.left_out_count - _NAMED
     return ", ".join(parts) + (f" and {more:,} more" if more > 0 else "")
 
@@ -63,28 +61,28 @@ def _shares(found: TimeShares) -> str:
 def _describe_layer(layer: LayerTime) -> str:
     around = ""
     if not math.isclose(layer.least_ns, layer.most_ns):
-        around = f" ({format_ns(layer.least_ns)} to {format_ns(layer.most_ns)})"
+        around = f" ({duration(layer.least_ns)} to {duration(layer.most_ns)})"
     return (
-        f"{layer.repeats:,} equal blocks of {format_count(layer.period, 'node')} from "
-        f"{layer.first.node_id} on take {layer.fraction:.1%}, {format_ns(layer.median_ns)} "
+        f"{layer.repeats:,} equal blocks of {counted(layer.period, 'node')} from "
+        f"{layer.first.node_id} on take {percent(layer.fraction)}, {duration(layer.median_ns)} "
         f"each{around}, most of it {shorten(layer.longest_name, _NAME)} [derived]"
     )
 
 
 def _describe_fullness(found: Fullness) -> str:
-    text = f"each alone, kernels fill {found.filled_fraction:.0%} of their waves by time"
+    text = f"each alone, kernels fill {percent(found.filled_fraction)} of their waves by time"
     if found.occupancy_fraction is not None:
-        text += f" at a theoretical occupancy of {found.occupancy_fraction:.0%}"
+        text += f" at a theoretical occupancy of {percent(found.occupancy_fraction)}"
     if found.below_one_wave_ns:
-        text += f"; {format_ns(found.below_one_wave_ns)} run with less than a wave of blocks"
+        text += f"; {duration(found.below_one_wave_ns)} run with less than a wave of blocks"
     text += " [derived]"
     if found.tail_ns:
-        text += f"; last waves that are not full cost {format_ns(found.tail_ns)} [estimated]"
+        text += f"; last waves that are not full cost {duration(found.tail_ns)} [estimated]"
     first = found.kernels[0]
     if first.filled_fraction < 1:
         text += (
-            f"; emptiest for longest: {format_count(first.executions, 'execution')} of "
+            f"; emptiest for longest: {counted(first.executions, 'execution')} of "
             f"{shorten(first.name, _NAME)}, {first.blocks:,} blocks where "
-            f"{first.blocks_at_once:,} fit at once ({first.waves:.2f} waves)"
+            f"{first.blocks_at_once:,} fit at once ({rounded(first.waves)} waves)"
         )
     return text

@@ -25,10 +25,8 @@ from gviz.errors import NO_GRAPH
 from gviz.report.analyze_compared import describe_share, render_break_even, render_comparison
 from gviz.report.analyze_costs import render_expected_cost, render_forecast
 from gviz.report.analyze_dominance import render_dominance
-from gviz.report.quantity import format_count, format_ns
-from gviz.report.text_table import render_table, shorten
-from gviz.report.wrapping import wrapped
 from gviz.stats import NotComputed
+from gviz.text import counted, duration, percent, render_table, rounded, shorten, wrapped
 
 _R = TypeVar("_R")
 
@@ -83,7 +81,7 @@ def _render_run(run: RunAnalysis, path: str, width: int) -> Iterator[str]:
     if run.left_out_count:
         yield ""
         yield (
-            f"  and {format_count(run.left_out_count, 'more graph')} whose launches took less time "
+            f"  and {counted(run.left_out_count, 'more graph')} whose launches took less time "
             "(--all, or --graph ID)"
         )
 
@@ -92,8 +90,8 @@ def _render_graph(graph: GraphAnalysis, width: int) -> Iterator[str]:
     yield f"graph {graph.graph_id}: {graph.name}"
     timed = f", {graph.timed_launch_count:,} of them with node times" if graph.launch_count else ""
     yield from wrapped(
-        f"{format_count(graph.node_count, 'node')}, launched "
-        f"{format_count(graph.launch_count, 'time')}{timed}",
+        f"{counted(graph.node_count, 'node')}, launched "
+        f"{counted(graph.launch_count, 'time')}{timed}",
         width,
         indent=2,
     )
@@ -146,7 +144,7 @@ def _render_ledger(result: LedgerResult, width: int) -> Iterator[str]:
     yield from _indented(
         render_table(
             [f"median of {len(result.launches):,} launches", "derived", "share"],
-            [[label, format_ns(value), f"{value / total:.1%}"] for label, value, _ in shown],
+            [[label, duration(value), percent(value / total)] for label, value, _ in shown],
             width=width,
             elastic=0,
             indent=4,
@@ -168,16 +166,16 @@ def _gap_parts(result: LedgerResult) -> Iterator[str]:
     if not gaps:
         return
     idle = gaps - ledger.busy_gap_ns
-    parts = [f"in {format_ns(idle)} of the gaps nothing ran"]
+    parts = [f"in {duration(idle)} of the gaps nothing ran"]
     if ledger.busy_gap_ns:
-        parts.append(f"in {format_ns(ledger.busy_gap_ns)} nodes beside the path did")
+        parts.append(f"in {duration(ledger.busy_gap_ns)} nodes beside the path did")
     if ledger.submitting_gap_ns:
         parts.append(
-            f"{format_ns(ledger.submitting_gap_ns)} of the idle part lies before the launch call "
+            f"{duration(ledger.submitting_gap_ns)} of the idle part lies before the launch call "
             "had returned"
         )
     if ledger.untimed_gap_ns:
-        parts.append(f"{format_ns(ledger.untimed_gap_ns)} hold nodes that CUPTI does not time")
+        parts.append(f"{duration(ledger.untimed_gap_ns)} hold nodes that CUPTI does not time")
     yield ", ".join(parts) + " [derived]"
 
 
@@ -187,27 +185,27 @@ def _describe_events(result: LedgerResult) -> str:
     else:
         more = "more" if result.residual_ns >= 0 else "less"
         text = (
-            f"events around these launches saw {format_ns(abs(result.residual_ns))} {more} "
+            f"events around these launches saw {duration(abs(result.residual_ns))} {more} "
             "[derived, median]"
         )
         if result.call_to_first_ns is not None:
             text += (
-                f"; from a call to its first node pass {format_ns(result.call_to_first_ns)} "
+                f"; from a call to its first node pass {duration(result.call_to_first_ns)} "
                 "[measured, median]"
             )
     if result.plain_event_ns is not None:
         text += (
-            f". A launch without node times takes {format_ns(result.plain_event_ns)} between its "
+            f". A launch without node times takes {duration(result.plain_event_ns)} between its "
             "events [measured, median]"
         )
     return text
 
 
 def _describe_gap(gap: PathGap) -> str:
-    ran = f", other nodes ran in {format_ns(gap.busy_ns)} of it" if gap.busy_ns else ""
+    ran = f", other nodes ran in {duration(gap.busy_ns)} of it" if gap.busy_ns else ""
     via = f", node {_id(gap.via)} {gap.via.name} in between" if gap.via else ""
     queue = " (same queue)" if gap.held_by == "queue" else ""
-    return f"{format_ns(gap.gap_ns)}: {_node(gap.before)} -> {_node(gap.after)}{queue}{via}{ran}"
+    return f"{duration(gap.gap_ns)}: {_node(gap.before)} -> {_node(gap.after)}{queue}{via}{ran}"
 
 
 # -- the paths -------------------------------------------------------------------------
@@ -215,8 +213,8 @@ def _describe_gap(gap: PathGap) -> str:
 
 def _render_path(result: CriticalPathResult, width: int) -> Iterator[str]:
     structural = (
-        f"by dependencies alone: {format_ns(result.structural_ns)}, "
-        f"{format_count(len(result.structural), 'node')} [derived]"
+        f"by dependencies alone: {duration(result.structural_ns)}, "
+        f"{counted(len(result.structural), 'node')} [derived]"
     )
     if result.observed_ns is None:
         yield from wrapped(structural, width)
@@ -224,14 +222,14 @@ def _render_path(result: CriticalPathResult, width: int) -> Iterator[str]:
         return
     share = result.structural_ns / result.observed_ns if result.observed_ns else 1.0
     yield from wrapped(
-        f"{structural}; that is {share:.0%} of the median launch, which no other order of the "
+        f"{structural}; that is {percent(share)} of the median launch, which no other order of the "
         "same nodes gets below",
         width,
     )
     queued = sum(node.held_by == "queue" for node in result.observed)
     waited = f", {queued:,} of them behind work on their queue" if queued else ""
     yield from wrapped(
-        f"as it ran: {format_count(len(result.observed), 'node')} on the path{waited} [derived]",
+        f"as it ran: {counted(len(result.observed), 'node')} on the path{waited} [derived]",
         width,
     )
 
@@ -273,36 +271,36 @@ def _describe_level(level: LevelShape, named: bool) -> str:
         names = ", ".join(_node(n) for n in level.widest[:4])
         more = ", ..." if level.width > 4 else ""
         text += f" ({names}{more})"
-    text += f", {format_count(level.lane_count, 'lane')}"
+    text += f", {counted(level.lane_count, 'lane')}"
     if level.redundant_edge_count is None:
         text += "; too wide to look for redundant edges"
     elif level.redundant_edge_count:
-        text += f", {format_count(level.redundant_edge_count, 'redundant edge')}"
+        text += f", {counted(level.redundant_edge_count, 'redundant edge')}"
     return f"{text} [derived]"
 
 
 def _describe_overlap(overlap: Overlap) -> str:
     return (
-        f"nodes at once while anything ran: {overlap.achieved:.2f} on average, "
-        f"{overlap.most_at_once} at most; dependencies allow {overlap.possible:.2f} on average "
-        "[derived]"
+        f"nodes at once while anything ran: {rounded(overlap.achieved)} on average, "
+        f"{overlap.most_at_once} at most; dependencies allow {rounded(overlap.possible)} on "
+        "average [derived]"
     )
 
 
 def _describe_turn(turn: TurnTaking) -> str:
     many = f", {turn.count:,} such nodes in all" if turn.count > 1 else ""
-    gain = format_ns(turn.gain_ns)
+    gain = duration(turn.gain_ns)
     return (
         f"{_node(turn.waiting[0])} waited while {_node(turn.meanwhile[0])} ran, on which it does "
-        f"not depend{many}: {format_ns(turn.waited_ns)} [derived], likely reason: {turn.reason}; "
+        f"not depend{many}: {duration(turn.waited_ns)} [derived], likely reason: {turn.reason}; "
         f"side by side a launch is shorter by at most {gain} [estimated]"
     )
 
 
 def _describe_full(reason: str, turns: list[TurnTaking]) -> str:
     first = turns[0]
-    count = format_count(sum(turn.count for turn in turns), "node")
-    waited = format_ns(sum(turn.waited_ns for turn in turns))
+    count = counted(sum(turn.count for turn in turns), "node")
+    waited = duration(sum(turn.waited_ns for turn in turns))
     return (
         f"{count} waited {waited} in all [derived] for ones that they do not depend on, such as "
         f"{_node(first.waiting[0])} for {_node(first.meanwhile[0])}; likely reason: {reason}, so "
@@ -321,7 +319,7 @@ def _render_advice(advice: Advice, width: int) -> Iterator[str]:
     if len(advice.findings) > _FINDINGS:
         yield from wrapped(f"and {len(advice.findings) - _FINDINGS:,} more (--json)", width)
     if advice.ignored_count:
-        count = format_count(advice.ignored_count, "finding")
+        count = counted(advice.ignored_count, "finding")
         yield from wrapped(f"{count} left out by the configuration", width)
     for reason in advice.not_checked:
         yield from wrapped(f"not checked: {reason}", width)
@@ -329,7 +327,7 @@ def _render_advice(advice: Advice, width: int) -> Iterator[str]:
 
 def _render_finding(number: int, finding: Finding, width: int) -> Iterator[str]:
     bound = "" if finding.gain_bound == "about" else f"{finding.gain_bound} "
-    gain = f"{bound}{format_ns(finding.gain_ns)} a {finding.gain_per} [estimated]"
+    gain = f"{bound}{duration(finding.gain_ns)} a {finding.gain_per} [estimated]"
     nodes = ""
     if finding.nodes:
         ids = ", ".join(_id(node) for node in finding.nodes[:_IDS])

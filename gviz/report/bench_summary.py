@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gviz.analysis import Figure, Figures
-from gviz.report.quantity import format_ns
-from gviz.report.text_table import render_table
+from gviz.text import MISSING, duration, multiple, percent, render_table
 
 _WIDTH = 100
 _LAUNCHES = (
@@ -44,9 +43,9 @@ def _launch_table(found: Figures) -> str:
     body = []
     for nodes in counts:
         cells = [found.one("launch", subject, q, nodes) for q, subject in _LAUNCHES]
-        times = [format_ns(cell.median / nodes) if cell else "-" for cell in cells]
+        times = [duration(cell.median / nodes) if cell else MISSING for cell in cells]
         launches = even.get(nodes)
-        body.append([f"{nodes:,}", *times, f"{launches:,}" if launches else "-"])
+        body.append([f"{nodes:,}", *times, f"{launches:,}" if launches else MISSING])
     title = (
         "Time a kernel: in the launch calls (host), and on the GPU with all of it queued (device)"
     )
@@ -61,7 +60,7 @@ def _life_table(found: Figures) -> str:
     body = []
     for subject in subjects:
         cells = [found.one("life", subject, "host", nodes) for nodes in counts]
-        body.append([subject, *(format_ns(cell.median) if cell else "-" for cell in cells)])
+        body.append([subject, *(duration(cell.median) if cell else MISSING for cell in cells)])
     head = ["host time, nodes:", *(f"{n:,}" for n in counts)]
     chosen = [0, *range(1, len(head), max(1, len(counts) // 6))]
     table = [[row[i] for i in chosen] for row in [head, *body]]
@@ -78,9 +77,9 @@ def _loop_table(found: Figures) -> str:
         [
             subject,
             *(
-                format_ns(cell.median)
+                duration(cell.median)
                 if (cell := found.one("loop", subject, "finish", nodes))
-                else "-"
+                else MISSING
                 for nodes in counts
             ),
         ]
@@ -94,14 +93,14 @@ def _gain(found: Figures) -> str:
     lines = []
     gains = found.ratios("kernel_time", ("stream", "relaunch"), "finish")
     if gains:
-        text = ", ".join(f"{x:g} us: {ratio:.2f}" for x, ratio in gains)
+        text = ", ".join(f"{duration(1e3 * x)}: {multiple(ratio)}" for x, ratio in gains)
         lines.append(f"Stream / graph by kernel duration (50 in a line): {text}")
     batches = found.ratios("batch", ("stream", "graph"), "elapsed")
     if batches:
-        text = ", ".join(f"{x:g}: {ratio:.2f}" for x, ratio in batches)
+        text = ", ".join(f"{x:g}: {multiple(ratio)}" for x, ratio in batches)
         lines.append(f"Stream / graph of a small transformer by batch size: {text}")
     idle = found.select("idle", quantity="idle share")
     if idle:
-        text = ", ".join(f"{figure.subject} {figure.median:.0%}" for figure in idle)
-        lines.append(f"Idle share of three 2 us kernels: {text}")
+        text = ", ".join(f"{figure.subject} {percent(figure.median)}" for figure in idle)
+        lines.append(f"Idle share of three 2 µs kernels: {text}")
     return "\n".join(lines)

@@ -10,9 +10,7 @@ import numpy as np
 from gviz.analysis import NodeRef
 from gviz.comparison import EdgeRef, GroupTime, LevelDiff, LoneBody, NodeChange
 from gviz.report.change import format_change, format_shift
-from gviz.report.quantity import format_count, format_ns
-from gviz.report.text_table import render_table, shorten
-from gviz.report.wrapping import wrapped
+from gviz.text import counted, duration, render_table, shorten, wrapped
 
 #: Rows of a list that the text shows; the JSON has all.
 _LISTED = 5
@@ -52,9 +50,9 @@ def render_lone_bodies(
             yield from wrapped(f"{what}: {_describe_body(body)}", width)
         left = bodies[_LISTED:]
         if left:
-            nodes = format_count(sum(len(body.nodes) for body in left), "node")
+            nodes = counted(sum(len(body.nodes) for body in left), "node")
             yield from wrapped(
-                f"{what}: {format_count(len(left), 'more body', 'more bodies')}, {nodes}", width
+                f"{what}: {counted(len(left), 'more body', 'more bodies')}, {nodes}", width
             )
 
 
@@ -63,7 +61,7 @@ def _describe_body(body: LoneBody) -> str:
     branch = "in" if body.branch is None else f"body {body.branch} of"
     where = f"{branch} node {holder.node_id} of graph {holder.graph_id} ({_short(holder.name)})"
     names = _counted(Counter(node.name for node in body.nodes)) or "empty"
-    count = format_count(len(body.nodes), "node")
+    count = counted(len(body.nodes), "node")
     return f"graph {body.graph_id}, {where}, {count}: {names} [derived]"
 
 
@@ -118,7 +116,7 @@ def _render_nodes(what: str, nodes: Sequence[NodeRef], width: int) -> Iterator[s
 def _counted(names: Counter[str]) -> str:
     shown = [f"{count:,} × {_short(name)}" for name, count in names.most_common(_LISTED)]
     left = len(names) - len(shown)
-    return ", ".join(shown) + (f", and {format_count(left, 'more name')}" if left else "")
+    return ", ".join(shown) + (f", and {counted(left, 'more name')}" if left else "")
 
 
 def _render_changed(changed: Sequence[NodeChange], width: int) -> Iterator[str]:
@@ -127,7 +125,7 @@ def _render_changed(changed: Sequence[NodeChange], width: int) -> Iterator[str]:
         yield from wrapped(f"changed: {count:,} × {text}", width)
     left = len(groups) - _LISTED
     if left > 0:
-        yield from wrapped(f"and {format_count(left, 'more kind')} of changes (--json)", width)
+        yield from wrapped(f"and {counted(left, 'more kind')} of changes (--json)", width)
 
 
 def _describe_change(node: NodeChange) -> str:
@@ -157,8 +155,8 @@ def _render_node_times(level: LevelDiff, width: int) -> Iterator[str]:
     for i in top.tolist():
         before, after = int(times.before_node_id[i]), int(times.after_node_id[i])
         rows.append(
-            [f"{before} -> {after}", times.name[i], format_ns(times.before_ns[i]),
-             format_ns(times.after_ns[i]), format_shift(change[i], times.before_ns[i])]
+            [f"{before} -> {after}", times.name[i], duration(times.before_ns[i]),
+             duration(times.after_ns[i]), format_shift(change[i], times.before_ns[i])]
         )  # fmt: skip
     if rows:
         head = ["node", "name", "before", "after", "change"]
@@ -181,7 +179,7 @@ def _render_groups(what: str, groups: Sequence[GroupTime], width: int) -> Iterat
             count += f" -> {group.nodes_after:,}"
         gone = {(True, False): "new", (False, True): "gone"}
         state = gone.get((group.nodes_before == 0, group.nodes_after == 0))
-        times = format_ns(group.time.before_ns), format_ns(group.time.after_ns)
+        times = duration(group.time.before_ns), duration(group.time.after_ns)
         rows.append([group.name, count, *times, state or format_change(group.time)])
     left = len(found) - len(rows)
     head = [f"by {what}", "nodes", "before", "after", "change"]

@@ -13,12 +13,10 @@ from gviz.comparison import (
     Waterfall,
     WaterfallStep,
 )
-from gviz.report.change import describe_noise, format_change, format_signed_ns
+from gviz.report.change import describe_noise, format_change
 from gviz.report.diff_level_text import render_level, render_lone_bodies
-from gviz.report.quantity import format_ns
-from gviz.report.text_table import render_table, shorten
-from gviz.report.wrapping import wrapped
 from gviz.stats import NotComputed
+from gviz.text import duration, percent, render_table, shorten, signed_duration, wrapped
 
 #: Rows of a list that the text shows; the JSON has all.
 _LISTED = 5
@@ -107,7 +105,7 @@ def _render_graph(graph: GraphDiff, width: int) -> Iterator[str]:
         names += f" -> {graph.after_name}"
     yield f"graph {graph.before_graph_id} -> graph {graph.after_graph_id}: {names}"
     yield from wrapped(
-        f"{_REASONS[graph.how]}; {graph.likeness_fraction:.0%} of their work in common",
+        f"{_REASONS[graph.how]}; {percent(graph.likeness_fraction)} of their work in common",
         width,
         indent=2,
     )
@@ -151,13 +149,13 @@ def _render_times(graph: GraphDiff, width: int) -> Iterator[str]:
 
 
 def _times(change: TimeChange) -> tuple[str, str, str]:
-    return format_ns(change.before_ns), format_ns(change.after_ns), format_change(change)
+    return duration(change.before_ns), duration(change.after_ns), format_change(change)
 
 
 def _render_waterfall(found: Waterfall, width: int) -> Iterator[str]:
-    rows = [["launch before", format_ns(found.before_ns), ""]]
+    rows = [["launch before", duration(found.before_ns), ""]]
     rows += [_step_row(step) for step in found.steps if step.change_ns or step.node_count]
-    rows.append(["launch after", format_ns(found.after_ns), ""])
+    rows.append(["launch after", duration(found.after_ns), ""])
     yield from render_table(
         ["along the observed path", "derived", "most of it"], rows, width=width, elastic=2,
         left=frozenset({0}), indent=4,
@@ -165,7 +163,7 @@ def _render_waterfall(found: Waterfall, width: int) -> Iterator[str]:
     ranges = sorted(found.ranges, key=lambda r: -abs(r.change_ns))
     if len(ranges) > 1:
         shown = ranges[:_LISTED]
-        parts = [f"{r.name or 'no range'} {format_signed_ns(r.change_ns)}" for r in shown]
+        parts = [f"{r.name or 'no range'} {signed_duration(r.change_ns)}" for r in shown]
         more = ", ..." if len(ranges) > _LISTED else ""
         yield from wrapped(f"by NVTX range [derived]: {', '.join(parts)}{more}", width)
 
@@ -173,5 +171,5 @@ def _render_waterfall(found: Waterfall, width: int) -> Iterator[str]:
 def _step_row(step: WaterfallStep) -> list[str]:
     count = f" ({step.node_count:,})" if step.node_count else ""
     most = step.parts[0] if step.parts and step.parts[0].change_ns else None
-    largest = "" if most is None else f"{format_signed_ns(most.change_ns)} {most.name}"
-    return [f"  {step.cause}{count}", format_signed_ns(step.change_ns), largest]
+    largest = "" if most is None else f"{signed_duration(most.change_ns)} {most.name}"
+    return [f"  {step.cause}{count}", signed_duration(step.change_ns), largest]

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from gviz.model import ExecLife, FailedCapture, GraphLife, flag_names
 from gviz.recording import GraphUpdate, InstantiateFailure
-from gviz.report.quantity import format_bytes, format_count, format_ns
 from gviz.report.summary import RunSummary
+from gviz.text import byte_size, counted, duration
 
 #: Executables of a graph, and updates of an executable, that are listed one by one.
 _LISTED = 8
@@ -19,16 +19,16 @@ def describe_life(life: GraphLife) -> Iterator[str]:
     if life.capture_ns is not None:
         where = f", {life.capture_mode} mode" if life.capture_mode else ""
         thread = f", thread {life.capture_thread_id}" if life.capture_thread_id else ""
-        yield f"captured in {format_ns(life.capture_ns)}{where}{thread}"
+        yield f"captured in {duration(life.capture_ns)}{where}{thread}"
     for graph_exec in life.execs[:_LISTED]:
         yield from _describe_exec(graph_exec)
     rest = life.execs[_LISTED:]
     if rest:
         total = sum(e.instantiate_ns or 0 for e in rest)
-        count = format_count(len(rest), "more executable")
-        yield f"and {count}, instantiated in {format_ns(total)} altogether"
+        count = counted(len(rest), "more executable")
+        yield f"and {count}, instantiated in {duration(total)} altogether"
     if life.relaunch_median_ns is not None:
-        yield f"launched again: host {format_ns(life.relaunch_median_ns)} (median)"
+        yield f"launched again: host {duration(life.relaunch_median_ns)} (median)"
     if life.destroyed_ns is not None:
         yield "the graph was destroyed while gviz watched"
 
@@ -36,13 +36,13 @@ def describe_life(life: GraphLife) -> Iterator[str]:
 def _describe_exec(graph_exec: ExecLife) -> Iterator[str]:
     flags = ", ".join(flag_names(graph_exec.flags))
     parts = [
-        f"instantiate {format_ns(graph_exec.instantiate_ns)}" + (f" ({flags})" if flags else ""),
-        f"upload {format_ns(graph_exec.upload_ns)}",
-        f"first launch {format_ns(graph_exec.first_launch_ns)}",
-        f"launched {format_count(graph_exec.launch_count, 'time')}",
+        f"instantiate {duration(graph_exec.instantiate_ns)}" + (f" ({flags})" if flags else ""),
+        f"upload {duration(graph_exec.upload_ns)}",
+        f"first launch {duration(graph_exec.first_launch_ns)}",
+        f"launched {counted(graph_exec.launch_count, 'time')}",
     ]
     if graph_exec.device_memory_bytes:
-        parts.append(f"about {format_bytes(graph_exec.device_memory_bytes)} of device memory")
+        parts.append(f"about {byte_size(graph_exec.device_memory_bytes)} of device memory")
     if graph_exec.destroyed_ns is not None:
         parts.append("destroyed")
     yield f"executable {graph_exec.graph_exec_id}: {', '.join(parts)}"
@@ -60,9 +60,9 @@ def _describe_exec(graph_exec: ExecLife) -> Iterator[str]:
 def _describe_update(update: GraphUpdate) -> str:
     what = _KINDS.get(update.kind, update.kind)
     node = f" of node {update.node_id}" if update.node_id is not None else ""
-    line = f"{format_count(update.count, f'{what} update')}{node}"
+    line = f"{counted(update.count, f'{what} update')}{node}"
     if update.count:
-        line += f", {format_ns(update.total_ns / update.count)} each"
+        line += f", {duration(update.total_ns / update.count)} each"
     if update.result == 0:
         return line
     name = update.detail_name or f"CUresult {update.result}"
@@ -76,16 +76,16 @@ def describe_failures(summary: RunSummary) -> Iterator[str]:
     for failure in summary.instantiate_failures:
         yield _describe_instantiation(failure)
     if summary.reinstantiations is not None:
-        count = format_count(summary.reinstantiations.count, "instantiation")
+        count = counted(summary.reinstantiations.count, "instantiation")
         yield (
-            f"{count} ({format_ns(summary.reinstantiations.total_ns)} of host time) made an "
+            f"{count} ({duration(summary.reinstantiations.total_ns)} of host time) made an "
             "executable that an update of an earlier one would have given"
         )
 
 
 def _describe_capture(capture: FailedCapture) -> Iterator[str]:
     failure = capture.failure
-    nodes = format_count(capture.node_count, "node")
+    nodes = counted(capture.node_count, "node")
     kept = f", kept as graph {failure.graph_id}" if failure.graph_id is not None else ""
     yield f"a capture failed: {failure.rule} ({nodes} captured until then{kept})"
     name = failure.error_api or failure.error_call

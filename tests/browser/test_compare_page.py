@@ -87,7 +87,7 @@ def test_page_shows_headline_union_and_both_launches(
 ) -> None:
     open_page(page, site)
     ready(state)
-    headline_says(page, "−109 µs (−10.4 %)")
+    headline_says(page, "−109 µs (−10.4%)")
     eventually(lambda: page.locator(".gv-chart .bglayer").count() == 1, "the waterfall is drawn")
     union = state("dag")["union"]
     assert len(union["removed"]) == 48

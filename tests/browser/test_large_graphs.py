@@ -189,7 +189,7 @@ def test_brush_and_groups(graph_page: GraphPage, large: Large) -> None:
     page.get_by_text("By kernel name", exact=True).click()
     counts = page.locator("#kernels .ag-row [col-id=count]")
     graph_page.wait_until(lambda: counts.count() == LAYER, "a row each kernel of a layer")
-    assert sum(int(text) for text in counts.all_inner_texts()) == found
+    assert sum(int(text.replace(",", "")) for text in counts.all_inner_texts()) == found
     page.locator("#kernels .ag-row [col-id=name]").first.click()
     graph_page.wait_until(lambda: graph_page.state("dag")["selected"], "nodes of a kernel")
     page.locator("#inspector", has_text="nodes selected").wait_for()

@@ -115,7 +115,7 @@ def test_label_of_a_stacked_launch_says_its_length(graph_page: GraphPage, site: 
     tip = page.locator("#timeline .gviz-canvas-tooltip")
     tip.wait_for(state="visible")
     words = " ".join(tip.inner_text().split())
-    assert words == "launch #6 first to last node 287 µs by length 1 of 24 GPU idle 47.1 µs, 16 %"
+    assert words == "launch #6 first to last node 287 µs by length 1 of 24 GPU idle 47.1 µs, 16.4%"
 
 
 def test_single_launch_recording_offers_no_median(

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from walls.modules import Module, Product
 
 #: The formatter.
-OWNER = "gviz.report.quantity"
-_PACKAGES = ("gviz.cli", "gviz.report", "gviz.checks", "gviz.api", "gviz.app")
+OWNER = "gviz.text.quantity"
+_PACKAGES = ("gviz.",)
 _ROUNDED = re.compile(r",?\.\d+[fg%]|,?\.\{\}f|%")
 _UNIT = re.compile(r"\s?(?:ns|us|µs|ms|s|B|bytes|kB|KB|MB|GB|KiB|MiB|GiB|%|Hz|GHz)\b|\s?%")
 

@@ -5,19 +5,12 @@ from __future__ import annotations
 from dash import html
 from dash.development.base_component import Component
 
-from gviz.app.components import (
-    MISSING,
-    counted,
-    duration,
-    percent,
-    sentence,
-    signed_duration,
-    signed_percent,
-)
+from gviz.app.components import sentence
 from gviz.app.pages.compare.comparison import Comparison
 from gviz.app.pages.report import Column, Content, how, number, table
 from gviz.comparison import GraphDiff, RunRef, TimeChange
 from gviz.stats import NotComputed
+from gviz.text import MISSING, counted, duration, percent, signed_duration, signed_percent
 
 #: Where a smaller share of the work is the same, graphs are hardly two versions of one.
 HARDLY_ALIKE = 0.5
@@ -106,7 +99,7 @@ def noise(time: TimeChange) -> str:
     found = verdict(time)
     if time.significant:
         found = f"{found}, by more than noise"
-    return f"{found} (95 % interval {interval(time)})"
+    return f"{found} (95% interval {interval(time)})"
 
 
 def totals(found: GraphDiff) -> Component:
@@ -118,7 +111,7 @@ def totals(found: GraphDiff) -> Component:
         ("Critical path", found.critical_path),
     )
     columns = [Column("Time"), number("Before"), number("After"), number("Change"),
-               number("95 % interval"), Column("Verdict"), Column("How")]  # fmt: skip
+               number("95% interval"), Column("Verdict"), Column("How")]  # fmt: skip
     rows: list[list[Content]] = []
     for name, time in each:
         if isinstance(time, NotComputed):

@@ -8,9 +8,10 @@ from typing import Any
 from dash import dcc, html
 from dash.development.base_component import Component
 
-from gviz.app.components import Addresses, Sides, integer, pane, select
+from gviz.app.components import Addresses, Sides, pane, select
 from gviz.app.pages.compare.comparison import Comparison
 from gviz.app.views import csv_button, filter_clear, node_grid
+from gviz.text import integer
 
 #: The table that is shown where the address names none.
 FIRST = "nodes"
@@ -39,14 +40,14 @@ _TIMES = (
     _CHANGE,
     {"field": "verdict", "headerName": "Verdict", "width": 104,
      "headerTooltip": "Slower and faster: by more than noise, tested by rank over launches; of "
-     "these about 5 % at most are not"},
+     "these about 5% at most are not"},
     {"field": "change", "headerName": "Change", **_NUMBER, "width": 86,
      "valueFormatter": {"function": "gvizSignedPercent(params.value)"},
      "headerTooltip": "Change over A; derived"},
     {"field": "low_ns", "headerName": "from µs", **_SIGNED, "width": 88,
-     "headerTooltip": "Lower end of the 95 % interval of the change"},
+     "headerTooltip": "Lower end of the 95% interval of the change"},
     {"field": "high_ns", "headerName": "to µs", **_SIGNED, "width": 88,
-     "headerTooltip": "Upper end of the 95 % interval of the change"},
+     "headerTooltip": "Upper end of the 95% interval of the change"},
 )  # fmt: skip
 _DIFFERENCE = (
     {"field": "what", "headerName": "What", "width": 150},

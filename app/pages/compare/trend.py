@@ -7,22 +7,10 @@ from collections.abc import Mapping, Sequence
 from dash import dcc, html
 from dash.development.base_component import Component
 
-from gviz.app.components import (
-    MISSING,
-    Addresses,
-    Axis,
-    Series,
-    Sides,
-    chart,
-    counted,
-    duration,
-    integer,
-    moment,
-    signed_duration,
-    signed_percent,
-)
+from gviz.app.components import Addresses, Axis, Series, Sides, chart, moment
 from gviz.app.pages.report import Column, Content, number, said, section, table
 from gviz.comparison import Trend, TrendPoint, TrendRun, TrendSeries, remarks
+from gviz.text import MISSING, counted, duration, integer, signed_duration, signed_percent
 
 #: Graphs that are told; gviz trend --all has the others.
 _TOLD = 12

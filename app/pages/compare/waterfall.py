@@ -4,19 +4,11 @@ from __future__ import annotations
 
 from dash.development.base_component import Component
 
-from gviz.app.components import (
-    MISSING,
-    Step,
-    duration,
-    integer,
-    sentence,
-    signed_duration,
-    signed_percent,
-    waterfall,
-)
+from gviz.app.components import Step, sentence, waterfall
 from gviz.app.pages.report import Column, heading, number, said, table, why_not
 from gviz.comparison import Waterfall, WaterfallStep
 from gviz.stats import NotComputed
+from gviz.text import MISSING, duration, integer, signed_duration, signed_percent
 
 #: Kernel names told of a step; gviz diff --json has all.
 _NAMED = 3

@@ -7,22 +7,13 @@ from typing import Any
 from dash import dcc, html
 from dash.development.base_component import Component
 
-from gviz.app.components import (
-    Addresses,
-    Query,
-    Timeline,
-    aria,
-    counted,
-    duration,
-    pane,
-    select,
-    split,
-)
+from gviz.app.components import Addresses, Query, Timeline, aria, pane, select, split
 from gviz.app.files import OpenRecording
 from gviz.app.pages.ranks.names import rank_name
 from gviz.app.pages.ranks.tables import RankLinks, graph_skew, launch_table
 from gviz.comparison import GraphSkew, RankComparison, RankGraph, longest_wait, typical_launch
 from gviz.model import GraphTree, read_tree
+from gviz.text import counted, duration
 
 #: Views of the page share selection and hover; GROUP in assets/web/dash/ranks.js.
 _GROUP = "ranks-page"

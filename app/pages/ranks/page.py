@@ -8,10 +8,11 @@ from typing import Any
 from dash import dcc, html, no_update
 from dash.development.base_component import Component
 
-from gviz.app.components import Addresses, Query, counted, parse_query
+from gviz.app.components import Addresses, Query, parse_query
 from gviz.app.files import Library, OpenRecording, sentence_of, split_edition
 from gviz.app.pages.ranks.body import ranks_body
 from gviz.app.pages.ranks.comparison import RankComparisons, ranks_of
+from gviz.text import counted
 
 #: Milliseconds between two questions whether the ranks are compared.
 _EVERY_MS = 500

@@ -11,7 +11,7 @@ import numpy as np
 from dash import dcc, html
 from dash.development.base_component import Component
 
-from gviz.app.components import MISSING, Addresses, counted, duration, integer, percent
+from gviz.app.components import Addresses
 from gviz.app.pages.ranks.names import rank_name
 from gviz.comparison import (
     BodySkew,
@@ -23,6 +23,7 @@ from gviz.comparison import (
     longest_wait,
 )
 from gviz.model import GraphTree, telling_parts
+from gviz.text import MISSING, counted, duration, integer, percent
 
 #: Rows of a table; gviz skew --all lists every node.
 _LISTED = 10

@@ -8,17 +8,10 @@ from dash import html
 from dash.development.base_component import Component
 
 from gviz.analysis import RULES, Advice, Evidence, Finding
-from gviz.app.components import (
-    byte_size,
-    counted,
-    duration,
-    integer,
-    percent,
-    sentence,
-    three_digits,
-)
+from gviz.app.components import sentence
 from gviz.app.pages.report.node_links import NodeLinks
 from gviz.app.pages.report.parts import how, said
+from gviz.text import counted, duration, with_unit
 
 #: Nodes of a finding that are named one by one.
 _NAMED = 4
@@ -96,15 +89,9 @@ def _nodes(found: Finding, links: NodeLinks) -> list[str | Component]:
 def _evidence(found: Sequence[Evidence]) -> list[str | Component]:
     parts: list[str | Component] = []
     for at, one in enumerate(found):
-        parts += ["; " if at else "", f"{one.name}: {_value(one)} ", how(one.how)]
+        parts += [
+            "; " if at else "",
+            f"{one.name}: {with_unit(one.value, one.unit)} ",
+            how(one.how),
+        ]
     return parts
-
-
-def _value(one: Evidence) -> str:
-    if one.unit == "ns":
-        return duration(one.value)
-    if one.unit == "bytes":
-        return byte_size(int(one.value))
-    if one.unit == "fraction":
-        return percent(one.value)
-    return integer(int(one.value)) if one.value == int(one.value) else three_digits(one.value)

@@ -9,7 +9,7 @@ from dash import html
 from dash.development.base_component import Component
 
 from gviz.analysis import DeviceLaunch
-from gviz.app.components import MISSING, Addresses, aria, duration, facts, integer, sentence
+from gviz.app.components import Addresses, aria, facts, sentence
 from gviz.app.pages.report.advice import advice
 from gviz.app.pages.report.break_even import break_even, expected_cost
 from gviz.app.pages.report.dominance import dominance
@@ -22,6 +22,7 @@ from gviz.app.pages.report.path import critical_path
 from gviz.app.pages.report.reports import Report
 from gviz.app.pages.report.stream import comparison
 from gviz.stats import NotComputed
+from gviz.text import MISSING, duration, integer
 
 _R = TypeVar("_R")
 
@@ -84,7 +85,7 @@ def _or_why(
 def _facts(report: Report) -> Component:
     graph, costs = report.graph, report.run.launch_costs
     noise = (
-        "Half of the 95% interval of the median launch's length, at least 160 ns and 0.1 % of it"
+        "Half of the 95% interval of the median launch's length, at least 160 ns and 0.1% of it"
     )
     used = costs.not_computed if isinstance(costs, NotComputed) else costs.description
     return facts(

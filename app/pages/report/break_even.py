@@ -5,17 +5,7 @@ from __future__ import annotations
 from dash.development.base_component import Component
 
 from gviz.analysis import BreakEven, ExpectedCall, ExpectedCost, LengthTable, PayBack, SetupCost
-from gviz.app.components import (
-    COLOURS,
-    MISSING,
-    Axis,
-    Series,
-    chart,
-    counted,
-    duration,
-    integer,
-    three_digits,
-)
+from gviz.app.components import COLOURS, Axis, Series, chart
 from gviz.app.pages.report.parts import (
     Column,
     Content,
@@ -29,6 +19,7 @@ from gviz.app.pages.report.parts import (
 )
 from gviz.app.pages.report.stream import interval_of
 from gviz.stats import NotComputed
+from gviz.text import MISSING, counted, duration, integer, multiple, percent
 
 _NEVER = "never"
 
@@ -151,13 +142,13 @@ def _call(found: ExpectedCall) -> list[Content]:
         notes.append("beyond the lengths measured")
     ratio = MISSING
     if found.measured_ns is not None and found.expected_ns:
-        ratio = f"{three_digits(found.measured_ns / found.expected_ns)} ×"
+        ratio = multiple(found.measured_ns / found.expected_ns)
     return [
         found.name.capitalize(),
         duration(found.measured_ns),
         duration(found.expected_ns),
         ratio,
-        f"{found.residual_fraction:.0%}",
+        percent(found.residual_fraction),
         "; ".join(notes),
     ]
 

@@ -9,10 +9,11 @@ from dash import html
 from dash.development.base_component import Component
 
 from gviz.analysis import Dominance, Fullness, LayerTime, TimeShares
-from gviz.app.components import counted, duration, integer, pareto, percent, three_digits
+from gviz.app.components import pareto
 from gviz.app.pages.report.node_links import NodeLinks
 from gviz.app.pages.report.parts import Column, heading, how, number, said, table, why_not
 from gviz.stats import NotComputed
+from gviz.text import counted, duration, integer, percent, rounded
 
 #: Names in the chart, and rows of its table; of the other tables.
 _CHARTED, _LISTED = 12, 8
@@ -137,7 +138,7 @@ def _fullness(found: Fullness | NotComputed, links: NodeLinks) -> list[Component
     rows = [
         [
             links.alike("name", x.name), integer(x.executions), duration(x.total_ns),
-            integer(x.blocks), integer(x.blocks_at_once), three_digits(x.waves),
+            integer(x.blocks), integer(x.blocks_at_once), rounded(x.waves),
             percent(x.filled_fraction), how("derived"),
         ]
         for x in found.kernels

@@ -5,9 +5,17 @@ from __future__ import annotations
 from dash.development.base_component import Component
 
 from gviz.analysis import GraphShare, PassForecast, RunForecast
-from gviz.app.components import MISSING, counted, duration, integer, percent, three_digits
 from gviz.app.pages.report.parts import Column, Content, how, number, said, table, why_not
 from gviz.stats import NotComputed
+from gviz.text import (
+    counted,
+    duration,
+    integer,
+    multiple,
+    percent,
+    rounded,
+    signed_percent,
+)
 
 #: Kinds of passes that are listed.
 _LISTED = 12
@@ -48,13 +56,13 @@ def _row(found: PassForecast) -> list[Content]:
         name += f", {found.range}"
     elif found.graph_id is None:
         name += f" of {counted(found.block_count, 'block')}"
-    error = MISSING if found.error_fraction is None else f"{found.error_fraction:+.0%}"
+    error = signed_percent(found.error_fraction)
     return [
         name,
         integer(found.operation_count),
         duration(found.stream_ns),
         duration(found.graph_ns),
-        f"{three_digits(found.gain)} ×",
+        multiple(found.gain),
         duration(found.graph_host_ns),
         duration(found.measured_graph_ns),
         error,
@@ -72,7 +80,7 @@ def share(found: GraphShare | NotComputed) -> Component:
     if found.most_speedup is not None:
         text += (
             "; if launches took no time at all the run would be "
-            f"{three_digits(found.most_speedup)} times as fast (Amdahl)"
+            f"{rounded(found.most_speedup)} times as fast (Amdahl)"
         )
     recorded = ""
     if found.recorded_fraction is not None:

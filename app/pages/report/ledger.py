@@ -6,10 +6,11 @@ from dash import html
 from dash.development.base_component import Component
 
 from gviz.analysis import GapLedger, LedgerResult, PathGap, PathNode
-from gviz.app.components import Kind, Step, counted, duration, integer, percent, waterfall
+from gviz.app.components import Kind, Step, waterfall
 from gviz.app.pages.report.node_links import NodeLinks
 from gviz.app.pages.report.parts import Column, heading, how, joined, number, said, signed, table
 from gviz.stats import How
+from gviz.text import counted, duration, integer, percent
 
 #: Launches that the table lists, the longest.
 _LISTED = 10

@@ -10,11 +10,12 @@ from dash import dcc, html
 from dash.development.base_component import Component
 
 from gviz.analysis import OUTSIDE, NodeRef
-from gviz.app.components import Addresses, counted, integer, write_ids
+from gviz.app.components import Addresses, write_ids
 from gviz.app.views import open_id
 from gviz.cuda import node_type_name
 from gviz.model import GraphTree, TreeNode, nested_ranges
 from gviz.recording import rows
+from gviz.text import counted, integer
 
 #: What nodes may have in common: kernel name, node type, innermost NVTX range, range around them.
 Grouping = Literal["name", "kind", "range", "nesting"]

@@ -7,11 +7,12 @@ from typing import Any
 from dash import dcc, html, no_update
 from dash.development.base_component import Component
 
-from gviz.app.components import Addresses, counted, state_badge
+from gviz.app.components import Addresses, state_badge
 from gviz.app.files import Library, sentence_of
 from gviz.app.pages.report.body import report_body
 from gviz.app.pages.report.reports import Reports
 from gviz.recording import rows
+from gviz.text import counted
 
 #: Milliseconds between two questions whether a report is done.
 _EVERY_MS = 700

@@ -12,7 +12,7 @@ from gviz.analysis import (
     SmallBranchResult,
     TurnTaking,
 )
-from gviz.app.components import MISSING, counted, duration, integer, sentence, three_digits
+from gviz.app.components import sentence
 from gviz.app.pages.report.node_links import NodeLinks
 from gviz.app.pages.report.parts import (
     Column,
@@ -25,6 +25,7 @@ from gviz.app.pages.report.parts import (
     why_not,
 )
 from gviz.stats import NotComputed
+from gviz.text import MISSING, counted, duration, integer, rounded
 
 #: Levels and kinds of waits that are listed.
 _LISTED = 12
@@ -89,9 +90,9 @@ def _overlap(found: Overlap | NotComputed) -> Component:
     if isinstance(found, NotComputed):
         return why_not(found)
     return said(
-        f"While anything ran, {three_digits(found.achieved)} nodes ran at once on average, "
+        f"While anything ran, {rounded(found.achieved)} nodes ran at once on average, "
         f"{integer(found.most_at_once)} at most; dependencies alone allow "
-        f"{three_digits(found.possible)} on average (node time {duration(found.node_ns)}, of which "
+        f"{rounded(found.possible)} on average (node time {duration(found.node_ns)}, of which "
         f"something ran in {duration(found.busy_ns)}) ",
         how("derived"),
         ".",

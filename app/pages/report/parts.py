@@ -9,8 +9,9 @@ from typing import TypeAlias
 from dash import html
 from dash.development.base_component import Component
 
-from gviz.app.components import MISSING, aria, duration, sentence
+from gviz.app.components import aria, sentence
 from gviz.stats import How, NotComputed
+from gviz.text import MISSING, duration
 
 #: What stands in a cell or paragraph.
 Content: TypeAlias = str | Component | Sequence[str | Component]

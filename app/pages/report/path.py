@@ -5,9 +5,9 @@ from __future__ import annotations
 from dash.development.base_component import Component
 
 from gviz.analysis import CriticalPathResult, FasterNode, PathNode
-from gviz.app.components import counted, duration, integer, percent
 from gviz.app.pages.report.node_links import NodeLinks
 from gviz.app.pages.report.parts import Column, heading, how, number, said, table
+from gviz.text import counted, duration, integer, percent
 
 
 def critical_path(found: CriticalPathResult, links: NodeLinks) -> list[Component]:

@@ -9,18 +9,7 @@ from dash import html
 from dash.development.base_component import Component
 
 from gviz.analysis import Gain, OneSided, Side, StreamResult
-from gviz.app.components import (
-    MISSING,
-    Axis,
-    Series,
-    Step,
-    chart,
-    counted,
-    duration,
-    integer,
-    percent,
-    waterfall,
-)
+from gviz.app.components import Axis, Series, Step, chart, waterfall
 from gviz.app.pages.report.node_links import NodeLinks
 from gviz.app.pages.report.parts import (
     Column,
@@ -33,6 +22,7 @@ from gviz.app.pages.report.parts import (
     table,
 )
 from gviz.stats import Interval, Spread
+from gviz.text import MISSING, counted, duration, integer, percent
 
 #: Of fewer passes an interval is too narrow.
 _FEW = 5
@@ -171,7 +161,7 @@ def _idle(found: StreamResult) -> Component:
         f"Of the stream side's time {percent(sides[0][1])} is idle; {percent(sides[1][1])} would "
         f"be if the GPU never waited for a call; as a graph {percent(sides[2][1])} is ",
         how("derived"),
-        ". NVIDIA's own example has 64 %, 45 % and 33 %.",
+        ". NVIDIA's own example has 64%, 45% and 33%.",
     )
     drawn = chart("idle", [series], Axis(""), Axis("idle, %"), bars=True, bargap=0.5)
     return html.Div([words, drawn])

@@ -14,7 +14,7 @@ from gviz.layout import FoldTree
 from gviz.model import GraphTree, LaunchTimes, launch_times
 from gviz.recording import Recording, rows
 
-#: Comparing a level reads all spans of both graphs, about 2.3 us each: bodies are compared while
+#: Comparing a level reads all spans of both graphs, about 2.3 µs each: bodies are compared while
 #: all levels together read no more than this, about 5 s; else the level shown alone.
 MOST_SPANS_READ = 2_000_000
 

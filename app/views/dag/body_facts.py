@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gviz.app.components import counted, integer
 from gviz.app.views.dag.visible_levels import OpenLevel
 from gviz.app.views.wire import Arrays, Strings
 from gviz.model import GraphTree, InnerTimes
+from gviz.text import counted, integer
 
 
 def holder_words(tree: GraphTree, node: int) -> str:

@@ -178,7 +178,7 @@ def _time_columns(timed: bool, baseline: str | None) -> list[dict[str, Any]]:
             "hide": not timed,
             "valueFormatter": {"function": "gvizPercent(params.value)"},
             "headerTooltip": "Node time over the launch's GPU time; derived. "
-            "Overlapping nodes count in full, so shares may sum to over 100 %",
+            "Overlapping nodes count in full, so shares may sum to over 100%",
         },
     ]
 
@@ -217,7 +217,7 @@ def _baseline_columns(timed: bool, baseline: str) -> list[dict[str, Any]]:
             "headerName": "Verdict",
             "width": 110,
             "headerTooltip": "Slower and faster: by more than noise, tested by rank over "
-            "launches; of these about 5 % at most are not",
+            "launches; of these about 5% at most are not",
         },
         {
             "field": "difference",

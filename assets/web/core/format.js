@@ -1,101 +1,110 @@
-/** Times and names as text. */
+/**
+ * Durations, sizes, counts and shares as a person reads them: the same text as gviz.text.quantity.
+ *
+ * tests/quantities.json is the table of cases that both are held against.
+ */
+
+/** Stands where there is no value. */
+export const MISSING = "–";
 
 /** @type {[number, string][]} */
-const UNITS = [
+const TIMES = [
   [1e9, "s"],
   [1e6, "ms"],
   [1e3, "µs"],
   [1, "ns"],
 ];
+const SIZES = ["B", "KiB", "MiB", "GiB", "TiB"];
 
-/** Three significant digits and a unit. @param {number} ns */
-export function time(ns) {
-  if (!Number.isFinite(ns)) return "not timed";
-  const [size, unit] = UNITS.find(([least]) => Math.abs(ns) >= least * 0.9995) || UNITS[3];
-  const value = ns / size;
-  const digits = unit === "ns" || Math.abs(value) >= 99.95 ? 0 : Math.abs(value) >= 9.995 ? 1 : 2;
-  return `${value.toFixed(digits)} ${unit}`;
+/** @typedef {number|null|undefined} Maybe */
+
+/** @param {Maybe} value @returns {value is number} */
+const isKnown = (value) => Number.isFinite(value);
+
+/** `places` digits behind the point, commas between groups of three. @param {number} value @param {number} places */
+function fixed(value, places) {
+  const [whole, part] = Math.abs(value).toFixed(places).split(".");
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ",");
+  const text = part === undefined ? grouped : `${grouped}.${part}`;
+  return value < 0 && /[1-9]/.test(text) ? `−${text}` : text;
+}
+
+/** Three significant digits, all of those before the point. @param {Maybe} value */
+export function rounded(value) {
+  if (!isKnown(value)) return MISSING;
+  if (value === 0) return "0";
+  const exponent = Number(Math.abs(value).toExponential(2).split("e")[1]);
+  return fixed(value, Math.max(0, 2 - exponent));
+}
+
+/** Commas between groups of three digits. @param {Maybe} count */
+export function integer(count) {
+  return isKnown(count) ? fixed(count, 0) : MISSING;
+}
+
+/** A count with its noun. @param {number} count @param {string} noun @param {string} [plural] */
+export function counted(count, noun, plural = `${noun}s`) {
+  return `${integer(count)} ${count === 1 ? noun : plural}`;
+}
+
+/** Three significant digits in the unit that suits the size. @param {Maybe} ns */
+export function duration(ns) {
+  if (!isKnown(ns)) return MISSING;
+  // What rounds up to a thousand of a unit is one of the next.
+  const [size, unit] = TIMES.find(([least]) => Math.abs(ns) >= least * 0.9995) || TIMES[3];
+  return `${unit === "ns" ? fixed(ns, 0) : rounded(ns / size)} ${unit}`;
+}
+
+/** Without the unit: a cell of a column that names it. @param {Maybe} ns */
+export function microseconds(ns) {
+  return isKnown(ns) ? rounded(ns / 1e3) : MISSING;
 }
 
 /** The unit for an axis whose ticks are `step` ns apart. @param {number} step @returns {[number, string]} */
 export function axisUnit(step) {
-  return UNITS.find(([size]) => step >= size * 0.999) || UNITS[3];
+  return TIMES.find(([size]) => step >= size * 0.999) || TIMES[3];
 }
 
-/** @param {number} fraction */
+/** Binary units; exact below 1 KiB. @param {Maybe} count */
+export function byteSize(count) {
+  if (!isKnown(count)) return MISSING;
+  let [value, unit] = [count, 0];
+  for (; value >= 1024 && unit < SIZES.length - 1; unit++) value /= 1024;
+  return `${unit ? rounded(value) : fixed(value, 0)} ${SIZES[unit]}`;
+}
+
+/** A fraction (1: all), one digit behind the point below 100. @param {Maybe} fraction */
 export function percent(fraction) {
+  if (!isKnown(fraction)) return MISSING;
   const value = 100 * fraction;
-  if (value > 0 && value < 0.1) return "< 0.1 %";
-  return `${value.toFixed(value < 10 ? 1 : 0)} %`;
+  if (value === 0) return "0%";
+  if (Math.abs(value) < 0.05) return value > 0 ? "<0.1%" : ">−0.1%";
+  return `${fixed(value, Math.abs(value) < 99.95 ? 1 : 0)}%`;
+}
+
+/** How many times as much. @param {Maybe} value */
+export function multiple(value) {
+  return isKnown(value) ? `${rounded(value)}×` : MISSING;
 }
 
 /** @param {number} value */
-const sign = (value) => (value > 0 ? "+" : value < 0 ? "−" : "±");
+const sign = (value) => (value < 0 ? "−" : "+");
 
-/** A change with its sign. @param {number} ns */
-export function signedTime(ns) {
-  return sign(ns) + time(Math.abs(ns));
+/** The text of a change without its sign, with it. @param {number} value @param {string} text */
+const signed = (value, text) => (/[1-9]/.test(text) ? sign(value) : "±") + text;
+
+/** A change of a duration with its sign. @param {Maybe} ns */
+export function signedDuration(ns) {
+  return isKnown(ns) ? signed(ns, duration(Math.abs(ns))) : MISSING;
 }
 
-/** A ratio as a change in percent, with its sign. @param {number} log2 of the ratio */
-export function signedRatio(log2) {
-  const change = 2 ** log2 - 1;
-  return sign(change) + percent(Math.abs(change));
+/** A change of a duration with its sign: a cell of a column that names µs. @param {Maybe} ns */
+export function signedMicroseconds(ns) {
+  return isKnown(ns) ? signed(ns, microseconds(Math.abs(ns))) : MISSING;
 }
 
-/** @param {number} count @param {string} noun @param {string} [plural] */
-export function counted(count, noun, plural = `${noun}s`) {
-  return `${count.toLocaleString("en")} ${count === 1 ? noun : plural}`;
-}
-
-const SIZES = ["B", "KiB", "MiB", "GiB", "TiB"];
-
-/** Three significant digits and a binary unit, as gviz.app.components.quantity. @param {number} count */
-export function bytes(count) {
-  let [value, unit] = [count, 0];
-  for (; value >= 1024 && unit < SIZES.length - 1; unit++) value /= 1024;
-  if (!unit) return `${count} B`;
-  const digits = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-  return `${value.toFixed(digits)} ${SIZES[unit]}`;
-}
-
-/**
- * Three significant digits, no exponent, thin spaces between groups: as gviz.app.components.quantity.
- * @param {number} value
- */
-function threeDigits(value) {
-  if (value === 0) return "0";
-  const rounded = Number(value.toPrecision(3));
-  const digits = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(rounded))));
-  if (digits > 0) return rounded.toFixed(digits);
-  return rounded.toLocaleString("en").replaceAll(",", "\u202f");
-}
-
-/** Cells of the table: "" without a value. @param {number|null} ns */
-export function microseconds(ns) {
-  return ns === null || ns === undefined ? "" : threeDigits(ns / 1e3);
-}
-
-/** @param {number|null} fraction */
-export function share(fraction) {
-  return fraction === null || fraction === undefined ? "" : `${threeDigits(fraction * 100)}\u202f%`;
-}
-
-/**
- * A cell with a change: three digits, `places` of them at most behind the point; "" without.
- * @param {number|null|undefined} value @param {number} places
- */
-function signed(value, places) {
-  if (value === null || value === undefined) return "";
-  const rounded = Number(value.toFixed(places));
-  return sign(rounded) + Number(Math.abs(rounded).toPrecision(3));
-}
-
-/** @param {number} ns */
-export const signedMicroseconds = (ns) => signed(ns === null || ns === undefined ? ns : ns / 1e3, 3);
-
-/** @param {number|null} fraction */
-export function signedShare(fraction) {
-  if (fraction === null || fraction === undefined) return "";
-  return `${signed(fraction * 100, 1)}\u202f%`;
+/** A change (0: none) in percent with its sign. @param {Maybe} fraction */
+export function signedPercent(fraction) {
+  if (!isKnown(fraction)) return MISSING;
+  return Math.abs(100 * fraction) < 0.05 ? "±0%" : sign(fraction) + percent(Math.abs(fraction));
 }

@@ -15,12 +15,12 @@ export function rows(scene, i) {
   const found = [];
   if (Number.isFinite(payload.baseline_ns[i])) {
     const mean = scene.bodies.holders.has(i) ? ", mean of a launch" : "";
-    found.push([`in ${baseline.name}${mean}`, format.time(payload.baseline_ns[i])]);
+    found.push([`in ${baseline.name}${mean}`, format.duration(payload.baseline_ns[i])]);
   }
   if (Number.isFinite(payload.change_ns[i])) {
     const ratio = payload.change_log2[i];
-    const relative = Number.isFinite(ratio) ? `, ${format.signedRatio(ratio)}` : "";
-    found.push(["change", format.signedTime(payload.change_ns[i]) + relative]);
+    const relative = Number.isFinite(ratio) ? `, ${format.signedPercent(2 ** ratio - 1)}` : "";
+    found.push(["change", format.signedDuration(payload.change_ns[i]) + relative]);
   }
   found.push([`against ${baseline.name}`, WORDS[baseline.verdicts[payload.verdict[i]]]]);
   const difference = payload.difference[i];

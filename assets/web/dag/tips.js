@@ -42,8 +42,8 @@ function timesOf(scene, i) {
   if (holder) return describeHolder(scene, holder);
   if (scene.timed(i)) {
     return [
-      ["median", format.time(scene.median[i])],
-      ["95th percentile", format.time(scene.p95[i])],
+      ["median", format.duration(scene.median[i])],
+      ["95th percentile", format.duration(scene.p95[i])],
     ];
   }
   const reason = scene.reason[i];
@@ -53,21 +53,21 @@ function timesOf(scene, i) {
 /** @param {DagScene} scene @param {number} i */
 function describeFold(scene, i) {
   const rows = [["holds", scene.header.strings[scene.payload.fold_words[i]]]];
-  const sum = scene.timed(i) ? format.time(scene.median[i]) : "not timed";
+  const sum = scene.timed(i) ? format.duration(scene.median[i]) : "not timed";
   rows.push(["sum of medians", sum]);
   const known = Array.from(scene.stripOf(i)).filter((t) => t === t);
   if (known.length < 2) return rows;
-  const range = [Math.min(...known), Math.max(...known)].map(format.time);
+  const range = [Math.min(...known), Math.max(...known)].map(format.duration);
   return [...rows, ["one repeat", range.join(" to ")]];
 }
 
 /** @param {DagScene} scene @param {Holder} holder */
 function describeHolder(scene, { item, words, launches, p5, p95, bodies }) {
-  const { time } = format;
+  const { duration } = format;
   const rows = [["holds", words]];
   for (const body of bodies) if (body.words) rows.push([body.label, body.words]);
   if (!scene.timed(item)) return [...rows, ["times inside", "none recorded"]];
-  rows.push(["sum inside, median", time(scene.median[item])]);
-  rows.push(["5th to 95th percentile", `${time(p5)} to ${time(p95)}`]);
+  rows.push(["sum inside, median", duration(scene.median[item])]);
+  rows.push(["5th to 95th percentile", `${duration(p5)} to ${duration(p95)}`]);
   return [...rows, ["ran in", `${launches} of ${scene.header.kept_count} launches`]];
 }

@@ -1,6 +1,7 @@
 // The table by kernel name: groups of the rows that the table of nodes shows, and what a row of
 // them does. Python side: gviz.app.views.table.kernel_table.
 import * as bus from "../core/bus.js";
+import { integer } from "../core/format.js";
 import { group } from "../table/kernels.js";
 import * as dashProps from "./props.js";
 /** @import { NodeRow } from "../table/nodes.js" */
@@ -99,10 +100,10 @@ export function GvizShowNodes(props) {
 
 /**
  * What the column of counts says of a row.
- * @param {{selected: number[], count: any}} given
+ * @param {{selected: number, count: number}} given
  */
 export function gvizCountOf({ selected: part, count }) {
-  return part ? `${part} of ${count}` : `${count}`;
+  return part ? `${integer(part)} of ${integer(count)}` : integer(count);
 }
 
 /** Hear what happens on the page. */

@@ -76,7 +76,7 @@ function words(found) {
   const { gpu_ns: ns, ordinal, lane_count: lanes, widths } = found;
   const said = [];
   if (lanes) {
-    const length = ns === null ? "" : `${format.time(ns)}, `;
+    const length = ns === null ? "" : `${format.duration(ns)}, `;
     said.push(`#${ordinal}, the median launch with node times: ${length}${format.counted(lanes, "lane")}`);
   } else said.push("No launch has node times");
   if (widths.length) said.push(`at most ${format.counted(Math.max(...widths), "node")} side by side`);

@@ -3,12 +3,8 @@ import * as format from "../core/format.js";
 import * as pageHistory from "./history.js";
 import * as dashProps from "./props.js";
 
-/** @param {number|null|undefined} ns */
-export const gvizDuration = (ns) => (ns === null || ns === undefined ? "–" : format.time(ns));
-
-/** @param {number|null|undefined} count */
-export const gvizCount = (count) =>
-  count === null || count === undefined ? "–" : count.toLocaleString("en").replaceAll(",", "\u202f");
+export const gvizDuration = format.duration;
+export const gvizCount = format.integer;
 
 /**
  * A cell whose ground says how much of the greatest its value is.

@@ -7,9 +7,9 @@ import * as format from "../core/format.js";
 /** What columns name as functions of their own. */
 export const FUNCTIONS = {
   gvizMicroseconds: format.microseconds,
-  gvizPercent: format.share,
+  gvizPercent: format.percent,
   gvizSignedMicroseconds: format.signedMicroseconds,
-  gvizSignedPercent: format.signedShare,
+  gvizSignedPercent: format.signedPercent,
 };
 
 /** @param {Set<number>|null} wanted @param {GridApi} api */

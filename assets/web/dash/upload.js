@@ -3,6 +3,7 @@
  * gviz.app.server.uploads. Each has a line that says how far it is, or what is wrong with it.
  */
 import { byId, closest } from "../core/dom.js";
+import { byteSize } from "../core/format.js";
 import * as pageState from "./state.js";
 
 /** As PIECE_BYTES of gviz.app.server.uploads. */
@@ -81,11 +82,6 @@ class Line {
 
 // -- sending --------------------------------------------------------------------------
 
-/** @param {number} bytes */
-function megabytes(bytes) {
-  return `${(bytes / (1 << 20)).toFixed(bytes < 10 << 20 ? 1 : 0)} MiB`;
-}
-
 /** What is wrong with a file before anything is sent; "" if nothing. @param {File} file */
 function objection(file) {
   const most = Number(box().dataset.mostBytes);
@@ -94,7 +90,7 @@ function objection(file) {
   }
   if (file.size > most) {
     return (
-      `${file.name} has ${megabytes(file.size)}, more than the ${megabytes(most)} that are taken ` +
+      `${file.name} has ${byteSize(file.size)}, more than the ${byteSize(most)} that are taken ` +
       `here; open it on the machine where gviz runs: gviz view ${file.name}`
     );
   }
@@ -160,7 +156,7 @@ let entered = 0;
 function veil(on) {
   let sign = document.getElementById("drop-veil");
   if (on && !sign) {
-    const most = megabytes(Number(box().dataset.mostBytes));
+    const most = byteSize(Number(box().dataset.mostBytes));
     const words = `Drop files to open them, up to ${most} each: ${TAKEN}`;
     sign = element("div", "gv-drop-veil", document.body, words);
     sign.id = "drop-veil";

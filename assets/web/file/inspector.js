@@ -79,7 +79,7 @@ export class FileInspector extends Inspector {
     const ids = JSON.parse(list.dataset.nodes ?? "[]");
     const lines = ids.filter((id) => this.nodes.has(id)).map((id) => {
       const { name, kind, median_ns: median } = this.nodes.row(id);
-      const value = median === null ? kind : `${format.microseconds(median)} µs`;
+      const value = median === null ? kind : format.duration(median);
       return element("li", {}, element("button", { type: "button", class: "gv-pick", "data-node": String(id) },
         element("span", { class: "gv-ellipsis" }, name),
         element("span", { class: "gv-pick-value" }, value)));
@@ -114,9 +114,9 @@ export class FileInspector extends Inspector {
     if (!known.length) return [];
     const [before, change] = ["baseline_ns", "change_ns"].map((name) =>
       known.reduce((total, row) => total + row[name], 0));
-    const relative = before ? `, ${format.signedShare(change / before)}` : "";
+    const relative = before ? `, ${format.signedPercent(change / before)}` : "";
     const nodes = format.counted(known.length, "node");
-    return [[`Against ${this.graph.baseline}`, format.signedTime(change) + relative,
+    return [[`Against ${this.graph.baseline}`, format.signedDuration(change) + relative,
       `Derived: medians of ${nodes} of this level, timed in both`]];
   }
 
@@ -143,9 +143,9 @@ export class FileInspector extends Inspector {
       element("div", { class: "gv-inspector-head" },
         element("h2", {}, `${format.counted(rows.length, "node")} selected`)),
       section("Sums", facts([
-        ["Time", timed.length ? format.time(sum("launch_ns")) : none,
+        ["Time", timed.length ? format.duration(sum("launch_ns")) : none,
           "Derived: sum of medians; in loops of what a launch takes on average"],
-        ["Share of launch", timed.length ? format.share(sum("share")) : none,
+        ["Share of launch", timed.length ? format.percent(sum("share")) : none,
           "Derived: node time over the launch's GPU time"],
         ["Timed", `${timed.length} of ${outer.length}`, "Nodes with spans"],
         ...this.against(rows),

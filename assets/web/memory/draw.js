@@ -159,7 +159,7 @@ function drawLevel(ctx, { name, bytes, dash }, y, { theme }, size) {
   ctx.textAlign = "right";
   ctx.textBaseline = "top";
   ctx.fillStyle = theme.muted;
-  ctx.fillText(`${name} ${format.bytes(bytes)}`, size.width - 6, y + 2);
+  ctx.fillText(`${name} ${format.byteSize(bytes)}`, size.width - 6, y + 2);
 }
 
 /**
@@ -171,7 +171,7 @@ function drawPeak(ctx, peak, x, y, { theme }, size) {
   ctx.arc(x, y, 3.5, 0, 2 * Math.PI);
   ctx.fillStyle = theme.ink;
   ctx.fill();
-  const text = `peak ${format.bytes(peak.bytes)}`;
+  const text = `peak ${format.byteSize(peak.bytes)}`;
   const w = canvas.textWidth(ctx, text, 11, 600);
   ctx.font = canvas.font(11, 600);
   ctx.textBaseline = "bottom";
@@ -191,7 +191,7 @@ export function drawBar(ctx, scene, bar, box, style, size, look) {
   // What lives is a block; what is only known to be given is a line with its uses.
   const foot = bar.life ? Math.min(USE, box.h / 2) : box.h - 1;
   ctx.fillStyle = bar.life ? fillOf(theme) : theme.host;
-  ctx.about?.(`${format.bytes(bar.bytes)} at ${scene.addressOf(bar.allocation)}`);
+  ctx.about?.(`${format.byteSize(bar.bytes)} at ${scene.addressOf(bar.allocation)}`);
   if (bar.life) ctx.fillRect(box.x, box.y, Math.max(LEAST, box.w - 0.75), Math.max(LEAST, box.h - 0.75));
   else ctx.fillRect(box.x, box.y + box.h / 2 - 1, box.w, 2);
   if (bar.life && bar.free === null) drawOpenEnd(ctx, scene, box, style, size);
@@ -251,7 +251,7 @@ function drawWords(ctx, bar, box, style, size, ink) {
   const room = Math.min(box.x + box.w, size.width) - left - 5;
   const px = Math.min(11.5, Math.max(9, box.h * 0.6));
   const open = bar.free === null ? ", not freed here" : "";
-  const words = `${format.bytes(bar.bytes)}${open}`;
+  const words = `${format.byteSize(bar.bytes)}${open}`;
   const text = canvas.textWidth(ctx, words, px, 500) <= room ? words : "";
   if (!text) return;
   ctx.font = canvas.font(px, 500);
@@ -321,7 +321,7 @@ export function drawPool(ctx, scene, row, style, size) {
       ctx.textAlign = "left";
       ctx.textBaseline = name === "used" ? "top" : "bottom";
       ctx.fillStyle = style.theme.muted;
-      ctx.fillText(`${name} ${format.bytes(values[last])}`, toPoolX(total) + 4, toY(values[last]));
+      ctx.fillText(`${name} ${format.byteSize(values[last])}`, toPoolX(total) + 4, toY(values[last]));
     }
   }
   ctx.fillStyle = style.theme.line;

@@ -150,7 +150,7 @@ export class Memory {
     ctx.textBaseline = "middle";
     ctx.fillStyle = theme.muted;
     const { bytes } = this.scene.bars[row.bar ?? 0];
-    ctx.fillText(format.bytes(bytes), GUTTER - 8, row.y + row.h / 2 + 0.5);
+    ctx.fillText(format.byteSize(bytes), GUTTER - 8, row.y + row.h / 2 + 0.5);
   }
 
   /** @param {Bar} bar @param {Set<number|null|undefined>} wanted */
@@ -165,12 +165,12 @@ export class Memory {
    */
   factsOf(row) {
     const { scene } = this;
-    const { counted, bytes } = format;
+    const { counted, byteSize } = format;
     if (row.about === "chart") {
       const open = scene.bars.filter((bar) => bar.life && bar.free === null).length;
       const { peak, header } = scene;
       return [
-        `peak ${bytes(peak?.bytes ?? 0)} at ${this.text(Math.max(0, peak?.time ?? 0))} (derived)`,
+        `peak ${byteSize(peak?.bytes ?? 0)} at ${this.text(Math.max(0, peak?.time ?? 0))} (derived)`,
         counted(scene.lifeCount, "allocation"),
         ...(open ? [`${open} not freed here`] : []),
         header.ordinal === null ? "by the order of the graph: no times" : `launch #${header.ordinal}`,
@@ -189,7 +189,7 @@ export class Memory {
    * @param {number} at
    */
   text(at) {
-    return this.scene.timed ? format.time(at) : `row ${at}`;
+    return this.scene.timed ? format.duration(at) : `row ${at}`;
   }
 
   // -- transform --------------------------------------------------------------------
@@ -323,14 +323,14 @@ export class Memory {
     if (!row || x < GUTTER) return null;
     const at = (x - GUTTER - this.transform.x) / this.transform.k;
     if (at < 0 || at > this.scene.header.total) return null;
-    return [[`${format.bytes(this.scene.bytesAt(at))} allocated`], ["at", this.text(at)]];
+    return [[`${format.byteSize(this.scene.bytesAt(at))} allocated`], ["at", this.text(at)]];
   }
 
   /** @param {Bar} bar */
   describe(bar) {
     const { scene } = this;
-    const { bytes, counted } = format;
-    const rows = [[`${bytes(bar.bytes)} at ${scene.addressOf(bar.allocation)}`]];
+    const { byteSize, counted } = format;
+    const rows = [[`${byteSize(bar.bytes)} at ${scene.addressOf(bar.allocation)}`]];
     const given = bar.nodes.filter((id) => id !== bar.alloc && id !== bar.free);
     if (!bar.life) {
       rows.push(["what", "an allocation, or a segment of a framework's allocator"]);
@@ -341,7 +341,7 @@ export class Memory {
     rows.push(["allocated by", this.whenOf(bar.alloc, bar.start, bar.allocLatest, "another graph")]);
     rows.push(["freed", this.whenOf(bar.free, bar.end, bar.freeLatest, bar.freed)]);
     if (bar.alloc !== null && bar.free !== null && scene.timed) {
-      rows.push(["lives", format.time(bar.end - bar.start)]);
+      rows.push(["lives", format.duration(bar.end - bar.start)]);
     }
     rows.push(["given to", given.length ? counted(given.length, "node") : "no node of this graph"]);
     const sharing = scene.sharing(bar).length;

@@ -19,7 +19,7 @@ const MORE = 8;
 /** @type {Record<string, (value: any) => string>} */
 const SHOWN_AS = {
   gvizMicroseconds: format.microseconds, gvizSignedMicroseconds: format.signedMicroseconds,
-  gvizPercent: format.share, gvizSignedPercent: format.signedShare,
+  gvizPercent: format.percent, gvizSignedPercent: format.signedPercent,
 };
 
 /**

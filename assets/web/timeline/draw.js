@@ -39,7 +39,7 @@ function fillOf(scene, side, i, style) {
  * @param {Pen} ctx @param {TimelineScene} scene @param {SideSpans} side @param {number} i
  */
 function name(ctx, scene, side, i) {
-  ctx.about?.(`${scene.nameOf(side, i)} · ${format.time(side.slowest[i])}`);
+  ctx.about?.(`${scene.nameOf(side, i)} · ${format.duration(side.slowest[i])}`);
 }
 
 /**
@@ -278,18 +278,18 @@ const SPANS_OF = {
 function headFacts(scene, side) {
   const { facts } = side;
   if (side.stacked) return stackFacts(side);
-  const found = [`${format.time(facts.total_ns)} ${SPANS_OF[facts.zero]}`];
+  const found = [`${format.duration(facts.total_ns)} ${SPANS_OF[facts.zero]}`];
   if (facts.mode === "median") {
     found.unshift(`median start and duration of each node, ${facts.launch_count} launches`);
   }
   const [other] = scene.others(side);
   const against = scene.named(side.name) ? scene.named(side.name)?.against : "the graph";
   if (against && side.name !== scene.names[0] && other && !other.stacked && other.facts.total_ns > 0) {
-    found.push(`${(facts.total_ns / other.facts.total_ns).toFixed(2)}× ${against}`);
+    found.push(`${format.multiple(facts.total_ns / other.facts.total_ns)} ${against}`);
   }
   const share = format.percent(facts.idle_fraction);
-  found.push(`GPU idle ${format.time(facts.idle_ns)}, ${share}`);
-  if (facts.queued_ns > 0) found.push(`queued ${format.time(facts.queued_ns)} before`);
+  found.push(`GPU idle ${format.duration(facts.idle_ns)}, ${share}`);
+  if (facts.queued_ns > 0) found.push(`queued ${format.duration(facts.queued_ns)} before`);
   const isLaunch = side.name === "graph" || scene.named(side.name);
   found.push(format.counted(facts.count, isLaunch ? "span" : "operation"));
   return found;
@@ -299,10 +299,10 @@ function headFacts(scene, side) {
 function stackFacts({ facts }) {
   const lengths = facts.launches.map((launch) => launch.gpu_ns);
   const idle = facts.launches.map((launch) => launch.idle_fraction).filter(Number.isFinite);
-  const { time, counted, percent } = format;
+  const { duration, counted, percent } = format;
   return [
-    `${facts.launches.length.toLocaleString("en")} launches, each from its first node's start`,
-    `longest ${time(Math.max(...lengths))}, spread ${time(Math.max(...lengths) - Math.min(...lengths))}`,
+    `${counted(facts.launches.length, "launch", "launches")}, each from its first node's start`,
+    `longest ${duration(Math.max(...lengths))}, spread ${duration(Math.max(...lengths) - Math.min(...lengths))}`,
     // Of a part of the launches it would not be true of all.
     ...(idle.length < facts.launches.length
       ? []
@@ -327,7 +327,7 @@ export function drawEnd(ctx, side, { top, bottom, label }, style, size) {
   ctx.lineTo(x, bottom);
   ctx.stroke();
   ctx.setLineDash([]);
-  const text = format.time(side.facts.total_ns);
+  const text = format.duration(side.facts.total_ns);
   ctx.font = canvas.font(11, 600);
   const w = canvas.textWidth(ctx, text, 11, 600);
   const left = x + w + 8 > size.width;

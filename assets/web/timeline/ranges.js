@@ -153,10 +153,10 @@ export class Ranges {
     this.view.frame.redraw();
     this.view.frame.group.filter(ids);
     const { from, to } = brush;
-    const { time, counted } = format;
+    const { duration, counted } = format;
     const what = ids.length === 1 ? "runs" : "run";
     this.view.frame.remark(
-      `${counted(ids.length, "node")} ${what} between ${time(from)} and ${time(to)}. Escape shows all.`
+      `${counted(ids.length, "node")} ${what} between ${duration(from)} and ${duration(to)}. Escape shows all.`
     );
   }
 
@@ -203,11 +203,11 @@ export class Ranges {
   tell() {
     if (!this.measure) return;
     const { from, to } = this.measure;
-    const { time } = format;
+    const { duration } = format;
     this.view.frame.remark(
       to === null
-        ? `First mark at ${time(from)}. Press m at another node.`
-        : `${time(Math.abs(to - from))} between ${time(from)} and ${time(to)}. b: only the nodes between.`
+        ? `First mark at ${duration(from)}. Press m at another node.`
+        : `${duration(Math.abs(to - from))} between ${duration(from)} and ${duration(to)}. b: only the nodes between.`
     );
   }
 
@@ -242,8 +242,8 @@ export class Ranges {
     ctx.fillRect(x1, top, Math.max(0, size.width - x1), height);
     ctx.strokeStyle = style.theme.accent;
     ctx.lineWidth = 1.5;
-    const { time, counted } = format;
-    const text = nodes === null ? time(to - from) : counted(nodes, "node");
+    const { duration, counted } = format;
+    const text = nodes === null ? duration(to - from) : counted(nodes, "node");
     ctx.strokeRect(x0, top, Math.max(1, x1 - x0), height);
     label(ctx, style, size, (x0 + x1) / 2, top + 9, text);
   }
@@ -265,7 +265,7 @@ export class Ranges {
     ctx.moveTo(x0, y);
     ctx.lineTo(x1, y);
     ctx.stroke();
-    const text = to === null ? "m: second mark" : format.time(Math.abs(to - from));
+    const text = to === null ? "m: second mark" : format.duration(Math.abs(to - from));
     label(ctx, style, size, (x0 + x1) / 2, y - 13, text);
   }
 }

@@ -25,20 +25,20 @@ function isMerged(side, i) {
 
 /** @param {TimelineScene} scene @param {Side} side @param {Call} call */
 function describeCall(scene, side, call) {
-  const { time } = format;
-  return [[scene.titleOf(side, call)], ["host call", time(call.duration)], ["start", time(call.start)]];
+  const { duration } = format;
+  return [[scene.titleOf(side, call)], ["host call", duration(call.duration)], ["start", duration(call.start)]];
 }
 
 /** @param {TimelineScene} scene @param {Side} side @param {number} i */
 function describeSpan(scene, side, i) {
-  const { time } = format;
+  const { duration } = format;
   const median = side.facts.mode === "median" ? "median " : "";
   const rows = [
     [scene.nameOf(side, i)],
     ...launchRow(side, i),
     ["kind", scene.kindOf(side, i)],
-    [`${median}start`, time(side.start[i])],
-    [`${median}duration`, time(side.duration[i])],
+    [`${median}start`, duration(side.start[i])],
+    [`${median}duration`, duration(side.duration[i])],
     median ? ["launches", String(side.launchCount[i])] : ["stream", String(side.stream[i])],
   ];
   if (side.name === "stream" && !scene.named("stream")) {
@@ -53,7 +53,7 @@ function describeSpan(scene, side, i) {
     if (!match) continue;
     const letter = scene.named(other.name)?.letter;
     const words = side.name === "graph" ? "as stream work" : "in the graph";
-    rows.push([letter ? `in ${letter}` : words, time(other.slowest[match[0]])]);
+    rows.push([letter ? `in ${letter}` : words, duration(other.slowest[match[0]])]);
   }
   const wait = side.waits.find((one) => one.start === side.start[i] && one.node === side.nodeId[i]);
   if (wait) rows.push(timelineWaits.tipRow(scene, wait));
@@ -80,16 +80,16 @@ function launchRow(side, i) {
  * @param {Side} side @param {Launch} launch
  */
 function describeLaunch(side, launch) {
-  const { time, percent } = format;
+  const { duration, percent } = format;
   const { launches } = side.facts;
   const place = 1 + launches.filter((other) => other.gpu_ns > launch.gpu_ns).length;
   const rows = [
     [`launch #${launch.ordinal}`],
-    ["first to last node", time(launch.gpu_ns)],
+    ["first to last node", duration(launch.gpu_ns)],
     ["by length", `${place} of ${launches.length}`],
   ];
   if (launch.idle_ns !== undefined) {
-    rows.push(["GPU idle", `${time(launch.idle_ns)}, ${percent(launch.idle_fraction)}`]);
+    rows.push(["GPU idle", `${duration(launch.idle_ns)}, ${percent(launch.idle_fraction)}`]);
   }
   if (launches.some((other) => other.exec !== launch.exec)) {
     rows.push(["executable", String(launch.exec)]);
@@ -102,26 +102,26 @@ function describeLaunch(side, launch) {
  * @param {TimelineScene} scene @param {Side} side @param {number} i
  */
 function describeMerged(scene, side, i) {
-  const { time } = format;
+  const { duration } = format;
   return [
     [`${side.merged?.[i]} spans closer than a pixel`],
     ...launchRow(side, i),
     ["slowest", scene.nameOf(side, i)],
-    ["its duration", time(side.slowest[i])],
-    ["from", time(side.start[i])],
-    ["to", time(side.start[i] + side.duration[i])],
+    ["its duration", duration(side.slowest[i])],
+    ["from", duration(side.start[i])],
+    ["to", duration(side.start[i] + side.duration[i])],
   ];
 }
 
 /** @param {TimelineScene} scene @param {Side} side @param {[number, number]} gap */
 function describeGap(scene, side, [from, to]) {
-  const { time, percent } = format;
+  const { duration, percent } = format;
   const before = side.start.findIndex((start, i) => start + side.duration[i] === from);
   const after = side.start.indexOf(to);
-  const rows = [["GPU idle"], ["for", time(to - from)], ["from", time(from)]];
+  const rows = [["GPU idle"], ["for", duration(to - from)], ["from", duration(from)]];
   if (before >= 0) rows.push(["after", scene.nameOf(side, before)]);
   if (after >= 0) rows.push(["until", scene.nameOf(side, after)]);
   const { idle_ns: idle, idle_fraction: share } = side.facts;
-  rows.push(["all gaps", `${time(idle)}, ${percent(share)} from first start to last end`]);
+  rows.push(["all gaps", `${duration(idle)}, ${percent(share)} from first start to last end`]);
   return rows;
 }

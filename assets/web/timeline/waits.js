@@ -44,7 +44,7 @@ function awaited(scene, wait) {
 
 /** @param {TimelineScene} scene @param {Wait} wait */
 function words(scene, wait) {
-  return `waits ${format.time(wait.end - wait.start)} for ${awaited(scene, wait)}`;
+  return `waits ${format.duration(wait.end - wait.start)} for ${awaited(scene, wait)}`;
 }
 
 /**
@@ -52,7 +52,7 @@ function words(scene, wait) {
  * @param {TimelineScene} scene @param {Wait} wait
  */
 export function tipRow(scene, wait) {
-  return ["of it waiting (estimated)", `${format.time(wait.end - wait.start)} for ${awaited(scene, wait)}`];
+  return ["of it waiting (estimated)", `${format.duration(wait.end - wait.start)} for ${awaited(scene, wait)}`];
 }
 
 /** @param {TimelineScene} scene @param {Side} side @param {Wait} wait */
@@ -63,9 +63,9 @@ function nameOf(scene, side, wait) {
 
 /** @param {TimelineScene} scene @param {Side} side @param {Wait} wait */
 export function describe(scene, side, wait) {
-  const { time } = format;
+  const { duration } = format;
   return [
-    [words(scene, wait)], ["in", nameOf(scene, side, wait)], ["from", time(wait.start)],
+    [words(scene, wait)], ["in", nameOf(scene, side, wait)], ["from", duration(wait.start)],
     ["estimated", `its duration here less that on ${awaited(scene, wait)}`],
   ];
 }

@@ -11,7 +11,7 @@ from gviz.analysis.launch.unrolled import Unrolled
 from gviz.model import LaunchSpans, TimeArray
 from gviz.stats import BoolArray, IntArray
 
-#: Clock readings of different queues differ: 160 ns as a rule, now and then 2 us (measured on an
+#: Clock readings of different queues differ: 160 ns as a rule, now and then 2 µs (measured on an
 #: H100, docs/limits.md). Work of one queue that overlaps by more than this is not in one queue.
 CLOCK_SKEW_NS = 2_000
 NOTHING = -1

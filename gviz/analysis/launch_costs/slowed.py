@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from gviz.analysis.launch_costs.figure import Figure
+from gviz.text import duration
 
 #: So much more than a longer graph's: beyond what the quartiles of undisturbed runs are apart.
 _FACTOR = 1.5
@@ -43,7 +44,7 @@ def describe_slowed(figures: Iterable[Figure]) -> list[str]:
     found = slowed_figures(figures)
     if not found:
         return []
-    named = "; ".join(f"{f.subject}, {f.node_count:,} kernels: {f.median / 1e3:,.0f} us"
+    named = "; ".join(f"{f.subject}, {f.node_count:,} kernels: {duration(f.median)}"
                       for f in found[:_NAMED])  # fmt: skip
     more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
     return [

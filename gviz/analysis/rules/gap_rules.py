@@ -11,6 +11,7 @@ from gviz.analysis.rules.rule import Evidence, Found, rule
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import CopyKind, NodeType
 from gviz.stats import IntArray
+from gviz.text import duration
 
 #: Copies within a device, or between two of them: what a kernel could do as well.
 _ON_DEVICE = frozenset({CopyKind.DTOD, CopyKind.PTOP})
@@ -62,7 +63,7 @@ def _between_kernels(subject: GraphSubject, kind: NodeType, word: str) -> Iterat
     plural = "s" if len(between) > 1 else ""
     yield Found(
         reason=f"{len(between):,} {word}{plural} between kernels: the gap to the next kernel is "
-        f"{_us(np.median(held.gap_ns[after]))}, between kernels {_us(usual)}",
+        f"{duration(np.median(held.gap_ns[after]))}, between kernels {duration(usual)}",
         vertices=between.tolist(),
         evidence=(
             Evidence("median gap before", _median(held.gap_ns[between]), "ns", "derived"),
@@ -106,20 +107,20 @@ def _on_path(subject: GraphSubject, kinds: set[NodeType], word: str) -> Iterator
     held, model = subject.held, subject.model
     usual = subject.usual.of(crossing=True) or 0.0
     found, waiting = set(), []
-    gap, duration = model.gap_ns.copy(), model.duration_ns.copy()
+    gap_ns, duration_ns = model.gap_ns.copy(), model.duration_ns.copy()
     for vertex in subject.path.tolist():
         if subject.graph.nodes[subject.unrolled.node[vertex]].type in kinds:
             found.add(vertex)
-            duration[vertex] = gap[vertex] = 0.0
+            duration_ns[vertex] = gap_ns[vertex] = 0.0
         passed = [v for v in subject.untimed_before(vertex) if _kind(subject, v) in kinds]
         if passed and held.held_by[vertex] == Hold.DEPENDENCY:
             found |= set(passed)
             waiting.append(vertex)
-            gap[vertex] = min(gap[vertex], usual)
+            gap_ns[vertex] = min(gap_ns[vertex], usual)
     if not found:
         return
     plural = "s" if len(found) > 1 else ""
-    gain = model.whole_ns - model.length_ns(gap_ns=gap, duration_ns=duration)
+    gain = model.whole_ns - model.length_ns(gap_ns=gap_ns, duration_ns=duration_ns)
     longest = (
         float(np.max(held.gap_ns[waiting]))
         if waiting
@@ -127,7 +128,7 @@ def _on_path(subject: GraphSubject, kinds: set[NodeType], word: str) -> Iterator
     )
     yield Found(
         reason=f"{len(found):,} {word}{plural} on the critical path: the GPU waits up to "
-        f"{_us(longest)} for one",
+        f"{duration(longest)} for one",
         vertices=sorted(found),
         evidence=(
             Evidence("longest wait", longest, "ns", "derived"),
@@ -143,7 +144,3 @@ def _kind(subject: GraphSubject, vertex: int) -> int:
 
 def _median(values: IntArray) -> float:
     return float(np.median(values))
-
-
-def _us(value: float) -> str:
-    return f"{value / 1000:,.2f} us"

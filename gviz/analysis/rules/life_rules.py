@@ -11,6 +11,7 @@ from gviz.analysis.run_subject import RunSubject
 from gviz.analysis.subject import GraphSubject
 from gviz.recording import rows
 from gviz.stats import NotComputed
+from gviz.text import duration, rounded
 
 #: CUgraphInstantiate_flags (cuda.h, CUDA 13.0).
 _UPLOAD = 2
@@ -44,8 +45,8 @@ def first_launch_without_upload(subject: GraphSubject) -> Iterator[Found]:
             continue
         yield Found(
             reason=f"executable {graph_exec.graph_exec_id} was not uploaded before its first "
-            f"launch: that call took {found.first_ns / 1000:,.0f} us, later ones "
-            f"{found.later_ns / 1000:,.0f} us",
+            f"launch: that call took {duration(found.first_ns)}, later ones "
+            f"{duration(found.later_ns)}",
             vertices=(),
             evidence=(
                 Evidence("first call", found.first_ns, "ns", "measured"),
@@ -76,7 +77,9 @@ def below_break_even(subject: GraphSubject) -> Iterator[Found]:
     saved = found.elapsed.saved.mean_ns
     when = "never" if needed is None else f"after {needed:,} launches at the earliest"
     yield Found(
-        reason=f"launched {seen:,.0f} times an executable; what making it cost is paid back {when}",
+        reason=(
+            f"launched {rounded(seen)} times an executable; what making it cost is paid back {when}"
+        ),
         vertices=(),
         evidence=(
             Evidence("capture, instantiation, upload, first launch", found.setup.total_ns, "ns",
@@ -203,7 +206,7 @@ def small_graphs_back_to_back(run: RunSubject) -> Iterator[Found]:
 
 
 #: From the end of a kernel to the start of the next in a graph (measured on an H100 in the
-#: bundled recordings: 0.4 to 0.5 us).
+#: bundled recordings: 0.4 to 0.5 µs).
 _USUAL_GAP_NS = 500.0
 
 

@@ -14,7 +14,7 @@ from gviz.cuda import CopyKind, NodeType
 from gviz.model import NodeRow
 from gviz.stats import IntArray
 
-#: What a kernel takes that does nothing (0.83 us by CUPTI 13.0 on an H100, docs/limits.md).
+#: What a kernel takes that does nothing (0.83 µs by CUPTI 13.0 on an H100, docs/limits.md).
 _EMPTY_KERNEL_NS = 830.0
 #: Kernels longer than this are worth being kernels of their own, whatever they do.
 _LONGEST_FUSED_NS = 10_000
@@ -57,7 +57,7 @@ def is_elementwise(name: str) -> bool | None:
     "jax.jit, or by hand).",
     source="gaps and durations in this recording; what a kernel takes that does nothing is "
     "measured in docs/limits.md",
-    assumes="a fused kernel saves every other kernel's usual gap and start (0.83 us); what it "
+    assumes="a fused kernel saves every other kernel's usual gap and start (0.83 µs); what it "
     "saves in memory traffic comes on top",
 )
 def fusable_chain(subject: GraphSubject) -> Iterator[Found]:

@@ -21,7 +21,7 @@ from gviz.checks import (
     Limits,
     check_recording,
     describe,
-    format_value,
+    in_unit,
     parse_limits,
     place,
     read_config,
@@ -33,7 +33,7 @@ from gviz.checks import (
 from gviz.cli.recording_path import file_path, find_recording
 from gviz.errors import GvizError, UsageError
 from gviz.recording import Recording
-from gviz.report import format_count, render_table, wrapped
+from gviz.text import counted, render_table, wrapped
 
 if TYPE_CHECKING:
     from gviz.cli.command_line import Subparsers
@@ -141,7 +141,7 @@ def _render(report: CheckReport, width: int) -> Iterator[str]:
         yield f"  {where}"
         rows = [
             [check.status, check.what]
-            + [format_value(v, check.unit) for v in (check.value, check.limit, check.baseline)]
+            + [in_unit(v, check.unit) for v in (check.value, check.limit, check.baseline)]
             for check in checks
         ]
         head = ["", "check", "value", "at most", "baseline"]
@@ -154,4 +154,4 @@ def _render(report: CheckReport, width: int) -> Iterator[str]:
         if check.status == PASSED and not (check.reason and check.baseline is not None):
             continue
         yield from wrapped(f"{check.status}: {check.what}: {describe(check)}", width, indent=2)
-    yield f"{len(bad):,} of {format_count(len(report.checks), 'check')} failed"
+    yield f"{len(bad):,} of {counted(len(report.checks), 'check')} failed"

@@ -13,7 +13,7 @@ from gviz.cli.progress import ProgressLine
 from gviz.cli.recording_path import file_path, find_recording
 from gviz.errors import GvizError, RecordingError, UsageError
 from gviz.recording import Recording, check_output
-from gviz.report import format_bytes, format_count
+from gviz.text import byte_size, counted
 
 if TYPE_CHECKING:
     from gviz.cli.command_line import Subparsers
@@ -156,12 +156,12 @@ def _write_html(path: Path, arguments: argparse.Namespace) -> None:
             progress=line.tell,
         )
     held = [
-        format_count(written.graph_count, "graph"),
-        format_count(written.node_count, "node"),
+        counted(written.graph_count, "graph"),
+        counted(written.node_count, "node"),
         written.launches,
     ]
     print(
-        f"wrote {written.path}, {format_bytes(written.size_bytes)}: {', '.join(held)}; "
+        f"wrote {written.path}, {byte_size(written.size_bytes)}: {', '.join(held)}; "
         "open it in a browser",
         file=sys.stderr,
     )
@@ -185,11 +185,11 @@ def _write_perfetto(path: Path, arguments: argparse.Namespace) -> None:
             progress=line.tell,
         )
     held = [
-        format_count(written.launch_count, "launch", "launches"),
-        format_count(written.event_count, "event"),
+        counted(written.launch_count, "launch", "launches"),
+        counted(written.event_count, "event"),
     ]
     print(
-        f"wrote {written.path}, {format_bytes(written.size_bytes)}: {', '.join(held)}; open it "
+        f"wrote {written.path}, {byte_size(written.size_bytes)}: {', '.join(held)}; open it "
         "in ui.perfetto.dev or chrome://tracing",
         file=sys.stderr,
     )
@@ -245,9 +245,9 @@ def _write_tables(path: Path, arguments: argparse.Namespace) -> None:
     form = arguments.format
     folder = arguments.output or path.with_name(f"{path.stem}-{form}")
     written = write_tables(path, folder, form, overwrite=arguments.overwrite)
-    held = [format_count(written.file_count, "table"), format_count(written.row_count, "row")]
+    held = [counted(written.file_count, "table"), counted(written.row_count, "row")]
     print(
-        f"wrote {written.folder}, {format_bytes(written.size_bytes)}: {', '.join(held)}; "
+        f"wrote {written.folder}, {byte_size(written.size_bytes)}: {', '.join(held)}; "
         "docs/recording.md says what the columns mean",
         file=sys.stderr,
     )

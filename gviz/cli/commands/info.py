@@ -23,13 +23,9 @@ from gviz.report import (
     StreamSummary,
     describe_failures,
     describe_life,
-    format_bytes,
-    format_count,
-    format_ns,
-    render_table,
     summarize,
-    wrapped,
 )
+from gviz.text import byte_size, counted, duration, percent, render_table, with_unit, wrapped
 
 if TYPE_CHECKING:
     from gviz.cli.command_line import Subparsers
@@ -85,8 +81,8 @@ def to_json(summary: RecordingSummary) -> dict[str, object]:
 
 def render(summary: RecordingSummary, width: int) -> str:
     """Return the summary as text, no line longer than ``width`` where that can be."""
-    size = format_bytes(summary.size_bytes)
-    lines = [f"{summary.path}: {format_count(len(summary.runs), 'run')}, {size}"]
+    size = byte_size(summary.size_bytes)
+    lines = [f"{summary.path}: {counted(len(summary.runs), 'run')}, {size}"]
     for run_summary in summary.runs:
         lines += ["", *_render_run(run_summary, width)]
     return "\n".join(lines)
@@ -124,7 +120,7 @@ def _facts_of(summary: RunSummary) -> list[str]:
     where = [f"on {run.host}"] if run.host else []
     where += [f"process {run.process_id}"] if run.process_id is not None else []
     where += [f"rank {run.rank}"] if run.rank is not None else []
-    where += [f"took {format_ns(summary.duration_ns)}"] if summary.duration_ns is not None else []
+    where += [f"took {duration(summary.duration_ns)}"] if summary.duration_ns is not None else []
     where += [f"exit code {run.exit_code}"] if run.exit_code is not None else []
     if where:
         facts.append(", ".join(where))
@@ -140,13 +136,13 @@ def _facts_of(summary: RunSummary) -> list[str]:
 
 
 def _render_graph(graph: GraphSummary, width: int) -> Iterator[str]:
-    edges = "edges unknown" if graph.edge_count is None else format_count(graph.edge_count, "edge")
+    edges = "edges unknown" if graph.edge_count is None else counted(graph.edge_count, "edge")
     if graph.edges_inferred:
         edges += " inferred from stream order"
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in graph.node_kinds.items())
-    bodies = f", {format_count(graph.body_count, 'body', 'bodies')}" if graph.body_count else ""
+    bodies = f", {counted(graph.body_count, 'body', 'bodies')}" if graph.body_count else ""
     yield f"  graph {graph.graph_id}: {graph.name} ({graph.origin})"
-    what = f"{format_count(graph.node_count, 'node')}, {edges}{bodies}"
+    what = f"{counted(graph.node_count, 'node')}, {edges}{bodies}"
     if graph.origin == "trace" and graph.edge_count is None:
         what = f"nodes and edges unknown: {WHOLE_ONLY}"
     yield from _wrapped([f"{what}: {kinds}" if kinds else what], width, indent=4)
@@ -164,9 +160,9 @@ def _describe_parameters(graph: GraphSummary) -> Iterator[str]:
     """Yield what the graph allocates, and what nodes without columns of their own are told."""
     by_end = Counter(allocation.freed for allocation in graph.allocations)
     if by_end:
-        size = format_bytes(sum(allocation.bytes for allocation in graph.allocations))
+        size = byte_size(sum(allocation.bytes for allocation in graph.allocations))
         ends = ", ".join(f"{count:,} freed {end}" for end, count in by_end.most_common())
-        yield f"{format_count(len(graph.allocations), 'allocation')}, {size}: {ends}"
+        yield f"{counted(len(graph.allocations), 'allocation')}, {size}: {ends}"
     by_node: dict[tuple[int, int], list[str]] = {}
     for parameter in graph.parameters:
         told = by_node.setdefault((parameter.graph_id, parameter.node_id), [])
@@ -181,18 +177,18 @@ def _describe_parameters(graph: GraphSummary) -> Iterator[str]:
 def _describe_graph_memory(sample: rows.GraphMemory) -> str:
     return (
         f"graph memory of GPU {sample.device_id}: "
-        f"used {format_bytes(sample.used_bytes)} (most {format_bytes(sample.used_high_bytes)}), "
-        f"reserved {format_bytes(sample.reserved_bytes)} "
-        f"(most {format_bytes(sample.reserved_high_bytes)})"
+        f"used {byte_size(sample.used_bytes)} (most {byte_size(sample.used_high_bytes)}), "
+        f"reserved {byte_size(sample.reserved_bytes)} "
+        f"(most {byte_size(sample.reserved_high_bytes)})"
     )
 
 
 def _describe_launches(side: LaunchSummary) -> str:
-    parts = [f"host {format_ns(side.host_median_ns)}"]
+    parts = [f"host {duration(side.host_median_ns)}"]
     if side.gpu_median_ns is not None:
-        parts.append(f"first to last node {format_ns(side.gpu_median_ns)}")
+        parts.append(f"first to last node {duration(side.gpu_median_ns)}")
     if side.event_median_ns is not None:
-        parts.append(f"between events {format_ns(side.event_median_ns)}")
+        parts.append(f"between events {duration(side.event_median_ns)}")
     return (
         f"{_SIDES.get(side.side, side.side)}: {side.count:,} recorded, "
         f"{side.with_node_times:,} with node times; medians: {', '.join(parts)}"
@@ -208,10 +204,10 @@ def _render_slowest(graph: GraphSummary, width: int) -> str:
             else f"{node.node_id}",
             node.type,
             node.kernel or node.name,
-            format_ns(node.median_ns),
-            format_ns(node.p95_ns),
+            duration(node.median_ns),
+            duration(node.p95_ns),
             f"{node.count:,}",
-            f"{node.share_fraction:.1%}",
+            percent(node.share_fraction),
         ]
         for node in graph.slowest_nodes
     ]
@@ -222,8 +218,8 @@ def _render_slowest(graph: GraphSummary, width: int) -> str:
 def _describe_stream(stream: StreamSummary) -> str:
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in stream.kinds.items())
     return (
-        f"outside graphs: {format_count(stream.count, 'operation')} ({kinds}), "
-        f"{format_ns(stream.total_ns)} of GPU time, "
+        f"outside graphs: {counted(stream.count, 'operation')} ({kinds}), "
+        f"{duration(stream.total_ns)} of GPU time, "
         f"{stream.matched_count:,} matched to nodes of a graph"
     )
 
@@ -237,11 +233,12 @@ def _render_trust(summary: RunSummary, width: int) -> Iterator[str]:
         lines.append(f"collector: {run.collector}{reason}")
     lines += _describe_periods(summary)
     if summary.windows.count:
-        count = format_count(summary.windows.count, "window")
-        lines.append(f"node times were recorded in {count}, {format_ns(summary.windows.total_ns)}")
+        count = counted(summary.windows.count, "window")
+        lines.append(f"node times were recorded in {count}, {duration(summary.windows.total_ns)}")
     for measurement in summary.measurements:
-        value = "not measured" if measurement.value is None else f"{measurement.value:,.6g}"
-        lines.append(f"{measurement.name}: {value} {measurement.unit} [{measurement.method}]")
+        unit = measurement.unit
+        value = "not measured" if measurement.value is None else with_unit(measurement.value, unit)
+        lines.append(f"{measurement.name}: {value} [{measurement.method}]")
     lines += [f"{note.kind}: {note.text}" for note in summary.notes]
     if lines:
         yield "  how it was measured"
@@ -254,7 +251,7 @@ def _describe_periods(summary: RunSummary) -> Iterator[str]:
         return
     for period in summary.periods:
         length = "unknown length" if period.end_ns is None else None
-        length = length or format_ns((period.end_ns or 0) - period.start_ns)
+        length = length or duration((period.end_ns or 0) - period.start_ns)
         end = f"{period.end_reason} to {period.left_to}" if period.left_to else period.end_reason
         yield (
             f"period {period.period_id}: {length}; began: {period.start_reason}, "

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from gviz.cli.recording_path import file_path, find_recordings
 from gviz.errors import RecordingError
 from gviz.recording import Recording, merge_recordings, rows
-from gviz.report import format_count, render_table, wrapped
+from gviz.text import MISSING, counted, render_table, wrapped
 
 if TYPE_CHECKING:
     from gviz.cli.command_line import Subparsers
@@ -87,7 +87,7 @@ def _describe(recording: Recording, width: int) -> Iterator[str]:
     from gviz.comparison import judge_clock
 
     runs = recording.fetch_runs()
-    yield format_count(len(runs), "run")
+    yield counted(len(runs), "run")
     yield render_table(
         ["run", "name", "rank", "host", "graphs"],
         [_row(recording, run) for run in runs],
@@ -104,5 +104,5 @@ def _describe(recording: Recording, width: int) -> Iterator[str]:
 
 def _row(recording: Recording, run: rows.Run) -> list[str]:
     graphs = [g for g in recording.fetch_graphs(run.run_id) if g.parent_graph_id is None]
-    rank = "-" if run.rank is None else f"{run.rank}"
-    return [f"{run.run_id}", run.name, rank, run.host or "-", f"{len(graphs):,}"]
+    rank = MISSING if run.rank is None else f"{run.rank}"
+    return [f"{run.run_id}", run.name, rank, run.host or MISSING, f"{len(graphs):,}"]

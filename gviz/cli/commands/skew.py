@@ -25,7 +25,7 @@ from gviz.comparison import (
 )
 from gviz.model import telling_parts
 from gviz.recording import Recording, merge_recordings
-from gviz.report import format_count, format_ns, render_table, wrapped
+from gviz.text import MISSING, counted, duration, integer, percent, render_table, wrapped
 
 if TYPE_CHECKING:
     from gviz.cli.command_line import Subparsers
@@ -79,8 +79,8 @@ def _read(paths: Sequence[Path]) -> Skew:
 
 def render_skew(skew: Skew, width: int, most_nodes: int | None) -> Iterator[str]:
     """Yield the lines of a text; ``most_nodes`` None: all of them."""
-    yield format_count(len(skew.ranks), "rank")
-    rows = [[_rank(r), r.name, r.host or "-", r.gpus or "-"] for r in skew.ranks]
+    yield counted(len(skew.ranks), "rank")
+    rows = [[_rank(r), r.name, r.host or MISSING, r.gpus or MISSING] for r in skew.ranks]
     yield render_table(
         ["rank", "run", "host", "GPU"], rows, width=width, elastic=1, left=frozenset({2, 3}),
         indent=2,
@@ -104,7 +104,7 @@ def _render_graph(
     graph: GraphSkew, ranks: Sequence[RankRef], width: int, most_nodes: int | None
 ) -> Iterator[str]:
     by_run = {ref.run_id: ref for ref in ranks}
-    yield f"{graph.name}: {format_count(graph.launch_count, 'launch', 'launches')} on every rank"
+    yield f"{graph.name}: {counted(graph.launch_count, 'launch', 'launches')} on every rank"
     yield render_table(
         ["rank", "graph", "launch", "slowest in", "starts after", "last in"],
         [_rank_row(time, by_run[time.run_id]) for time in graph.ranks],
@@ -117,7 +117,7 @@ def _render_graph(
     else:
         yield f"  launches: {_beyond(graph.significant)}"
     if graph.start_spread_ns is not None:
-        yield f"  first to last start: {format_ns(graph.start_spread_ns)} (median)"
+        yield f"  first to last start: {duration(graph.start_spread_ns)} (median)"
     if graph.collectives:
         yield "  waiting in collectives (longest first)"
         yield _collective_table(graph.collectives[:most_nodes], ranks, width)
@@ -154,10 +154,10 @@ def _rank_row(time: RankTime, ref: RankRef) -> list[str]:
     return [
         _rank(ref),
         f"{time.graph_id}",
-        format_ns(time.launch_ns),
+        duration(time.launch_ns),
         f"{time.slowest_count:,}",
-        format_ns(time.late_ns),
-        "-" if time.last_count is None else f"{time.last_count:,}",
+        duration(time.late_ns),
+        integer(time.last_count),
     ]
 
 
@@ -169,12 +169,12 @@ def _node_table(nodes: Sequence[NodeSkew], ranks: Sequence[RankRef], width: int)
             [
                 node.name,
                 where,
-                format_ns(node.low_ns),
-                format_ns(node.median_ns),
-                format_ns(node.high_ns),
+                duration(node.low_ns),
+                duration(node.median_ns),
+                duration(node.high_ns),
                 _rank(ranks[node.slowest]),
-                f"{node.slowest_fraction:.0%}",
-                format_ns(node.start_spread_ns),
+                percent(node.slowest_fraction),
+                duration(node.start_spread_ns),
                 "" if node.significant else "not tested" if node.rate is None else "noise",
             ]
             for node, where in zip(nodes, _ranges(nodes), strict=True)
@@ -191,11 +191,11 @@ def _collective_table(found: Sequence[CollectiveSkew], ranks: Sequence[RankRef],
             [
                 collective.name,
                 where,
-                format_ns(collective.arrival_ns),
-                format_ns(max(w or 0.0 for w in collective.waited_ns)),
+                duration(collective.arrival_ns),
+                duration(max(w or 0.0 for w in collective.waited_ns)),
                 _rank(ranks[_longest(collective)]),
                 _rank(ranks[collective.last]),
-                f"{collective.last_fraction:.0%}",
+                percent(collective.last_fraction),
             ]
             for collective, where in zip(found, _ranges(found), strict=True)
         ],

@@ -22,7 +22,8 @@ from gviz.comparison import (
     trend_to_json,
 )
 from gviz.recording import Recording
-from gviz.report import format_count, format_ns, format_shift, render_table, wrapped
+from gviz.report import format_shift
+from gviz.text import MISSING, counted, duration, render_table, wrapped
 
 if TYPE_CHECKING:
     from gviz.cli.command_line import Subparsers
@@ -74,13 +75,13 @@ def run(arguments: argparse.Namespace) -> int:
 def render_trend(trend: Trend, width: int, most_series: int | None) -> str:
     """Return a trend as text; ``most_series`` None: all graphs."""
     order = "by when they were recorded" if trend.order == "recorded" else "as given"
-    lines = [f"{format_count(len(trend.runs), 'run')}, {order}"]
+    lines = [f"{counted(len(trend.runs), 'run')}, {order}"]
     lines += _render_runs(trend.runs, width)
     for series in trend.series[:most_series]:
         lines += ["", *_render_series(series, width)]
     left = len(trend.series) - len(trend.series[:most_series])
     if left:
-        lines += ["", f"and {format_count(left, 'more graph')} (--all)"]
+        lines += ["", f"and {counted(left, 'more graph')} (--all)"]
     if not trend.series:
         lines.append("none of them has a graph that was instantiated while gviz watched")
     return "\n".join(lines)
@@ -92,8 +93,8 @@ def _render_runs(runs: Sequence[TrendRun], width: int) -> Iterator[str]:
             f"{number}",
             Path(run.run.path).name,
             _date(run.run.started_ns),
-            (run.run.git_revision or "-")[:_COMMIT] + ("+" if run.run.git_dirty else ""),
-            run.gpus or "-",
+            (run.run.git_revision or MISSING)[:_COMMIT] + ("+" if run.run.git_dirty else ""),
+            run.gpus or MISSING,
         ]
         for number, run in enumerate(runs, start=1)
     ]
@@ -123,8 +124,8 @@ def _row(point: TrendPoint, before: TrendPoint | None) -> list[str]:
         f"{point.run + 1}",
         f"{point.graph_id}",
         f"{point.node_count:,}",
-        format_ns(point.launch_ns),
-        format_ns(point.host_ns),
+        duration(point.launch_ns),
+        duration(point.host_ns),
         change,
         ", ".join(remarks(point, before)),
     ]
@@ -132,5 +133,5 @@ def _row(point: TrendPoint, before: TrendPoint | None) -> list[str]:
 
 def _date(started_ns: int | None) -> str:
     if started_ns is None:
-        return "-"
+        return MISSING
     return datetime.fromtimestamp(started_ns // 1_000_000_000, UTC).strftime("%Y-%m-%d %H:%M")

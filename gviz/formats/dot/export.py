@@ -21,8 +21,9 @@ from gviz.formats.dot.own import (
     graph_attributes,
     node_attributes,
 )
-from gviz.formats.svg import TimeColours, format_ns
+from gviz.formats.svg import TimeColours
 from gviz.recording import Recording, rows
+from gviz.text import duration
 
 if TYPE_CHECKING:
     import pydot
@@ -92,7 +93,7 @@ def _fetch_source(recording: Recording, graph: rows.Graph) -> _Source:
 def _title(graph: rows.Graph, source: _Source) -> str:
     if source.scale is None:
         return f"{graph.name}\nno node times"
-    low, high = format_ns(source.scale.low_ns), format_ns(source.scale.high_ns)
+    low, high = duration(source.scale.low_ns), duration(source.scale.high_ns)
     return f"{graph.name}\nmedian duration of a node: {low} (dark) to {high} (bright), log scale"
 
 
@@ -127,7 +128,7 @@ def _build_node(node: rows.Node, source: _Source) -> pydot.Node:
     lines = _node_lines(node)
     drawn = pydot.Node(_anchor(node.graph_id, node.node_id), tooltip=_quoted(node.name))
     if median_ns is not None and source.scale is not None:
-        lines.append(format_ns(median_ns))
+        lines.append(duration(median_ns))
         drawn.set("fillcolor", _quoted(source.scale.fill(median_ns)))
         drawn.set("fontcolor", source.scale.text(median_ns))
     drawn.set("label", _quoted("\n".join(lines)))

@@ -11,10 +11,11 @@ from gviz.cuda import EdgeType, node_type_name
 from gviz.dag import Placement, cover_graph
 from gviz.errors import RecordingError
 from gviz.formats.svg.pen import INKS, Pen, Theme
-from gviz.formats.svg.time_colours import TimeColours, format_ns
+from gviz.formats.svg.time_colours import TimeColours
 from gviz.layout import place_graph
 from gviz.model import LevelNodes, edge_indices, launch_lanes, span_owners
 from gviz.recording import rows
+from gviz.text import duration
 
 if TYPE_CHECKING:
     from gviz.recording import Recording
@@ -107,14 +108,14 @@ def draw_launch(
         owner = owners.get(exec_id)
         name = f"node {exec_id}" if owner is None else owner.name
         box = (_MARGIN + start * scale, top + at * _LANE, max(took * scale, 0.2), _LANE - 4)
-        words = f"{name}, {format_ns(took)} from {format_ns(start)} on"
+        words = f"{name}, {duration(took)} from {duration(start)} on"
         pen.rect(box, colours.fill(took), words + (f", turn {turn + 1}" if turn else ""))
         place = (box[0] + 3, box[1] + 14)
         pen.text(place, name, colours.text(took), size=10, room=box[2] - 6)
     for tick in range(_TICKS + 1):
         x = _MARGIN + _TIMELINE * tick / _TICKS
         pen.line([(x, top + height), (x, top + height + 5)])
-        pen.text((x, top + height + 18), format_ns(whole * tick / _TICKS), pen.ink.text, size=10)
+        pen.text((x, top + height + 18), duration(whole * tick / _TICKS), pen.ink.text, size=10)
     return pen.document(_TIMELINE + 2 * _MARGIN + 50, top + height + _MARGIN + 14, title)
 
 
@@ -153,7 +154,7 @@ def _draw_head(pen: Pen, top: float, title: str, what: str, colours: TimeColours
     if not colours.high_ns:
         pen.text((_MARGIN, top + 36), "no node times", pen.ink.text)
         return
-    low, high = format_ns(colours.low_ns), format_ns(colours.high_ns)
+    low, high = duration(colours.low_ns), duration(colours.high_ns)
     for i, step in enumerate(colours.steps()):
         pen.rect((_MARGIN + 16 * i, top + 26, 16, 12), step, what)
     words = f"{what}: {low} (dark) to {high} (bright), log scale"
@@ -184,7 +185,7 @@ def _draw_level(
     for node, x, y in zip(nodes, place.x.tolist(), place.y.tolist(), strict=True):
         took = None if node.exec_node_id is None else median_ns.get(node.exec_node_id)
         box = (_MARGIN + x - width / 2, top + y - height / 2, width, height)
-        time = node_type_name(node.type) if took is None else format_ns(took)
+        time = node_type_name(node.type) if took is None else duration(took)
         fill = pen.ink.plain if took is None else colours.fill(took)
         pen.rect(box, fill, f"{node.node_id}: {node.name}, {time}", round=4)
         ink = pen.ink.text if took is None else colours.text(took)

@@ -55,13 +55,6 @@ class TimeColours:
         return ["#{:02x}{:02x}{:02x}".format(*color) for color in _VIRIDIS]
 
 
-def format_ns(ns: float) -> str:
-    """Return a duration with three significant digits."""
-    if ns < 1e3:
-        return f"{ns:.0f} ns"
-    return f"{ns / 1e3:.3g} us" if ns < 1e6 else f"{ns / 1e6:.3g} ms"
-
-
 def _luminance(color: tuple[int, int, int]) -> float:
     """Return the relative luminance of an sRGB colour, 0..1.
 

@@ -327,7 +327,7 @@ class Launch:
     )
     node_method: str | None = column(
         "how its node times were taken: cupti, or events (by an instrumented copy in its place; "
-        "GPU start and end are then derived, to about 10 us). NULL: none were, or schema 1 (cupti)",
+        "GPU start and end are then derived, to about 10 µs). NULL: none were, or schema 1 (cupti)",
         default=None,
     )
 

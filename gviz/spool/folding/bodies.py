@@ -12,7 +12,7 @@ from gviz.spool.streams import Extent, Fences, LaunchRecord, place_between
 from gviz.stats import BoolArray, IntArray
 
 #: A launch call is no sign of a new launch's work where the work before went on until less than
-#: this before it: bodies of a loop follow each other within some 10 us (H100, driver 580).
+#: this before it: bodies of a loop follow each other within some 10 µs (H100, driver 580).
 QUIET_NS = 20_000
 #: When a launch begins is known to about this much, from its call.
 CUT_NS = 5_000

@@ -29,7 +29,7 @@ _UNTIMEABLE = {
     NodeType.CONDITIONAL: "events cannot stand in the body of a conditional node",
 }
 #: The bias of early nodes holds until the launch call returns, but no longer than this. Measured
-#: on an H100 (driver 580): for 600 to 6,000 nodes it ended 130 to 165 us after the call began.
+#: on an H100 (driver 580): for 600 to 6,000 nodes it ended 130 to 165 µs after the call began.
 EARLY_NS = 160_000
 _NEVER = (NodeType.EMPTY, NodeType.WAIT_EVENT, NodeType.EVENT_RECORD, NodeType.MEM_ALLOC,
           NodeType.MEM_FREE)  # fmt: skip

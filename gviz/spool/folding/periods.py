@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from gviz.recording import rows
 from gviz.spool.records import PERIOD_REASONS, PeriodRecord
 from gviz.spool.streams import Contents
+from gviz.text import duration
 
 Note = tuple[str, str]
 
@@ -66,15 +67,15 @@ def _notes(records: Sequence[PeriodRecord], ended_ns: int | None) -> Iterator[No
     elif waiting >= _SHORTEST_NS:
         yield (
             "limit",
-            f"recorded in {count} period{'' if count == 1 else 's'} of {recorded / 1e9:.3f} s in "
-            f"all; in the other {waiting / 1e9:.3f} s launches were neither timed nor counted, "
+            f"recorded in {count} period{'' if count == 1 else 's'} of {duration(recorded)} in "
+            f"all; in the other {duration(waiting)} launches were neither timed nor counted, "
             "and the graphs made then are known",
         )
     if left >= _SHORTEST_NS:
         profilers = ", ".join(dict.fromkeys(r.profiler for r in records if r.profiler))
         yield (
             "limit",
-            f"for {left / 1e9:.3f} s CUPTI was left to {profilers}: of launches and graphs made "
+            f"for {duration(left)} CUPTI was left to {profilers}: of launches and graphs made "
             "then nothing was seen through it",
         )
 

@@ -8,7 +8,7 @@ from gviz.stats import IntArray
 
 #: Clock readings of different hardware queues differ by less than this: between dependent nodes
 #: on an H100 up to 160 ns were seen in 1.4 million pairs of graphs of up to 2,500 nodes, and up to
-#: 2.3 us in 8 of 150,000 pairs of a chain of 50,000.
+#: 2.3 µs in 8 of 150,000 pairs of a chain of 50,000.
 TOLERANCE_NS = 5_000
 
 

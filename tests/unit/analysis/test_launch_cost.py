@@ -278,7 +278,7 @@ def test_host_times_above_those_of_longer_graphs_are_told() -> None:
     assert describe_slowed([*smooth, *short, *device]) == []
     slowed = figure("update", "host", 123_456.0, straight_line(128), "life")
     (warning,) = describe_slowed([*smooth, slowed])
-    assert "update, 128 kernels: 123 us" in warning
+    assert "update, 128 kernels: 123 µs" in warning
     assert slowed_figures([*smooth, slowed]) == [slowed]
 
 

@@ -17,6 +17,7 @@ import gviz
 from gviz.api import showing
 from gviz.api.opened import Opened
 from gviz.errors import GvizError, RecordingError
+from gviz.text import duration, percent
 
 BUNDLED = ROOT / "assets" / "recordings"
 
@@ -73,11 +74,11 @@ def test_summary_says_gpu_nodes_launches_times_and_kernels() -> None:
         "NVIDIA H100 80GB HBM3",
         "320",
         "60",
-        f"{median / 1e3:,.1f} µs",
+        duration(median),
     ]
     nodes = graph_times(BUNDLED / "decode_step.gviz")
     name, share = nodes[0]
-    assert cells[11].startswith(f"{share:.0%} {name[:30]}")
+    assert cells[11].startswith(f"{percent(share)} {name[:30]}")
 
 
 def graph_times(path: Path) -> list[tuple[str, float]]:

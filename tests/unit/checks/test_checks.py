@@ -25,7 +25,7 @@ from gviz.checks.check_result import FAILED, PASSED, SKIPPED, UNJUDGED, Check, C
 from gviz.checks.junit import to_junit
 from gviz.checks.limits import Limits, parse_limits
 from gviz.checks.markdown import to_markdown
-from gviz.checks.words import format_value
+from gviz.checks.words import in_unit
 from gviz.cuda.node_type import NodeType
 from gviz.errors import UsageError
 from gviz.recording.merge import merge_recordings
@@ -367,14 +367,14 @@ def test_json_has_every_class_and_no_nan(write: Write) -> None:
 @pytest.mark.parametrize(
     ("value", "unit", "text"),
     [
-        (None, "ns", "-"),
-        (940_832, "ns", "940.8 us"),
+        (None, "ns", "–"),
+        (940_832, "ns", "940.8 µs"),
         (12, "ns", "12 ns"),
-        (2_097_152, "bytes", "2.097 MB"),
-        (0, "bytes", "0 bytes"),
+        (2_097_152, "bytes", "2.000 MiB"),
+        (0, "bytes", "0 B"),
         (0.1343, "fraction", "13.43%"),
         (20_001, "", "20,001"),
     ],
 )
 def test_values_are_told_in_their_unit(value: float | None, unit: str, text: str) -> None:
-    assert format_value(value, unit) == text
+    assert in_unit(value, unit) == text

@@ -34,7 +34,7 @@ def test_diff_of_a_real_program_before_and_after(gviz: Gviz, recaptures: tuple[P
         "nodes: 320 -> 272: 48 removed, 0 added, 16 changed, 256 the same",
         "nodes removed (48)",
         "16 × softmax_warp_forward<Half, float>",
-        "-109 us -10.4%",
+        "−109 µs −10.4%",
         "edges: 349 kept, 64 removed, 16 added; between nodes that stay 0 removed and 16 added",
     ):
         assert said in done.stdout

@@ -12,8 +12,6 @@ import pytest
 
 from gviz.cli.recording_path import find_recording
 from gviz.errors import RecordingError
-from gviz.report.quantity import format_bytes, format_count, format_ns
-from gviz.report.text_table import render_table, shorten
 from gviz.spool.records import format as f
 
 Gviz = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -127,70 +125,3 @@ def test_info_of_a_damaged_spool_exits_1_with_one_sentence(
         assert done.stderr.count("\n") == 1
         assert (spool / name).read_bytes() == content
         assert [path.name for path in tmp_path.iterdir()] == ["x.gviz-spool"]
-
-
-@pytest.mark.parametrize(
-    ("ns", "text"),
-    [
-        (None, "-"),
-        (0, "0 ns"),
-        (999.4, "999 ns"),
-        (999.6, "1.00 us"),
-        (1_234, "1.23 us"),
-        (99_960, "100 us"),
-        (123_456, "123 us"),
-        (999_600, "1.00 ms"),
-        (12_345_678, "12.3 ms"),
-        (5_000_000_000, "5.00 s"),
-        (7_200_000_000_000, "7,200 s"),
-        (-1_500, "-1.50 us"),
-    ],
-)
-def test_format_ns(ns: float | None, text: str) -> None:
-    assert format_ns(ns) == text
-
-
-@pytest.mark.parametrize(
-    ("size", "text"), [(0, "0 bytes"), (1_500, "1.50 kB"), (2_040_000, "2.04 MB"), (3e9, "3.00 GB")]
-)
-def test_format_bytes(size: float, text: str) -> None:
-    assert format_bytes(size) == text
-
-
-def test_format_count_has_the_right_number() -> None:
-    assert format_count(1, "body", "bodies") == "1 body"
-    assert format_count(2_503, "node") == "2,503 nodes"
-    assert format_count(0, "body", "bodies") == "0 bodies"
-
-
-@pytest.mark.parametrize("width", range(30))
-def test_shorten_keeps_both_ends_within_the_width(width: int) -> None:
-    text = "gemm_kernel<float, 128, 64>"
-    short = shorten(text, width)
-    assert len(short) <= max(width, 3)
-    if width >= 12:
-        assert short[:4] == text[:4]
-        assert short[-2:] == text[-2:]
-
-
-def test_render_table_aligns_numbers_right_and_names_left() -> None:
-    text = render_table(
-        ["id", "name", "time"], [["1", "a", "10"], ["22", "bb", "9"]], width=40, elastic=1
-    )
-    assert text.splitlines() == ["id  name  time", " 1  a       10", "22  bb       9"]
-
-
-@pytest.mark.parametrize("width", range(10, 60))
-def test_render_table_never_cuts_a_name_to_nothing(width: int) -> None:
-    names = ["void gemm_kernel<float, 128, 64>(Params)", "add", "gemm_kernel<half>"]
-    body = [[name, f"{time} us"] for name, time in zip(names, (5, 1_000, 33), strict=True)]
-    lines = render_table(["name", "time"], body, width=width, elastic=0, indent=2).splitlines()
-    assert max(map(len, lines)) <= max(width, 26)
-    if width < 2 + 20 + 2 + 7:  # indent, the least of a name, gap, times
-        assert len(lines) > 4
-        assert "".join("".join(lines).split()) == "timename" + "".join(
-            f"{time}{name}".replace(" ", "") for name, time in body
-        )
-    else:
-        assert len(lines) == 4
-        assert all(name[:10] in line for name, line in zip(names, lines[1:], strict=True))

@@ -50,7 +50,7 @@ def test_share_and_rest_are_told_and_taken_away(
         clock[0] += 10
         line.tell_share(0.25, "reading a file of " + "x" * 90)
         told = shown(terminal.getvalue())
-        assert told.startswith("[######..................]  25%  30 s left, reading a file of x")
+        assert told.startswith("[######..................] 25.0%  30.0 s left, reading a file of x")
         assert len(told) == 79
         line.tell_share(0.5, "said too soon after")
         assert shown(terminal.getvalue()) == told

@@ -84,12 +84,12 @@ def test_text_names_culprit_line_and_fix_before_the_graphs(text: str) -> None:
     assert "fix: Move it out." in head
     assert "no Python line: the interpreter was shutting down" in head
     assert "an instantiation failed: Refused: out of device memory." in head
-    assert "1 instantiation (2.00 us of host time)" in head
+    assert "1 instantiation (2.00 µs of host time)" in head
     assert LIBRARY_LINE not in text
     assert "2,954 node updates of node 0, 500 ns each" in rest
     assert "1 whole-graph update, 900 ns each, refused: the new graph has 2 nodes" in rest
     assert "an update of executable 1 would have done" in rest
-    assert "captured in 5.00 us, thread local mode, thread 77" in rest
+    assert "captured in 5.00 µs, thread local mode, thread 77" in rest
     assert "first launch 700 ns" in rest
 
 
@@ -111,7 +111,7 @@ def test_run_page_shows_failures_and_lives(path: Path) -> None:
     assert OWN_LINE in shown
     assert "/home/user/train.py:41 in main" in shown
     assert "Instantiation failed" in shown
-    assert "2\u202f954, 1 refused" in shown
+    assert "2,954, 1 refused" in shown
     assert "/graph?file=life&graph=2" in links(page)
     assert "2.00 MiB" in shown
     assert "an update of an earlier one" in shown

@@ -45,7 +45,7 @@ def test_ratio_is_of_the_executable_with_most_launches_of_both_kinds(tmp_path: P
     )  # fmt: skip
     assert cost_ is not None
     assert (cost_.gpu_ratio, cost_.host_ratio) == (pytest.approx(1.1), pytest.approx(6.5))
-    expected = "measured with node level on: ×1.10 of the plain launch, host call ×6.50"
+    expected = "measured with node level on: 1.10× of the plain launch, host call 6.50×"
     assert cost_.to_text() == expected
 
 

@@ -29,7 +29,7 @@ test("a gap tells what is before and behind it", () => {
   const rows = describe(scene, { side: scene.present("graph"), gap: [1_500, 2_000] });
   assert.deepEqual(rows, [
     ["GPU idle"], ["for", "500 ns"], ["from", "1.50 µs"], ["after", "gemm"], ["until", "gemm"],
-    ["all gaps", "500 ns, 20 % from first start to last end"],
+    ["all gaps", "500 ns, 20.0% from first start to last end"],
   ]);
 });
 

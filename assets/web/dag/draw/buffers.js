@@ -207,7 +207,7 @@ function wordsOf(scene, buffer, short) {
   if (short) return nodes;
   const around = uses.aroundOf(buffer.place);
   const where = Number.isFinite(buffer.bytes)
-    ? `${format.bytes(buffer.bytes)} at ${uses.whereOf(buffer.place)}`
+    ? `${format.byteSize(buffer.bytes)} at ${uses.whereOf(buffer.place)}`
     : uses.whereOf(buffer.place);
   const size = around && !Number.isFinite(buffer.bytes) ? ` in ${around.split(" at ")[0]}` : "";
   return `${where}${size}, ${nodes}`;

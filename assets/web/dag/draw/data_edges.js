@@ -67,7 +67,7 @@ export function draw(scene, edges, style, stroke, colour = null) {
 function labelOf(scene, e) {
   const { data_common: common, data_bytes: bytes, data_count: count } = scene.payload;
   if (common[e] === COMMON.NOTHING) return "";
-  if (Number.isFinite(bytes[e])) return format.bytes(bytes[e]);
+  if (Number.isFinite(bytes[e])) return format.byteSize(bytes[e]);
   const size = sizeOf(scene, e);
   if (common[e] === COMMON.ALLOCATION) return `same allocation of ${size}`;
   const what = count[e] > 1 ? `${count[e]} addresses` : "same address";
@@ -80,7 +80,7 @@ function labelOf(scene, e) {
  */
 function sizeOf(scene, e) {
   const { data_allocation: at, allocation_bytes: bytes } = scene.payload;
-  return at[e] < 0 ? "" : format.bytes(bytes[at[e]]);
+  return at[e] < 0 ? "" : format.byteSize(bytes[at[e]]);
 }
 
 /**
@@ -101,7 +101,7 @@ export function describe(scene, e) {
     rows.push(["allocation", uses.allocationText(at[e])]);
   } else {
     rows.push(["in common", format.counted(count[e], "address", "addresses")]);
-    if (Number.isFinite(bytes[e])) rows.push(["moved there", format.bytes(bytes[e])]);
+    if (Number.isFinite(bytes[e])) rows.push(["moved there", format.byteSize(bytes[e])]);
     rows.push([names[0], wordsOf(scene.payload.data_source[e])]);
     rows.push([names[1], wordsOf(scene.payload.data_target[e])]);
     rows.push([count[e] > 1 ? "first of them" : "address", uses.whereOf(place[e])]);

@@ -359,11 +359,11 @@ function drawTag(ctx, tag, right, middle, px, ink) {
  * @param {DagScene} scene @param {number} i
  */
 function timeOf(scene, i) {
-  const { time, percent } = format;
+  const { duration, percent } = format;
   const share = Number.isFinite(scene.share[i]) ? ` · ${percent(scene.share[i])}` : "";
   if (!scene.timed(i)) return "not timed";
   const sum = scene.bodies.holders.has(i) ? "Σ " : "";
-  return sum + time(scene.median[i]) + share;
+  return sum + duration(scene.median[i]) + share;
 }
 
 /**
@@ -373,8 +373,8 @@ function timeOf(scene, i) {
 export function spreadOf(scene, i) {
   const holder = scene.bodies.holders.get(i);
   if (!holder || !scene.timed(i)) return timeOf(scene, i);
-  const [low, high] = [holder.p5, holder.p95].map(format.time);
-  const sum = `Σ ${format.time(scene.median[i])}`;
+  const [low, high] = [holder.p5, holder.p95].map(format.duration);
+  const sum = `Σ ${format.duration(scene.median[i])}`;
   return timeOf(scene, i).replace(sum, `${sum} (${low} to ${high})`);
 }
 

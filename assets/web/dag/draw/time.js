@@ -141,7 +141,7 @@ function roomIn(x, w) {
  * @param {number} size @param {number} room
  */
 function lineOf(ctx, scene, bar, overlay, size, room) {
-  const time = format.time(2 * scene.bars.half[bar]);
+  const time = format.duration(2 * scene.bars.half[bar]);
   if (!overlay.isChange) return time;
   const change = overlay.line(scene.bars.item[bar]);
   /** @param {string} text */

@@ -127,7 +127,7 @@ export class Change {
 
   /** @param {number} value */
   text(value) {
-    return this.unit === "ns" ? format.signedTime(value) : format.signedRatio(value);
+    return this.unit === "ns" ? format.signedDuration(value) : format.signedPercent(2 ** value - 1);
   }
 
   /**

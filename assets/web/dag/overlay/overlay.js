@@ -79,7 +79,7 @@ export class Ramp {
 
   /** @param {number} value */
   text(value) {
-    return this.unit === "ns" ? format.time(value) : format.percent(value);
+    return this.unit === "ns" ? format.duration(value) : format.percent(value);
   }
 
   /**

@@ -189,6 +189,6 @@ export class DataUses {
     if (at < 0) return "";
     const { allocation_bytes: bytes, allocation_low: low, allocation_high: high } = this.payload;
     const address = (BigInt(high[at]) << 32n) | BigInt(low[at]);
-    return `${format.bytes(bytes[at])} at 0x${address.toString(16)}`;
+    return `${format.byteSize(bytes[at])} at 0x${address.toString(16)}`;
   }
 }

@@ -112,7 +112,7 @@ def test_headline_says_what_gviz_diff_says(library: Library, files: tuple[Path, 
         (graph,) = compare_recordings(first, second, Asked(1, None)).runs[0].graphs
     assert graph.launch.change_ns == -109_088
     assert graph.launch.significant
-    for words in ("1.05 ms", "941 µs", "▼ −109 µs (−10.4 %)", "faster, by more than noise",
+    for words in ("1.05 ms", "941 µs", "▼ −109 µs (−10.4%)", "faster, by more than noise",
                   "320 nodes before, 272 nodes after: 48 removed, 0 added, 16 changed",
                   "Edges: 64 removed, 16 added", "Taken for the same by their name"):  # fmt: skip
         assert words in said

@@ -14,7 +14,6 @@ from places import ROOT
 from recordings import transformer_shape, write_loop_recording, write_recording
 
 from gviz.app.components.addresses import Addresses
-from gviz.app.components.quantity import duration
 from gviz.app.files.library import Library
 from gviz.app.inspector.inspector import render_inspector
 from gviz.app.inspector.memory_panel import render_memory_facts
@@ -26,6 +25,7 @@ from gviz.app.views.table.table import table_payload
 from gviz.app.views.wire import unpack
 from gviz.formats.importer import import_files
 from gviz.recording.reader import Recording
+from gviz.text import duration
 
 ADDRESSES = Addresses("/")
 
@@ -153,11 +153,11 @@ def test_inspector_of_a_kernel_says_everything_known(detailed: Library) -> None:
         "void silu<float>(float*, int, float)",
         "64 × 2",
         "128",
-        "16\u202f384",
+        "16,384",
         "2.00 KiB",
         "1.00 KiB",
         "32 a thread",
-        "75.0 %",
+        "75.0%",
         "stream 13",
         "-1",
         OWN_LINE,
@@ -165,7 +165,7 @@ def test_inspector_of_a_kernel_says_everything_known(detailed: Library) -> None:
         "step › layer 3",
         "0x00007f0000000200",
         "512 B into 1.00 MiB at 0x7f0000000000",
-        "4\u202f096",
+        "4,096",
         "0.5 (32-bit float)",
         " guess",
     ):

@@ -254,7 +254,7 @@ def test_inspector_says_what_became_of_a_node(library: Library) -> None:
     said = inspect(library, FIRST_NODE_ID + SLOW)
     assert "Against before" in said
     assert "slower, by more than noise" in said
-    assert "95 % interval" in said
+    assert "95% interval" in said
     assert f"node {FIRST_NODE_ID + SLOW} of before" in said
     assert "within noise" in inspect(library, FIRST_NODE_ID + 3)
     changed = inspect(library, FIRST_NODE_ID + WIDE)

@@ -11,10 +11,10 @@ from gviz.cli.commands.info import render
 from gviz.cuda.node_type import NodeType
 from gviz.recording import rows
 from gviz.recording.reader import Recording
-from gviz.report.quantity import format_bytes
 from gviz.report.summary import summarize
 from gviz.spool.records import format as f
 from gviz.spool.records.format import RecordType
+from gviz.text import byte_size
 
 ALLOC, FREE, HOST = NodeType.MEM_ALLOC, NodeType.MEM_FREE, NodeType.HOST
 MIB = 1 << 20
@@ -109,8 +109,8 @@ def test_info_says_what_is_allocated_and_told(folded: Fold) -> None:
         ]
     )
     text = render(summarize(recording), 200)
-    assert f"1 allocation, {format_bytes(MIB)}: 1 freed in the same graph" in text
+    assert f"1 allocation, {byte_size(MIB)}: 1 freed in the same graph" in text
     assert "node 0: symbol on_step_0" in text
     assert "and 2 more nodes with parameters (--json)" in text
-    used = f"used {format_bytes(0)} (most {format_bytes(MIB)})"
-    assert f"graph memory of GPU 0: {used}, reserved {format_bytes(2 * MIB)}" in text
+    used = f"used {byte_size(0)} (most {byte_size(MIB)})"
+    assert f"graph memory of GPU 0: {used}, reserved {byte_size(2 * MIB)}" in text

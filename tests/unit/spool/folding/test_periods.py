@@ -49,8 +49,8 @@ def test_waiting_and_left_time_are_told_apart() -> None:
         (2, "returned", "call", None),
     ]
     waiting, left = (text for _, text in found.notes)
-    assert waiting.startswith("recorded in 3 periods of 4.000 s in all; in the other 7.000 s")
-    assert left.startswith("for 8.000 s CUPTI was left to jax.profiler, torch.profiler")
+    assert waiting.startswith("recorded in 3 periods of 4.00 s in all; in the other 7.00 s")
+    assert left.startswith("for 8.00 s CUPTI was left to jax.profiler, torch.profiler")
 
 
 def test_recording_that_never_began_says_so() -> None:

@@ -1,0 +1,15 @@
+from gviz.text.lines import wrapped as wrapped
+from gviz.text.quantity import MISSING as MISSING
+from gviz.text.quantity import byte_size as byte_size
+from gviz.text.quantity import counted as counted
+from gviz.text.quantity import duration as duration
+from gviz.text.quantity import integer as integer
+from gviz.text.quantity import microseconds as microseconds
+from gviz.text.quantity import multiple as multiple
+from gviz.text.quantity import percent as percent
+from gviz.text.quantity import rounded as rounded
+from gviz.text.quantity import signed_duration as signed_duration
+from gviz.text.quantity import signed_percent as signed_percent
+from gviz.text.quantity import with_unit as with_unit
+from gviz.text.table import render_table as render_table
+from gviz.text.table import shorten as shorten
