@@ -177,13 +177,23 @@ class GraphPage:
         self.page.wait_for_selector(row, timeout=1000 * self.patience_s)
         for view in ("dag", "timeline", "memory"):
             if self.page.locator(f"#{view}").is_visible():
-                self.wait_until(lambda v=view: self.state(v)["ready"], f"{view} drawn")
+                self.drawn(view)
 
     def state(self, view: str) -> dict[str, Any]:
-        """Return what a canvas says about itself."""
+        """Return what a canvas says about itself now: without data it says little."""
         found: dict[str, Any] = self.page.evaluate(
             "id => document.querySelector(`#${id} canvas`)?.gvizState() ?? {ready: false}", view
         )
+        return found
+
+    def drawn(self, view: str) -> dict[str, Any]:
+        """Return what a canvas says about itself once it is drawn, as after its data came anew."""
+
+        def state() -> dict[str, Any] | None:
+            found = self.state(view)
+            return found if found["ready"] else None
+
+        found: dict[str, Any] = self.wait_until(state, f"{view} drawn")
         return found
 
     def wait_until(self, question: Callable[[], Any], what: str) -> Any:

@@ -43,7 +43,7 @@ def site(serve: Serve, path: Path) -> Site:
 
 
 def transform(graph_page: GraphPage, view: str) -> Any:
-    return graph_page.state(view)["transform"]
+    return graph_page.drawn(view)["transform"]
 
 
 # -- replaced ----------------------------------------------------------------------------
@@ -64,7 +64,7 @@ def test_replaced_file_is_said_and_reloaded_on_demand(
     page.get_by_role("heading", name="decode, 2 layers").wait_for()
     graph_page.wait()
     expect(notice).to_be_hidden()
-    assert graph_page.state("dag")["nodeCount"] == 36
+    assert graph_page.drawn("dag")["nodeCount"] == 36
     assert graph_page.state("dag")["selected"] in ([], [NODE])
 
 
@@ -211,7 +211,6 @@ def test_graph_page_takes_in_what_is_new_and_keeps_what_its_reader_did(
     page.evaluate("() => { window.mark = document.querySelector('#dag canvas'); }")
     program.launch(5)
     graph_page.wait_until(lambda: "\n8\n" in launches(page).replace("\n\n", "\n"), "8 launches")
-    graph_page.wait_until(lambda: graph_page.state("timeline")["ready"], "the timeline drawn anew")
     graph_page.expect_selected(2)
     assert {view: transform(graph_page, view) for view in ("dag", "timeline")} == before
     assert page.evaluate("window.mark === document.querySelector('#dag canvas')")
@@ -245,7 +244,7 @@ def test_graph_page_without_times_gets_its_timeline(
     program.launch(2)
     page.locator("#timeline canvas").wait_for()
     graph_page.wait()
-    assert graph_page.state("timeline")["sides"]["graph"]["count"] == NODES
+    assert graph_page.drawn("timeline")["sides"]["graph"]["count"] == NODES
 
 
 def test_graph_is_followed_to_the_number_it_has_now(

@@ -275,6 +275,11 @@ class Tick(Exception):
     """Raised by the handler of a timer."""
 
 
+#: Rounds of launches and captures that a timer interrupts, and more of them until so many ticks
+#: were raised, for so long: on a busy machine most of a timer's signals come between two attempts.
+_ROUNDS, _TICKS, _TICKING_S = 150, 60, 60.0
+
+
 class _Ticker:
     """A timer whose handler raises at most one Tick an attempt, anywhere in the main thread."""
 
@@ -320,7 +325,10 @@ def raising_handlers(cuda: Driver, profile: Profile) -> Facts:
             for _ in range(60):
                 cuda.launch("spin", spin(1), stream)
 
-        for _ in range(150):
+        end = time.monotonic() + _TICKING_S
+        for done in itertools.count():
+            if done >= _ROUNDS and (ticker.raised >= _TICKS or time.monotonic() > end):
+                break
             ticker.attempt(launch)
             cuda.wait(stream)
             ticker.attempt(capture)
