@@ -84,9 +84,7 @@ def _or_why(
 
 def _facts(report: Report) -> Component:
     graph, costs = report.graph, report.run.launch_costs
-    noise = (
-        "Half of the 95% interval of the median launch's length, at least 160 ns and 0.1% of it"
-    )
+    noise = "Half of the 95% interval of the median launch's length, at least 160 ns and 0.1% of it"
     used = costs.not_computed if isinstance(costs, NotComputed) else costs.description
     return facts(
         [
