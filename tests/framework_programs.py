@@ -24,7 +24,7 @@ class Program:
     Attributes
     ----------
     framework
-        What it stands for in the table of docs/limits.md.
+        What it stands for in the table of docs/frameworks.md.
     """
 
     framework: str

@@ -3,7 +3,7 @@
 Run on a machine with a GPU::
 
     python -P tests/gpu/coverage_table.py                          # prints the table
-    python -P tests/gpu/coverage_table.py --write docs/limits.md   # and puts it in its place
+    python -P tests/gpu/coverage_table.py --write docs/frameworks.md   # and puts it in its place
 
 Every line comes from a recording made just now; a program whose modules are missing, or that
 fails, is named as such and has no lines.
@@ -170,13 +170,11 @@ def render(outcomes: list[Outcome], versions: dict[str, str]) -> Iterator[str]:
     for outcome in outcomes:
         if outcome.failure:
             yield f"| {outcome.framework} | | | | | {_cell(outcome.failure)} |"
-        for name, kind in outcome.kinds.items():
+        for row, (name, kind) in enumerate(outcome.kinds.items()):
+            framework = outcome.framework if row == 0 else ""
             complete = kind.timed == kind.nodes == kind.mapped
             why = "" if complete else _cell(kind.reason or "no launch took this way")
-            yield (
-                f"| {outcome.framework} | {name} | {kind.nodes} | {kind.timed} of {kind.nodes} "
-                f"| {kind.mapped} of {kind.nodes} | {why} |"
-            )
+            yield f"| {framework} | {name} | {kind.nodes} | {kind.timed} | {kind.mapped} | {why} |"
 
 
 def _cell(text: str) -> str:
