@@ -37,10 +37,7 @@ CHECK_MARK = "<!-- Below: generated from gviz/checks by 'make docs'. -->"
 #: The same for docs/analysis.md.
 ANALYSIS_MARK = "<!-- Below: generated from gviz/analysis by 'make docs'. -->"
 
-_RULE_HEAD = (
-    "| rule | looks for | gain | which takes for granted that | source |\n"
-    "| --- | --- | --- | --- | --- |"
-)
+_RULE_HEAD = "| rule | looks for | gain | assumes that | source |\n| --- | --- | --- | --- | --- |"
 _RESULT_HEAD = "| key | how | meaning |\n| --- | --- | --- |"
 
 _CLI_HEAD = """\
@@ -48,9 +45,9 @@ _CLI_HEAD = """\
 
 <!-- Generated from gviz/cli by 'make docs'. -->
 
-Data goes to stdout, talk to stderr. Exit codes: 0 fine, 1 an error or a failed check, 2 a
-mistake in the arguments, 130 interrupted, 141 the reader of stdout went away. `gviz run`
-returns the exit code of the program it ran. `python -m gviz` is the same as `gviz`.
+Data goes to stdout, messages to stderr. Exit codes: 0 success, 1 an error or a failed check,
+2 wrong arguments, 130 interrupted, 141 the reader of stdout closed it. `gviz run` returns the
+exit code of the program it ran. `python -m gviz` is the same as `gviz`.
 """
 
 
