@@ -1,4 +1,4 @@
-"""How well and how fast nodes of two graphs are matched, and whether noise is called a change.
+"""Quality and speed of matching nodes of two graphs, and of telling changes from noise.
 
 Matching: random edits with known truth (tests/edited_graphs.py) on graphs of programs. "strict"
 counts a pair as wrong where equal layers or lanes cannot be told apart; see there. Noise:

@@ -1,4 +1,4 @@
-"""How near node times from events come to CUPTI's, on a GPU: one graph, one process.
+"""Accuracy of node times from events against CUPTI's, on a GPU: one graph, one process.
 
 The encoder of 88 nodes is captured twice, under the events collector and under CUPTI; nodes are
 compared by their place. The medians of each node over its launches are taken, then the errors of

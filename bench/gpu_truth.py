@@ -1,4 +1,4 @@
-"""How true the node times are, on a GPU: kernels that spin for a known time, as gviz records them.
+"""Truth of node times, on a GPU: kernels that spin for a known time, as gviz records them.
 
 The kernels spin for a number of SM clock cycles (clock64), whose rate is calibrated against events
 around two long spins, before and after. What a kernel takes beyond its spinning (start, end) is a

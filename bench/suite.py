@@ -1,4 +1,4 @@
-"""How long the suites of tests take, and which of their tests take longest.
+"""Times of the suites of tests, and their longest tests.
 
 Each suite runs as its make target does; what its target installs must be there. With --rounds the
 best of several is kept: a machine that does something else makes a suite slower, never faster.

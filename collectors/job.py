@@ -106,5 +106,5 @@ class Job:
         )
 
     def is_first(self) -> bool:
-        """Whether this process is the one that ``gviz run`` started."""
+        """Return whether this process is the one that ``gviz run`` started."""
         return os.getppid() == self.parent

@@ -36,7 +36,7 @@ class _Options(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True)
 class NativeOptions:
-    """What the native library records.
+    """Options of the native library: what it records.
 
     Attributes
     ----------
@@ -216,12 +216,12 @@ def prepare(
 
 
 def is_awaiting() -> bool:
-    """Whether this process is prepared and the driver has not initialised."""
+    """Return whether this process is prepared and the driver has not initialised."""
     return bool(_library().gviz_is_awaiting())
 
 
 def is_open() -> bool:
-    """Whether this process has a spool."""
+    """Return whether this process has a spool."""
     return bool(_library().gviz_is_open())
 
 
@@ -267,7 +267,7 @@ def pause() -> None:
 
 
 def is_on() -> bool:
-    """Whether a period of recording is going on."""
+    """Return whether a period of recording is going on."""
     return bool(_library().gviz_is_on())
 
 

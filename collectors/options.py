@@ -17,7 +17,7 @@ _LARGEST_COUNT = 2**32 - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileOptions:
-    """What to record, checked when made.
+    """Options of recording, checked when made.
 
     Attributes
     ----------

@@ -52,7 +52,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class GraphTest:
-    """What ``gviz_profile`` gives to a test. NEW -> RECORDING -> RECORDED.
+    """The fixture ``gviz_profile`` of a test. NEW -> RECORDING -> RECORDED.
 
     ``with gviz_profile:`` or, with arguments of gviz.profile, ``with gviz_profile.record(...):``
     records a part of the test, once.
@@ -93,7 +93,7 @@ class GraphTest:
 
     @property
     def is_recorded(self) -> bool:
-        """Whether there is a recording."""
+        """Return whether there is a recording."""
         return self.path.exists()
 
     @property

@@ -47,7 +47,7 @@ Gviz = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 def has_gpu() -> bool:
-    """Whether a GPU's device file is here; the driver is not started, tests may fork."""
+    """Return whether a GPU's device file is here; the driver is not started, tests may fork."""
     return Path("/dev/dxg").exists() or any(Path("/dev").glob("nvidia[0-9]*"))
 
 
@@ -108,7 +108,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> object:
 
 @pytest.fixture(scope="session", autouse=True)
 def width() -> Iterator[None]:
-    """What gviz prints is as wide on every terminal, here and in the processes started."""
+    """Give gviz's output one width on every terminal, here and in the processes started."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COLUMNS", "100")
         yield

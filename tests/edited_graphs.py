@@ -36,7 +36,7 @@ _TRIES = 50
 
 @dataclass(frozen=True, slots=True)
 class EditedNode:
-    """What a node does."""
+    """The work of a node."""
 
     type: int
     name: str

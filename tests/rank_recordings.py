@@ -25,7 +25,7 @@ _SHAPE = Shape(
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """What is odd about a rank.
+    """Differences planted in a rank.
 
     Attributes
     ----------

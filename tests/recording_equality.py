@@ -88,7 +88,7 @@ def _rows_of_run(recording: Recording, run_id: int) -> dict[str, list[dict[str, 
 
 
 def _belongs(table: Table, row: dict[str, object], mine: dict[str, set[object]]) -> bool:
-    """Whether a row is of the run: by its run_id, else by its first column, which is an id."""
+    """Return whether a row is of the run: by its run_id, else by its first column, an id."""
     keys = {column.name: column.key for column in table.columns}
     name = "run_id" if "run_id" in keys else table.primary_key[0]
     return row[name] in mine.get(str(keys[name]), set())

@@ -62,7 +62,7 @@ class Work:
 
     @property
     def timed(self) -> bool:
-        """Whether the node gets spans."""
+        """Return whether the node gets spans."""
         return not_timed_reason(self.type) is None
 
 

@@ -23,7 +23,7 @@ class Element:
 
 @dataclass
 class SavedFile(HTMLParser):
-    """What is in an HTML file."""
+    """Content of an HTML file."""
 
     scripts: list[Element] = field(default_factory=list)
     styles: list[Element] = field(default_factory=list)

@@ -32,7 +32,7 @@ class Slice:
 
 @dataclass
 class Trace:
-    """What a viewer makes of a file."""
+    """A file as a viewer reads it."""
 
     head: dict[str, Any]
     slices: list[Slice] = field(default_factory=list)

@@ -12,7 +12,16 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from walls import circles, class_names, columns, faces, folders, quantities, sentences
+from walls import (
+    circles,
+    class_names,
+    columns,
+    docstrings,
+    faces,
+    folders,
+    quantities,
+    sentences,
+)
 from walls.modules import Product
 
 WALLS: dict[str, Callable[[Product], Iterator[str]]] = {
@@ -23,6 +32,7 @@ WALLS: dict[str, Callable[[Product], Iterator[str]]] = {
     "columns": columns.find,
     "sentences": sentences.find,
     "quantities": quantities.find,
+    "docstrings": docstrings.find,
 }
 
 

@@ -50,7 +50,7 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """What the Compare page compares.
+    """The two sides that the Compare page compares.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class Sides:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What the query of a page's address asks for; None where it says nothing.
+    """Choices in the query of a page's address; None where it has none.
 
     ``launch=`` is the number of one launch, or ``median`` or ``all`` (see :data:`Launches`);
     ``edges=data`` tells edges apart by what they carry, ``buffer=`` follows one address.

@@ -8,7 +8,7 @@ from dash.development.base_component import Component
 
 
 class _View(Component):  # type: ignore[misc]
-    """What the views share: the properties that Dash checks and passes on."""
+    """Properties that all views share, which Dash checks and passes on."""
 
     _children_props: ClassVar[list[str]] = []
     _base_nodes: ClassVar[list[str]] = ["children"]
@@ -109,7 +109,7 @@ class Timeline(_View):
 
 
 class Memory(_View):
-    """What a graph does with memory along a launch, on the axis of the timeline, on a canvas.
+    """A graph's memory along a launch, on the axis of the timeline, on a canvas.
 
     Parameters
     ----------

@@ -71,22 +71,22 @@ class LiveRecording(OpenRecording):
 
     @property
     def place(self) -> str:
-        """Where the recording is, or will be."""
+        """Return the place where the recording is, or will be."""
         return str(self._output)
 
     @property
     def is_live(self) -> bool:
-        """Whether more may come."""
+        """Return whether more may come."""
         return self._state in ("WAITING", "GROWING")
 
     @property
     def is_followed(self) -> bool:
-        """Whether the finished recording is still to come, or more before it."""
+        """Return whether the finished recording is still to come, or more before it."""
         return self._state != "FINISHED"
 
     @property
     def waiting(self) -> str:
-        """Why there is nothing to show yet; "" when there is."""
+        """Return the reason why there is nothing to show yet; "" when there is."""
         if self._state == "FINISHED" or self._snapshots:
             return ""
         return self._failure or (_WAITING if self.is_live else _NOTHING)

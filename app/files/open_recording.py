@@ -65,24 +65,24 @@ class OpenRecording:
 
     @property
     def place(self) -> str:
-        """Where the file is, for people."""
+        """Return the place of the file, for people."""
         if self._is_uploaded:
             return f"{self.name}, a copy that gviz removes when it ends"
         return str(self.path)
 
     @property
     def is_live(self) -> bool:
-        """Whether it is still being recorded."""
+        """Return whether it is still being recorded."""
         return False
 
     @property
     def is_followed(self) -> bool:
-        """Whether its changes are expected, so that open pages take them in by themselves."""
+        """Return whether changes are expected, which open pages then take in by themselves."""
         return False
 
     @property
     def waiting(self) -> str:
-        """Why there is nothing to show yet; "" when there is."""
+        """Return the reason why there is nothing to show yet; "" when there is."""
         return ""
 
     def poll(self) -> None:

@@ -22,7 +22,7 @@ from gviz.recording import check_output, rows
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What was written.
+    """The result of writing.
 
     Attributes
     ----------

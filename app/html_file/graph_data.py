@@ -62,7 +62,7 @@ class LinksInFile(Addresses):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where the graphs of a file come from, and which they are.
+    """Source of a file's graphs, and their numbers.
 
     Attributes
     ----------

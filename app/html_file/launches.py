@@ -38,7 +38,7 @@ class Chosen:
 
     @property
     def names(self) -> list[str]:
-        """What ``launch=`` says of each, the one shown first first."""
+        """Return the value of ``launch=`` for each, that of the one shown first first."""
         return [*(str(launch.launch_id) for launch in self.single), *self.several]
 
     def options(self) -> list[dict[str, str]]:

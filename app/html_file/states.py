@@ -19,7 +19,7 @@ MOST_ITEMS = 40_000
 
 @dataclass(frozen=True, slots=True)
 class FoldStates:
-    """What is open once a fold, or a node that holds bodies, is.
+    """Open folds and bodies after a fold or a parent node is opened.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class FoldStates:
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """What can be opened: a fold, or a node that holds bodies.
+    """A fold or a parent node, which can be opened.
 
     Attributes
     ----------

@@ -65,7 +65,7 @@ _MANY_NODES = 20_000
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """What the graph side of the timeline shows: one launch, or several in some way."""
+    """Content of the timeline's graph side: one launch, or several in some way."""
 
     launch: TimedLaunch | None
     launches: Launches | None
@@ -73,7 +73,7 @@ class _Shown:
 
     @property
     def asked(self) -> int | Launches | None:
-        """What ``launch=`` says."""
+        """Return the value of ``launch=``."""
         return self.launches or (self.launch.launch_id if self.launch else None)
 
 

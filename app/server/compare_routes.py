@@ -27,7 +27,7 @@ from gviz.errors import RecordingError
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What a request is about: both files in the versions it names, and the comparison."""
+    """The subject of a request: both files in the versions it names, and the comparison."""
 
     first: OpenRecording
     second: OpenRecording

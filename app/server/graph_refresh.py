@@ -40,7 +40,7 @@ Options = Sequence[Mapping[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class ShownGraph:
-    """What the browser shows: the address' query, and the launches it offers.
+    """The graph that the browser shows: the address' query, and the launches it offers.
 
     Attributes
     ----------

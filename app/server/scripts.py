@@ -28,7 +28,7 @@ _AGE_S = 31_536_000
 
 
 class PageScripts(NamedTuple):
-    """What becomes of Dash's script tags in a page.
+    """Dash's script tags in a page, rewritten.
 
     Attributes
     ----------

@@ -39,7 +39,7 @@ def new_token() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Who may use the server.
+    """Permission to use the server.
 
     Attributes
     ----------

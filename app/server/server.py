@@ -48,7 +48,7 @@ _TURN_S = 0.0002
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to serve.
+    """Options of serving.
 
     Attributes
     ----------

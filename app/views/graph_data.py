@@ -110,7 +110,7 @@ class GraphView:
 
     @property
     def is_timed(self) -> bool:
-        """Whether any node, nested ones included, has a time."""
+        """Return whether any node, nested ones included, has a time."""
         return bool(np.isfinite(self.tree.times.total_ns).any())
 
     def statistics_of(self, node: rows.Node) -> rows.NodeStatistics | None:
@@ -222,7 +222,7 @@ def _edge_count(recording: Recording, graph: rows.Graph) -> int | None:
 
 
 def _is_conditional(tree: GraphTree, at: int) -> bool:
-    """Whether a level is, at any depth, in a body of a conditional node."""
+    """Return whether a level is, at any depth, in a body of a conditional node."""
     holder = tree.levels[at].holder
     while holder >= 0:
         if tree.nodes[holder].type == NodeType.CONDITIONAL:

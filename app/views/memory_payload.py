@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """Where nodes stand along the launch, from the zero of the timeline, or in their order.
+    """Places of nodes along the launch, from the zero of the timeline, or in their order.
 
     Attributes
     ----------

@@ -31,7 +31,7 @@ _STEPS = 120
 
 @dataclass(frozen=True, slots=True)
 class Miniature:
-    """What the picture shows; sent as JSON.
+    """Content of the picture; sent as JSON.
 
     Attributes
     ----------

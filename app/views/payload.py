@@ -73,7 +73,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DagAsked:
-    """What of the DAG is asked for.
+    """The part of the DAG that is requested.
 
     Attributes
     ----------

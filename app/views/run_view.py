@@ -98,7 +98,7 @@ class RunView:
 
 @dataclass(frozen=True, slots=True)
 class FileRuns:
-    """What there is to say of one file.
+    """Runs of one file, and what is wrong with it.
 
     Attributes
     ----------

@@ -18,7 +18,7 @@ Function = Callable[[], Any]
 
 
 class Capturing(Protocol):
-    """What :func:`gviz.compare_stream` needs of a library."""
+    """Operations that :func:`gviz.compare_stream` needs of a library."""
 
     name: str
 
@@ -44,7 +44,7 @@ class Capturing(Protocol):
         """Set that state."""
 
     def same_random_state(self, state: Any) -> bool:
-        """Whether no random numbers were drawn since ``state``."""
+        """Return whether no random numbers were drawn since ``state``."""
 
 
 class TorchCapturing:
@@ -125,7 +125,7 @@ class TorchCapturing:
         self._torch.cuda.set_rng_state(state)
 
     def same_random_state(self, state: Any) -> bool:
-        """Whether the generator stands where it stood."""
+        """Return whether the generator stands where it stood."""
         return bool(self._torch.equal(state, self._torch.cuda.get_rng_state()))
 
 

@@ -93,7 +93,7 @@ class StackTaker:
 
 
 def _is_of_gviz(error: Exception) -> bool:
-    """Whether an exception began in code of gviz, and not in a handler that interrupted it."""
+    """Return whether an exception began in code of gviz, not in a handler that interrupted it."""
     if isinstance(error, (MemoryError, RecursionError)):
         return True
     trace = error.__traceback__

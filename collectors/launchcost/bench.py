@@ -63,7 +63,7 @@ EXPERIMENTS = (
 
 @dataclass(slots=True)
 class Results:
-    """What was measured so far.
+    """Measurements so far.
 
     Attributes
     ----------

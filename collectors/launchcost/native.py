@@ -39,7 +39,7 @@ TAIL, FIRE_AND_FORGET = 0x0100000000000000, 0x0200000000000000
 
 
 class Loop(IntEnum):
-    """How a loop launches the same work again and again (csrc/timing.c)."""
+    """Ways in which a loop launches the same work again and again (csrc/timing.c)."""
 
     STREAM = 0
     INSTANTIATE = 1

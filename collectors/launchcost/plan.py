@@ -18,7 +18,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to vary and how often to read.
+    """Values to vary and numbers of readings.
 
     Attributes
     ----------

@@ -76,7 +76,7 @@ class Watching:
         self._waiting.clear()
 
     def is_on(self) -> bool:
-        """Whether graphs are to be handed over. Once CUPTI measures, the patches go away."""
+        """Return whether graphs are to be handed over. Once CUPTI measures, the patches go away."""
         if self._decided is None:
             if os.getpid() != self._process_id:
                 return False

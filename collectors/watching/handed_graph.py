@@ -207,7 +207,7 @@ def _seen_by_patch(graph: Any) -> bool:
 
 
 def _makes(graph: Any) -> bool:
-    """Whether a cuda.core object describes a graph that is still to be instantiated."""
+    """Return whether a cuda.core object describes a graph that is still to be instantiated."""
     made = hasattr(graph, "complete") or hasattr(graph, "instantiate")
     return made and _framework(graph) == "cuda.core"
 

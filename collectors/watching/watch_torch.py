@@ -37,7 +37,7 @@ _LATE = "it was captured before gviz watched, and may have changed since"
 
 @dataclass(slots=True)
 class _State:
-    """What is known of one CUDAGraph object.
+    """State of one CUDAGraph object.
 
     Attributes
     ----------

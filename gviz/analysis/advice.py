@@ -75,7 +75,7 @@ class Ignored:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What rules found."""
+    """Findings of the rules."""
 
     findings: tuple[Finding, ...] = figure(
         "estimated",

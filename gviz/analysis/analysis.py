@@ -50,7 +50,7 @@ ANALYSIS_VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class GraphAnalysis:
-    """What is said of one top-level graph, with the bodies in it."""
+    """Results about one top-level graph, with the bodies in it."""
 
     graph_id: int = figure("stated", "the graph")
     name: str = figure("stated", "its name")
@@ -86,7 +86,7 @@ class GraphAnalysis:
 
 @dataclass(frozen=True, slots=True)
 class RunAnalysis:
-    """What is said of one run."""
+    """Results about one run."""
 
     run_id: int = figure("stated", "the run")
     name: str = figure("stated", "its name")
@@ -106,7 +106,7 @@ class RunAnalysis:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What is said of a recording."""
+    """Results about a recording."""
 
     analysis_version: int = figure("stated", "version of these keys")
     path: str = figure("stated", "the file")

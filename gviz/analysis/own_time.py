@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OwnTime:
-    """What of a run's captures and instantiations were gviz's own callbacks.
+    """Part of gviz's own callbacks in a run's captures and instantiations.
 
     Attributes
     ----------

@@ -68,7 +68,7 @@ class RunSubject:
 
     @cached_property
     def own_time(self) -> OwnTime:
-        """What of captures and instantiations was gviz's own."""
+        """Return gviz's own part of captures and instantiations."""
         return own_time(self.recording, self.run.run_id)
 
     @cached_property
@@ -88,5 +88,5 @@ class RunSubject:
 
     @cached_property
     def duration_ns(self) -> int | None:
-        """How long the run was recorded; None: it did not end, or before it began."""
+        """Return the length of the recorded run; None: it did not end, or before it began."""
         return span_ns(self.run.started_ns, self.run.ended_ns)

@@ -70,7 +70,7 @@ class TimedLaunch:
 
     @property
     def returned_ns(self) -> int | None:
-        """When the launch call returned, from the first node's start; None: not known."""
+        """Return when the launch call returned, from the first node's start; None: not recorded."""
         if self.row.host_end_ns is None or self.row.gpu_start_ns is None:
             return None
         return self.row.host_end_ns - self.row.gpu_start_ns
@@ -150,17 +150,17 @@ class GraphSubject:
 
     @cached_property
     def is_timed_by_copy(self) -> bool:
-        """Whether node times come from an instrumented copy: then gaps and overlaps are its."""
+        """Return whether node times, gaps and overlaps are those of an instrumented copy."""
         return any(x.row.node_method == "events" for x in self.timed_launches)
 
     @property
     def is_whole_only(self) -> bool:
-        """Whether a trace tells nothing of its nodes, but when its launches began and ended."""
+        """Return whether a trace has its launches as a whole, without nodes."""
         return self.row.origin == "trace" and self.row.topology_id is None
 
     @cached_property
     def why_no_times(self) -> str | None:
-        """Why nothing can be said of when nodes ran; None: it can."""
+        """Return the reason why no times of nodes can be used; None: they can."""
         if not self.launch_rows:
             return "the graph was not launched while gviz recorded"
         if self.is_whole_only:
@@ -182,7 +182,7 @@ class GraphSubject:
 
     @cached_property
     def why_no_edges(self) -> str | None:
-        """Why nothing can be said of dependencies; None: it can."""
+        """Return the reason why no dependencies can be used; None: they can."""
         if not self.graph.edges_known:
             if self.row.edges_inferred:
                 return (
@@ -284,7 +284,7 @@ class GraphSubject:
 
     @cached_property
     def reachability(self) -> Reachability | None:
-        """Who depends on whom in that launch; None: too many nodes side by side to say."""
+        """Return reachability in that launch; None: too many nodes side by side."""
         unrolled = self.unrolled
         found = Reachability(unrolled.row, unrolled.tail, unrolled.head)
         return found if found.is_small_enough else None
@@ -298,7 +298,7 @@ class GraphSubject:
 
     @cached_property
     def memory(self) -> NodeMemory | None:
-        """Which memory the outermost level's nodes are given; None: too many nodes to ask for."""
+        """Return the memory that the outermost level's nodes are given; None: too many nodes."""
         level = self.graph.levels[0]
         if level.count > MOST_NODES:
             return None
@@ -360,7 +360,7 @@ class GraphSubject:
 
     @cached_property
     def noise_ns(self) -> float:
-        """What gains must be above to be told from chance (derived).
+        """Return the length that gains must exceed not to be chance (derived).
 
         Half of the 95% interval of the median launch's length; with less than five launches
         half of the spread between them. At least the clock's 160 ns and a thousandth of the

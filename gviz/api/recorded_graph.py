@@ -35,7 +35,7 @@ class RecordedGraph:
 
     @property
     def node_count(self) -> int:
-        """How many nodes this level has."""
+        """Return the number of nodes of this level."""
         key = {"graph_id": self.row.graph_id}
         return len(self.recording.fetch_arrays(rows.Node, key, ("node_id",)))
 

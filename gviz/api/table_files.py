@@ -23,7 +23,7 @@ Rows = Sequence[Sequence[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What was written: the folder, and how many files, rows and bytes."""
+    """The tables written: the folder, and the number of files, rows and bytes."""
 
     folder: Path
     file_count: int

@@ -32,7 +32,7 @@ _NUMBER = re.compile(r"(\d+(?:\.\d+)?)\s*(\S*)")
 
 @dataclass(frozen=True, slots=True)
 class GraphLimits:
-    """What one graph is held against.
+    """Limits of one graph.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class GraphLimits:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a recording is held against.
+    """Limits of a recording.
 
     Attributes
     ----------
@@ -92,13 +92,13 @@ class Limits:
 
     @property
     def has_limits(self) -> bool:
-        """Whether there is anything to hold a recording against without a baseline."""
+        """Return whether there is anything to hold a recording against without a baseline."""
         tables = [self.every, *(limits for _, limits in self.named)]
         return bool(self.run) or any(t.most or t.findings for t in tables)
 
     @property
     def has_regression(self) -> bool:
-        """Whether there is anything to hold it against a baseline by."""
+        """Return whether there is anything to hold it against a baseline by."""
         tables = [self.every, *(limits for _, limits in self.named)]
         return bool(self.run_regression) or any(t.regression for t in tables)
 

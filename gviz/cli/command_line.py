@@ -20,7 +20,7 @@ EXIT_BROKEN_PIPE = 141
 
 
 class Subparsers(Protocol):
-    """What a command's ``add_parser`` gets: argparse's collection of subparsers."""
+    """The argument of a command's ``add_parser``: argparse's collection of subparsers."""
 
     def add_parser(
         self, name: str, *, help: str, description: str = ...
@@ -29,7 +29,7 @@ class Subparsers(Protocol):
 
 
 class CommandModule(Protocol):
-    """What a module of a command provides."""
+    """Functions that a module of a command provides."""
 
     def add_parser(self, subparsers: Subparsers) -> None:
         """Add the command's parser to the subparsers of ``gviz``."""

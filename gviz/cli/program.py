@@ -69,7 +69,7 @@ def _magic(path: Path) -> bytes:
 
 
 def _starts_itself(path: Path) -> bool:
-    """Whether the system can start a file: a binary, or a script that names its interpreter."""
+    """Return whether the system can start a file: a binary, or a script naming its interpreter."""
     if not os.access(path, os.X_OK):
         return False
     magic = _magic(path)

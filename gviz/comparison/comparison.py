@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class GraphComparison:
-    """What became of a graph level.
+    """A graph level and its counterpart, compared.
 
     Attributes
     ----------
@@ -68,12 +68,12 @@ class GraphComparison:
 
     @property
     def changed(self) -> BoolArray:
-        """Which pairs ask for something else than before, not only at other addresses."""
+        """Return which pairs have other work than before, not only other addresses."""
         return np.array([any(d.kind == "value" for d in found) for found in self.differences], bool)
 
     @property
     def only_addresses(self) -> BoolArray:
-        """Which pairs differ in addresses, or in bytes that may be padding, and in nothing else."""
+        """Return which pairs differ in addresses or possible padding only."""
         return np.array([bool(found) for found in self.differences], bool) & ~self.changed
 
     @property

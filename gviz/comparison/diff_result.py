@@ -17,7 +17,7 @@ _SIGNIFICANT = "whether that is more than noise: rate at most 0.05"
 
 @dataclass(frozen=True, slots=True)
 class TimeChange:
-    """How long something took before and after."""
+    """A time before and after."""
 
     before_ns: float | None = figure("derived", "median over launches; null: not timed")
     after_ns: float | None = figure("derived", "the same after")
@@ -167,7 +167,7 @@ class WaterfallStep:
 
 @dataclass(frozen=True, slots=True)
 class RangeStep:
-    """What one NVTX range adds to the change."""
+    """Part of one NVTX range in the change."""
 
     name: str = figure("stated", "path of the range; empty: nodes outside of ranges")
     before_ns: float = figure("derived", "its nodes on the path and the gaps before them, before")

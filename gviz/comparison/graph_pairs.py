@@ -44,7 +44,7 @@ class GraphPair(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GraphWork:
-    """What a top-level graph of a run is told apart by.
+    """Work of a top-level graph of a run, by which it is identified.
 
     Attributes
     ----------

@@ -71,7 +71,7 @@ class UnionGraph:
 
     @property
     def origin(self) -> npt.NDArray[np.uint8]:
-        """Whose each node is: BOTH, BEFORE or AFTER."""
+        """Return the graphs that each node is of: BOTH, BEFORE or AFTER."""
         lone = np.where(self.after < 0, BEFORE, np.where(self.before < 0, AFTER, BOTH))
         return lone.astype(np.uint8)
 

@@ -40,7 +40,7 @@ OUTSIDE = "outside of the median launch's nodes"
 
 @dataclass(frozen=True, slots=True)
 class Partners:
-    """Which node after is which before, over all levels.
+    """Partners of nodes before and after, over all levels.
 
     Attributes
     ----------

@@ -12,7 +12,7 @@ from enum import IntEnum
 
 
 class CaptureMode(IntEnum):
-    """How far a capture forbids calls that could disturb it (``CUstreamCaptureMode``)."""
+    """Modes in which a capture forbids calls that could disturb it (``CUstreamCaptureMode``)."""
 
     GLOBAL = 0
     THREAD_LOCAL = 1

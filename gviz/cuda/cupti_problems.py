@@ -18,7 +18,7 @@ LONG_RUN_RECORDS = 10_000_000
 
 
 class Concerns(Enum):
-    """Which recordings a problem can touch."""
+    """Kinds of recordings that a problem can touch."""
 
     ALL = "every recording"
     REPEATED = "the second and later recordings of one process"
@@ -49,7 +49,7 @@ class CuptiProblem:
     source: str
 
     def affects(self, version: int) -> bool:
-        """Whether a version of CUPTI has it."""
+        """Return whether a version of CUPTI has it."""
         return self.first <= version and (self.fixed is None or version < self.fixed)
 
 

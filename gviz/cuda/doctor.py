@@ -54,7 +54,7 @@ REINSTALL = (
 
 
 class Status(StrEnum):
-    """What a finding means for profiling."""
+    """Meaning of a finding for profiling."""
 
     OK = "ok"
     INFORMATION = "information"
@@ -76,7 +76,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What was found on a machine.
+    """Facts about a machine.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ class Diagnosis:
 
     @property
     def works(self) -> bool:
-        """Whether no finding stands in the way of profiling."""
+        """Return whether no finding stands in the way of profiling."""
         return all(finding.status is not Status.ERROR for finding in self.findings)
 
 

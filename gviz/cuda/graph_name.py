@@ -33,7 +33,7 @@ Frame = Sequence[object]
 
 
 class NameKind(IntEnum):
-    """Who gave a graph its name (``enum name_kind`` in csrc/life/origin.c)."""
+    """Origins of a graph's name (``enum name_kind`` in csrc/life/origin.c)."""
 
     NONE = 0
     EXPLICIT = 1  # the program
@@ -122,5 +122,5 @@ def numbered(names: Sequence[str]) -> list[str]:
 
 
 def matches(name: str, pattern: str) -> bool:
-    """Whether a name matches a shell pattern, as fnmatch(3) says in the native library."""
+    """Return whether a name matches a shell pattern, as fnmatch(3) says in the native library."""
     return fnmatchcase(name, pattern)

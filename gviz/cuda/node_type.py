@@ -66,7 +66,7 @@ class CopyKind(IntEnum):
 
 
 class ConditionalType(IntEnum):
-    """What a conditional node does (``CUgraphConditionalNodeType``)."""
+    """Types of conditional nodes (``CUgraphConditionalNodeType``)."""
 
     IF = 0
     WHILE = 1

@@ -33,7 +33,7 @@ class UpdateResult(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class NodeFacts:
-    """What an update looks at in a node, as far as it is recorded; None: not known or none.
+    """Properties of a node that an update compares, as far as recorded; None: not recorded or none.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class GraphFacts:
 
 @dataclass(frozen=True, slots=True)
 class UpdateError:
-    """What the driver said about an update; nodes by id in the new graph, None: none named."""
+    """The driver's report about an update; nodes by id in the new graph, None: none named."""
 
     result: int | None
     node_id: int | None = None

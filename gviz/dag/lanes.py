@@ -35,7 +35,7 @@ TRACKS = 4
 
 @dataclass(frozen=True, slots=True)
 class Cover:
-    """What every layout starts from: rows, and chains that cover the graph.
+    """Rows, and chains that cover the graph: the start of every layout.
 
     Attributes
     ----------

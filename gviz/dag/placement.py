@@ -24,7 +24,7 @@ COLUMN_GAP = 56.0
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Where each node stands and how each edge runs.
+    """Places of nodes and paths of edges.
 
     Attributes
     ----------

@@ -47,7 +47,7 @@ class Reachability:
 
     @property
     def is_small_enough(self) -> bool:
-        """Whether the table can be built; else nothing may be asked."""
+        """Return whether the table can be built; else nothing may be asked."""
         return self.series.count * self.chain_count <= MOST_ENTRIES
 
     def reaches(self, sources: IntArray, targets: IntArray) -> BoolArray:

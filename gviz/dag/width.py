@@ -49,7 +49,7 @@ class Width:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the width is known."""
+        """Return whether the width is known."""
         return self.least == self.most
 
 

@@ -17,7 +17,7 @@ from gviz.stats import FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """When nodes ran, turn by turn: arrays of one length, by node and then by start.
+    """Executions of nodes in time: arrays of one length, by node and then by start.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Bars:
 
 @dataclass(frozen=True, slots=True)
 class TimePlacement:
-    """Where each node stands on the axis of time.
+    """Places of nodes on the axis of time.
 
     Attributes
     ----------

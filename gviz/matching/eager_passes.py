@@ -83,7 +83,7 @@ class EagerWork:
 
 @dataclass(frozen=True, slots=True)
 class EagerMatch:
-    """Which operations did a graph's work.
+    """Operations that did a graph's work.
 
     Attributes
     ----------

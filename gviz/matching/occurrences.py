@@ -57,7 +57,7 @@ UNKNOWN = -1
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What nodes or operations do, as int64 arrays of one length; -1 where unknown.
+    """Work of nodes or operations, as int64 arrays of one length; -1 where unknown.
 
     Attributes
     ----------

@@ -67,7 +67,7 @@ class DurationSketch:
 
     @property
     def used_buckets(self) -> int:
-        """How many buckets hold a value, all groups together: what the memory grows with."""
+        """Return the number of buckets with a value in all groups: memory grows with it."""
         return len(self._keys)
 
     @property
@@ -92,7 +92,7 @@ class DurationSketch:
 
     @property
     def counts(self) -> IntArray:
-        """How many durations each group has."""
+        """Return the number of durations of each group."""
         found = np.zeros(len(self), np.int64)
         np.add.at(found, self._keys // BUCKETS, self._counts)
         return found

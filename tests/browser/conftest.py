@@ -89,7 +89,7 @@ _FAILED = pytest.StashKey[bool]()
 
 @pytest.fixture
 def console_may_say() -> list[str]:
-    """What the console may say, in parts: a test adds what it provokes, as a refused request."""
+    """Return parts of allowed console messages: a test adds those it provokes."""
     return []
 
 

@@ -32,7 +32,7 @@ def site(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Site:
 
 
 def change(page: GraphPage, node: int) -> dict[str, Any]:
-    """What the DAG says about a node's change."""
+    """Return the DAG's text about a node's change."""
     found: dict[str, Any] = page.page.evaluate(
         "id => document.querySelector('#dag canvas').gvizState().changes[id]", str(node)
     )

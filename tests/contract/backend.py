@@ -21,7 +21,7 @@ _TIMEOUT_S = 60
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a program ended, and what was written."""
+    """A program's end, and the recording that was written."""
 
     returncode: int
     stderr: str
@@ -49,7 +49,7 @@ class Backend:
 
     @property
     def is_real(self) -> bool:
-        """Whether this is a GPU."""
+        """Return whether this is a GPU."""
         return self.name == "real"
 
     def run(

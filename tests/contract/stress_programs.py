@@ -166,7 +166,7 @@ _SUBSCRIBER = ctypes.CFUNCTYPE(None, c_void_p, ctypes.c_int, ctypes.c_uint, c_vo
 
 
 def _cupti_is_free(seconds: float) -> bool:
-    """Whether CUPTI takes another subscriber within so many seconds."""
+    """Return whether CUPTI takes another subscriber within so many seconds."""
     from gviz.cuda.cupti_library import find_cupti
 
     path = os.environ.get("GVIZ_CUPTI") or find_cupti()[0].path

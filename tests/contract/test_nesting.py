@@ -324,7 +324,7 @@ class TestDevices:
 
 
 class TestLaterCupti:
-    """What a CUPTI newer than 13.0 records; only the fake can be one."""
+    """Records of a CUPTI newer than 13.0; only the fake can be one."""
 
     def test_host_nodes_have_times_from_cupti_13_1_on(self, fake: Backend) -> None:
         outcome = fake.run("captured", environment={"FAKE_CUPTI_VERSION": "130100"})

@@ -1,4 +1,4 @@
-"""When the user wants a recording: delay, duration, number of launches, calls, a signal."""
+"""Periods of recording: delay, duration, number of launches, calls, a signal."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def test_a_fault_is_found_until_it_is_repaired(
 
 
 def test_own_part_of_making_graphs_is_told(backend: Backend, tmp_path: Path) -> None:
-    """How much of captures and instantiations was gviz's own, which advice takes off."""
+    """Gviz's own part of captures and instantiations is recorded, and advice subtracts it."""
     found = _record(backend, "rebuilt, unchanged", "faulty", tmp_path / "x.gviz")
     with Recording(tmp_path / "x.gviz") as recording:
         measured = {m.name: m.value or 0.0 for m in recording.fetch_measurements(1)}

@@ -36,7 +36,7 @@ class Fault:
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of the inputs of a target."""
+    """Outcomes of the inputs of a target."""
 
     taken: int = 0
     refused: int = 0

@@ -38,7 +38,7 @@ END = "<!-- end of the coverage table -->"
 
 @dataclass(slots=True)
 class Kind:
-    """What was seen of one kind of node in the graphs of one program."""
+    """Counts of one kind of node in the graphs of one program."""
 
     nodes: int = 0
     timed: int = 0
@@ -151,7 +151,7 @@ def _kind_name(node: rows.Node, level: rows.Graph) -> str:
 
 
 def _leads_to_program(recording: Recording, node: rows.Node) -> bool:
-    """Whether a node's stack holds a line of the program itself."""
+    """Return whether a node's stack holds a line of the program itself."""
     if node.stack_id is None:
         return False
     return any(

@@ -173,7 +173,7 @@ def stack_functions(recording: Recording, failure: FailedCapture) -> list[str]:
 
 @pytest.mark.parametrize("name", TORCH)
 class TestTorch:
-    """What breaks a torch.cuda.graph."""
+    """Operations that break a torch.cuda.graph."""
 
     def failure(self, record: Record, name: str) -> tuple[Recording, FailedCapture]:
         pytest.importorskip("torch")

@@ -22,7 +22,7 @@ _WITHOUT_BROWSER = "not gpu and not browser"
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of a mutation.
+    """Outcomes of a mutation.
 
     Attributes
     ----------

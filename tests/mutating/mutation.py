@@ -48,7 +48,7 @@ class Mutation:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in a module a mutation replaces text: a line from 1, bytes of it from 0."""
+    """Place of a module where a mutation replaces text: a line from 1, bytes of it from 0."""
 
     line: int
     begin: int

@@ -27,7 +27,7 @@ MOST_BYTES = 8 << 30
 
 @dataclass(slots=True)
 class Run:
-    """What became of tests.
+    """The outcome of tests.
 
     Attributes
     ----------

@@ -136,6 +136,21 @@ def test_a_product_without_a_breach_passes(tree: Path) -> None:
             'def title(n):\n    return f"{n:.1f} ms"\n',
             "quantities: gviz.app.pages.graph: 1 of ms",
         ),
+        (
+            "gviz/model/names.py",
+            '"""How nodes are called."""\n',
+            "docstrings: gviz/model/names.py: the docstring of the module begins with How",
+        ),
+        (
+            "app/pages/graph.py",
+            'def is_open():\n    """Whether it is open."""\n    return True\n',
+            "docstrings: app/pages/graph.py: the docstring of is_open begins with Whether",
+        ),
+        (
+            "tests/unit/dag/test_ranks.py",
+            'class TestRanks:\n    """What ranks do."""\n',
+            "docstrings: tests/unit/dag/test_ranks.py: the docstring of TestRanks begins with What",
+        ),
     ],
 )
 def test_a_breach_is_refused(tree: Path, file: str, text: str, fault: str) -> None:

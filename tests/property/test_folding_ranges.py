@@ -42,7 +42,7 @@ def occurrences(nodes: list[int], paths: list[Path], depth: int = 1) -> list[lis
 
 
 def is_acyclic_folded(graph: LabelledGraph, level: list[Occurrence], nodes: set[int]) -> bool:
-    """Whether nodes with the occurrences of a level folded form no cycle."""
+    """Return whether nodes with the occurrences of a level folded form no cycle."""
     item = {n: n for n in nodes}
     for k, (_, members) in enumerate(level):
         item |= dict.fromkeys(members, -1 - k)

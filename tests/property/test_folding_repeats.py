@@ -34,7 +34,7 @@ def chained(labels: list[int]) -> LabelledGraph:
 
 
 def is_power(word: list[int]) -> bool:
-    """Whether a word is a shorter one repeated."""
+    """Return whether a word is a shorter one repeated."""
     return any(word == word[:p] * (len(word) // p) for p in range(1, len(word)))
 
 

@@ -83,7 +83,7 @@ def test_rows_of_every_table_come_back_equal(table: Table, data: st.DataObject) 
 
 
 def _has_columns(table: Table) -> bool:
-    """Whether a table's rows can be had as columns: its key are integers, and it has no bytes."""
+    """Return whether a table can be read as columns: its key is integers, it has no bytes."""
     keys = [c for c in table.columns if c.name in table.primary_key]
     return all(c.sql_type == "INTEGER" for c in keys) and not any(
         c.sql_type == "BLOB" for c in table.columns

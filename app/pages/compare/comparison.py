@@ -21,7 +21,7 @@ from gviz.model import GraphTree, read_tree
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What became of a graph.
+    """A graph and its counterpart, compared.
 
     Attributes
     ----------

@@ -43,7 +43,7 @@ class PageLevel:
 
     @property
     def alone(self) -> bool:
-        """Whether one side only has it."""
+        """Return whether one side only has it."""
         return None in self.places
 
 

@@ -27,7 +27,7 @@ _MOST_DIFFERENCES = 30_000_000
 
 @dataclass(frozen=True, slots=True)
 class _Places:
-    """Where nodes of both sides are on the page: numbers, names of bodies.
+    """Places of both sides' nodes on the page: numbers, names of bodies.
 
     Attributes
     ----------

@@ -46,7 +46,7 @@ _NO_VALUE = (np.uint8(0), np.uint32(0), np.int32(-1), np.float32(np.nan))
 
 @dataclass(frozen=True, slots=True)
 class UnionAsked:
-    """What of both graphs is asked for.
+    """The part of both graphs that is requested.
 
     Attributes
     ----------

@@ -85,7 +85,7 @@ _LAUNCH_OF = "Measured: first node's start to last node's end"
 
 @dataclass(frozen=True, slots=True)
 class RankLinks:
-    """Where the tables of a page lead.
+    """Links of a page's tables.
 
     Attributes
     ----------

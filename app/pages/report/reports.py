@@ -13,7 +13,7 @@ from gviz.recording import rows
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What is said of a graph.
+    """The report of a graph.
 
     Attributes
     ----------

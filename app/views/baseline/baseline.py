@@ -43,7 +43,7 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What is known about a page's baseline.
+    """A page's baseline, as far as it is compared.
 
     Attributes
     ----------

@@ -20,7 +20,7 @@ MOST_SPANS_READ = 2_000_000
 
 
 class TreeComparison:
-    """What became of a baseline in the graph shown and in its bodies.
+    """A baseline compared with the graph shown and its bodies.
 
     Made for one version of both files; :func:`gviz.app.views.baseline.baseline.compare` makes it
     anew when either changes. Shared by threads.
@@ -68,14 +68,14 @@ class TreeComparison:
 
     @property
     def top(self) -> GraphComparison:
-        """What became of the level shown: first the baseline, second the graph of the page."""
+        """Return the level shown, compared: first the baseline, second the graph of the page."""
         found = self._levels[0]
         assert found is not None
         return found[1]
 
     @property
     def launch_times(self) -> LaunchTimes:
-        """How long the baseline's launches take."""
+        """Return the times of the baseline's launches."""
         with self._recordings() as (_, theirs):
             return launch_times(theirs, self._outermost().graph_id)
 

@@ -28,7 +28,7 @@ from gviz.stats import FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a layout needs of the items of a level.
+    """Items of a level as a layout needs them.
 
     Attributes
     ----------

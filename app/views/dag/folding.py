@@ -80,7 +80,7 @@ def _content(tree: GraphTree, node: int) -> tuple[object, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """What is visible of a level while some folds are open.
+    """Visible items of a level while some folds are open.
 
     Attributes
     ----------

@@ -26,7 +26,7 @@ NO_NODE = 0xFFFFFFFF
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What the header says about one side of the timeline."""
+    """Header of one side of the timeline."""
 
     launch: rows.Launch
     zero_ns: int

@@ -24,7 +24,7 @@ _MOST_NS, _MOST_ROW = 3e19, 1 << 31
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What a view asks for.
+    """The part that a view requests.
 
     Attributes
     ----------

@@ -61,7 +61,7 @@ class LaunchModel:
 
     @property
     def whole_ns(self) -> float:
-        """How long the launch took: what its constraints give unchanged."""
+        """Return the launch's length: what its constraints give unchanged."""
         return self.held.length_ns
 
     def critical_path(self) -> CriticalPath:

@@ -18,7 +18,7 @@ NOTHING = -1
 
 
 class Hold(IntEnum):
-    """What an execution waited for last."""
+    """The last that an execution waited for."""
 
     NOTHING = 0
     DEPENDENCY = 1

@@ -49,7 +49,7 @@ class PathSteps:
 
 @dataclass(frozen=True, slots=True)
 class GapLedger:
-    """Where the time of one launch went; the first four parts add up to the total exactly."""
+    """Parts of one launch's time; the first four add up to the total exactly."""
 
     total_ns: float = figure("derived", "from the first span's start to the last span's end")
     node_ns: float = figure("derived", "time of the nodes on the path")

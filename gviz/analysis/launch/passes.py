@@ -71,7 +71,7 @@ class Pass:
 
 @dataclass(frozen=True, slots=True)
 class PassSpans:
-    """What ran in a pass; arrays of one length, in any order.
+    """Operations of an eager iteration; arrays of one length, in any order.
 
     Attributes
     ----------

@@ -101,7 +101,7 @@ def _build(graph: ExecutedGraph, spans: LaunchSpans) -> Unrolled:
 
 
 class _Turns:
-    """How often each level ran, and in which execution of the level around it."""
+    """Runs of each level, and the execution of the level around it that each is in."""
 
     def __init__(self, graph: ExecutedGraph, spans: LaunchSpans) -> None:
         self._graph = graph
@@ -149,7 +149,7 @@ class _Turns:
         return np.clip(begun - late, 0, last).astype(np.int64)
 
     def _is_first(self, body: Level, parent: Level) -> bool:
-        """Whether no timed node of the level comes before the holder."""
+        """Return whether no timed node of the level comes before the holder."""
         tail, head, _ = self._graph.edges_of(parent)
         seen, stack = {body.holder - parent.first}, [body.holder - parent.first]
         while stack:

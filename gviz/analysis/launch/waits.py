@@ -41,7 +41,7 @@ _FULL = 0.95
 
 
 class Reason(StrEnum):
-    """Why a node is likely to have waited."""
+    """Likely reasons of a node's wait."""
 
     SAME_QUEUE = "same hardware queue"
     FULL = "multiprocessors full"

@@ -58,7 +58,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What readings are about: everything of a figure but its numbers."""
+    """Subject of readings: everything of a figure but its numbers."""
 
     experiment: str
     subject: str

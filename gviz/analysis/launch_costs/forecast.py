@@ -43,7 +43,7 @@ class Forecast:
 
     @property
     def gain(self) -> float:
-        """How many times faster the graph would be."""
+        """Return how many times faster the graph would be."""
         return self.stream_ns / self.graph_ns
 
 

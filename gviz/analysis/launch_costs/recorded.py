@@ -21,7 +21,7 @@ _FITS = ("same", "same GPU, another driver", "another GPU")
 
 @dataclass(frozen=True, slots=True)
 class LaunchCosts:
-    """What graphs cost on one GPU: the lines that ``gviz bench`` fitted.
+    """Costs of graphs on one GPU: the lines that ``gviz bench`` fitted.
 
     Attributes
     ----------

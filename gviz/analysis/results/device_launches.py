@@ -26,7 +26,7 @@ _AUTO_FREE_ON_LAUNCH = 1
 
 @dataclass(frozen=True, slots=True)
 class DeviceLaunch:
-    """Whether a graph could be launched from the device."""
+    """Possibility of launching a graph from the device."""
 
     is_possible: bool = figure("derived", "no known rule is broken")
     broken: tuple[str, ...] = figure("derived", "rules that it breaks, in words")

@@ -81,7 +81,7 @@ class KernelWaves:
 
 @dataclass(frozen=True, slots=True)
 class Fullness:
-    """How full kernels' blocks made the GPU, each taken alone; no roofline, no counters."""
+    """Share of the GPU that kernels' blocks filled, each alone; no roofline, no counters."""
 
     kernel_ns: float = figure("derived", "time of the kernels of which it is known")
     known_fraction: float = figure("derived", "that, of the time of all kernels, 0 to 1")
@@ -109,7 +109,7 @@ class Fullness:
 
 @dataclass(frozen=True, slots=True)
 class Dominance:
-    """What dominates a launch."""
+    """The largest parts of a launch's node time."""
 
     node_ns: float = figure("derived", "time of all nodes of the median launch")
     by_name: TimeShares = figure("derived", "by kernel name, or kind of copy")

@@ -30,7 +30,7 @@ _LENGTHS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16)
 
 @dataclass(frozen=True, slots=True)
 class CostSource:
-    """Which launch costs were used."""
+    """The launch costs that were used."""
 
     gpu: str = figure("stated", "the GPU that they were measured on")
     driver_version: str | None = figure("stated", "version of CUDA of its driver")
@@ -87,7 +87,7 @@ class LengthTable:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedCost:
-    """What a graph's calls should cost on this GPU."""
+    """Expected cost of a graph's calls on this GPU."""
 
     topology: str = figure("stated", "shape of the lines for launches, the nearest measured")
     width: int = figure("stated", "branches side by side in that shape")

@@ -32,7 +32,7 @@ class FirstLaunch:
 
     @property
     def surplus_ns(self) -> float:
-        """What the first call took longer; 0 where it did not."""
+        """Return what the first call took longer; 0 where it did not."""
         return max(0.0, self.first_ns - self.later_ns)
 
 

@@ -67,7 +67,7 @@ class PassForecast:
 
 @dataclass(frozen=True, slots=True)
 class RunForecast:
-    """What graphs of a run's passes by stream calls would take."""
+    """Forecast for graphs of a run's eager iterations."""
 
     passes: tuple[PassForecast, ...] = figure(
         "estimated", "by graph, then in time order; of one range several sizes one after the other"

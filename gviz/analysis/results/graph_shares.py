@@ -18,7 +18,7 @@ from gviz.stats import NotComputed, figure
 
 @dataclass(frozen=True, slots=True)
 class GraphShare:
-    """How much of a run lies in graphs."""
+    """The share of a run that lies in graphs."""
 
     run_ns: int = figure("measured", "from the start of the recording to its end")
     graph_gpu_ns: float = figure(

@@ -63,7 +63,7 @@ class PathGap:
 
 @dataclass(frozen=True, slots=True)
 class LedgerResult:
-    """Where the time of the launches went."""
+    """Parts of the launches' time."""
 
     median: GapLedger = figure("derived", "of the median launch")
     event_median_ns: float | None = figure(

@@ -21,7 +21,7 @@ NAMED = 100
 
 @dataclass(frozen=True, slots=True)
 class LevelShape:
-    """What the edges of one level allow."""
+    """Shape of one level: what its edges allow."""
 
     graph_id: int = figure("stated", "graph or body")
     node_count: int = figure("measured", "its nodes")
@@ -49,7 +49,7 @@ class LevelShape:
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """How much ran side by side; medians over the launches."""
+    """Overlap of nodes; medians over the launches."""
 
     node_ns: float = figure("derived", "time of all nodes of a launch")
     busy_ns: float = figure("derived", "time in which any node ran")
@@ -120,7 +120,7 @@ class BarrierResult:
 
 @dataclass(frozen=True, slots=True)
 class Parallelism:
-    """What could run side by side, what did, and where it was lost."""
+    """Possible and achieved overlap, and where it was lost."""
 
     levels: tuple[LevelShape, ...] = figure("derived", "the graph, and each body in it")
     overlap: Overlap | NotComputed = figure("derived", "how much ran side by side")

@@ -52,7 +52,7 @@ class SlackTable:
 
 @dataclass(frozen=True, slots=True)
 class FasterNode:
-    """What a node on the path would give back if it took no time at all."""
+    """Gain if a node on the path took no time at all."""
 
     node: NodeRef = figure("stated", "the node")
     iteration: int = figure("stated", "which of its executions")

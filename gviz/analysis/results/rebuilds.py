@@ -45,7 +45,7 @@ class RebuildCost:
 
     @property
     def saved_ns(self) -> float:
-        """What reusing the earlier executables saves."""
+        """Return what reusing the earlier executables saves."""
         return self._saved_ns(self.made_ns + self.captured_ns)
 
     @property

@@ -31,7 +31,7 @@ _POINTS = 25
 
 @dataclass(frozen=True, slots=True)
 class SetupCost:
-    """What making a graph costs, once for each executable.
+    """Cost of making a graph, once for each executable.
 
     Capture and instantiation are without what gviz's own callbacks took of them, as far as the
     recording tells it; CUPTI's part stays in.
@@ -84,7 +84,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class BreakEven:
-    """When a graph has paid back what it cost."""
+    """The number of launches after which a graph has paid back what it cost."""
 
     setup: SetupCost = figure("derived", "what making it costs")
     elapsed: PayBack = figure(

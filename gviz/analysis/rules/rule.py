@@ -31,7 +31,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a rule's function returns for one thing it found.
+    """One find of a rule's function.
 
     Attributes
     ----------

@@ -79,7 +79,7 @@ class ArgumentPair(NamedTuple):
 
 
 class ArgumentChange(NamedTuple):
-    """How an argument differs.
+    """A difference of an argument.
 
     Attributes
     ----------

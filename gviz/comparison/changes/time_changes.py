@@ -54,7 +54,7 @@ class TimeChanges:
 
     @property
     def significant(self) -> npt.NDArray[np.bool_]:
-        """Which pairs changed, with the stated rate of false discoveries."""
+        """Return which pairs changed, with the stated rate of false discoveries."""
         return self.rate <= FALSE_DISCOVERIES
 
 

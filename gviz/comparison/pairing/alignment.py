@@ -32,7 +32,7 @@ _DOWN, _ALONG, _DOWN_OPENS, _ALONG_OPENS = 1, 2, 4, 8
 
 
 class Scores(Protocol):
-    """What it is worth to put two places together.
+    """Scores of putting two places together.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Scores(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class GapCosts:
-    """What a gap in a sequence of n places costs.
+    """Costs of a gap in a sequence of n places.
 
     Attributes
     ----------

@@ -44,7 +44,7 @@ class LevelPairs:
 
     @property
     def is_shared(self) -> bool:
-        """Whether a side beside the first has it."""
+        """Return whether a side beside the first has it."""
         return any(graph is not None for graph in self.graphs[1:])
 
     def node_id(self, side: int, node: int) -> int | None:

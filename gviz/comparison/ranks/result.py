@@ -9,7 +9,7 @@ from gviz.stats import figure
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """Whether times of the ranks can be compared."""
+    """Comparability of the ranks' times."""
 
     is_one: bool = figure("derived", "whether they are on one clock")
     reason: str = figure("stated", "why, or why not")

@@ -36,7 +36,7 @@ _FONT = "Helvetica"
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """What drawing needs of a recording, fetched once."""
+    """Data of a recording for drawing, fetched once."""
 
     recording: Recording
     bodies: dict[tuple[int, int], list[rows.Graph]]

@@ -31,7 +31,7 @@ _INTEGER_LIMIT = 2**63
 
 
 class NodeRow(Protocol):
-    """How the row of a node is made."""
+    """Maker of a node's row."""
 
     def __call__(self, graph: DotGraph, node: DotNode, row: rows.Node, /) -> rows.Node:
         """Return the row to write, given the one that the dump alone makes."""

@@ -32,14 +32,14 @@ Parsed = TypeVar("Parsed")
 
 
 class Readable(Protocol):
-    """What bytes come from."""
+    """A source of bytes."""
 
     def read(self, count: int, /) -> bytes:
         """Return the next bytes, at most ``count``; none at the end."""
 
 
 class Parser(Protocol[Parsed]):
-    """What makes objects of their text."""
+    """A parser that makes objects of their text."""
 
     def many(self, text: bytes, /) -> list[Parsed] | None:
         """Return the objects of an array's text; None: it is malformed, or needs care."""

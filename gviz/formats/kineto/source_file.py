@@ -81,7 +81,7 @@ class SourceFile:
 
 
 class _Unpacked:
-    """What gzip packed, unpacked a piece ahead on the other core: zlib needs no Python.
+    """Gzip data, unpacked a piece ahead on the other core: zlib needs no Python.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What was written: the file, its bytes, and how many launches and events are in it."""
+    """The file written: its bytes, and the number of launches and events in it."""
 
     path: Path
     size_bytes: int

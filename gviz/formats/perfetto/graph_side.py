@@ -35,7 +35,7 @@ CALL_TO_WORK = "ac2g"
 
 
 class HostCall(NamedTuple):
-    """Where a call stands: process, thread and start (ns, from the file's base)."""
+    """Place of a call: process, thread and start (ns, from the file's base)."""
 
     pid: int
     tid: int
@@ -57,7 +57,7 @@ class _Launch(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """What all parts of a file share."""
+    """Data that all parts of a file share."""
 
     recording: Recording
     run: rows.Run

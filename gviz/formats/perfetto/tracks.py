@@ -98,7 +98,7 @@ def nest(start: IntArray, end: IntArray) -> tuple[IntArray, IntArray]:
 
 
 class Banks:
-    """Which set of tracks a launch gets: another one while an earlier launch still runs."""
+    """Sets of tracks for launches: another one while an earlier launch still runs."""
 
     def __init__(self) -> None:
         self._ends: list[int] = []

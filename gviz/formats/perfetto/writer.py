@@ -20,7 +20,7 @@ _GZIP_LEVEL = 4
 
 
 class _Sink(Protocol):
-    """What takes bytes: a file, or what compresses them for one."""
+    """A target of bytes: a file, or its compressor."""
 
     def write(self, data: bytes, /) -> int:
         """Take some."""

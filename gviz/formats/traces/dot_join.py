@@ -52,7 +52,7 @@ class Family:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """How a dump's nodes and a trace's were matched.
+    """The match of a dump's nodes and a trace's.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class Join:
 
     @property
     def is_one_graph(self) -> bool:
-        """Whether both sides are of one graph."""
+        """Return whether both sides are of one graph."""
         found = len(self.exec_node_of)
         larger = found + max(self.dot_left, self.trace_left)
         return found >= LEAST_FRACTION * larger and found > 0
@@ -259,7 +259,7 @@ def _match_equal(
 
 
 def _agree(dot: DotNode, node: rows.Node, symbol: str) -> bool:
-    """Whether a node of a dump and one of a trace can be the same work."""
+    """Return whether a node of a dump and one of a trace can be the same work."""
     if dot.type != node.type:
         return node.type == NodeType.KERNEL and _kind_of_driver(symbol) == dot.type
     if dot.type == NodeType.KERNEL:

@@ -54,12 +54,12 @@ class Fold:
 
     @property
     def repeats(self) -> int:
-        """How many equal blocks a repeat has; 0 for other kinds."""
+        """Return the number of equal blocks of a repeat; 0 for other kinds."""
         return len(self.blocks)
 
     @property
     def period(self) -> int:
-        """How many nodes a block of a repeat has; 0 for other kinds."""
+        """Return the number of nodes of a block of a repeat; 0 for other kinds."""
         return int(self.blocks.shape[1])
 
     def walk(self) -> Iterator[Fold]:

@@ -20,7 +20,7 @@ SEPARATOR = " / "
 
 @dataclass(frozen=True, slots=True)
 class RangePaths:
-    """Which NVTX ranges nodes are in.
+    """The NVTX ranges that nodes are in.
 
     Attributes
     ----------

@@ -27,7 +27,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def shown(text: str) -> str:
-    """What a terminal shows of one line after all that was written to it."""
+    """Return the text that a terminal shows of one line after all that was written to it."""
     line = ""
     for part in text.split("\r"):
         line = part + line[len(part) :]

@@ -1,4 +1,4 @@
-"""Whether two results agree."""
+"""Agreement of two results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who captures a function's work, with stand-ins for PyTorch and CuPy."""
+"""Capturing a function's work, with stand-ins for PyTorch and CuPy."""
 
 from __future__ import annotations
 

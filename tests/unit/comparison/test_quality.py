@@ -1,4 +1,4 @@
-"""How well nodes of edited graphs are matched, against the known truth; bench/comparison.py has
+"""Matching of nodes of edited graphs against the known truth; bench/comparison.py has
 more graphs, more seeds and larger ones."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Why an instantiation was refused."""
+"""Reasons of refused instantiations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When nodes without a time can have run."""
+"""Bounds of when nodes without a time ran."""
 
 from __future__ import annotations
 

@@ -174,7 +174,7 @@ def test_every_node_of_the_dumps_has_the_record_that_is_its(
 
 
 def _is_of(kind: int, copy_kind: int | None, size: int | None, event: dict[str, Any]) -> bool:
-    """Whether a record is that of a node: the driver ran D2D copies and memsets as kernels."""
+    """Return whether a record is of a node: D2D copies and memsets ran as kernels."""
     if kind == NodeType.MEMSET:
         return bool(event["name"] == "memset32" and size == 16_384)
     if copy_kind == CopyKind.DTOD:

@@ -117,7 +117,7 @@ def test_dumps_give_it_dependencies_and_bodies(export: Path, tmp_path: Path) -> 
 
 
 def check_order(recording: Recording, graph: rows.Graph, spans: SpanArrays) -> None:
-    """What depends on a node of the graph ran after it."""
+    """Assert that each dependent of a node ran after it."""
     ran = {
         node: (start, start + length)
         for node, start, length in zip(

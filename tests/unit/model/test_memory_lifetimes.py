@@ -1,4 +1,4 @@
-"""How long memory of a graph lives, and how much of it at a time."""
+"""Lifetimes of a graph's memory, and its amount over time."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def graph_count(live: LiveRecording) -> int:
 
 
 def fold(program: LiveProgram) -> None:
-    """What gviz run does once its program has ended."""
+    """Fold as gviz run does once its program has ended."""
     job = JobSpools(program.spool)
     job.read()
     job.write(program.recording)

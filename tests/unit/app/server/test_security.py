@@ -1,4 +1,4 @@
-"""Who may see the recordings: token, Host, Origin, headers, and paths outside the assets."""
+"""Access to recordings: token, Host, Origin, headers, and paths outside the assets."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def test_closed_spool_ends_the_following(writer: SpoolWriter, tmp_path: Path) ->
 def test_following_reads_what_is_appended_until_the_end(
     writer: SpoolWriter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str
 ) -> None:
-    """What the program does between two looks happens here in the pause between them."""
+    """The program's work between two looks happens here in the pause between them."""
     pauses: list[float] = []
     parent = os.getppid()
 
