@@ -41,6 +41,10 @@ from gviz.app.components.dag_options import LAYOUTS as LAYOUTS
 from gviz.app.components.dag_options import OVERLAYS as OVERLAYS
 from gviz.app.components.dag_options import TIMED as TIMED
 from gviz.app.components.dag_options import Overlay as Overlay
+from gviz.app.components.documents import DocumentLinks as DocumentLinks
+from gviz.app.components.documents import DocumentPage as DocumentPage
+from gviz.app.components.documents import TextLinks as TextLinks
+from gviz.app.components.documents import how_word as how_word
 from gviz.app.components.keyboard import KEYS as KEYS
 from gviz.app.components.keyboard import Keys as Keys
 from gviz.app.components.keyboard import build_help as build_help

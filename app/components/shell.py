@@ -141,7 +141,10 @@ def trail(*steps: tuple[str, str | None]) -> list[Component]:
     return found
 
 
-def facts(pairs: Sequence[tuple[str, str, str | None]], className: str = "gv-facts") -> Component:
+def facts(
+    pairs: Sequence[tuple[str, str | list[str | Component], str | None]],
+    className: str = "gv-facts",
+) -> Component:
     """Return a list of facts: (label, value, how it was measured; None: needs no word)."""
     return elements.Dl(
         className=className,

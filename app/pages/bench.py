@@ -8,7 +8,7 @@ from dash.development.base_component import Component
 from gviz.analysis import CostLine, Figures, bundled_costs, read_figures, read_lines
 from gviz.app.components import facts, message, moment, note_list, state_badge
 from gviz.app.files import Library, OpenRecording
-from gviz.app.pages.bench_charts import Section, sections
+from gviz.app.pages.bench_charts import BenchSection, sections
 from gviz.errors import RecordingError
 from gviz.recording import Recording, rows
 from gviz.text import integer, microseconds, percent, signed_percent
@@ -100,7 +100,7 @@ def _page(recording: Recording, run: rows.Run, *, bundled: bool = False) -> Comp
     return html.Div(className="gv-sheet", children=[part for part in body if part is not None])
 
 
-def _card(section: Section) -> Component:
+def _card(section: BenchSection) -> Component:
     return html.Section(
         [html.H2(section.question), html.P(section.note, className="gv-muted"), section.body],
         className="gv-chart-card",

@@ -28,7 +28,7 @@ _CHANGING = (
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class BenchSection:
     """One chart with what it answers.
 
     Attributes
@@ -46,9 +46,9 @@ class Section:
     body: Component
 
 
-def sections(figures: Figures) -> list[Section]:
+def sections(figures: Figures) -> list[BenchSection]:
     """Return the charts for which something was measured, in the order of the questions."""
-    makers: tuple[Callable[[Figures], Section | None], ...] = (
+    makers: tuple[Callable[[Figures], BenchSection | None], ...] = (
         _host,
         _device,
         _branches,
@@ -111,11 +111,11 @@ def _launch_lines(figures: Figures, quantity: str) -> list[Series]:
     return found
 
 
-def _host(figures: Figures) -> Section | None:
+def _host(figures: Figures) -> BenchSection | None:
     series = _launch_lines(figures, "host")
     if not series:
         return None
-    return Section(
+    return BenchSection(
         "What does launching cost the host?",
         "Host time in the launch calls, a kernel, on an idle GPU. Launching a graph again costs "
         "nearly the same for any length; its share a kernel vanishes.",
@@ -123,11 +123,11 @@ def _host(figures: Figures) -> Section | None:
     )
 
 
-def _device(figures: Figures) -> Section | None:
+def _device(figures: Figures) -> BenchSection | None:
     series = _launch_lines(figures, "device")
     if not series:
         return None
-    return Section(
+    return BenchSection(
         "What does a kernel cost the GPU?",
         "Time on the GPU, a kernel, with all of it waiting in the queue: what the host does is "
         "not in it. Kernels are empty, so this is what lies between kernels.",
@@ -135,7 +135,7 @@ def _device(figures: Figures) -> Section | None:
     )
 
 
-def _branches(figures: Figures) -> Section | None:
+def _branches(figures: Figures) -> BenchSection | None:
     shapes = dict.fromkeys(
         (f.topology, f.width)
         for f in figures.select("launch", "relaunch", "device")
@@ -150,7 +150,7 @@ def _branches(figures: Figures) -> Section | None:
         series.append(_series(str(name), line, _nodes, _a_node))
     if len(series) < 2:
         return None
-    return Section(
+    return BenchSection(
         "What do branches give?",
         "Time on the GPU, a kernel, of a graph launched again, by its shape. Kernels are empty: "
         "branches hide the way from one kernel to the next.",
@@ -158,14 +158,14 @@ def _branches(figures: Figures) -> Section | None:
     )
 
 
-def _second_stream(figures: Figures) -> Section | None:
+def _second_stream(figures: Figures) -> BenchSection | None:
     series = [
         _series(subject, figures.select("second_stream", subject), _nodes, _a_node)
         for subject in figures.subjects("second_stream")
     ]
     if not series:
         return None
-    return Section(
+    return BenchSection(
         "Does it matter which streams were used before?",
         "The same graph on the GPU, a kernel, before and after some kernels went into a second "
         "stream of the process. All other figures are taken after.",
@@ -173,14 +173,14 @@ def _second_stream(figures: Figures) -> Section | None:
     )
 
 
-def _break_even(figures: Figures) -> Section | None:
+def _break_even(figures: Figures) -> BenchSection | None:
     found = [e for e in figures.break_evens() if e.found.launches is not None]
     if not found:
         return None
     series = Series(
         "launches", [e.node_count for e in found], [float(e.found.launches or 0) for e in found]
     )
-    return Section(
+    return BenchSection(
         "After how many launches has a graph paid?",
         "Derived from host times: capture, instantiation and first launch against launching the "
         "same kernels into a stream.",
@@ -188,7 +188,7 @@ def _break_even(figures: Figures) -> Section | None:
     )
 
 
-def _life(figures: Figures) -> Section | None:
+def _life(figures: Figures) -> BenchSection | None:
     return _steps(
         figures,
         _MAKING,
@@ -198,7 +198,7 @@ def _life(figures: Figures) -> Section | None:
     )
 
 
-def _changes(figures: Figures) -> Section | None:
+def _changes(figures: Figures) -> BenchSection | None:
     return _steps(
         figures,
         _CHANGING,
@@ -211,7 +211,7 @@ def _changes(figures: Figures) -> Section | None:
 
 def _steps(
     figures: Figures, subjects: Sequence[str], question: str, note: str, name: str
-) -> Section | None:
+) -> BenchSection | None:
     series = []
     for subject in subjects:
         line = figures.select("life", subject, "host", STRAIGHT_LINE)
@@ -219,10 +219,10 @@ def _steps(
             series.append(_series(subject, line, _nodes, _microseconds))
     if not series:
         return None
-    return Section(question, note, chart(name, series, _NODES, Axis("us", log=True)))
+    return BenchSection(question, note, chart(name, series, _NODES, Axis("us", log=True)))
 
 
-def _loop(figures: Figures) -> Section | None:
+def _loop(figures: Figures) -> BenchSection | None:
     series = [
         _series(
             subject,
@@ -234,7 +234,7 @@ def _loop(figures: Figures) -> Section | None:
     ]
     if not series:
         return None
-    return Section(
+    return BenchSection(
         "Instantiate again, update, or launch again?",
         "The same loop four ways, from the first launch until the GPU has finished the last: time "
         "a kernel. Each iteration's kernels get another argument, unless the graph is launched as "
@@ -250,22 +250,22 @@ def _ratio(
     return [Series(name, [x for x, _ in ratios], [y for _, y in ratios])] if ratios else []
 
 
-def _gain(figures: Figures) -> Section | None:
+def _gain(figures: Figures) -> BenchSection | None:
     series = _ratio(figures, "kernel_time", ("stream", "relaunch"), "finish", "gain")
     if not series:
         return None
-    return Section(
+    return BenchSection(
         "From which kernel duration on does a graph not matter?",
         "Launch to finish of 50 kernels, stream divided by graph; 1 is no gain.",
         chart("gain", series, Axis("duration of a kernel, us", log=True), Axis("stream / graph")),
     )
 
 
-def _batch(figures: Figures) -> Section | None:
+def _batch(figures: Figures) -> BenchSection | None:
     series = _ratio(figures, "batch", ("stream", "graph"), "elapsed", "gain")
     if not series:
         return None
-    return Section(
+    return BenchSection(
         "What does a small transformer gain, by batch size?",
         "One forward pass of 6 layers, 512 wide, 64 tokens, half precision, in PyTorch: stream "
         "divided by graph. The stream side is bound by PyTorch's host time.",
@@ -277,11 +277,11 @@ def _bars(figures: Sequence[Figure], name: str, scale: Callable[[Figure], float]
     return [_series(name, figures, lambda f: f.subject, scale)] if figures else []
 
 
-def _idle(figures: Figures) -> Section | None:
+def _idle(figures: Figures) -> BenchSection | None:
     series = _bars(figures.select("idle", quantity="idle share"), "idle share", lambda _: 0.01)
     if not series:
         return None
-    return Section(
+    return BenchSection(
         "How idle is the GPU between short kernels?",
         "Three kernels of 2 µs: share of the launch in which they do not compute. Their own "
         "start and end count as idle.",
@@ -289,7 +289,7 @@ def _idle(figures: Figures) -> Section | None:
     )
 
 
-def _kinds(figures: Figures) -> Section | None:
+def _kinds(figures: Figures) -> BenchSection | None:
     found: dict[str, list[Figure]] = {"stream": [], "graph": []}
     for figure in figures.select("node_kinds"):
         found[figure.subject.rpartition(": ")[2]].append(figure)
@@ -300,7 +300,7 @@ def _kinds(figures: Figures) -> Section | None:
     ]
     if not series:
         return None
-    return Section(
+    return BenchSection(
         "Kernels, memsets or copies?",
         "Time on the GPU of one operation more in a chain of two kinds taking turns: their own "
         "time (1,024 bytes, empty kernels) and the way from one to the next.",
@@ -308,21 +308,21 @@ def _kinds(figures: Figures) -> Section | None:
     )
 
 
-def _threads(figures: Figures) -> Section | None:
+def _threads(figures: Figures) -> BenchSection | None:
     series = [
         _series(subject, figures.select("threads", subject, "host"), _parameter, _microseconds)
         for subject in figures.subjects("threads")
     ]
     if not series:
         return None
-    return Section(
+    return BenchSection(
         "What if several threads launch at once?",
         "Host time of launching 20 kernels, each thread into a stream of its own.",
         chart("threads", series, Axis("threads", log=True), Axis("us a launch", log=True)),
     )
 
 
-def _jitter(figures: Figures) -> Section | None:
+def _jitter(figures: Figures) -> BenchSection | None:
     found = figures.select("jitter")
     if not found:
         return None
@@ -331,14 +331,14 @@ def _jitter(figures: Figures) -> Section | None:
         Series("median", names, [f.median / 1e3 for f in found]),
         Series("99th percentile", names, [f.p99 / 1e3 for f in found]),
     ]
-    return Section(
+    return BenchSection(
         "How steady is a launch?",
         "Launch to finish of 20 empty kernels, 2,000 times; busy: every core has other work.",
         chart("jitter", series, Axis(""), Axis("us", log=True), bars=True),
     )
 
 
-def _device_launch(figures: Figures) -> Section | None:
+def _device_launch(figures: Figures) -> BenchSection | None:
     chosen = (
         ("host launch", "elapsed", "by the host"),
         ("fire and forget", "added", "by a kernel, fire and forget"),
@@ -351,7 +351,7 @@ def _device_launch(figures: Figures) -> Section | None:
             series.append(_series(name, line, _nodes, _microseconds))
     if not series:
         return None
-    return Section(
+    return BenchSection(
         "What if the GPU launches the graph itself?",
         "GPU time of the launched graph: between two events when the host launches it, what it "
         "adds to the launching kernel's graph otherwise.",
@@ -359,7 +359,7 @@ def _device_launch(figures: Figures) -> Section | None:
     )
 
 
-def _traffic(figures: Figures) -> Section | None:
+def _traffic(figures: Figures) -> BenchSection | None:
     found = [f for f in figures.select("traffic") if f.quantity == "to the GPU"]
     series = [
         _series(
@@ -372,7 +372,7 @@ def _traffic(figures: Figures) -> Section | None:
     ]
     if not series:
         return None
-    return Section(
+    return BenchSection(
         "How much goes over PCIe?",
         "Bytes to the GPU a launch while launches follow each other, less those of an idle GPU; "
         "from the driver's counter of 20 ms.",

@@ -4,6 +4,7 @@ from gviz.analysis.advice import Advice as Advice
 from gviz.analysis.advice import Ignored as Ignored
 from gviz.analysis.advice import advise_graph as advise_graph
 from gviz.analysis.advice import advise_run as advise_run
+from gviz.analysis.advice import rank_findings as rank_findings
 from gviz.analysis.analysis import Analysis as Analysis
 from gviz.analysis.analysis import GraphAnalysis as GraphAnalysis
 from gviz.analysis.analysis import RunAnalysis as RunAnalysis

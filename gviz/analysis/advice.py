@@ -149,8 +149,12 @@ def _advice(
     found: list[_Named], ignored: Sequence[Ignored], graph: str | None, skipped: list[str]
 ) -> Advice:
     kept = [f for f, names in found if not any(i.matches(f.rule, graph, names) for i in ignored)]
-    ranked = sorted(kept, key=lambda f: -f.run_gain_ns * _weight(f))
-    return Advice(tuple(ranked), len(found) - len(kept), tuple(skipped))
+    return Advice(rank_findings(kept), len(found) - len(kept), tuple(skipped))
+
+
+def rank_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return findings, the largest gain over the run first; one that is at most so counts half."""
+    return tuple(sorted(findings, key=lambda f: -f.run_gain_ns * _weight(f)))
 
 
 def _weight(finding: Finding) -> float:

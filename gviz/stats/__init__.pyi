@@ -10,6 +10,7 @@ from gviz.stats.figure_fields import How as How
 from gviz.stats.figure_fields import NotComputed as NotComputed
 from gviz.stats.figure_fields import figure as figure
 from gviz.stats.figure_fields import to_document as to_document
+from gviz.stats.figure_fields import to_json as to_json
 from gviz.stats.idle import Intervals as Intervals
 from gviz.stats.idle import gaps as gaps
 from gviz.stats.idle import union as union

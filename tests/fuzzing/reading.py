@@ -16,7 +16,7 @@ from gviz.app.components.addresses import Addresses
 from gviz.app.files.library import Library
 from gviz.app.inspector.inspector import render_inspector
 from gviz.app.inspector.memory_panel import render_memory_facts
-from gviz.app.pages.report.body import report_body
+from gviz.app.pages.report.page import report_body
 from gviz.app.pages.report.reports import build_report
 from gviz.app.server.address_page import render_page
 from gviz.app.views.graph_data import graph_view

@@ -16,7 +16,8 @@ from gviz.analysis.results.dominant_nodes import Dominance
 from gviz.analysis.results.forecasts import RunForecast
 from gviz.cuda.node_type import NodeType, not_timed_reason
 from gviz.recording.reader import Recording
-from gviz.report.analyze_text import render_analysis
+from gviz.report.analysis.analysis_document import analysis_documents
+from gviz.report.renderers.text_form import render_texts
 from gviz.stats.figure_fields import NotComputed
 
 KINDS = (
@@ -82,7 +83,8 @@ def test_any_recording_is_analyzed_and_its_ledgers_add_up(plan: Plan) -> None:
             found = analyze(recording)
     json.loads(json.dumps(analysis_to_json(found), allow_nan=False))
     for width in (80, 120):
-        assert max(map(len, render_analysis(found, width).splitlines()[1:])) <= width
+        text = render_texts(analysis_documents(found), width)
+        assert max(map(len, text.splitlines()[1:])) <= width
     (graph,) = found.runs[0].graphs
     assert not any("\n" in doubt for doubt in graph.doubts)
     check_dominance(graph.dominance)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal
 
 import numpy as np
 from dash import dcc, html
@@ -15,10 +14,8 @@ from gviz.app.views import open_id
 from gviz.cuda import node_type_name
 from gviz.model import GraphTree, TreeNode, nested_ranges
 from gviz.recording import rows
+from gviz.report import AlikeLink, EdgeLink, GraphLink, Grouping, Link, NodeLink, NodesLink
 from gviz.text import counted, integer
-
-#: What nodes may have in common: kernel name, node type, innermost NVTX range, range around them.
-Grouping = Literal["name", "kind", "range", "nesting"]
 
 #: Bodies that a link opens: each is drawn with all its nodes.
 MOST_OPENED = 100
@@ -49,6 +46,20 @@ class NodeLinks:
         self._addresses = addresses
         self._level = {level.graph.graph_id: at for at, level in enumerate(tree.levels)}
         self._groups: dict[Grouping, dict[str, list[int]]] = {}
+
+    def component(self, link: Link) -> Component | str:
+        """Return a link to what a document refers to."""
+        match link:
+            case NodeLink():
+                return self.node(link.node)
+            case NodesLink():
+                return self.nodes(link.nodes, link.count)
+            case EdgeLink():
+                return self.edge(link.dependency, link.dependent)
+            case AlikeLink():
+                return self.alike(link.by, link.text)
+            case GraphLink():
+                return self.body(link.graph_id)
 
     def node(self, ref: NodeRef) -> Component:
         """Return a link to a node by its id and name."""

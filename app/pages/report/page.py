@@ -7,11 +7,13 @@ from typing import Any
 from dash import dcc, html, no_update
 from dash.development.base_component import Component
 
-from gviz.app.components import Addresses, state_badge
+from gviz.app.components import Addresses, DocumentPage, state_badge
 from gviz.app.files import Library, sentence_of
-from gviz.app.pages.report.body import report_body
-from gviz.app.pages.report.reports import Reports
+from gviz.app.pages.report.drawings import draw
+from gviz.app.pages.report.node_links import NodeLinks
+from gviz.app.pages.report.reports import Report, Reports
 from gviz.recording import rows
+from gviz.report import Drawing, run_document
 from gviz.text import counted
 
 #: Milliseconds between two questions whether a report is done.
@@ -72,3 +74,13 @@ def show_report(
     except Exception as error:  # the page says it
         sentence = sentence_of(error).strip()
         return html.P(["There is no report. ", sentence], role="alert"), no_update
+
+
+def report_body(report: Report, file: str, addresses: Addresses) -> list[Component]:
+    """Return everything below the head of a report."""
+    links = NodeLinks(file, report.tree, report.ranges, addresses)
+
+    def drawn(found: Drawing) -> Component | None:
+        return draw(found, report.graph)
+
+    return DocumentPage(links, drawn).body(run_document(report.run, report.graph.name))

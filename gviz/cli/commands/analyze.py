@@ -12,7 +12,7 @@ from gviz.checks import DEFAULT_NAME, read_ignored
 from gviz.cli.graph_choice import GRAPH, GRAPH_MEANS, find_graph
 from gviz.cli.recording_path import file_path, find_recording
 from gviz.recording import Recording
-from gviz.report import render_analysis
+from gviz.report import analysis_documents, document_to_json, render_texts
 
 if TYPE_CHECKING:
     from gviz.cli.command_line import Subparsers
@@ -70,8 +70,11 @@ def run(arguments: argparse.Namespace) -> int:
             ignored=ignored,
             costs_path=arguments.costs,
         )
+    documents = analysis_documents(found)
     if arguments.json:
-        print(json.dumps(analysis_to_json(found)))
+        reports = [document_to_json(document) for document in documents]
+        print(json.dumps({**analysis_to_json(found), "report": reports}))
     else:
-        print(render_analysis(found, shutil.get_terminal_size((100, 24)).columns))
+        width = shutil.get_terminal_size((100, 24)).columns
+        print(render_texts(documents, width))
     return 0

@@ -19,7 +19,8 @@ from gviz.assets import recordings as bundled
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.recording.writer import RecordingWriter
-from gviz.report.analyze_text import render_analysis
+from gviz.report.analysis.analysis_document import analysis_documents
+from gviz.report.renderers.text_form import render_texts
 from gviz.stats.figure_fields import NotComputed
 
 BUNDLED = Path(next(iter(bundled.__path__)))
@@ -125,10 +126,10 @@ def test_without_ranges_sizes_are_told_by_their_blocks(tmp_path: Path) -> None:
     steps = [Step(batch) for batch in (8, 32) for _ in range(3)]
     path = write_eager(tmp_path / "x.gviz", steps)
     with Recording(path) as recording:
-        text = render_analysis(analyze(recording), 100)
-    assert "3 passes of 48 blocks" in text
-    assert "3 passes of 192 blocks" in text
-    assert "there is no graph in what was recorded" in text
+        text = render_texts(analysis_documents(analyze(recording)), 100)
+    assert "3 of 48 blocks" in text
+    assert "3 of 192 blocks" in text
+    assert "There is no graph in what was recorded" in text
 
 
 def test_passes_without_times_of_calls_have_no_host_time(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +15,9 @@ from recordings import fork_join_shape, write_loop_recording, write_recording
 from gviz.analysis.analysis import analyze
 from gviz.assets import recordings as bundled
 from gviz.recording.reader import Recording
-from gviz.report.analyze_text import render_analysis
+from gviz.report.analysis.analysis_document import analysis_documents
+from gviz.report.document import Suggestions
+from gviz.report.renderers.text_form import render_texts
 
 Gviz = Callable[..., "subprocess.CompletedProcess[str]"]
 BUNDLED = sorted(Path(next(iter(bundled.__path__))).glob("*.gviz"))
@@ -24,12 +27,12 @@ def test_analyze_prints_text_on_stdout_only(gviz: Gviz, small_recording: Path) -
     done = gviz("analyze", small_recording)
     assert (done.returncode, done.stderr) == (0, "")
     assert "Where a launch's time goes" in done.stdout
-    assert "width 4" in done.stdout
+    assert re.search(r"^ +graph 1 .* 4 nodes \(", done.stdout, re.MULTILINE)
 
 
 def test_analyze_json_has_the_documented_keys(gviz: Gviz, small_recording: Path) -> None:
     value = json.loads(gviz("analyze", "--json", small_recording).stdout)
-    assert list(value) == ["analysis_version", "path", "runs", "how"]
+    assert list(value) == ["analysis_version", "path", "runs", "how", "report"]
     assert value["runs"][0]["graphs"][0]["ledger"]["median"]["total_ns"] > 0
 
 
@@ -45,11 +48,11 @@ def test_text_fits_the_terminal_and_says_how_numbers_came_about(path: Path, widt
     with Recording(path) as recording:
         imported = recording.fetch_runs()[0].source == "import"
         analysis = analyze(recording)
-        text = render_analysis(analysis, width)
+        text = render_texts(analysis_documents(analysis), width)
     lines = [line for line in text.splitlines() if not line.startswith(str(path))]
     assert max(map(len, lines)) <= width
     graph_count = sum(len(run.graphs) for run in analysis.runs)
-    assert len(lines) < (120 if width > 80 else 137) * graph_count
+    assert len(lines) < (155 if width > 80 else 190) * graph_count
     # A trace has no events around launches and no cost of node level: sentences that gviz measured.
     for word in ("[derived", "[estimated" if imported else "[measured", "derived"):
         assert word in text
@@ -57,14 +60,14 @@ def test_text_fits_the_terminal_and_says_how_numbers_came_about(path: Path, widt
 
 def test_text_of_a_loop_names_its_bodies(tmp_path: Path) -> None:
     with Recording(write_loop_recording(tmp_path / "x.gviz")) as recording:
-        text = render_analysis(analyze(recording), 100)
-    assert "graph 2: width 1" in text
+        text = render_texts(analysis_documents(analyze(recording)), 100)
+    assert re.search(r"^ +graph 2 +\d+ +1 ", text, re.MULTILINE)
 
 
 def test_graphs_that_are_left_out_are_counted(tmp_path: Path) -> None:
     path = write_recording(tmp_path / "x.gviz", fork_join_shape(), launches=2)
     with Recording(path) as recording:
-        text = render_analysis(analyze(recording, most_graphs=0), 100)
+        text = render_texts(analysis_documents(analyze(recording, most_graphs=0)), 100)
     assert "1 more graph" in text
 
 
@@ -116,11 +119,12 @@ def test_bad_configuration_is_an_error_that_says_what_is_right(
 
 
 def test_launch_costs_that_are_used_are_named(gviz: Gviz, tmp_path: Path) -> None:
-    text = gviz("analyze", BUNDLED[0]).stdout
+    text = " ".join(gviz("analyze", BUNDLED[0]).stdout.split())
     assert "launch costs of the GPU NVIDIA H100 80GB HBM3, driver 13.0" in text
-    assert "What its calls cost at least" in text
+    assert "What its calls cost" in text
     done = gviz("analyze", "--costs", write_costs(tmp_path / "c.gviz"), BUNDLED[0])
-    assert "launch costs of the GPU GPU A, driver 13.0 (c.gviz; another GPU)" in done.stdout
+    said = " ".join(done.stdout.split())
+    assert "launch costs of the GPU GPU A, driver 13.0 (c.gviz; another GPU)" in said
 
 
 @pytest.mark.parametrize(
@@ -140,4 +144,23 @@ def test_findings_are_ranked_and_name_their_fix(gviz: Gviz) -> None:
     text = gviz("analyze", BUNDLED[1]).stdout
     assert "What to change" in text
     assert "[late-fork]" in text
-    assert "fix: Fork before the first branch is launched" in text
+    assert "Fix: Fork before the first branch is launched" in text
+
+
+@pytest.mark.parametrize("path", BUNDLED, ids=lambda path: path.stem)
+def test_verdict_comes_first_then_findings_by_size_then_details(path: Path) -> None:
+    with Recording(path) as recording:
+        documents = analysis_documents(analyze(recording))
+    for document in documents:
+        text = render_texts([document], 120)
+        heads = [text.index(verdict.subject) for verdict in document.verdicts]
+        assert heads == sorted(heads)
+        assert all(len(verdict.sentences) == 3 for verdict in document.verdicts)
+        assert heads[-1] < text.index("What to change") < text.index("Where a launch's time goes")
+        listed = [x for x in document.sections[0].blocks if isinstance(x, Suggestions)]
+        gains = [
+            ((one.over_run or one.gain).value or 0) * (0.5 if one.bound == "at most" else 1)
+            for found in listed
+            for one in found.items
+        ]
+        assert gains == sorted(gains, reverse=True)

@@ -16,7 +16,8 @@ from gviz.analysis import analyze
 from gviz.app.html_file.file import write_html
 from gviz.app.views.timeline.host_ranges import called_in
 from gviz.recording import Recording, rows
-from gviz.report.analyze_text import render_analysis
+from gviz.report.analysis.analysis_document import analysis_documents
+from gviz.report.renderers.text_form import render_texts
 from gviz.stats.figure_fields import NotComputed
 
 PIPELINE = Path(gviz.assets.__file__).parent / "recordings" / "cupy_pipeline.gviz"
@@ -93,7 +94,7 @@ def test_pass_is_named_by_the_innermost_range_with_a_text(
 ) -> None:
     with Recording(edited(tmp_path / "x.gviz", *statements)) as recording:
         analysis = analyze(recording)
-    render_analysis(analysis, 100)
+    render_texts(analysis_documents(analysis), 100)
     assert not isinstance(found := analysis.runs[0].forecast, NotComputed)
     assert [passes.range for passes in found.passes] == [name]
 

@@ -1,0 +1,119 @@
+"""Drawings of a report: waterfalls, the Pareto chart, idle shares and the break-even curve."""
+
+from __future__ import annotations
+
+import math
+from itertools import accumulate
+from typing import Any, cast
+
+from dash.development.base_component import Component
+
+from gviz.analysis import BreakEven, GraphAnalysis
+from gviz.app.components import COLOURS, Axis, Kind, Series, Step, chart, pareto, waterfall
+from gviz.report import Bar, Drawing
+from gviz.stats import NotComputed
+
+#: A name in the Pareto chart.
+_NAME = 44
+
+
+def draw(found: Drawing, graph: GraphAnalysis) -> Component | None:
+    """Return a drawing of a report on a graph; None: there is nothing to draw."""
+    match found.name:
+        case "ledger":
+            whole = next(bar for bar in found.bars if bar.kind == "total")
+            label = "Waterfall of the time of the median launch"
+            return waterfall("ledger", _steps(found), label=label, whole_ns=whole.value.value)
+        case "gain":
+            label = "Waterfall from eager to the graph"
+            whole_ns = found.bars[0].value.value
+            return waterfall("gain", _steps(found), label=label, whole_ns=whole_ns)
+        case "dominance":
+            return _pareto(found)
+        case "idle":
+            return _idle(found)
+        case "break_even":
+            even = graph.break_even
+            return None if isinstance(even, NotComputed) else _curve(even)
+    raise ValueError(f"no drawing is called {found.name!r}")
+
+
+def _steps(found: Drawing) -> list[Step]:
+    return [Step(bar.name, _length(bar), cast(Kind, bar.kind)) for bar in found.bars]
+
+
+def _length(bar: Bar) -> float:
+    return bar.value.value or 0.0
+
+
+def _pareto(found: Drawing) -> Component | None:
+    if not found.bars:
+        return None
+    shares = [_length(bar) for bar in found.bars]
+    return pareto(
+        "dominance",
+        [_short(bar.name) for bar in found.bars],
+        shares,
+        list(accumulate(shares)),
+        label="Pareto chart of node time by kernel name",
+        of_what="node time",
+    )
+
+
+def _short(name: str) -> str:
+    if len(name) <= _NAME:
+        return name
+    tail = _NAME // 3
+    return f"{name[: _NAME - tail - 1]}…{name[-tail:]}"
+
+
+def _idle(found: Drawing) -> Component:
+    # No error bar where there is no interval.
+    ends = [bar.value.interval or (math.nan, math.nan) for bar in found.bars]
+    series = Series(
+        "idle",
+        [bar.name for bar in found.bars],
+        [100 * _length(bar) for bar in found.bars],
+        [100 * low for low, _ in ends],
+        [100 * high for _, high in ends],
+    )
+    return chart("idle", [series], Axis(""), Axis("idle, %"), bars=True, bargap=0.5)
+
+
+def _curve(found: BreakEven) -> Component:
+    curve = found.curve
+    unit, scale = ("ms", 1e6) if max(curve.stream_ns) >= 1e6 else ("µs", 1e3)
+    series = [
+        Series("eager", curve.launches, [ns / scale for ns in curve.stream_ns]),
+        Series("as a graph, its setup included", curve.launches,
+               [ns / scale for ns in curve.graph_ns]),
+    ]  # fmt: skip
+    return chart(
+        "break_even",
+        series,
+        Axis("launches (dotted: paid back; band: at the ends of the 95% interval)"),
+        Axis(f"time spent, {unit}"),
+        shapes=list(_marks(found)),
+    )
+
+
+def _marks(found: BreakEven) -> list[dict[str, Any]]:
+    """Return where the graph has paid back, and the band of its interval."""
+    elapsed, last = found.elapsed, found.curve.launches[-1]
+    if elapsed.launches is None:
+        return []
+    marks: list[dict[str, Any]] = []
+    if elapsed.fewest is not None:
+        most = last if elapsed.most is None else min(elapsed.most, last)
+        marks.append(
+            {
+                "type": "rect", "yref": "paper", "y0": 0, "y1": 1, "x0": elapsed.fewest,
+                "x1": most, "fillcolor": COLOURS[2], "opacity": 0.18, "line": {"width": 0},
+                "layer": "below",
+            }
+        )  # fmt: skip
+    marks.append(
+        {"type": "line", "yref": "paper", "y0": 0, "y1": 1, "x0": elapsed.launches,
+         "x1": elapsed.launches, "line": {"color": COLOURS[2], "width": 2, "dash": "dot"}}
+    )  # fmt: skip
+    return marks

@@ -1,0 +1,76 @@
+"""Findings about a run and its graphs, the largest gain first: what to change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gviz.analysis import RULES, Advice, Evidence, Finding, RunAnalysis, rank_findings
+from gviz.report.analysis.verdict import NO_FINDING
+from gviz.report.document import (
+    EvidenceItem,
+    NodesLink,
+    Quantity,
+    Section,
+    Sentence,
+    Suggestion,
+    Suggestions,
+    capitalized,
+    nodes,
+    ns,
+    say,
+    section,
+)
+from gviz.text import counted
+
+#: Findings of each graph, and of the run, in the short form.
+_BRIEF = 5
+
+
+def advice_section(run: RunAnalysis) -> Section:
+    """Return the findings about a run and its graphs, and what was not looked for."""
+    named = len(run.graphs) > 1
+    advised = [graph.findings for graph in run.graphs] + [run.findings]
+    found = rank_findings(one for advice in advised for one in advice.findings)
+    brief = sum(min(len(advice.findings), _BRIEF) for advice in advised)
+    items = tuple(_suggestion(one, named=named) for one in found)
+    listed = Suggestions(items, brief) if items else say(NO_FINDING)
+    notes = dict.fromkeys(note for advice in advised for note in _notes(advice))
+    return section("advice", "What to change", listed, *notes)
+
+
+def _notes(advice: Advice) -> Iterator[Sentence]:
+    if advice.ignored_count:
+        count = counted(advice.ignored_count, "finding")
+        yield say(f"{count} left out by the configuration.", note=True)
+    for reason in advice.not_checked:
+        yield say(f"Not checked: {reason}.", note=True)
+
+
+def _suggestion(found: Finding, *, named: bool) -> Suggestion:
+    rule = RULES.get(found.rule)
+    over_run = None
+    if found.gain_per == "launch":
+        over_run = ns(found.run_gain_ns, "estimated")
+    subject = ""
+    if named:
+        subject = "the run" if found.graph_id is None else f"graph {found.graph_id}"
+    about = nodes(found.nodes, found.node_count)
+    return Suggestion(
+        gain=ns(found.gain_ns, "estimated", caveat=None if rule is None else rule.assumes),
+        bound=found.gain_bound,
+        per=found.gain_per,
+        over_run=over_run,
+        subject=subject,
+        reason=(f"{capitalized(found.reason)}.",),
+        nodes=about if isinstance(about, NodesLink) else None,
+        fix=found.fix,
+        rule=found.rule,
+        rule_title=None if rule is None else rule.title,
+        assumes=None if rule is None else rule.assumes,
+        evidence=tuple(_evidence(one) for one in found.evidence),
+        source=found.source,
+    )
+
+
+def _evidence(found: Evidence) -> EvidenceItem:
+    return EvidenceItem(found.name, Quantity(found.value, found.unit or "number", found.how))

@@ -1,0 +1,180 @@
+"""A graph against the same work run eagerly: both sides, the gain split, idle shares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gviz.analysis import Gain, OneSided, Side, StreamResult
+from gviz.report.document import (
+    Bar,
+    Block,
+    Content,
+    Drawing,
+    NodeLink,
+    Quantity,
+    Section,
+    Sentence,
+    TableBlock,
+    column,
+    joined,
+    ns,
+    number,
+    numbers,
+    say,
+    section,
+    share,
+    table,
+)
+from gviz.stats import How, Spread
+from gviz.text import MISSING, counted, percent
+
+#: Of fewer eager iterations an interval is too narrow.
+_FEW = 5
+#: Rows of what one side alone has in the short form.
+_BRIEF = 3
+
+
+def comparison(found: StreamResult) -> list[Block]:
+    """Return both sides, where the difference comes from, and how idle the GPU is."""
+    iterations = found.stream.total_ns.count
+    blocks: list[Block] = [_sides(found)]
+    if iterations < _FEW:
+        count = counted(iterations, "eager iteration")
+        few = f"There are {count} only: the intervals are too narrow, of two no more than a range."
+        blocks.append(say(few, note=True))
+    blocks += [_conditions(found), _gain(found), _idle(found)]
+    lone = _one_sided(found)
+    return blocks if lone is None else [*blocks, lone]
+
+
+def interval(found: Quantity) -> str:
+    """Return the interval of a quantity as a cell."""
+    return found.interval_text or MISSING
+
+
+def _sides(found: StreamResult) -> TableBlock:
+    columns = [
+        column("Of a launch or eager iteration"), numbers("Graph"),
+        numbers("95% interval", detail=True), numbers("Eager"),
+        numbers("95% interval", detail=True),
+    ]  # fmt: skip
+    total = [side.total_ns for side in (found.graph, found.stream)]
+    first_to_last = "First node's start to last node's end, mean"
+    return table(
+        "The work as a graph and eagerly",
+        columns,
+        [
+            _means("Call to last node's end, mean", found, lambda s: _mean_ns(s.total_ns)),
+            ["Standard deviation", ns(total[0].sd), "", ns(total[1].sd), ""],
+            ["99th percentile", ns(total[0].p99), "", ns(total[1].p99), ""],
+            _means(first_to_last, found, lambda s: _mean_ns(s.gpu_ns)),
+            _means("Host time in calls, mean", found, lambda s: _mean_ns(s.host_ns, "measured")),
+            _means("Idle share while it runs, mean", found, _idle_share),
+            ["Launches, eager iterations", number(total[0].count), "", number(total[1].count), ""],
+        ],
+    )
+
+
+def _mean_ns(found: Spread, how: How = "derived") -> Quantity:
+    return ns(found.mean, how, n=found.count, interval=found.interval)
+
+
+def _idle_share(side: Side) -> Quantity:
+    return share(side.idle_fraction.mean, interval=side.idle_fraction.interval)
+
+
+def _means(name: str, found: StreamResult, value: Callable[[Side], Quantity]) -> list[Content]:
+    graph, eager = value(found.graph), value(found.stream)
+    return [name, graph, interval(graph), eager, interval(eager)]
+
+
+def _conditions(found: StreamResult) -> Sentence:
+    parts: list[Content] = ["Node times were on for both sides and lengthen calls."]
+    if found.plain_graph_ns is not None:
+        parts.append(
+            (
+                "A launch without them takes ",
+                ns(found.plain_graph_ns.median, "measured", n=found.plain_graph_ns.count),
+                " between its events (median); eager iterations without them were not measured.",
+            )
+        )
+    if found.coverage_fraction < 1:
+        covered = percent(found.coverage_fraction)
+        parts.append(f"The eager side has {covered} of the graph's timed nodes.")
+    left = found.graph.left_out_count, found.stream.left_out_count
+    if any(left):
+        launches = counted(left[0], "launch", "launches")
+        iterations = counted(left[1], "eager iteration")
+        parts.append(f"Left out, as first or incomplete: {launches} and {iterations}.")
+    return say(joined(parts, " "), note=True)
+
+
+def _gain(found: StreamResult) -> Section:
+    heading = "What the gain is made of"
+    columns = [
+        column("Part of the gain"), numbers("Saved", "Mean of a launch; below 0 it costs"),
+        numbers("95% interval", "Of the difference of the means, by bootstrap", detail=True),
+    ]  # fmt: skip
+    named = [
+        *_gain_parts(found),
+        ("All together", found.saved),
+        ("Host time in calls, beside it", found.host_saved),
+    ]
+    rows: list[list[Content]] = []
+    for name, gain in named:
+        saved = ns(gain.mean_ns, interval=gain.interval)
+        rows.append([name, saved, interval(saved)])
+    return section(
+        "gain", heading, Drawing("gain", _steps(found)), table(heading, columns, rows, in_line=True)
+    )
+
+
+def _gain_parts(found: StreamResult) -> list[tuple[str, Gain]]:
+    return [
+        ("Waiting for calls", found.host),
+        ("Other gaps closed", found.gaps),
+        ("Overlap gained", found.overlap),
+        ("Node times", found.node_time),
+        ("Nodes of one side only", found.one_sided),
+    ]
+
+
+def _steps(found: StreamResult) -> tuple[Bar, ...]:
+    """Return the way from eager to the graph: what the graph saves goes down."""
+    parts = [
+        Bar(name, ns(0.0 - gain.mean_ns), "gain" if gain.mean_ns >= 0 else "loss")
+        for name, gain in _gain_parts(found)
+    ]
+    eager, graph = found.stream.total_ns.mean, found.graph.total_ns.mean
+    return (Bar("Eager", ns(eager), "total"), *parts, Bar("As a graph", ns(graph), "total"))
+
+
+def _idle(found: StreamResult) -> Section:
+    eager, graph = _idle_share(found.stream), _idle_share(found.graph)
+    without_host = share(found.idle_without_host_fraction)
+    words = say(
+        "Of the eager side's time ", eager, " is idle; ", without_host, " would be if the GPU "
+        "never waited for a call; as a graph ", graph, " is.",
+    )  # fmt: skip
+    example = say("NVIDIA's own example has 64%, 45% and 33%.", note=True, detail=True)
+    bars = (Bar("eager", eager), Bar("if the GPU never waited for a call", without_host),
+            Bar("graph", graph))  # fmt: skip
+    heading = "How idle the GPU is while the work runs"
+    return section("idle", heading, words, example, Drawing("idle", bars))
+
+
+def _one_sided(found: StreamResult) -> Section | None:
+    rows: list[list[Content]] = [
+        [_name(one), side, ns(one.mean_ns)]
+        for side, listed in (("graph", found.only_graph), ("eager", found.only_stream))
+        for one in listed
+    ]
+    if not rows:
+        return None
+    columns = [column("What"), column("Only in"), numbers("Time, mean")]
+    heading = "What only one side has, the longest"
+    return section("one-sided", heading, table(heading, columns, rows, brief=_BRIEF))
+
+
+def _name(one: OneSided) -> Content:
+    return one.name if one.node is None else NodeLink(one.node)

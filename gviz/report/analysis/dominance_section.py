@@ -1,0 +1,171 @@
+"""The work that dominates a launch: node time by name, kind, range and layer; waves of kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from gviz.analysis import Dominance, Fullness, LayerTime, TimeShares
+from gviz.report.document import (
+    AlikeLink,
+    Bar,
+    Block,
+    Content,
+    Drawing,
+    Grouping,
+    NodeLink,
+    Section,
+    Sentence,
+    TableBlock,
+    average,
+    column,
+    not_computed,
+    ns,
+    number,
+    numbers,
+    say,
+    section,
+    share,
+    table,
+)
+from gviz.stats import NotComputed
+from gviz.text import duration, percent
+
+#: Rows of the table by name, as many as its chart has, and of the others.
+_CHARTED, _LISTED = 12, 8
+#: Rows of tables in the short form, and of those that it has as sentences.
+_BRIEF, _IN_LINE = 3, 4
+#: Layers below this share of the node time are not worth a row of the short form.
+_LEAST_LAYER = 0.02
+
+
+def dominance(found: Dominance) -> list[Block]:
+    """Return what took most of a launch's node time, in several respects."""
+    of = f"Shares of the {duration(found.node_ns)} that all nodes of the median launch take"
+    return [
+        say(f"{of}, whether or not they overlap.", note=True, detail=True),
+        Drawing("dominance", tuple(_bars(found.by_name))),
+        _shares(found.by_name, "name", "Name", _CHARTED),
+        _part("kind", "By kind", found.by_kind, "Kind"),
+        _part("range", "By innermost NVTX range", found.by_range, "Range"),
+        _part("nesting", "By NVTX range as it nests", found.by_nesting, "Range"),
+        _layers(found.layers),
+        _fullness(found.fullness),
+    ]
+
+
+def _bars(found: TimeShares) -> Iterator[Bar]:
+    for name, fraction in list(zip(found.name, found.fraction, strict=True))[:_CHARTED]:
+        yield Bar(name, share(fraction))
+
+
+def _part(by: Grouping, heading: str, found: TimeShares | NotComputed, what: str) -> Section:
+    nested = by == "nesting"
+    if isinstance(found, NotComputed):
+        return section(by, heading, not_computed(found), detail=True)
+    rows = _shares(found, by, what, _LISTED, in_line=True, label=heading)
+    return section(by, heading, rows, detail=nested)
+
+
+def _shares(
+    found: TimeShares, by: Grouping, what: str, most: int, *, in_line: bool = False, label: str = ""
+) -> TableBlock:
+    overlap = any(x != x for x in found.cumulative_fraction)  # NaN
+    columns = [
+        column(what), numbers("Executions", detail=in_line), numbers("Time", detail=in_line),
+        numbers("Share"),
+    ]  # fmt: skip
+    if not overlap:
+        columns.append(numbers("Together", "This one and all above it", detail=in_line))
+    if found.path_ns is not None:
+        meaning = "Of its time on the observed critical path"
+        columns.append(numbers("On the path", meaning, detail=in_line))
+    rows = []
+    for at, name in enumerate(found.name[:most]):
+        row: list[Content] = [
+            AlikeLink(by, name), number(found.executions[at]), ns(found.total_ns[at]),
+            share(found.fraction[at]),
+        ]  # fmt: skip
+        if not overlap:
+            row.append(share(found.cumulative_fraction[at]))
+        if found.path_ns is not None:
+            row.append(ns(found.path_ns[at]))
+        rows.append(row)
+    return table(
+        label or f"Node time by {what.lower()}",
+        columns,
+        rows,
+        brief=_IN_LINE if in_line else _BRIEF,
+        in_line=in_line,
+        left_out=len(found.name) + found.left_out_count - len(rows),
+    )
+
+
+def _layers(found: tuple[LayerTime, ...] | NotComputed) -> Section:
+    heading = "Layers (equal blocks that follow each other)"
+    if isinstance(found, NotComputed):
+        return section("layers", heading, not_computed(found), detail=True)
+    if not found:
+        return section("layers", heading, say("No block of nodes repeats."), detail=True)
+    worth = sum(x.fraction >= _LEAST_LAYER for x in found)
+    columns = [
+        numbers("Blocks"), numbers("Nodes each"), column("First node", detail=True),
+        column("Most of it"), numbers("Time", detail=True), numbers("Share"),
+        numbers("A block, median"), numbers("Shortest"), numbers("Longest"),
+        numbers("Slowest", "Which block that is, from 0", detail=True),
+    ]  # fmt: skip
+    listed = table(
+        "Equal blocks that follow each other",
+        columns,
+        [_layer(x) for x in found[:_LISTED]],
+        brief=min(worth, _BRIEF),
+        left_out=max(0, len(found) - _LISTED),
+    )
+    return section("layers", heading, listed, detail=not worth)
+
+
+def _layer(found: LayerTime) -> Sequence[Content]:
+    return (
+        number(found.repeats), number(found.period), NodeLink(found.first),
+        AlikeLink("name", found.longest_name), ns(found.total_ns), share(found.fraction),
+        ns(found.median_ns), ns(found.least_ns), ns(found.most_ns), number(found.slowest),
+    )  # fmt: skip
+
+
+def _fullness(found: Fullness | NotComputed) -> Section:
+    heading = "How full the GPU was"
+    if isinstance(found, NotComputed):
+        return section("fullness", heading, not_computed(found))
+    columns = [
+        column("Kernel"), numbers("Executions"), numbers("Time"), numbers("Blocks"),
+        numbers("Fit at once", "Multiprocessors times the blocks that fit on one"),
+        numbers("Waves"),
+        numbers("Filled", "Waves over the next whole number of waves", detail=True),
+    ]  # fmt: skip
+    rows: list[list[Content]] = [
+        [AlikeLink("name", x.name), number(x.executions), ns(x.total_ns), number(x.blocks),
+         number(x.blocks_at_once), average(x.waves), share(x.filled_fraction)]
+        for x in found.kernels
+    ]  # fmt: skip
+    empty = found.kernels and found.kernels[0].filled_fraction < 1
+    listed = table(
+        "Kernels that leave most of the GPU empty for longest",
+        columns, rows, brief=1 if empty else 0,
+    )  # fmt: skip
+    return section("fullness", heading, _filled_in_words(found), listed)
+
+
+def _filled_in_words(found: Fullness) -> Sentence:
+    parts: list[Content] = [
+        "Each taken alone, kernels fill ", share(found.filled_fraction), " of their waves by time",
+    ]  # fmt: skip
+    if found.occupancy_fraction is not None:
+        parts += [", at a theoretical occupancy of ", share(found.occupancy_fraction)]
+    parts.append(".")
+    if found.below_one_wave_ns:
+        parts += [" ", ns(found.below_one_wave_ns), " run with less than a wave of blocks."]
+    if found.tail_ns:
+        cost = ns(found.tail_ns, "estimated")
+        parts += [" Last waves that are not full cost ", cost, "."]
+    if found.known_fraction < 1:
+        parts.append(f" It is recorded of {percent(found.known_fraction)} of the kernels' time.")
+    return say(*parts)

@@ -1,0 +1,82 @@
+"""The bounds of a launch: the structural and the observed critical path, and their nodes."""
+
+from __future__ import annotations
+
+from gviz.analysis import CriticalPathResult
+from gviz.report.document import (
+    Block,
+    Content,
+    NodeLink,
+    Section,
+    Sentence,
+    column,
+    line,
+    nodes,
+    ns,
+    number,
+    numbers,
+    say,
+    section,
+    share,
+    table,
+)
+from gviz.text import counted
+
+
+def critical_path(found: CriticalPathResult) -> list[Block]:
+    """Return both paths, and what their longest nodes would give back."""
+    structural = found.structural
+    rows: list[list[Content]] = [
+        ["By dependencies alone (structural)", ns(found.structural_ns), number(len(structural)),
+         "", nodes(structural)]
+    ]  # fmt: skip
+    if found.observed_ns is not None:
+        queued = nodes(x.node for x in found.observed if x.held_by == "queue")
+        rows.append(
+            ["As it ran (observed)", ns(found.observed_ns), number(len(found.observed)),
+             queued or "none", nodes(x.node for x in found.observed)]
+        )  # fmt: skip
+    columns = [
+        column("Path"), numbers("Time"), numbers("Executions"),
+        column("Behind others on their queue"), column("Nodes", detail=True),
+    ]  # fmt: skip
+    launches = counted(found.launch_count, "launch", "launches")
+    blocks: list[Block] = [
+        say(f"Of the median launch, from {launches}.", note=True, detail=True),
+        table("Critical paths", columns, rows),
+        _in_words(found),
+    ]
+    return [*blocks, _faster(found)] if found.faster else blocks
+
+
+def _in_words(found: CriticalPathResult) -> Sentence:
+    if found.observed_ns is None:
+        return say(f"As it ran: not computed: {found.why_not_observed}.")
+    part = found.structural_ns / found.observed_ns if found.observed_ns else 1.0
+    return say(
+        "The structural path is ", share(part), " of the median launch: no other order of the "
+        "same nodes, on any number of queues, takes less.",
+    )  # fmt: skip
+
+
+def _faster(found: CriticalPathResult) -> Section:
+    held = {(x.node, x.iteration): x.held_by for x in found.observed}
+    whole = found.observed_ns or 0.0
+    columns = [
+        column("Node"), numbers("Duration"), numbers("Share"),
+        numbers("Launch shorter by", "If the node took no time; less than its duration where "
+                "another path becomes the longest"),
+        column("Waited last for"),
+    ]  # fmt: skip
+    rows: list[list[Content]] = [
+        [
+            line(NodeLink(x.node), f" · execution {x.iteration + 1}" if x.iteration else ""),
+            ns(x.duration_ns),
+            share(x.duration_ns / whole) if whole else "",
+            ns(x.gain_ns, "estimated"),
+            held.get((x.node, x.iteration), ""),
+        ]
+        for x in found.faster
+    ]
+    heading = "Longest nodes of the observed path"
+    return section("faster", heading, table(heading, columns, rows), detail=True)

@@ -1,0 +1,5 @@
+"""Documents: what is said of recordings as data, whatever they are printed as."""
+
+from gviz.face import attach
+
+__getattr__, __dir__ = attach(__name__, __file__)

@@ -1,0 +1,199 @@
+"""Lines: text with quantities and references to nodes in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from gviz.analysis import NodeRef
+from gviz.report.document.quantity import Quantity
+from gviz.stats import How
+from gviz.text import counted
+
+#: What nodes may have in common: kernel name, node type, innermost NVTX range, range around them.
+Grouping = Literal["name", "kind", "range", "nesting"]
+
+#: Ends of a clause, and of a sentence.
+_CLAUSE_END = (re.compile(r"[.;:] "), re.compile(r"[.:](?: |$)"))
+#: Nodes that text names by id.
+_IDS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class NodeLink:
+    """A node, by id and name."""
+
+    node: NodeRef
+
+    @property
+    def text(self) -> str:
+        """Return the node's id and name."""
+        return f"{self.node.node_id} {self.node.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class NodesLink:
+    """Several nodes: how many, and which.
+
+    Attributes
+    ----------
+    nodes
+        Each once; of many, the first.
+    count
+        How many they are a part of.
+    """
+
+    nodes: tuple[NodeRef, ...]
+    count: int
+
+    @property
+    def text(self) -> str:
+        """Return how many there are, and the first ids."""
+        return f"{counted(self.count, 'node')} ({self.ids})"
+
+    def each(self) -> Iterator[NodeLink]:
+        """Yield each node alone."""
+        return (NodeLink(node) for node in self.nodes)
+
+    @property
+    def ids(self) -> str:
+        """Return the first ids."""
+        more = ", ..." if len(self.nodes) > _IDS else ""
+        return ", ".join(str(node.node_id) for node in self.nodes[:_IDS]) + more
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeLink:
+    """An edge, by the ids of its ends."""
+
+    dependency: NodeRef
+    dependent: NodeRef
+
+    @property
+    def text(self) -> str:
+        """Return the ids of both ends."""
+        return f"{self.dependency.node_id} → {self.dependent.node_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class AlikeLink:
+    """All nodes that have something in common, by what that is."""
+
+    by: Grouping
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class GraphLink:
+    """A graph, or a body in it."""
+
+    graph_id: int
+
+    @property
+    def text(self) -> str:
+        """Return the graph by its id."""
+        return f"graph {self.graph_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class HowMark:
+    """The word of how the numbers before it came about."""
+
+    how: How
+
+    @property
+    def text(self) -> str:
+        """Return the word in brackets."""
+        return f"[{self.how}]"
+
+
+#: What a page makes links of.
+Link: TypeAlias = NodeLink | NodesLink | EdgeLink | AlikeLink | GraphLink
+#: A part of a line.
+Inline: TypeAlias = str | Quantity | Link | HowMark
+Line: TypeAlias = tuple[Inline, ...]
+#: What a line can be made of.
+Content: TypeAlias = Inline | Iterable[Inline]
+
+
+def line(*content: Content) -> Line:
+    """Return a line of parts, and of lines; texts beside each other become one."""
+    parts: list[Inline] = []
+    for part in _flat(content):
+        if isinstance(part, str) and parts and isinstance(parts[-1], str):
+            parts[-1] += part
+        elif part != "":
+            parts.append(part)
+    return tuple(parts)
+
+
+def _flat(content: Iterable[Content]) -> Iterator[Inline]:
+    for part in content:
+        if isinstance(part, str) or not isinstance(part, Iterable):
+            yield part
+        else:
+            yield from _flat(part)
+
+
+def nodes(refs: Iterable[NodeRef], count: int | None = None) -> NodesLink | str:
+    """Return a reference to nodes, each once; empty where there are none.
+
+    Parameters
+    ----------
+    count
+        How many they are a part of; None: these are all.
+    """
+    found = tuple(dict.fromkeys(refs))
+    return NodesLink(found, max(len(found), count or 0)) if found else ""
+
+
+def joined(parts: Iterable[Content], separator: str = ", ") -> Line:
+    """Return contents with a separator between them."""
+    found: list[Content] = []
+    for part in parts:
+        found += [separator, part] if found else [part]
+    return line(*found)
+
+
+def capitalized(text: str) -> str:
+    """Return a text with a capital first letter."""
+    return text[:1].upper() + text[1:]
+
+
+def marked(content: Line) -> Line:
+    """Return a line in which it stands how its quantities came about.
+
+    The word stands once for quantities of one kind that follow each other: at the end of the clause
+    of the last of them, or behind it where one of another kind follows in the same clause.
+    """
+    places = [
+        (at, part.how)
+        for at, part in enumerate(content)
+        if isinstance(part, Quantity) and part.how != "stated" and part.value is not None
+    ]
+    parts = list(content)
+    end, after = len(parts), ""
+    for at, how in reversed(places):
+        if how != after:
+            _mark(parts, at, end, how, is_last=not after)
+        end, after = at, how
+    return line(parts)
+
+
+def _mark(parts: list[Inline], at: int, end: int, how: How, *, is_last: bool) -> None:
+    """Put the word behind a part of a line, before the part ``end``."""
+    mark: list[Inline] = [" ", HowMark(how)]
+    for place in range(at + 1, end):
+        text = parts[place]
+        if isinstance(text, str) and (found := _CLAUSE_END[is_last].search(text)):
+            parts[place : place + 1] = [text[: found.start()], *mark, text[found.start() :]]
+            return
+    place = end if is_last else at + 1
+    parts[place:place] = mark
+
+
+def plain(content: Line) -> str:
+    """Return a line as text."""
+    return "".join(part if isinstance(part, str) else part.text for part in content)

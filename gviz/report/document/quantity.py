@@ -1,0 +1,115 @@
+"""Numbers of a document, with their unit and how each came about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gviz.stats import How, Interval
+from gviz.text import multiple, rounded, signed_duration, signed_percent, with_unit
+
+#: Units of how many times as much something is, and of what is no count.
+TIMES, AVERAGE = "times", "average"
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number and what is known of it.
+
+    Attributes
+    ----------
+    value
+        None: there is none; the reason stands beside it.
+    unit
+        ``ns``, ``bytes``, ``fraction`` (1: all), ``times`` (a ratio), ``average`` (a number that
+        is no count), ``number``, or a noun in plural.
+    how
+        How it came about.
+    n
+        How many values it rests on; None: one, or not recorded.
+    caveat
+        What may make it wrong; None: nothing known.
+    interval
+        Ends of its 95% confidence interval, in the same unit; None: not computed.
+    is_change
+        Whether it is a difference to something before, and shows its sign.
+    digits
+        Significant digits: more than three tell apart what nearly meets.
+    """
+
+    value: float | None
+    unit: str = "number"
+    how: How = "stated"
+    n: int | None = None
+    caveat: str | None = None
+    interval: tuple[float, float] | None = None
+    is_change: bool = False
+    digits: int = 3
+
+    @property
+    def text(self) -> str:
+        """Return the number with its unit."""
+        return self._text_of(self.value)
+
+    @property
+    def interval_text(self) -> str:
+        """Return both ends of the interval; empty where there is none."""
+        if self.interval is None:
+            return ""
+        low, high = (self._text_of(end) for end in self.interval)
+        return f"{low} to {high}"
+
+    def _text_of(self, value: float | None) -> str:
+        if self.unit == TIMES:
+            return multiple(value)
+        if self.unit == AVERAGE:
+            return rounded(value, self.digits)
+        if self.is_change and self.unit == "ns":
+            return signed_duration(value)
+        if self.is_change and self.unit == "fraction":
+            return signed_percent(value)
+        return with_unit(value, self.unit, self.digits)
+
+
+def ns(
+    value: float | None,
+    how: How = "derived",
+    *,
+    n: int | None = None,
+    interval: Interval | None = None,
+    caveat: str | None = None,
+) -> Quantity:
+    """Return a duration."""
+    return Quantity(value, "ns", how, n, caveat, _ends(interval))
+
+
+def share(
+    fraction: float | None, how: How = "derived", *, interval: Interval | None = None
+) -> Quantity:
+    """Return a share of a whole, 0 to 1."""
+    return Quantity(fraction, "fraction", how, interval=_ends(interval))
+
+
+def times(value: float | None, how: How = "derived") -> Quantity:
+    """Return how many times as much something is."""
+    return Quantity(value, TIMES, how)
+
+
+def average(value: float | None, how: How = "derived") -> Quantity:
+    """Return a number that is no count, with all its digits."""
+    return Quantity(value, AVERAGE, how)
+
+
+def number(value: float | None, how: How = "stated", unit: str = "number") -> Quantity:
+    """Return a number, or a count of ``unit`` (a noun in plural)."""
+    return Quantity(value, unit, how)
+
+
+def change(value: float | None, unit: str = "ns", how: How = "derived") -> Quantity:
+    """Return a difference to something before, which shows its sign."""
+    return Quantity(value, unit, how, is_change=True)
+
+
+def _ends(interval: Interval | None) -> tuple[float, float] | None:
+    if interval is None or interval.low is None or interval.high is None:
+        return None
+    return interval.low, interval.high

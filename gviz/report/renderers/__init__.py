@@ -1,0 +1,5 @@
+"""Documents as text, HTML, Markdown and JSON."""
+
+from gviz.face import attach
+
+__getattr__, __dir__ = attach(__name__, __file__)

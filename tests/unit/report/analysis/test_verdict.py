@@ -1,0 +1,74 @@
+"""The verdict on a graph: three sentences, whatever the recording has."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gviz.analysis import GraphAnalysis, analyze
+from gviz.assets import recordings as bundled
+from gviz.recording.reader import Recording
+from gviz.report.analysis.verdict import NO_FINDING, verdict_of
+from gviz.report.document import marked, plain
+from gviz.stats import Interval, NotComputed
+
+ASSETS = Path(next(iter(bundled.__path__)))
+
+
+@pytest.fixture(scope="module")
+def decode() -> GraphAnalysis:
+    with Recording(ASSETS / "decode_step.gviz") as recording:
+        return analyze(recording).runs[0].graphs[0]
+
+
+def sentences(graph: GraphAnalysis) -> list[str]:
+    return [plain(marked(sentence.content)) for sentence in verdict_of(graph).sentences]
+
+
+def test_graph_is_held_against_eager_then_its_time_then_the_best_finding(
+    decode: GraphAnalysis,
+) -> None:
+    eager, time, finding = sentences(decode)
+    assert eager.startswith("The graph saves 7.62 ms per launch (6.53× faster than eager")
+    assert "2 eager iterations, 95% interval 5.80 ms to 9.44 ms" in eager
+    assert time.startswith("A launch takes 1.08 ms (median of 24, ±1.10 µs), of which 158 µs")
+    assert finding == (
+        "Best finding: at most 310 µs per launch (28.8%) [estimated]: 125 kernels have fewer "
+        "blocks than half of the 132 multiprocessors."
+    )
+
+
+@pytest.mark.parametrize(
+    ("mean", "interval", "start"),
+    [
+        (-2_000.0, Interval(-3_000.0, -1_000.0), "The graph costs 2.00 µs per launch ("),
+        (
+            2_000.0,
+            Interval(-1_000.0, 5_000.0),
+            "The graph saves 2.00 µs per launch, which is noise",
+        ),
+        (2_000.0, Interval(None, None), "The graph saves 2.00 µs per launch ("),
+    ],
+)
+def test_saving_that_is_none_is_not_called_one(
+    decode: GraphAnalysis, mean: float, interval: Interval, start: str
+) -> None:
+    compared = decode.stream_comparison
+    assert not isinstance(compared, NotComputed)
+    saved = replace(compared.saved, mean_ns=mean, interval=interval)
+    graph = replace(decode, stream_comparison=replace(compared, saved=saved))
+    assert sentences(graph)[0].startswith(start)
+
+
+def test_what_was_not_computed_says_why(decode: GraphAnalysis) -> None:
+    none = NotComputed("nothing was recorded")
+    advice = replace(decode.findings, findings=())
+    bare = replace(decode, stream_comparison=none, ledger=none, findings=advice)
+    eager, time, finding = sentences(bare)
+    assert eager == "Not compared with eager: nothing was recorded."
+    assert time.startswith("Most node time of a launch: nvjet")
+    assert finding == NO_FINDING
+    unknown = sentences(replace(bare, dominance=none))[1]
+    assert unknown == "Where the time of a launch goes: not computed: nothing was recorded."
