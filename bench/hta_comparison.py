@@ -34,16 +34,17 @@ os.environ.setdefault("HTA_DISABLE_NS_ROUNDING", "1")
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+
+from executed_graphs import Body, build_graph, held_launch, node_row
+
 from gviz.analysis.analysis import analyze
-from gviz.analysis.launch.holds import HeldLaunch, hold_launch
+from gviz.analysis.launch.holds import HeldLaunch
 from gviz.analysis.launch.ledger import GapLedger, gap_ledger, path_steps
 from gviz.analysis.launch.observed import observed_path
 from gviz.analysis.launch.passes import Pass, PassSpans, measure_pass
-from gviz.analysis.launch.unrolled import Unroller
-from gviz.cuda.node_type import EdgeType, NodeType
-from gviz.model.executed_graph import ExecutedGraph, Level, NodeRow
-from gviz.model.graph_spans import LaunchSpans
-from gviz.recording import rows
+from gviz.cuda.node_type import NodeType
+from gviz.model.tree.launch_spans import LaunchSpans
 from gviz.recording.reader import Recording
 from gviz.stats.arrays import IntArray
 from gviz.stats.figure_fields import NotComputed
@@ -156,28 +157,15 @@ def _edges(operations: list[Operation], waits: list[tuple[int, int, int, int]]) 
 def eager_pass(operations: list[Operation], edges: IntArray) -> EagerPass:
     """Return what gviz's analyses make of these operations."""
     count = len(operations)
-    nothing = dict.fromkeys(NodeRow._fields)
-    nodes = [
-        NodeRow(**{**nothing, "node_id": i, "type": o.kind, "name": o.name})  # type: ignore[arg-type]
-        for i, o in enumerate(operations)
-    ]
-    graph = ExecutedGraph(
-        graph=rows.Graph(graph_id=1, run_id=1, name="eager", origin="explicit"),
-        levels=(Level(1, 0, count, -1, repeats=False, edges_known=True),),
-        nodes=tuple(nodes),
-        level=np.zeros(count, np.int64),
-        tail=edges[:, 0],
-        head=edges[:, 1],
-        edge_type=np.full(len(edges), EdgeType.DEFAULT, np.int64),
-    )
+    nodes = [node_row(i, o.kind, name=o.name) for i, o in enumerate(operations)]
+    graph = build_graph(Body(nodes, [(a, b) for a, b in edges.tolist()]))
     start, end, stream, returned = (
         np.array([getattr(o, n) for o in operations], np.int64)
         for n in ("start_ns", "end_ns", "stream", "returned_ns")
     )
     order = np.argsort(start, kind="stable")
     spans = LaunchSpans(order, np.zeros(count, np.int64), start[order], end[order], stream[order])
-    unrolled = Unroller(graph).unroll(spans)
-    held = hold_launch(unrolled, unrolled.vertex_of(graph, spans.node, spans.iteration), spans)
+    held = held_launch(graph, spans)
     path = observed_path(held)
     common = PassSpans(start, end, returned, np.ones(count, bool))
     begin = operations[0].called_ns

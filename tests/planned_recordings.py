@@ -9,7 +9,6 @@ from typing import Any
 
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda.node_type import CopyKind, NodeType, not_timed_reason
-from gviz.model.executed_graph import bodies_by_parent
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.recording.writer import RecordingWriter
@@ -303,11 +302,8 @@ class Plan:
 def subject_of(path: Path) -> GraphSubject:
     """Return the first graph of a recording for analyses."""
     recording = Recording(path)
-    graphs = recording.fetch_graphs()
-    top = next(g for g in graphs if g.parent_graph_id is None)
-    return GraphSubject(
-        recording, top, bodies_by_parent(graphs), recording.fetch_devices(top.run_id)
-    )
+    top = next(g for g in recording.fetch_graphs() if g.parent_graph_id is None)
+    return GraphSubject(recording, top, recording.fetch_devices(top.run_id))
 
 
 def two_branches(*, queue: int, start: int, blocks: int = 16, **columns: object) -> Plan:

@@ -100,7 +100,7 @@ def list_openings(
             outer |= dict.fromkeys(fold.nodes.tolist(), prefix + fold.id)
         for fold in () if folds is None else folds.folds:
             closed[at] -= len(fold.nodes) - 1
-        for holder in tree.holders_in(at):
+        for holder in tree.parents_in(at):
             name = open_id(int(tree.key[holder]))
             found.append(Opening(name, outer[holder - level.first], 0))
             for body in tree.bodies(holder):

@@ -334,11 +334,11 @@ def _several(
 
 
 def _is_within(tree: GraphTree, node: int, chosen: set[int]) -> bool:
-    around = int(tree.holder[node])
+    around = int(tree.parent[node])
     while around >= 0:
         if around in chosen:
             return True
-        around = int(tree.holder[around])
+        around = int(tree.parent[around])
     return False
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from gviz.app.files import Library, OpenRecording
 from gviz.app.server.ahead_thread import AheadThread
 from gviz.app.views import graph_view, read_stream_side, typical_launch
-from gviz.model import read_launch_spans, read_level
+from gviz.model import read_level, read_raw_spans
 
 
 class ReadAhead(AheadThread):
@@ -28,7 +28,7 @@ class ReadAhead(AheadThread):
         # The DAG tells of the first launch until another is asked for, the timeline of this one.
         typical = typical_launch(view.recorded_launches)
         for launch in (*view.recorded_launches[:1], *([typical] if typical else [])):
-            read_launch_spans(opened.recording, launch.launch_id, opened.keep)
+            read_raw_spans(opened.recording, launch.launch_id, opened.keep)
         read_level(opened.recording, view.tree, keep=opened.keep)
         eager = typical_launch(view.stream_launches)
         if eager is not None:

@@ -10,7 +10,6 @@ import numpy as np
 
 from gviz.app.files import Library, OpenRecording
 from gviz.app.views.row_table import RowTable
-from gviz.cuda import NodeType
 from gviz.model import (
     GraphTree,
     Inflation,
@@ -223,12 +222,11 @@ def _edge_count(recording: Recording, graph: rows.Graph) -> int | None:
 
 def _is_conditional(tree: GraphTree, at: int) -> bool:
     """Return whether a level is, at any depth, in a body of a conditional node."""
-    holder = tree.levels[at].holder
-    while holder >= 0:
-        if tree.nodes[holder].type == NodeType.CONDITIONAL:
+    while tree.levels[at].parent >= 0:
+        if tree.levels[at].repeats:
             return True
-        holder = int(tree.holder[holder])
-    return False
+        at = int(tree.level[tree.levels[at].parent])
+    return tree.levels[at].repeats
 
 
 def typical_launch(launches: Sequence[TimedLaunch]) -> TimedLaunch | None:

@@ -181,7 +181,7 @@ def _levels(level: GraphLevel) -> Iterator[tuple[int, int | None]]:
     """Yield the level's graph, and those nested in it with the node of the level around each."""
     yield level.graph.graph_id, None
     tree = level.tree
-    for node in level.holders:
+    for node in level.parents:
         for at in tree.levels_inside(level.first + node):
             yield tree.levels[at].graph.graph_id, node
 

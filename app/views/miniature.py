@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from gviz.dag import pack_lanes
-from gviz.model import GraphLevel
+from gviz.model import GraphLevel, by_start, read_launch_spans
 from gviz.stats import IntArray, merge_spans
 
 if TYPE_CHECKING:
@@ -84,22 +83,16 @@ def row_widths(row: IntArray, steps: int) -> list[int]:
 
 
 def _bars(recording: Recording, level: GraphLevel, launch_id: int) -> tuple[list[list[float]], int]:
-    found = recording.fetch_spans(launch_id)
-    tree = level.tree
-    owner = tree.owners(found.node_id)
-    mine = np.flatnonzero(owner >= 0)
-    mine = mine[np.argsort(found.start_ns[mine], kind="stable")]
-    if not len(mine):
+    spans = by_start(read_launch_spans(recording, level.tree, launch_id))
+    if not len(spans):
         return [], 0
-    start = found.start_ns[mine].astype(np.float64)
-    end = start + found.duration_ns[mine]
-    node = owner[mine]
-    lane = pack_lanes(start, end, level.chain[tree.top[node]], tree.holder[node] >= 0)
+    start, end = spans.start_ns.astype(np.float64), spans.end_ns.astype(np.float64)
+    lane = level.lanes(spans.node, start, end)
     count = int(lane.max()) + 1
     lane = lane // -(-count // _MOST_LANES)
     unit = max(float(end.max()), 1.0) / UNITS
     merged = merge_spans(lane, start, end, unit, np.zeros(len(lane), bool))
-    place = places_by_time(tree.nodes.texts("name").codes[node], end - start)
+    place = places_by_time(level.tree.nodes.texts("name").codes[spans.node], end - start)
     bars: list[list[float]] = [[] for _ in range(_MOST_NAMES + 1)]
     for at, begin, finish in zip(
         merged.slowest.tolist(), merged.start_ns.tolist(), merged.end_ns.tolist(), strict=True

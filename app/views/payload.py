@@ -362,10 +362,10 @@ def read_stream_side(
 def _nested(tree: GraphTree) -> Arrays:
     if len(tree.levels) == 1:
         return {}
-    inner = np.flatnonzero(tree.holder >= 0)
+    inner = np.flatnonzero(tree.parent >= 0)
     return {
         "nested_node": tree.key[inner].astype(np.uint32),
-        "nested_holder": tree.key[tree.holder[inner]].astype(np.uint32),
+        "nested_holder": tree.key[tree.parent[inner]].astype(np.uint32),
     }
 
 

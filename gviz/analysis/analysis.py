@@ -38,7 +38,7 @@ from gviz.analysis.soundness import doubts_of
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import WHOLE_ONLY
 from gviz.errors import RecordingError
-from gviz.model import bodies_by_parent
+from gviz.model import OF_RUN, keeper
 from gviz.stats import NotComputed, figure, to_document
 
 if TYPE_CHECKING:
@@ -163,14 +163,13 @@ def _analyze_run(
         total = {g.graph_id: gpu_total_ns(run, g.graph_id) for g in chosen}
         chosen.sort(key=lambda g: (-total[g.graph_id], g.graph_id))
     chosen = chosen[:most_graphs]
-    bodies = bodies_by_parent(run.all_graphs)
+    keep = keeper(OF_RUN)
     devices = recording.fetch_devices(run.run.run_id)
     return RunAnalysis(
         run_id=run.run.run_id,
         name=run.run.name,
         graphs=tuple(
-            _analyze_graph(GraphSubject(recording, g, bodies, devices), run, ignored)
-            for g in chosen
+            _analyze_graph(GraphSubject(recording, g, devices, keep), run, ignored) for g in chosen
         ),
         launch_costs=NotComputed("no recording holds any")
         if run.costs is None
@@ -191,7 +190,7 @@ def _analyze_graph(
     return GraphAnalysis(
         graph_id=row.graph_id,
         name=row.name,
-        node_count=len(subject.graph.nodes),
+        node_count=len(subject.graph),
         launch_count=count,
         timed_launch_count=len(subject.timed_launches),
         doubts=doubts_of(subject),

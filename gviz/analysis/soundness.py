@@ -6,8 +6,6 @@ and what was taken so is told.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from gviz.analysis.sound_times import steps_back
@@ -21,10 +19,10 @@ _NAMED = 3
 def doubts_of(subject: GraphSubject) -> tuple[str, ...]:
     """Return what of a graph's records contradicts itself or is missing, in sentences."""
     found = [*_clock_doubts(subject), *_record_doubts(subject)]
-    programmatic = int((subject.graph.edge_type == EdgeType.PROGRAMMATIC).sum())
+    programmatic = int((subject.edges.type == EdgeType.PROGRAMMATIC).sum())
     if programmatic:
         found.append(
-            f"{programmatic:,} of {len(subject.graph.edge_type):,} edges are programmatic: when "
+            f"{programmatic:,} of {len(subject.edges):,} edges are programmatic: when "
             "they let go is not recorded, and the structural path takes that to be at once"
         )
     return tuple(found)
@@ -96,10 +94,7 @@ def _record_doubts(subject: GraphSubject) -> list[str]:
 
 def _expected(subject: GraphSubject) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """Return the nodes that every launch runs and CUPTI times; none where that depends."""
-    types: Sequence[int] = subject.graph.types.tolist()
-    if any(t == NodeType.CONDITIONAL for t in types) or any(
-        level.holder < 0 for level in subject.graph.levels[1:]
-    ):
+    graph = subject.graph
+    if (graph.types == NodeType.CONDITIONAL).any() or any(x.parent < 0 for x in graph.levels[1:]):
         return np.zeros(0, np.int64)
-    timed = [i for i, n in enumerate(subject.graph.nodes) if n.not_timed_reason is None]
-    return np.array(timed, np.int64)
+    return np.flatnonzero(graph.nodes.texts("not_timed_reason").codes < 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -37,11 +37,17 @@ from gviz.cuda import WHOLE_ONLY
 from gviz.dag import CriticalPath, Reachability, rank_rows
 from gviz.errors import CycleError
 from gviz.model import (
-    ExecutedGraph,
+    SHOWN,
+    GraphTree,
+    Keep,
     LaunchSpans,
+    TreeEdges,
+    build_anew,
     launch_spans,
     median_spans,
-    read_executed_graph,
+    read_launch_spans,
+    read_tree,
+    read_tree_edges,
 )
 from gviz.recording import rows
 from gviz.stats import IntArray, figure
@@ -50,6 +56,19 @@ if TYPE_CHECKING:
     from gviz.recording import Recording
 
 _R = TypeVar("_R")
+
+#: What rules and results ask of nodes.
+_COLUMNS = (
+    *SHOWN,
+    "shared_mem_bytes",
+    "max_blocks_per_multiprocessor",
+    "priority",
+    "copy_kind",
+    "source_address",
+    "destination_address",
+    "memset_value",
+    "memset_element_bytes",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,25 +107,26 @@ class GraphSubject:
         Stays open as long as anything is asked.
     row
         A top-level graph.
-    bodies
-        Of its run, from :func:`bodies_by_parent`.
     devices
         Of its run.
+    keep
+        Remembers what graphs of a run have in common.
     """
 
     def __init__(
         self,
         recording: Recording,
         row: rows.Graph,
-        bodies: Mapping[int, Sequence[rows.Graph]],
         devices: Sequence[rows.Device],
+        keep: Keep = build_anew,
     ) -> None:
         self.recording = recording
         self.row = row
-        self.graph: ExecutedGraph = read_executed_graph(recording, row, bodies)
+        self.graph: GraphTree = read_tree(recording, row.graph_id, keep, _COLUMNS)
+        self.edges: TreeEdges = read_tree_edges(recording, self.graph, only_recorded=True)
         self._results: dict[Callable[[GraphSubject], Any], Any] = {}
         self._devices = {d.device_id: d for d in devices}
-        self._unroller = Unroller(self.graph)
+        self._unroller = Unroller(self.graph, self.edges)
 
     # -- launches ----------------------------------------------------------------------
 
@@ -141,8 +161,8 @@ class GraphSubject:
                 row,
                 launch_spans(
                     self.graph,
-                    self.recording.fetch_spans(row.launch_id),
-                    queues_known=row.node_method != "events",
+                    read_launch_spans(self.recording, self.graph, row.launch_id),
+                    has_queues=row.node_method != "events",
                 ),
             )
             for row in chosen
@@ -183,7 +203,7 @@ class GraphSubject:
     @cached_property
     def why_no_edges(self) -> str | None:
         """Return the reason why no dependencies can be used; None: they can."""
-        if not self.graph.edges_known:
+        if not self.edges.are_recorded:
             if self.row.edges_inferred:
                 return (
                     "edges are not known: those of an imported trace are inferred from stream "
@@ -207,8 +227,8 @@ class GraphSubject:
         CycleError
             If the edges form a cycle.
         """
-        edges = [(level.count, *self.graph.edges_of(level)[:2]) for level in self.graph.levels]
-        return tuple(rank_rows(count, tail, head) for count, tail, head in edges)
+        edges = [(level.count, self.edges.of(level)) for level in self.graph.levels]
+        return tuple(rank_rows(count, of.source, of.target) for count, of in edges)
 
     # -- the median launch -------------------------------------------------------------
 
@@ -302,7 +322,7 @@ class GraphSubject:
         level = self.graph.levels[0]
         if level.count > MOST_NODES:
             return None
-        return read_node_memory(self.recording, self.row, self.graph.nodes[level.nodes])
+        return read_node_memory(self.recording, self.row, self.graph.nodes[level.part])
 
     # -- what of it could be shorter ---------------------------------------------------
 
@@ -338,9 +358,8 @@ class GraphSubject:
 
     def ref(self, node: int) -> NodeRef:
         """Return a node by its index."""
-        level = self.graph.levels[int(self.graph.level[node])]
         row = self.graph.nodes[node]
-        return NodeRef(level.graph_id, row.node_id, row.name)
+        return NodeRef(self.graph.level_of(node).graph.graph_id, row.node_id, row.name)
 
     def ref_of_vertex(self, vertex: int) -> NodeRef:
         """Return the node of a vertex of the median launch."""

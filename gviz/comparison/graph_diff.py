@@ -21,7 +21,7 @@ from gviz.comparison.level_diff import ComparedLevel, compare_level, level_diff
 from gviz.comparison.lone_bodies import lone_bodies
 from gviz.comparison.timed_pairs import TimedPairs, judge_together, pair_all
 from gviz.comparison.waterfall import NodeKey, Partners, build_waterfall
-from gviz.model import bodies_by_parent
+from gviz.model import OF_RUN, Bodies, Keep, keeper, read_bodies
 from gviz.recording import rows
 from gviz.stats import NotComputed
 
@@ -36,23 +36,25 @@ class Side:
     recording: Recording
     run: rows.Run
     graphs: Mapping[int, rows.Graph]
-    bodies: Mapping[int, Sequence[rows.Graph]]
+    bodies: Bodies
     devices: Sequence[rows.Device]
+    keep: Keep
 
     def subject(self, graph_id: int) -> GraphSubject:
         """Return one of its graphs for the analysis."""
-        return GraphSubject(self.recording, self.graphs[graph_id], self.bodies, self.devices)
+        return GraphSubject(self.recording, self.graphs[graph_id], self.devices, self.keep)
 
 
 def read_side(recording: Recording, run: rows.Run) -> Side:
     """Return a run of a recording, which stays open as long as anything is asked."""
-    graphs = recording.fetch_graphs(run.run_id)
+    keep = keeper(OF_RUN)
     return Side(
         recording=recording,
         run=run,
-        graphs={g.graph_id: g for g in graphs},
-        bodies=bodies_by_parent(graphs),
+        graphs={g.graph_id: g for g in recording.fetch_graphs(run.run_id)},
+        bodies=read_bodies(recording, run.run_id, keep),
         devices=recording.fetch_devices(run.run_id),
+        keep=keep,
     )
 
 
@@ -133,7 +135,7 @@ def _compare_levels(before: Side, after: Side, graph_ids: tuple[int, int]) -> li
         a, b = waiting.pop(0)
         level = compare_level(before.recording, a, after.recording, b, readers)
         found.append(level)
-        held = before.bodies.get(a, ()), after.bodies.get(b, ())
+        held = before.bodies.of(a), after.bodies.of(b)
         waiting += pair_bodies(level.comparison, *held)
     return found
 
@@ -155,15 +157,15 @@ def _partners(
 
 
 def _fill_contexts(known: dict[NodeKey, str], subject: GraphSubject) -> None:
-    """Give nodes of bodies without a counterpart, or without ranges, those of their holder."""
+    """Give nodes of bodies without a counterpart, or without ranges, those of their parent node."""
     graph = subject.graph
     for level in graph.levels[1:]:
-        if level.holder < 0:
+        if level.parent < 0:
             continue
-        holder = subject.ref(level.holder)
-        outer = known.get((holder.graph_id, holder.node_id), "")
-        for node in graph.nodes[level.nodes]:
-            key = (level.graph_id, node.node_id)
+        parent = subject.ref(level.parent)
+        outer = known.get((parent.graph_id, parent.node_id), "")
+        for node_id in graph.nodes[level.part].integers("node_id").tolist():
+            key = (level.graph.graph_id, node_id)
             known[key] = known.get(key) or outer
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from gviz.analysis import NodeRef
 from gviz.comparison.diff_result import LoneBody
+from gviz.model import Bodies
 from gviz.recording import DamagedError, rows
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 def lone_bodies(
     recording: Recording,
     graph_id: int,
-    bodies: Mapping[int, Sequence[rows.Graph]],
+    bodies: Bodies,
     compared: Collection[int],
 ) -> tuple[LoneBody, ...]:
     """Return the bodies nested in a graph that are not compared, at any depth, outermost first.
@@ -26,7 +27,7 @@ def lone_bodies(
     recording, graph_id
         Where from, and in which graph.
     bodies
-        All graphs that nodes hold, by the graph whose nodes these are.
+        Of the run.
     compared
         The graph_ids of levels that have a counterpart.
 
@@ -39,7 +40,7 @@ def lone_bodies(
     waiting = [graph_id]
     while waiting:
         outer = waiting.pop(0)
-        held = bodies.get(outer, ())
+        held = bodies.of(outer)
         waiting += [body.graph_id for body in held]
         lone = [body for body in held if body.graph_id not in compared]
         if not lone:

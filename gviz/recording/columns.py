@@ -156,6 +156,18 @@ class Columns:
             return values
         return [v if known else None for v, known in zip(values, column.known, strict=True)]
 
+    def value(self, name: str, row: int) -> Any:
+        """Return one value of a column as Python's, None for NULL; not of bytes."""
+        column = self._columns[name]
+        assert not isinstance(column, Blobs)
+        if isinstance(column, Texts):
+            code = int(column.codes[row])
+            return None if code < 0 else column.values[code]
+        if isinstance(column, Integers) and column.known is not None and not column.known[row]:
+            return None
+        value = column.values[row].item()
+        return None if value != value else value
+
     def cut(self, part: slice) -> Columns:
         """Return some rows that follow each other; numbers are not copied."""
         return Columns({name: _cut(column, part) for name, column in self._columns.items()})

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gviz.model.body_times import LaunchSpans, Nesting, measure_bodies
+from gviz.model.tree.body_times import BodySpans, Nesting, measure_bodies
 
 Span = tuple[int, int, int, int]
 
@@ -27,7 +27,7 @@ def nestings(draw: st.DrawFn) -> Nesting:
 
 def around(nesting: Nesting, node: int) -> list[int]:
     found = []
-    while (node := int(nesting.holder[nesting.level[node]])) >= 0:
+    while (node := int(nesting.parent[nesting.level[node]])) >= 0:
         found.append(node)
     return found
 
@@ -45,7 +45,7 @@ def test_bodies_are_summed_by_launch(nesting: Nesting, data: st.DataObject) -> N
     columns = [np.array(c, np.int64) for c in zip(*spans, strict=True)] or [
         np.zeros(0, np.int64)
     ] * 4
-    times, turns = measure_bodies(nesting, LaunchSpans(*columns))
+    times, turns = measure_bodies(nesting, BodySpans(*columns))
     sums: dict[int, dict[int, int]] = defaultdict(lambda: defaultdict(int))
     ran: dict[int, dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
     for launch, node, start, length in spans:

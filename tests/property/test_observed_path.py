@@ -22,9 +22,9 @@ def direct_holds(played: Played, node: int) -> list[tuple[int, int, Hold]]:
     start, end = held.start_ns.tolist(), held.end_ns.tolist()
     edges = list(
         zip(
-            played.graph.tail.tolist(),
-            played.graph.head.tolist(),
-            played.graph.edge_type.tolist(),
+            played.graph.edges.source.tolist(),
+            played.graph.edges.target.tolist(),
+            played.graph.edges.type.tolist(),
             strict=True,
         )
     )
@@ -152,7 +152,7 @@ def test_structural_path_is_no_longer_than_the_launch(played: Played) -> None:
 @given(played_launches())
 def test_clock_skew_is_all_that_can_make_the_structural_path_longer(played: Played) -> None:
     held = played.held
-    assert structural(held) <= held.length_ns + 100 * len(played.graph.tail)
+    assert structural(held) <= held.length_ns + 100 * len(played.graph.edges.source)
 
 
 def structural(held: HeldLaunch) -> float:

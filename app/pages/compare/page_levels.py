@@ -92,7 +92,7 @@ def _holder(
     """Return the page's number of the node that holds a level: partners share theirs."""
     for tree, numbers, place in zip(trees, (keys.before, keys.after), places, strict=True):
         if place is not None:
-            holder = tree.levels[place].holder
+            holder = tree.levels[place].parent
             return None if holder < 0 else int(numbers[holder])
     raise AssertionError("a level of neither side")
 

@@ -122,5 +122,5 @@ def _nested(found: Comparison) -> Arrays:
 
 
 def _holders(tree: GraphTree, numbers: IntArray) -> dict[int, int]:
-    inner = np.flatnonzero(tree.holder >= 0)
-    return dict(zip(numbers[inner].tolist(), numbers[tree.holder[inner]].tolist(), strict=True))
+    inner = np.flatnonzero(tree.parent >= 0)
+    return dict(zip(numbers[inner].tolist(), numbers[tree.parent[inner]].tolist(), strict=True))

@@ -72,7 +72,7 @@ def body_ways(found: Comparison) -> str:
     for at, level in enumerate(page.levels):
         if level.holder is not None:
             tree = found.trees[level.side]
-            outer = int(tree.level[tree.levels[level.place].holder])
+            outer = int(tree.level[tree.levels[level.place].parent])
             around[at] = level_of[level.side][outer], level.holder
     inside = {
         holder: [(at, _label(found, page.levels[at])) for at in held]

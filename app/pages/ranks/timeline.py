@@ -183,8 +183,8 @@ def _starts(arrays: Arrays, name: str, ids: IntArray, turns: IntArray) -> FloatA
 def _nested(levels: Sequence[GraphLevel], numbers: Sequence[IntArray]) -> Arrays:
     pairs: dict[int, int] = {}
     for level, own in zip(levels, numbers, strict=True):
-        inner = np.flatnonzero(level.tree.holder >= 0)
-        holders = own[level.tree.holder[inner]]
+        inner = np.flatnonzero(level.tree.parent >= 0)
+        holders = own[level.tree.parent[inner]]
         pairs |= dict(zip(own[inner].tolist(), holders.tolist(), strict=True))
     if not pairs:
         return {}

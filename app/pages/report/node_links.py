@@ -133,7 +133,7 @@ class NodeLinks:
         """Return the first of the nodes: as many as one address selects and opens."""
         keys = self._tree.key[np.asarray(indices, np.int64)]
         fitting = indices[: write_ids(keys.tolist())[1]]
-        holders = self._tree.holder[np.asarray(fitting, np.int64)]
+        holders = self._tree.parent[np.asarray(fitting, np.int64)]
         opened, first = np.unique(holders, return_index=True)
         beginnings = np.sort(first[opened >= 0])
         return fitting[: beginnings[MOST_OPENED]] if len(beginnings) > MOST_OPENED else fitting
@@ -143,9 +143,9 @@ class NodeLinks:
         tree = self._tree
         at = np.asarray(indices, np.int64)
         around: dict[str, None] = {}
-        for start in dict.fromkeys(tree.holder[at].tolist()):
+        for start in dict.fromkeys(tree.parent[at].tolist()):
             holder = start
             while holder >= 0:
                 around[open_id(int(tree.key[holder]))] = None
-                holder = int(tree.holder[holder])
+                holder = int(tree.parent[holder])
         return self._addresses.graph(self._file, tree.graph.graph_id, tree.key[at].tolist(), around)

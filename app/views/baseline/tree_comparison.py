@@ -106,7 +106,9 @@ class TreeComparison:
 
     def _compare(self, at: int) -> tuple[int, GraphComparison] | None:
         level = self.tree.levels[at]
-        outer = self._find(int(self.tree.level[level.holder]))
+        if level.parent < 0:
+            return None
+        outer = self._find(int(self.tree.level[level.parent]))
         if outer is None:
             return None
         before = [g for g in self._graphs.values() if g.parent_graph_id == outer[0]]

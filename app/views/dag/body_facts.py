@@ -91,7 +91,7 @@ def visible_holders(levels: Sequence[OpenLevel]) -> Iterator[Holder]:
     tree, inner = levels[0].level.tree, levels[0].level.inner
     number = {level.level.at: at for at, level in enumerate(levels)}
     for level in levels:
-        for node in tree.holders_in(level.level.at):
+        for node in tree.parents_in(level.level.at):
             item = level.item_that_is(node - level.level.first)
             if item is None:
                 continue

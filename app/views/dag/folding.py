@@ -60,7 +60,7 @@ def _contents(level: TimedLevel) -> IntArray:
     """Return a number one a node, equal where nodes hold equal bodies or none (int64)."""
     known: dict[object, int] = {}
     found = np.full(len(level.nodes), -1, np.int64)
-    for node in level.holders:
+    for node in level.parents:
         content = _content(level.tree, level.first + node)
         found[node] = known.setdefault(content, len(known))
     return found
@@ -74,7 +74,7 @@ def _content(tree: GraphTree, node: int) -> tuple[object, ...]:
         # Of unknown edges nothing says that they are equal.
         known = graph.topology_id is not None
         same = ("topology", graph.topology_id) if known else ("graph", graph.graph_id)
-        found.append((same, *(_content(tree, n) for n in tree.holders_in(at))))
+        found.append((same, *(_content(tree, n) for n in tree.parents_in(at))))
     return tuple(found)
 
 

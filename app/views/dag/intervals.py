@@ -64,36 +64,26 @@ def launch_intervals(
     recording: Recording, tree: GraphTree, launch_id: int, keep: Keep = build_anew
 ) -> LaunchIntervals:
     """Return when the nodes of a tree ran in a launch of the recording."""
-    spans = read_launch_spans(recording, launch_id, keep)
-    owner = tree.owners(spans.node_id)
-    mine = _in_order(owner, spans.start_ns)
-    node = owner[mine]
-    start = spans.start_ns[mine].astype(np.float64)
-    length = spans.duration_ns[mine].astype(np.float64)
+    spans = read_launch_spans(recording, tree, launch_id, keep)
+    # Recordings have spans by node and iteration: a million of them need not be sorted again.
+    if not is_ascending((spans.node, spans.start_ns)):
+        spans = spans.take(np.lexsort((spans.start_ns, spans.node)))
+    node = spans.node
+    start, length = spans.start_ns.astype(np.float64), spans.duration_ns.astype(np.float64)
     several = (np.bincount(node, minlength=len(tree.nodes)) > 1)[node]
     turns = Bars(node[several], start[several], (start + length)[several])
     nodes, ends, lengths = [node], [start], [length]
     # What is nested counts for all nodes around it.
-    around = tree.holder[node]
+    around = tree.parent[node]
     while (inner := around >= 0).any():
         start, length, around = start[inner], length[inner], around[inner]
         nodes.append(around)
         ends.append(start)
         lengths.append(length)
-        around = tree.holder[around]
+        around = tree.parent[around]
     begin, took = np.concatenate(ends), np.concatenate(lengths)
     found = _reach(np.concatenate(nodes), (begin, begin + took, took), len(tree.nodes))
     return LaunchIntervals(*found, turns)
-
-
-def _in_order(owner: IntArray, start_ns: IntArray) -> IntArray | slice:
-    """Return the rows that have an owner, by owner and start."""
-    # Recordings have spans by node and iteration: a million of them need not be sorted again.
-    if (owner >= 0).all() and is_ascending((owner, start_ns)):
-        return slice(None)
-    mine = np.flatnonzero(owner >= 0)
-    order: IntArray = mine[np.lexsort((start_ns[mine], owner[mine]))]
-    return order
 
 
 def _reach(

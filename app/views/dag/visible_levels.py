@@ -110,7 +110,7 @@ def open_levels(
     found = [OpenLevel(level, fold(level), 0, None)]
     end = len(found[0])
     for number, outer in enumerate(found):  # it grows meanwhile
-        for node in tree.holders_in(outer.level.at):
+        for node in tree.parents_in(outer.level.at):
             item = outer.item_that_is(node - outer.level.first) if node in wanted else None
             for at in tree.bodies(node) if item is not None else ():
                 level = read(at)
@@ -295,11 +295,11 @@ def hidden_nodes(tree: GraphTree, visible: Collection[int], item: IntArray) -> I
     visible
         The levels that are.
     item
-        int64, one a node: its item, -1: none. Nodes in closed bodies get that of their holder.
+        int64, one a node: its item, -1: none. Nodes in closed bodies get that of their parent node.
     """
     hidden = [np.zeros(0, np.int64)]
     for at, inner in enumerate(tree.levels):
-        if at not in visible and inner.holder >= 0 and item[inner.holder] >= 0:
-            item[inner.first : inner.end] = item[inner.holder]
+        if at not in visible and inner.parent >= 0 and item[inner.parent] >= 0:
+            item[inner.first : inner.end] = item[inner.parent]
             hidden.append(np.arange(inner.first, inner.end))
     return np.concatenate(hidden)

@@ -55,7 +55,7 @@ def table_payload(view: GraphView, against: TreeComparison | None = None) -> byt
         "p95_ns": _nulls(times.p95_ns),
         # In a launch: all turns of a loop; of a node that holds bodies all that is inside.
         "launch_ns": _nulls(view.inner.typical_ns),
-        "holder": [keys[at] if at >= 0 else None for at in tree.holder.tolist()],
+        "holder": [keys[at] if at >= 0 else None for at in tree.parent.tolist()],
         "share": _nulls(times.share),
         "grid": _dimensions(nodes, "grid"),
         "block": _dimensions(nodes, "block"),

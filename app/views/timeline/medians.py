@@ -10,7 +10,7 @@ import numpy as np
 from gviz.app.views.timeline.idle_time import idle_time
 from gviz.app.views.timeline.timeline_side import lane_arrays, timed_launches
 from gviz.app.views.wire import Arrays, Strings
-from gviz.model import GraphLevel, GraphTree
+from gviz.model import GraphLevel, GraphTree, read_spans_in_parts
 from gviz.recording import rows
 from gviz.stats import MedianLaunch, join_medians, median_launch
 
@@ -30,13 +30,11 @@ def median_side(
     if not launches:
         return None, {}
     found = _median_of_all(recording, tree, launches)
-    node = tree.owners(found.node_id)
-    keep = np.flatnonzero(node >= 0)
-    start, duration = found.start_ns[keep], found.duration_ns[keep]
-    lanes, arrays = lane_arrays(level, node[keep], start, duration, strings)
+    start, duration = found.start_ns, found.duration_ns
+    lanes, arrays = lane_arrays(level, found.node_id, start, duration, strings)
     arrays |= {
-        "graph_iteration": found.iteration[keep].astype(np.uint32),
-        "graph_count": found.count[keep].astype(np.uint32),
+        "graph_iteration": found.iteration.astype(np.uint32),
+        "graph_count": found.count.astype(np.uint32),
     }
     header = {
         "mode": "median",
@@ -45,7 +43,7 @@ def median_side(
         "call_ns": None,
         "queued_ns": 0,
         "lanes": lanes,
-        "count": len(keep),
+        "count": len(start),
         "total_ns": float((start + duration).max(initial=0.0)),
         "event_duration_ns": None,
     }
@@ -58,12 +56,9 @@ def _median_of_all(
 ) -> MedianLaunch:
     """Return the median launch of what belongs to a tree, some of its nodes at a time."""
     parts = 1 + sum(x.span_count for x in launches) // _SPANS_AT_ONCE
-    found = []
-    for ids in np.array_split(tree.exec_node_ids, parts):
-        if len(ids):
-            some = range(int(ids[0]), int(ids[-1]) + 1)
-            spans = recording.fetch_graph_spans(tree.outermost.graph_id, some)
-            found.append(
-                median_launch(spans.node_id, spans.iteration, spans.start_ns, spans.duration_ns)
-            )
-    return join_medians(found)
+    return join_medians(
+        [
+            median_launch(spans.node, spans.iteration, spans.start_ns, spans.duration_ns)
+            for spans in read_spans_in_parts(recording, tree, parts)
+        ]
+    )

@@ -14,8 +14,7 @@ from gviz.app.components import Order
 from gviz.app.views.timeline.idle_time import idle_time
 from gviz.app.views.timeline.timeline_side import timed_launches
 from gviz.app.views.wire import Arrays, Strings, node_types
-from gviz.dag import pack_lanes
-from gviz.model import GraphLevel, GraphTree, Keep
+from gviz.model import GraphLevel, GraphTree, Keep, TreeSpans, by_start, read_launch_spans
 from gviz.recording import narrow, rows
 from gviz.stats import FloatArray, IntArray
 
@@ -204,33 +203,14 @@ def _typical(launches: Sequence[rows.Launch]) -> rows.Launch:
     return by_length[len(by_length) // 2]
 
 
-class _Spans(NamedTuple):
-    """Spans of a launch that belong to a tree, by start (int64)."""
-
-    start_ns: IntArray
-    duration_ns: IntArray
-    node: IntArray
-    iteration: IntArray
-    stream: IntArray
-
-    @property
-    def end_ns(self) -> IntArray:
-        return self.start_ns + self.duration_ns
+def _read_spans(recording: Recording, tree: GraphTree, launch: rows.Launch) -> TreeSpans:
+    return by_start(read_launch_spans(recording, tree, launch.launch_id))
 
 
-def _read_spans(recording: Recording, tree: GraphTree, launch: rows.Launch) -> _Spans:
-    found = recording.fetch_spans(launch.launch_id)
-    node = tree.owners(found.node_id)
-    mine = np.flatnonzero(node >= 0)
-    order = mine[np.argsort(found.start_ns[mine], kind="stable")]
-    columns = (found.start_ns, found.duration_ns, node, found.iteration, found.stream_id)
-    return _Spans(*(column[order] for column in columns))
-
-
-def _packed(level: GraphLevel, spans: _Spans) -> IntArray:
-    tree = level.tree
-    start, end = spans.start_ns.astype(np.float64), spans.end_ns.astype(np.float64)
-    return pack_lanes(start, end, level.chain[tree.top[spans.node]], tree.holder[spans.node] >= 0)
+def _packed(level: GraphLevel, spans: TreeSpans) -> IntArray:
+    return level.lanes(
+        spans.node, spans.start_ns.astype(np.float64), spans.end_ns.astype(np.float64)
+    )
 
 
 def _usual_lanes(recording: Recording, level: GraphLevel, typical: rows.Launch) -> SmallArray:
@@ -255,12 +235,12 @@ def _read_row(
         node=narrow(spans.node),
         lane=narrow(lane),
         iteration=narrow(spans.iteration),
-        stream=narrow(spans.stream),
+        stream=narrow(spans.stream_id),
         idle=idle_time("graph", spans.start_ns, spans.end_ns)[0],
     )
 
 
-def _overlap(spans: _Spans, lane: IntArray) -> bool:
+def _overlap(spans: TreeSpans, lane: IntArray) -> bool:
     """Return whether two spans of a lane overlap."""
     order = np.lexsort((spans.start_ns, lane))
     start, end, of_lane = spans.start_ns[order], spans.end_ns[order], lane[order]

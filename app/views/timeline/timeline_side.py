@@ -12,8 +12,15 @@ from gviz.app.views.timeline.host_calls import call_arrays
 from gviz.app.views.timeline.host_ranges import called_in
 from gviz.app.views.timeline.idle_time import idle_time
 from gviz.app.views.wire import Arrays, Strings, node_types
-from gviz.dag import pack_lanes
-from gviz.model import GraphLevel, GraphTree, Keep, build_anew, read_launch_spans, waited_until
+from gviz.model import (
+    GraphLevel,
+    GraphTree,
+    Keep,
+    build_anew,
+    by_start,
+    read_launch_spans,
+    waited_until,
+)
 from gviz.recording import Columns, rows
 from gviz.stats import FloatArray
 
@@ -85,21 +92,18 @@ def graph_side(
     if launch is None:
         return None, {}
     side = graph_zero(recording, launch)
-    spans = read_launch_spans(recording, launch.launch_id, keep)
-    node = level.tree.owners(spans.node_id)
-    mine = np.flatnonzero(node >= 0)
-    mine = mine[np.argsort(spans.start_ns[mine], kind="stable")]
-    start = (spans.start_ns[mine] + (launch.gpu_start_ns or 0) - side.zero_ns).astype(np.float64)
-    duration = spans.duration_ns[mine]
-    lanes, arrays = lane_arrays(level, node[mine], start, duration, strings)
+    spans = by_start(read_launch_spans(recording, level.tree, launch.launch_id, keep))
+    start = (spans.start_ns + (launch.gpu_start_ns or 0) - side.zero_ns).astype(np.float64)
+    duration = spans.duration_ns
+    lanes, arrays = lane_arrays(level, spans.node, start, duration, strings)
     arrays |= {
-        "graph_stream": spans.stream_id[mine].astype(np.int32),
-        "graph_iteration": spans.iteration[mine].astype(np.uint32),
+        "graph_stream": spans.stream_id.astype(np.int32),
+        "graph_iteration": spans.iteration.astype(np.uint32),
     }
     total = float((start + duration).max(initial=0.0))
     idle, gaps = idle_time("graph", start, start + duration)
     calls = call_arrays(recording, launch, side.zero_ns, total, strings)
-    return side.to_header(lanes, len(mine), total) | idle, arrays | gaps | calls
+    return side.to_header(lanes, len(spans), total) | idle, arrays | gaps | calls
 
 
 def choose_launch(
@@ -130,7 +134,7 @@ def lane_arrays(
     those of the spans.
     """
     tree = level.tree
-    lane = pack_lanes(start, start + duration, level.chain[tree.top[node]], tree.holder[node] >= 0)
+    lane = level.lanes(node, start, start + duration)
     names = strings.codes(tree.nodes.texts("name")).astype(np.uint32)
     arrays: Arrays = {
         "graph_node_id": tree.key[node].astype(np.uint32),

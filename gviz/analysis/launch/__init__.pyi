@@ -25,5 +25,6 @@ from gviz.analysis.launch.passes import measure_pass as measure_pass
 from gviz.analysis.launch.unrolled import Unrolled as Unrolled
 from gviz.analysis.launch.unrolled import Unroller as Unroller
 from gviz.analysis.launch.waits import WaitGroup as WaitGroup
+from gviz.analysis.launch.waits import filled_shares as filled_shares
 from gviz.analysis.launch.waits import find_waits as find_waits
 from gviz.analysis.launch.waits import group_waits as group_waits

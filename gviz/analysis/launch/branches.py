@@ -11,7 +11,7 @@ import numpy as np
 from gviz.analysis.launch.constraints import LaunchModel
 from gviz.analysis.launch.gaps import UsualGaps
 from gviz.dag import Reachability
-from gviz.model import ExecutedGraph
+from gviz.model import GraphTree
 from gviz.stats import BoolArray, IntArray
 
 #: Branches of more work than this are worth a fork whatever it costs: forks cost a few us.
@@ -181,7 +181,7 @@ def _gain(model: LaunchModel, branches: list[IntArray], same_ns: float, before_n
     return before_ns - (model.length_ns(gap_ns=gap, duration_ns=duration) + serial)
 
 
-def barriers(graph: ExecutedGraph, model: LaunchModel) -> Barriers | None:
+def barriers(graph: GraphTree, model: LaunchModel) -> Barriers | None:
     """Return where branches wait for each other before they go on; None: nowhere.
 
     A barrier is two or more nodes that depend on the same two or more nodes, directly or through
@@ -242,10 +242,8 @@ def _meetings(model: LaunchModel) -> list[_Meeting]:
     return found
 
 
-def _lanes(graph: ExecutedGraph, model: LaunchModel) -> IntArray:
+def _lanes(graph: GraphTree, model: LaunchModel) -> IntArray:
     """Return what tells which branch a vertex goes on with: capture stream, else queue."""
-    streams = np.array(
-        [-1 if n.capture_stream_id is None else n.capture_stream_id for n in graph.nodes], np.int64
-    )
+    streams = graph.nodes.integers("capture_stream_id", -1)
     held = model.held
     return streams[held.unrolled.node] if (streams >= 0).all() else held.queue

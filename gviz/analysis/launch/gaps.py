@@ -8,7 +8,7 @@ import numpy as np
 
 from gviz.analysis.launch.holds import NOTHING, HeldLaunch, Hold
 from gviz.cuda import NodeType
-from gviz.model import ExecutedGraph, TimeArray
+from gviz.model import GraphTree, TimeArray
 from gviz.stats import BoolArray
 
 
@@ -39,7 +39,7 @@ class UsualGaps:
         return second if first is None else first
 
 
-def usual_gaps(graph: ExecutedGraph, held: HeldLaunch) -> UsualGaps:
+def usual_gaps(graph: GraphTree, held: HeldLaunch) -> UsualGaps:
     """Return the usual gaps of a launch."""
     is_kernel = (graph.types == NodeType.KERNEL)[held.unrolled.node]
     before = held.dependency

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gviz.cuda import NodeType
-from gviz.model import Access, GivenArguments, MemoryOperations, NodeRow, find_uses
+from gviz.model import Access, GivenArguments, MemoryOperations, TreeNodes, find_uses
 from gviz.recording import Blobs, rows
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: Of larger graphs the arguments are not read: they may be kilobytes a node.
 MOST_NODES = 20_000
+#: Stands for an address that is not recorded.
+_NO_ADDRESS = np.iinfo(np.int64).min
 #: What is known of a use, and not only looks like one.
 _KNOWN = (Access.GIVEN, Access.READ, Access.WRITTEN)
 
@@ -47,16 +49,15 @@ class NodeMemory:
     arguments: tuple[bytes, ...]
 
 
-def read_node_memory(
-    recording: Recording, graph: rows.Graph, nodes: Sequence[NodeRow]
-) -> NodeMemory:
+def read_node_memory(recording: Recording, graph: rows.Graph, nodes: TreeNodes) -> NodeMemory:
     """Return the memory of the nodes of a graph's outermost level."""
     columns = ("node_id", "position", "value", "allocation_address", "allocation_bytes")
     found = recording.fetch_columns(rows.Argument, columns, {"graph_id": graph.graph_id}, "node_id")
-    place = {n.node_id: i for i, n in enumerate(nodes)}
+    place = {node_id: i for i, node_id in enumerate(nodes.integers("node_id").tolist())}
+    names = nodes.listed("name")
     slots: dict[tuple[str, int], int] = {}
     given = [
-        (place[n], slots.setdefault((nodes[place[n]].name, position), len(slots)), *rest)
+        (place[n], slots.setdefault((names[place[n]], position), len(slots)), *rest)
         for n, position, *rest in found
         if n in place
     ]
@@ -78,7 +79,7 @@ def read_node_memory(
     return NodeMemory(
         addresses=tuple(map(frozenset, addresses)),
         allocations=tuple(map(frozenset, allocations)),
-        known=frozenset(i for i, n in enumerate(nodes) if _is_known(n, addresses[i])),
+        known=frozenset(_known_nodes(nodes, addresses)),
         arguments=tuple(b"".join(v) for v in values),
     )
 
@@ -93,32 +94,33 @@ def _arguments(given: Sequence[tuple[Any, ...]]) -> GivenArguments:
     )
 
 
-def _operations(nodes: Sequence[NodeRow]) -> MemoryOperations:
+def _operations(nodes: TreeNodes) -> MemoryOperations:
     """Return what copies and memsets do."""
-    found = [
-        (i, access, address, -1 if n.bytes is None else n.bytes)
-        for i, n in enumerate(nodes)
-        if n.type in (NodeType.MEMCPY, NodeType.MEMSET)
-        for access, address in (
-            (Access.READ, n.source_address),
-            (Access.WRITTEN, n.destination_address),
-        )
-        if address is not None
-    ]
+    sizes = nodes.integers("bytes", -1)
+    writing = np.isin(nodes.integers("type"), (NodeType.MEMCPY, NodeType.MEMSET))
+    node, access, address = [], [], []
+    for column, kind in (("source_address", Access.READ), ("destination_address", Access.WRITTEN)):
+        given = nodes.integers(column, _NO_ADDRESS)
+        at = np.flatnonzero(writing & (given != _NO_ADDRESS))
+        node.append(at)
+        access.append(np.full(len(at), kind, np.uint8))
+        address.append(given[at])
+    of = np.concatenate(node)
+    order = np.argsort(of, kind="stable")
     return MemoryOperations(
-        node=np.array([f[0] for f in found], np.int64),
-        access=np.array([f[1] for f in found], np.uint8),
-        address=np.array([f[2] for f in found], np.uint64),
-        bytes=np.array([f[3] for f in found], np.int64),
+        node=of[order],
+        access=np.concatenate(access)[order],
+        address=np.concatenate(address)[order].astype(np.uint64),
+        bytes=sizes[of[order]],
     )
 
 
-def _is_known(node: NodeRow, addresses: set[int]) -> bool:
-    if node.type == NodeType.KERNEL:
-        return bool(addresses)
-    if node.type == NodeType.MEMSET:
-        return node.destination_address in addresses
-    if node.type == NodeType.MEMCPY:
-        # A side in host memory lies in no allocation of the device; one side at least must.
-        return bool(addresses)
-    return False
+def _known_nodes(nodes: TreeNodes, addresses: Sequence[set[int]]) -> Iterator[int]:
+    """Yield the nodes of which all memory is known."""
+    columns = (nodes.integers("type").tolist(), nodes.listed("destination_address"), addresses)
+    for node, (kind, destination, given) in enumerate(zip(*columns, strict=True)):
+        # Of a copy a side in host memory lies in no allocation of the device; one side must.
+        if (kind in (NodeType.KERNEL, NodeType.MEMCPY) and given) or (
+            kind == NodeType.MEMSET and destination in given
+        ):
+            yield node

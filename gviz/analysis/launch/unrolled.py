@@ -7,13 +7,14 @@ execution are those of a plain DAG.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from gviz.cuda import EdgeType
 from gviz.dag import rank_rows
-from gviz.model import ExecutedGraph, LaunchSpans, Level, TimeArray
+from gviz.model import EdgeIndices, GraphTree, LaunchSpans, TimeArray, TreeEdges, TreeLevel
 from gviz.stats import BoolArray, IntArray
 
 
@@ -21,14 +22,14 @@ from gviz.stats import BoolArray, IntArray
 class Unrolled:
     """Executions as vertices; arrays of one length a vertex, then an edge.
 
-    A node that holds bodies is two vertices: its own, where the bodies may begin, and a mark
+    A node with bodies is two vertices: its own, where the bodies may begin, and a mark
     after their end; every execution of a body lies between two marks as well. Marks take no
     time.
 
     Attributes
     ----------
     node
-        int64, one a vertex: the node; of a mark: the node that holds the body.
+        int64, one a vertex: the node; of a mark: the node with bodies.
     is_mark
         bool, one a vertex.
     iteration
@@ -56,7 +57,7 @@ class Unrolled:
     def __len__(self) -> int:
         return len(self.node)
 
-    def vertex_of(self, graph: ExecutedGraph, node: IntArray, iteration: IntArray) -> IntArray:
+    def vertex_of(self, graph: GraphTree, node: IntArray, iteration: IntArray) -> IntArray:
         """Return the vertices of executions of nodes."""
         level = graph.level[node]
         count = np.array([x.count for x in graph.levels], np.int64)[level]
@@ -73,52 +74,55 @@ class Unroller:
         From :meth:`unroll`, if the edges form a cycle.
     """
 
-    def __init__(self, graph: ExecutedGraph) -> None:
+    def __init__(self, graph: GraphTree, edges: TreeEdges) -> None:
         self._graph = graph
+        self._edges = edges
         self._fixed: Unrolled | None = None
 
     def unroll(self, spans: LaunchSpans) -> Unrolled:
         """Return the executions of one launch."""
         # A node that ran twice where nothing repeats is a damaged record: no other launch's shape.
         if any(level.repeats for level in self._graph.levels) or spans.iteration.any():
-            return _build(self._graph, spans)
+            return _build(self._graph, self._edges, spans)
         if self._fixed is None:
-            self._fixed = _build(self._graph, spans)
+            self._fixed = _build(self._graph, self._edges, spans)
         return self._fixed
 
 
-def _build(graph: ExecutedGraph, spans: LaunchSpans) -> Unrolled:
-    turns = _Turns(graph, spans)
+def _build(graph: GraphTree, edges: TreeEdges, spans: LaunchSpans) -> Unrolled:
+    of_level = [edges.of(level) for level in graph.levels]
+    turns = _Turns(graph, of_level, spans)
     counts = np.array([level.count for level in graph.levels], np.int64)
     sizes = counts * turns.executions
     first = np.cumsum(sizes) - sizes
-    builder = _Builder(graph, turns, first, int(sizes.sum()))
+    builder = _Builder(graph, of_level, turns, first, int(sizes.sum()))
     for number in range(len(graph.levels)):
         builder.add_level_edges(number)
-    for holder, bodies in turns.bodies.items():
-        builder.add_bodies(holder, bodies)
+    for parent, bodies in turns.bodies.items():
+        builder.add_bodies(parent, bodies)
     return builder.build()
 
 
 class _Turns:
     """Runs of each level, and the execution of the level around it that each is in."""
 
-    def __init__(self, graph: ExecutedGraph, spans: LaunchSpans) -> None:
+    def __init__(self, graph: GraphTree, edges: Sequence[EdgeIndices], spans: LaunchSpans) -> None:
         self._graph = graph
+        self._edges = edges
         level = graph.level[spans.node]
         ran = np.zeros(len(graph.levels), np.int64)
         np.maximum.at(ran, level, spans.iteration + 1)
         self.bodies: dict[int, list[int]] = {}
         for number, body in enumerate(graph.levels):
-            if body.holder >= 0:
-                self.bodies.setdefault(body.holder, []).append(number)
+            if body.parent >= 0:
+                self.bodies.setdefault(body.parent, []).append(number)
         # A body runs if something in it ran; a child graph always does.
         for number in reversed(range(len(graph.levels))):
             body = graph.levels[number]
             if not body.repeats:
                 ran[number] = max(ran[number], 1)
-            if body.holder >= 0 and ran[number]:
-                around = int(graph.level[body.holder])
+            if body.parent >= 0 and ran[number]:
+                around = int(graph.level[body.parent])
                 ran[around] = max(ran[around], 1)
         self.executions = ran
         self.begin = [self._firsts(spans, level, n, np.inf) for n in range(len(ran))]
@@ -133,27 +137,27 @@ class _Turns:
         return found
 
     def around(self, number: int) -> IntArray:
-        """Return, for each execution of a body, the execution of the level that holds it."""
+        """Return, for each execution of a body, the execution of the level around it."""
         body = self._graph.levels[number]
-        parent = int(self._graph.level[body.holder])
+        parent = int(self._graph.level[body.parent])
         count = int(self.executions[number])
         if self.executions[parent] == count and not body.repeats:
             return np.arange(count)
         if self.executions[parent] <= 1 or not np.isfinite(self.begin[parent]).any():
             return np.zeros(count, np.int64)
-        # The executions of the outer level that have begun by then. The holder may itself be
+        # The executions of the outer level that have begun by then. The parent node may itself be
         # the first thing in its level: then the outer execution's first span comes after it.
         begun = np.searchsorted(self.begin[parent], self.begin[number], side="right")
         late = 0 if self._is_first(body, self._graph.levels[parent]) else 1
         last = int(self.executions[parent]) - 1
         return np.clip(begun - late, 0, last).astype(np.int64)
 
-    def _is_first(self, body: Level, parent: Level) -> bool:
-        """Return whether no timed node of the level comes before the holder."""
-        tail, head, _ = self._graph.edges_of(parent)
-        seen, stack = {body.holder - parent.first}, [body.holder - parent.first]
+    def _is_first(self, body: TreeLevel, parent: TreeLevel) -> bool:
+        """Return whether no timed node of the level comes before the parent node."""
+        edges = self._edges[parent.at]
+        seen, stack = {body.parent - parent.first}, [body.parent - parent.first]
         while stack:
-            for before in tail[head == stack.pop()].tolist():
+            for before in edges.source[edges.target == stack.pop()].tolist():
                 if self._graph.nodes[parent.first + before].not_timed_reason is None:
                     return False
                 if before not in seen:
@@ -165,8 +169,16 @@ class _Turns:
 class _Builder:
     """Collects vertices and edges of an unrolled launch."""
 
-    def __init__(self, graph: ExecutedGraph, turns: _Turns, first: IntArray, vertices: int) -> None:
-        self._graph, self._turns, self._first = graph, turns, first
+    def __init__(
+        self,
+        graph: GraphTree,
+        edges: Sequence[EdgeIndices],
+        turns: _Turns,
+        first: IntArray,
+        vertices: int,
+    ) -> None:
+        self._graph, self._level_edges = graph, edges
+        self._turns, self._first = turns, first
         self._node = [
             np.tile(np.arange(x.first, x.first + x.count), int(n))
             for x, n in zip(graph.levels, turns.executions, strict=True)
@@ -178,24 +190,26 @@ class _Builder:
         self._kind: list[BoolArray] = []
         #: Whether an edge waits for the end of its tail's bodies, and not for the tail itself.
         self._waits: list[BoolArray] = []
-        #: The mark after the end of each vertex that holds bodies, else the vertex itself.
+        #: The mark after the end of each vertex with bodies, else the vertex itself.
         self._after = np.arange(vertices)
 
     def add_level_edges(self, number: int) -> None:
         """Add the edges of a level, once for each of its executions."""
-        level = self._graph.levels[number]
-        tail, head, kind = self._graph.edges_of(level)
+        level, edges = self._graph.levels[number], self._level_edges[number]
         step = self._first[number] + level.count * np.arange(self._turns.executions[number])
-        programmatic = np.tile(kind == EdgeType.PROGRAMMATIC, len(step))
-        self._edges((step[:, None] + tail).ravel(), (step[:, None] + head).ravel(), programmatic)
+        self._edges(
+            (step[:, None] + edges.source).ravel(),
+            (step[:, None] + edges.target).ravel(),
+            np.tile(edges.type == EdgeType.PROGRAMMATIC, len(step)),
+        )
 
-    def add_bodies(self, holder: int, bodies: list[int]) -> None:
+    def add_bodies(self, parent: int, bodies: list[int]) -> None:
         """Add the executions of a node's bodies, one after the other, and the marks around."""
-        around = int(self._graph.level[holder])
+        around = int(self._graph.level[parent])
         level = self._graph.levels[around]
-        vertex = self._first[around] + holder - level.first
+        vertex = self._first[around] + parent - level.first
         vertices = vertex + level.count * np.arange(self._turns.executions[around])
-        ends = {int(v): self._mark(holder) for v in vertices}
+        ends = {int(v): self._mark(parent) for v in vertices}
         last = {int(v): int(v) for v in vertices}
         turns = [
             (float(begin), number, turn, int(vertices[outer]))
@@ -206,7 +220,7 @@ class _Builder:
             if len(vertices)
         ]
         for _, number, turn, outer_vertex in sorted(turns):
-            begin, end = self._mark(holder), self._mark(holder)
+            begin, end = self._mark(parent), self._mark(parent)
             self._begin(last[outer_vertex], begin)
             self._add_turn(number, turn, begin, end)
             last[outer_vertex] = end
@@ -215,18 +229,17 @@ class _Builder:
             self._after[v] = end
 
     def _add_turn(self, number: int, turn: int, begin: int, end: int) -> None:
-        level = self._graph.levels[number]
-        tail, head, _ = self._graph.edges_of(level)
+        level, edges = self._graph.levels[number], self._level_edges[number]
         base = int(self._first[number]) + turn * level.count
         here = np.arange(level.count)
-        roots = base + here[~np.isin(here, head)]
-        sinks = base + here[~np.isin(here, tail)]
+        roots = base + here[~np.isin(here, edges.target)]
+        sinks = base + here[~np.isin(here, edges.source)]
         self._begin(begin, end)
         self._edges(np.full(len(roots), begin), roots)
         self._edges(sinks, np.full(len(sinks), end))
 
-    def _mark(self, holder: int) -> int:
-        self._marks.append(holder)
+    def _mark(self, parent: int) -> int:
+        self._marks.append(parent)
         return self._vertices + len(self._marks) - 1
 
     def _edges(self, tail: IntArray, head: IntArray, programmatic: BoolArray | None = None) -> None:

@@ -19,8 +19,8 @@ from gviz.analysis.launch.gaps import UsualGaps
 from gviz.analysis.launch.holds import CLOCK_SKEW_NS, HeldLaunch, Hold
 from gviz.cuda import NodeType
 from gviz.dag import Reachability
-from gviz.model import ExecutedGraph, LaunchSpans
-from gviz.stats import IntArray, union
+from gviz.model import GraphTree, LaunchSpans, TreeNodes
+from gviz.stats import FloatArray, IntArray, union
 
 #: Waits are looked at from here on: half of the usual gap between dependent kernels, and above
 #: what clocks of two queues differ by as a rule (160 ns).
@@ -94,7 +94,7 @@ class WaitGroup:
 
 
 def find_waits(
-    graph: ExecutedGraph,
+    graph: GraphTree,
     held: HeldLaunch,
     reachability: Reachability,
     multiprocessors: int | None,
@@ -145,18 +145,14 @@ def _running_on(held: HeldLaunch, later: IntArray, vertex: int) -> IntArray:
 class _Judge:
     """Says whether a node waited for others, and why."""
 
-    def __init__(self, graph: ExecutedGraph, held: HeldLaunch, multiprocessors: int | None) -> None:
+    def __init__(self, graph: GraphTree, held: HeldLaunch, multiprocessors: int | None) -> None:
         self._held = held
         node = held.unrolled.node
-        rows = graph.nodes
-        room = multiprocessors or 0
-        filled = [_filled(r.block_count, r.max_blocks_per_multiprocessor, room) for r in rows]
-        none = np.iinfo(np.int64).max
-        priority = [none if r.priority is None else r.priority for r in rows]
-        copies = [(r.copy_kind or 0) if r.type == NodeType.MEMCPY else _NO_COPY for r in rows]
-        self._filled = np.minimum(np.array(filled, np.float64), 1.0)[node]
-        self._priority = np.array(priority, np.int64)[node]
-        self._copies = np.array(copies, np.int64)[node]
+        nodes = graph.nodes
+        copies = np.where(graph.types == NodeType.MEMCPY, nodes.integers("copy_kind", 0), _NO_COPY)
+        self._filled = np.minimum(filled_shares(nodes, multiprocessors, unknown=0.0), 1.0)[node]
+        self._priority = nodes.integers("priority", np.iinfo(np.int64).max)[node]
+        self._copies = copies[node]
 
     def judge(self, vertex: int, others: IntArray) -> Wait | None:
         """Return the wait of a node for those that it does not depend on; None: there was none."""
@@ -198,15 +194,21 @@ class _Judge:
         return Reason.LAUNCH_ORDER
 
 
-def _filled(blocks: int | None, most: int | None, multiprocessors: int) -> float:
-    """Return the share of all resident blocks that a kernel asks for; may be above 1."""
-    if not blocks or not most or not multiprocessors:
-        return 0.0
-    return blocks / (most * multiprocessors)
+def filled_shares(nodes: TreeNodes, multiprocessors: int | None, *, unknown: float) -> FloatArray:
+    """Return the share of all resident blocks that each kernel asks for; may be above 1 (float64).
+
+    ``unknown`` where its grid, the blocks that fit or the multiprocessors are not recorded.
+    """
+    blocks = nodes.block_counts()
+    room = nodes.numbers("max_blocks_per_multiprocessor") * (multiprocessors or 0)
+    known = (blocks > 0) & (room > 0)
+    shares = np.full(len(nodes), unknown)
+    np.divide(blocks, room, out=shares, where=known)
+    return shares
 
 
 def group_waits(
-    graph: ExecutedGraph,
+    graph: GraphTree,
     model: LaunchModel,
     waits: Iterable[Wait],
     usual: UsualGaps,
@@ -223,10 +225,10 @@ def group_waits(
     launches
         Every recorded launch, to see in which of them the pairs overlapped.
     """
-    names = [graph.nodes[n].name for n in model.held.unrolled.node.tolist()]
+    names, node = graph.nodes.listed("name"), model.held.unrolled.node
     by_key: dict[tuple[Reason, str, str], list[Wait]] = {}
     for wait in waits:
-        key = (wait.reason, names[wait.vertex], names[wait.blocker])
+        key = (wait.reason, names[node[wait.vertex]], names[node[wait.blocker]])
         by_key.setdefault(key, []).append(wait)
     longest = sorted(by_key.items(), key=lambda item: -sum(w.blocked_ns for w in item[1]))
     overlapping = _count_overlapping(model.held, [found for _, found in longest], launches)

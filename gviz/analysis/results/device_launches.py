@@ -12,8 +12,10 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+import numpy as np
+
 from gviz.cuda import CopyKind, NodeType, node_type_name
-from gviz.model import ExecutedGraph
+from gviz.model import GraphTree
 from gviz.stats import figure
 
 _ALLOWED = frozenset({NodeType.KERNEL, NodeType.MEMCPY, NodeType.MEMSET, NodeType.GRAPH})
@@ -33,7 +35,7 @@ class DeviceLaunch:
     unknown: tuple[str, ...] = figure("stated", "what the recording does not tell")
 
 
-def device_launch(graph: ExecutedGraph, flags: int | None) -> DeviceLaunch:
+def device_launch(graph: GraphTree, flags: int | None) -> DeviceLaunch:
     """Return whether a graph could be launched from the device.
 
     Parameters
@@ -41,7 +43,7 @@ def device_launch(graph: ExecutedGraph, flags: int | None) -> DeviceLaunch:
     flags
         Of its instantiation; None: not known.
     """
-    kinds = Counter(n.type for n in graph.nodes)
+    kinds = Counter(graph.types.tolist())
     broken = [
         f"{count:,} {node_type_name(kind)} node{'s' if count > 1 else ''}: only kernels, copies, "
         "memsets and child graphs are allowed"
@@ -50,16 +52,16 @@ def device_launch(graph: ExecutedGraph, flags: int | None) -> DeviceLaunch:
     ]
     if not any(kind in _WORK for kind in kinds):
         broken.append("it has no kernel, copy or memset")
-    devices = {n.device_id for n in graph.nodes if n.device_id is not None}
+    devices = {*graph.nodes.listed("device_id")} - {None}
     if len(devices) > 1:
         broken.append(f"its nodes are on {len(devices)} devices")
-    copies = [n.copy_kind for n in graph.nodes if n.type == NodeType.MEMCPY]
-    arrays = sum(kind in _ARRAYS for kind in copies)
+    copies = graph.nodes.integers("copy_kind", 0)[graph.types == NodeType.MEMCPY]
+    arrays = int(np.isin(copies, list(_ARRAYS)).sum())
     if arrays:
         broken.append(f"{arrays:,} of its copies read or write CUDA arrays")
     if (flags or 0) & _AUTO_FREE_ON_LAUNCH:
         broken.append("it is instantiated with AUTO_FREE_ON_LAUNCH, which excludes it")
     unknown = ["whether its kernels launch kernels"] if kinds[NodeType.KERNEL] else []
-    if any(kind in _HOST for kind in copies):
+    if np.isin(copies, list(_HOST)).any():
         unknown.append("whether the host memory it copies is pinned and mapped")
     return DeviceLaunch(not broken, tuple(broken), tuple(unknown))

@@ -19,8 +19,8 @@ import numpy as np
 from gviz.analysis.subject import GraphSubject, NodeRef
 from gviz.cuda import NodeType, node_type_name
 from gviz.layout import Fold, compare_repeats, find_repeats
-from gviz.model import ExecutedGraph, NodeRow, TimeArray, nested_ranges
-from gviz.stats import IntArray, NotComputed, figure
+from gviz.model import SHAPE, GraphTree, TimeArray, TreeLevel, distinct, nested_ranges
+from gviz.stats import FloatArray, IntArray, NotComputed, figure
 
 #: Rows of a table, at most; the others are counted and summed.
 _MOST_ROWS = 100
@@ -137,19 +137,19 @@ def dominance(subject: GraphSubject) -> Dominance | NotComputed:
     spans, graph = subject.spans, subject.graph
     duration = np.asarray(spans.end_ns - spans.start_ns, np.float64)
     path = _path_share(subject, duration)
-    nodes = [graph.nodes[n] for n in spans.node.tolist()]
+    names, kinds = graph.nodes.listed("name"), graph.types[spans.node].tolist()
     each = _Totals(duration, path)
-    by_range, by_nesting = _by_ranges(subject, nodes, each)
+    by_range, by_nesting = _by_ranges(subject, each)
     return Dominance(
         node_ns=float(duration.sum()),
-        by_name=each.by([(n.name,) for n in nodes]),
-        by_kind=each.by([(node_type_name(n.type),) for n in nodes]),
+        by_name=each.by([(names[n],) for n in spans.node.tolist()]),
+        by_kind=each.by([(node_type_name(kind),) for kind in kinds]),
         by_range=by_range,
         by_nesting=by_nesting,
         layers=NotComputed(subject.why_no_edges)
         if subject.why_no_edges
         else _layers(subject, duration),
-        fullness=_fullness(subject, nodes, duration),
+        fullness=_fullness(subject, duration),
     )
 
 
@@ -201,11 +201,12 @@ class _Totals:
 
 
 def _by_ranges(
-    subject: GraphSubject, nodes: Sequence[NodeRow], each: _Totals
+    subject: GraphSubject, each: _Totals
 ) -> tuple[TimeShares, TimeShares] | tuple[NotComputed, NotComputed]:
     """Return the tables by innermost range, and by ranges as they nest."""
     paths = subject.recording.fetch_nvtx_paths(subject.row.run_id)
-    ids = [n.nvtx_path_id if n.nvtx_path_id in paths else None for n in nodes]
+    of_node = subject.graph.nodes.listed("nvtx_path_id")
+    ids = [of_node[n] if of_node[n] in paths else None for n in subject.spans.node.tolist()]
     if all(i is None for i in ids):
         missing = NotComputed("no node was made inside an NVTX range that gviz saw")
         return missing, missing
@@ -216,23 +217,24 @@ def _by_ranges(
 
 def _layers(subject: GraphSubject, duration: TimeArray) -> tuple[LayerTime, ...]:
     graph = subject.graph
-    total = np.zeros(len(graph.nodes))
+    total = np.zeros(len(graph))
     np.add.at(total, subject.spans.node, duration)
-    timed = np.zeros(len(graph.nodes), bool)
+    timed = np.zeros(len(graph), bool)
     timed[subject.spans.node] = True
     total[~timed] = np.nan
     whole = float(duration.sum()) or 1.0
     found: list[LayerTime] = []
-    for index, level in enumerate(graph.levels):
-        for fold in _repeats(subject, index):
-            times = compare_repeats(fold, total[level.nodes])
+    labels = _labels(graph)
+    for level in graph.levels:
+        for fold in _repeats(subject, level, labels[level.part]):
+            times = compare_repeats(fold, total[level.part])
             if times.slowest is None:
                 continue
             block = level.first + fold.blocks
             spent = float(np.nansum(times.total_ns))
             found.append(
                 LayerTime(
-                    graph_id=level.graph_id,
+                    graph_id=level.graph.graph_id,
                     repeats=fold.repeats,
                     period=fold.period,
                     first=subject.ref(int(block[0, 0])),
@@ -248,52 +250,48 @@ def _layers(subject: GraphSubject, duration: TimeArray) -> tuple[LayerTime, ...]
     return tuple(sorted(found, key=lambda x: -x.total_ns)[:_MOST_ROWS])
 
 
-def _repeats(subject: GraphSubject, index: int) -> tuple[Fold, ...]:
-    graph = subject.graph
-    level = graph.levels[index]
-    tail, head, _ = graph.edges_of(level)
-    order = np.lexsort((np.arange(level.count), subject.level_rows[index]))
-    known: dict[object, int] = {}
-    labels = [known.setdefault(_work_of(n), len(known)) for n in graph.nodes[level.nodes]]
-    return find_repeats(tail, head, order, labels).folds
+def _repeats(subject: GraphSubject, level: TreeLevel, labels: IntArray) -> tuple[Fold, ...]:
+    edges = subject.edges.of(level)
+    order = np.lexsort((np.arange(level.count), subject.level_rows[level.at]))
+    return find_repeats(edges.source, edges.target, order, labels.tolist()).folds
 
 
-def _work_of(node: NodeRow) -> object:
-    """Return what equal nodes have alike: kind, name, launch shape, size."""
-    grid, block = (
-        (node.grid_x, node.grid_y, node.grid_z),
-        (node.block_x, node.block_y, node.block_z),
-    )
-    return (node.type, node.name, grid, block, node.bytes)
+def _labels(graph: GraphTree) -> IntArray:
+    """Return a number for each node, equal for nodes that do equal work (int64)."""
+    names = graph.nodes.texts("name").codes.astype(np.int64)
+    shape = (graph.nodes.integers(column, -1) for column in SHAPE)
+    return distinct((graph.types, names, *shape))[1]
 
 
-def _longest_name(graph: ExecutedGraph, blocks: IntArray, total_ns: TimeArray) -> str:
-    by_name: dict[str, float] = {}
-    for node in blocks.ravel().tolist():
-        time = 0.0 if np.isnan(total_ns[node]) else float(total_ns[node])
-        by_name[graph.nodes[node].name] = by_name.get(graph.nodes[node].name, 0.0) + time
-    return max(by_name, key=lambda name: by_name[name])
+def _longest_name(graph: GraphTree, blocks: IntArray, total_ns: TimeArray) -> str:
+    names = graph.nodes.texts("name")
+    nodes = blocks.ravel()
+    found, first, group = np.unique(names.codes[nodes], return_index=True, return_inverse=True)
+    total = np.bincount(group.reshape(-1), np.nan_to_num(total_ns[nodes]))
+    # Of equals the one that comes first.
+    return names.values[int(found[np.lexsort((first, -total))[0]])]
 
 
 # -- how full the GPU was ----------------------------------------------------------------
 
 
-def _fullness(
-    subject: GraphSubject, nodes: Sequence[NodeRow], duration: TimeArray
-) -> Fullness | NotComputed:
-    kernels = [(n, t) for n, t in zip(nodes, duration.tolist(), strict=True) if _is_kernel(n)]
-    spent = sum(t for _, t in kernels)
+def _fullness(subject: GraphSubject, duration: TimeArray) -> Fullness | NotComputed:
+    nodes, node = subject.graph.nodes, subject.spans.node
+    is_kernel = (subject.graph.types == NodeType.KERNEL)[node]
+    node, duration = node[is_kernel], duration[is_kernel]
+    spent = float(duration.sum())
+    at_once = nodes.numbers("max_blocks_per_multiprocessor") * _multiprocessors(subject)
+    blocks = nodes.block_counts()
+    known = ((blocks > 0) & (at_once > 0))[node]
+    node, duration = node[known], duration[known]
+    names = nodes.listed("name")
+    keys = zip(node.tolist(), blocks[node].tolist(), at_once[node].tolist(), strict=True)
     groups: dict[tuple[str, int, int], list[float]] = {}
-    occupied, occupied_ns = 0.0, 0.0
-    for node, time in kernels:
-        blocks, room = node.block_count, subject.multiprocessors(node.device_id)
-        fit = node.max_blocks_per_multiprocessor
-        if not blocks or not room or not fit:
-            continue
-        groups.setdefault((node.name, blocks, room * fit), []).append(time)
-        if node.occupancy_fraction is not None:
-            occupied += node.occupancy_fraction * time
-            occupied_ns += time
+    for (n, count, room), time in zip(keys, duration.tolist(), strict=True):
+        groups.setdefault((names[n], int(count), int(room)), []).append(time)
+    occupancy = nodes.numbers("occupancy_fraction")[node]
+    occupied = float(np.nansum(occupancy * duration))
+    occupied_ns = float(duration[~np.isnan(occupancy)].sum())
     if not groups:
         return NotComputed(
             "no kernel has a time, a launch shape and the blocks that fit on a multiprocessor"
@@ -303,18 +301,21 @@ def _fullness(
                     blocks / at_once / -(-blocks // at_once))
         for (name, blocks, at_once), times in groups.items()
     ]  # fmt: skip
-    known = sum(r.total_ns for r in rows)
+    whole = sum(r.total_ns for r in rows)
     empty = sorted(rows, key=lambda r: -r.total_ns * (1 - r.filled_fraction))
     return Fullness(
-        kernel_ns=known,
-        known_fraction=known / spent if spent else 1.0,
+        kernel_ns=whole,
+        known_fraction=whole / spent if spent else 1.0,
         occupancy_fraction=occupied / occupied_ns if occupied_ns else None,
-        filled_fraction=sum(r.filled_fraction * r.total_ns for r in rows) / known if known else 0.0,
+        filled_fraction=sum(r.filled_fraction * r.total_ns for r in rows) / whole if whole else 0.0,
         below_one_wave_ns=sum(r.total_ns for r in rows if r.waves < 1),
         tail_ns=sum(r.total_ns * (1 - r.filled_fraction) for r in rows if r.waves >= 1),
         kernels=tuple(empty[:_NAMED]),
     )
 
 
-def _is_kernel(node: NodeRow) -> bool:
-    return node.type == NodeType.KERNEL
+def _multiprocessors(subject: GraphSubject) -> FloatArray:
+    """Return how many multiprocessors the GPU of each node has (float64); NaN: not recorded."""
+    device = subject.graph.nodes.listed("device_id")
+    count = {d: subject.multiprocessors(d) for d in set(device)}
+    return np.array([count[d] for d in device], np.float64)

@@ -118,7 +118,7 @@ def expected_cost(subject: GraphSubject, costs: LaunchCosts | None) -> ExpectedC
         return NotComputed("there are no launch costs; 'gviz bench' measures them on this GPU")
     if subject.is_whole_only:
         return NotComputed(WHOLE_ONLY)
-    if not subject.graph.nodes:
+    if not len(subject.graph):
         return NotComputed("the graph has no nodes")
     lines = _Lines(subject, costs)
     calls = tuple(lines.calls())
@@ -138,7 +138,7 @@ class _Lines:
 
     def __init__(self, subject: GraphSubject, costs: LaunchCosts) -> None:
         self._subject, self._costs = subject, costs
-        self.count = len(subject.graph.nodes)
+        self.count = len(subject.graph)
         self.parallelism = _parallelism(subject)
         self.topology, self.width = _nearest_shape(self.parallelism or 1.0, costs)
 

@@ -12,7 +12,7 @@ from gviz.analysis.results.paths import structural_length_of
 from gviz.analysis.subject import GraphSubject, NodeRef
 from gviz.cuda import EdgeType
 from gviz.dag import Reachability, cover_by_chains, graph_width, most_at_once, rank_rows
-from gviz.model import NOT_WORKING, ExecutedGraph, Level
+from gviz.model import NOT_WORKING, GraphTree, TreeLevel
 from gviz.stats import BoolArray, NotComputed, figure, union
 
 #: Nodes, edges and pairs that a result names, at most.
@@ -202,19 +202,20 @@ def _small_branches(subject: GraphSubject) -> SmallBranchResult | None:
     )
 
 
-def level_shape(subject: GraphSubject, level: Level) -> LevelShape:
+def level_shape(subject: GraphSubject, level: TreeLevel) -> LevelShape:
     """Return what the edges of a level allow."""
     graph = subject.graph
-    tail, head, kind = graph.edges_of(level)
+    edges = subject.edges.of(level)
+    tail, head = edges.source, edges.target
     row = rank_rows(level.count, tail, head)
     width = graph_width(row, tail, head, _counted(graph, level))
-    full = kind != EdgeType.PROGRAMMATIC
+    full = edges.type != EdgeType.PROGRAMMATIC
     # Only full dependencies make another edge redundant: a programmatic one lets go earlier.
     reach = Reachability(rank_rows(level.count, tail[full], head[full]), tail[full], head[full])
     redundant = reach.redundant_edges() if reach.is_small_enough else None
     pairs = [] if redundant is None else np.flatnonzero(full)[redundant[:NAMED]].tolist()
     return LevelShape(
-        graph_id=level.graph_id,
+        graph_id=level.graph.graph_id,
         node_count=level.count,
         width=width.least,
         width_at_most=width.most,
@@ -228,16 +229,16 @@ def level_shape(subject: GraphSubject, level: Level) -> LevelShape:
     )
 
 
-def lane_count(subject: GraphSubject, level: Level) -> int:
+def lane_count(subject: GraphSubject, level: TreeLevel) -> int:
     """Return how many lanes show a level: the chains of a greedy cover."""
-    tail, head, _ = subject.graph.edges_of(level)
-    row = rank_rows(level.count, tail, head)
-    return int(cover_by_chains(row, tail, head).max(initial=-1)) + 1
+    edges = subject.edges.of(level)
+    row = rank_rows(level.count, edges.source, edges.target)
+    return int(cover_by_chains(row, edges.source, edges.target).max(initial=-1)) + 1
 
 
-def _counted(graph: ExecutedGraph, level: Level) -> BoolArray:
+def _counted(graph: GraphTree, level: TreeLevel) -> BoolArray:
     """Return which nodes of a level do something, themselves or in a body."""
-    return ~np.isin(graph.types[level.nodes], list(NOT_WORKING))
+    return ~np.isin(graph.types[level.part], list(NOT_WORKING))
 
 
 def overlap(subject: GraphSubject) -> Overlap:

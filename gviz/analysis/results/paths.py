@@ -100,7 +100,7 @@ def critical_path_result(subject: GraphSubject) -> CriticalPathResult | NotCompu
     timed = timed[np.lexsort((timed, held.start_ns[timed]))]
     slack = subject.model_path.slack_ns[timed] if observed else np.full(len(timed), np.nan)
     nodes = unrolled.node[timed]
-    levels = np.array([level.graph_id for level in subject.graph.levels], np.int64)
+    levels = np.array([level.graph.graph_id for level in subject.graph.levels], np.int64)
     return CriticalPathResult(
         launch_count=subject.median_count,
         structural_ns=structural.length_ns,
@@ -111,7 +111,7 @@ def critical_path_result(subject: GraphSubject) -> CriticalPathResult | NotCompu
         observed=tuple(_path_nodes(subject)) if observed else (),
         slack=SlackTable(
             graph_id=levels[subject.graph.level[nodes]],
-            node_id=np.array([subject.graph.nodes[n].node_id for n in nodes.tolist()], np.int64),
+            node_id=subject.graph.nodes.integers("node_id")[nodes],
             iteration=unrolled.iteration[timed],
             duration_ns=held.duration_ns[timed],
             structural_slack_ns=structural.slack_ns[timed],

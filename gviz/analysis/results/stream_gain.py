@@ -9,7 +9,7 @@ import numpy as np
 
 from gviz.analysis.launch import Pass, PassSpans, as_columns, measure_pass
 from gviz.analysis.subject import GraphSubject, NodeRef, TimedLaunch
-from gviz.model import ExecutedGraph, waited_until, with_the_one_before
+from gviz.model import GraphTree, waited_until, with_the_one_before
 from gviz.recording import rows
 from gviz.stats import (
     BoolArray,
@@ -188,7 +188,7 @@ class _StreamSide:
 
     def __init__(self, subject: GraphSubject, passes: list[rows.Launch]) -> None:
         self._subject = subject
-        timed = [n for n in subject.graph.nodes if n.not_timed_reason is None]
+        timed = int((subject.graph.nodes.texts("not_timed_reason").codes < 0).sum())
         self._operations = _fetch_operations(subject)
         known = [p for p in passes if self._called(p) is not None]
         later = [p for p in known if p.ordinal > 0] or known
@@ -197,7 +197,7 @@ class _StreamSide:
         ids = [set(self._operations.node[self._of(p)[0]].tolist()) for p in self.chosen]
         #: Node ids of the outermost level that every chosen pass has.
         self.common = set.intersection(*ids) if ids else set()
-        self.coverage = len(self.common) / len(timed) if timed else 0.0
+        self.coverage = len(self.common) / timed if timed else 0.0
         calls = [(p, c) for p in self.chosen if (c := self._called(p)) is not None]
         self.measured = [self._measure(p, c) for p, c in calls]
 
@@ -305,7 +305,7 @@ class _GraphSide:
     def only(self, common: set[int]) -> tuple[OneSided, ...]:
         """Return the nodes that the stream side does not have."""
         graph = self._subject.graph
-        total = np.zeros(len(graph.nodes))
+        total = np.zeros(len(graph))
         for launch in self._chosen:
             spans = launch.spans
             np.add.at(total, spans.node, (spans.end_ns - spans.start_ns).astype(np.float64))
@@ -319,9 +319,8 @@ class _GraphSide:
         )
 
 
-def _nodes_of(graph: ExecutedGraph, node_ids: set[int]) -> BoolArray:
+def _nodes_of(graph: GraphTree, node_ids: set[int]) -> BoolArray:
     """Return which nodes have one of these ids in the outermost level."""
-    found = np.zeros(len(graph.nodes), bool)
-    level = graph.levels[0]
-    found[level.nodes] = [n.node_id in node_ids for n in graph.nodes[level.nodes]]
+    found: BoolArray = np.isin(graph.nodes.integers("node_id"), list(node_ids))
+    found &= graph.level == 0
     return found

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gviz.analysis.launch import filled_shares
 from gviz.analysis.rules.rule import Evidence, Found, rule
 from gviz.analysis.rules.work_rules import is_elementwise
 from gviz.analysis.subject import GraphSubject
@@ -149,16 +150,17 @@ def priorities_lost(subject: GraphSubject) -> Iterator[Found]:
 def late_fork(subject: GraphSubject) -> Iterator[Found]:
     """Yield edges to another stream that no memory explains."""
     memory, level = subject.memory, subject.graph.levels[0]
-    streams = [n.capture_stream_id for n in subject.graph.nodes[level.nodes]]
+    streams = subject.graph.nodes[level.part].listed("capture_stream_id")
     if memory is None or None in streams or len(set(streams)) < 2:
         return
-    tail, head, kind = subject.graph.edges_of(level)
+    edges = subject.edges.of(level)
+    columns = [column.tolist() for column in (edges.source, edges.target, edges.type)]
     before: dict[int, list[int]] = {}
-    for a, b in zip(tail.tolist(), head.tolist(), strict=True):
+    for a, b, _ in zip(*columns, strict=True):
         before.setdefault(b, []).append(a)
     late = [
         (a, b)
-        for a, b, edge in zip(tail.tolist(), head.tolist(), kind.tolist(), strict=True)
+        for a, b, edge in zip(*columns, strict=True)
         if edge == EdgeType.DEFAULT
         and streams[a] != streams[b]
         and all(streams[x] == streams[b] for x in before[b] if x != a)
@@ -222,12 +224,11 @@ def _is_unexplained(subject: GraphSubject, first: int, second: int, before: list
 def single_stream_capture(subject: GraphSubject) -> Iterator[Found]:
     """Yield a captured chain whose nodes could run side by side."""
     level, memory = subject.graph.levels[0], subject.memory
-    rows = subject.graph.nodes[level.nodes]
-    streams = {n.capture_stream_id for n in rows}
+    streams = {*subject.graph.nodes[level.part].listed("capture_stream_id")}
     if memory is None or len(subject.graph.levels) > 1 or len(streams) != 1 or None in streams:
         return
-    tail, head, _ = subject.graph.edges_of(level)
-    row = rank_rows(level.count, tail, head)
+    edges = subject.edges.of(level)
+    row = rank_rows(level.count, edges.source, edges.target)
     if len(np.unique(row)) != level.count or subject.usual.count == 0:
         return  # not one chain
     order = np.argsort(row, kind="stable")
@@ -272,14 +273,14 @@ def _conflicts(subject: GraphSubject, order: IntArray) -> _Conflicts:
 
     A node of which nothing is known shares memory with all.
     """
-    memory, rows = subject.memory, subject.graph.nodes
+    memory, types = subject.memory, subject.graph.types.tolist()
     last: dict[int, int] = {}
     everyone = -1
     since: list[int] = []
     pairs: list[tuple[int, int]] = []
     for node in order.tolist():
         known = memory is not None and node in memory.known
-        if not known and rows[node].type not in NOT_WORKING:
+        if not known and types[node] not in NOT_WORKING:
             pairs += [(other, node) for other in since]
             everyone, since, last = node, [node], {}
             continue
@@ -294,12 +295,5 @@ def _conflicts(subject: GraphSubject, order: IntArray) -> _Conflicts:
 
 def _filled(subject: GraphSubject) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """Return the share of the GPU that each node takes while it runs; 1 where it is not known."""
-    room = subject.multiprocessors()
-    found = []
-    for row in subject.graph.nodes:
-        most = row.max_blocks_per_multiprocessor
-        if room and most and row.block_count:
-            found.append(min(1.0, row.block_count / (most * room)))
-        else:
-            found.append(1.0)
-    return np.array(found, np.float64)
+    shares = filled_shares(subject.graph.nodes, subject.multiprocessors(), unknown=1.0)
+    return np.minimum(shares, 1.0)

@@ -51,7 +51,7 @@ def _between_kernels(subject: GraphSubject, kind: NodeType, word: str) -> Iterat
     before = held.dependency
     chosen = held.timed & (kinds == kind) & (before >= 0) & (kinds[before] == NodeType.KERNEL)
     if kind == NodeType.MEMCPY:
-        copies = np.array([n.copy_kind in _ON_DEVICE for n in subject.graph.nodes], bool)
+        copies = np.isin(subject.graph.nodes.integers("copy_kind", 0), list(_ON_DEVICE))
         chosen &= copies[subject.unrolled.node]
     after = np.flatnonzero(held.timed & (kinds == NodeType.KERNEL) & (before >= 0) & chosen[before])
     between = np.unique(before[after])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,7 +15,6 @@ from gviz.analysis.rules.work_rules import without
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import CopyKind, NodeType
 from gviz.dag import Reachability, rank_rows
-from gviz.model import NodeRow
 from gviz.stats import IntArray
 
 #: Equal nodes that are compared with each other, of one kind.
@@ -23,11 +23,32 @@ _MOST_EQUAL = 200
 _NEAREST = 3
 
 
+class _Node(NamedTuple):
+    """Columns of a node that say what it does with memory."""
+
+    type: int
+    name: str
+    function_id: int | None
+    grid_x: int | None
+    grid_y: int | None
+    grid_z: int | None
+    block_x: int | None
+    block_y: int | None
+    block_z: int | None
+    shared_mem_bytes: int | None
+    copy_kind: int | None
+    bytes: int | None
+    source_address: int | None
+    destination_address: int | None
+    memset_value: int | None
+    memset_element_bytes: int | None
+
+
 @dataclass(frozen=True, slots=True)
 class _Level:
     """The outermost level: its nodes, what they are given, and who depends on whom."""
 
-    nodes: tuple[NodeRow, ...]
+    nodes: Sequence[_Node]
     memory: NodeMemory
     reach: Reachability
     #: First addresses of the allocations that any node is given, ascending.
@@ -73,18 +94,18 @@ def _level(subject: GraphSubject) -> _Level | None:
     memory, level = subject.memory, subject.graph.levels[0]
     if memory is None:
         return None
-    tail, head, _ = subject.graph.edges_of(level)
-    row = rank_rows(level.count, tail, head)
-    reach = Reachability(row, tail, head)
+    edges = subject.edges.of(level)
+    row = rank_rows(level.count, edges.source, edges.target)
+    reach = Reachability(row, edges.source, edges.target)
     if not reach.is_small_enough:
         return None
     starts = tuple(sorted(frozenset().union(*memory.allocations)))
-    nodes = subject.graph.nodes[level.nodes]
+    nodes = subject.graph.nodes[level.part].tuples(_Node)
     writers = tuple(n for n, node in enumerate(nodes) if _writes(node))
     return _Level(nodes, memory, reach, starts, row, writers)
 
 
-def _device_sides(row: NodeRow) -> list[int]:
+def _device_sides(row: _Node) -> list[int]:
     """Return the addresses of device memory that a copy or memset reads or writes."""
     sides = [row.destination_address, row.source_address]
     if row.copy_kind == CopyKind.HTOD:
@@ -136,7 +157,7 @@ def overwritten_fill(subject: GraphSubject) -> Iterator[Found]:
     )  # fmt: skip
 
 
-def _writes(row: NodeRow) -> bool:
+def _writes(row: _Node) -> bool:
     kind = row.type in (NodeType.MEMSET, NodeType.MEMCPY) and row.copy_kind != CopyKind.DTOH
     return kind and row.destination_address is not None and bool(row.bytes)
 
@@ -164,7 +185,7 @@ def _cover_of(level: _Level, fill: int) -> int | None:
     return None
 
 
-def _covers(row: NodeRow, begin: int, stop: int) -> bool:
+def _covers(row: _Node, begin: int, stop: int) -> bool:
     """Return whether a node writes all of [begin, stop) and reads nothing of it."""
     if not _writes(row):
         return False
@@ -211,7 +232,7 @@ def duplicate_node(subject: GraphSubject) -> Iterator[Found]:
     )  # fmt: skip
 
 
-def _identity(level: _Level, node: int, row: NodeRow) -> Hashable | None:
+def _identity(level: _Level, node: int, row: _Node) -> Hashable | None:
     """Return what makes a node do the same as another; None: it is not known."""
     if _writes(row):
         return (row.type, row.source_address, row.destination_address, row.bytes,

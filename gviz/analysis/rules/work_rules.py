@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from math import isnan
 
 import numpy as np
 
 from gviz.analysis.rules.rule import Evidence, Found, rule
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import CopyKind, NodeType
-from gviz.model import NodeRow
 from gviz.stats import IntArray
 
 #: What a kernel takes that does nothing (0.83 µs by CUPTI 13.0 on an H100, docs/limits.md).
@@ -65,10 +65,11 @@ def fusable_chain(subject: GraphSubject) -> Iterator[Found]:
     if subject.reachability is None:
         return
     model, usual = subject.model, subject.usual.of(crossing=False) or 0.0
+    kernels = _Kernels(subject)
     chains = [
         chain
         for members in subject.reachability.series.members()
-        for chain in _fusable(subject, members)
+        for chain in kernels.stretches(members)
     ]
     if not chains:
         return
@@ -95,48 +96,64 @@ def fusable_chain(subject: GraphSubject) -> Iterator[Found]:
     )  # fmt: skip
 
 
-def _fusable(subject: GraphSubject, members: IntArray) -> Iterator[IntArray]:
-    """Yield the stretches of a series, of two and more, that could be one kernel."""
-    held, nodes = subject.held, subject.graph.nodes
-    run: list[int] = []
-    for vertex in [*members.tolist(), -1]:
-        row = nodes[subject.unrolled.node[vertex]] if vertex >= 0 else None
-        if row is not None and held.timed[vertex] and _fits(subject, vertex, row, run):
-            run.append(vertex)
-            continue
-        yield from _enough(subject, run)
-        is_first = row is not None and held.timed[vertex] and _fits(subject, vertex, row, [])
-        run = [vertex] if is_first else []
+class _Kernels:
+    """The vertices of a launch as candidates for one kernel; lists by vertex.
 
+    Attributes
+    ----------
+    by_name
+        Whether its name says that it works element by element; None: it does not tell.
+    fits
+        Whether it is a kernel short enough.
+    threads
+        Of its grid; NaN: not recorded.
+    device
+        It runs on; None: not recorded.
+    """
 
-def _enough(subject: GraphSubject, run: list[int]) -> Iterator[IntArray]:
-    """Yield a stretch if it is long enough: two by name, three by size alone."""
-    rows = [subject.graph.nodes[subject.unrolled.node[v]] for v in run]
-    by_name = all(is_elementwise(r.name) for r in rows)
-    if len(run) >= (2 if by_name else 3):
-        yield np.array(run, np.int64)
+    def __init__(self, subject: GraphSubject) -> None:
+        node, nodes = subject.unrolled.node, subject.graph.nodes
+        names = nodes.texts("name")
+        verdicts = [is_elementwise(name) for name in names.values]
+        self.by_name = [verdicts[code] for code in names.codes[node].tolist()]
+        longest = np.array(
+            [-1.0 if is_it is False else _LONGEST_FUSED_NS if is_it else _TINY_NS
+             for is_it in self.by_name]
+        )  # fmt: skip
+        is_kernel = (subject.graph.types == NodeType.KERNEL)[node]
+        self.fits = (
+            subject.held.timed & is_kernel & (subject.held.duration_ns <= longest)
+        ).tolist()
+        size = (nodes.integers(f"block_{axis}", 0) for axis in "xyz")
+        x, y, z = (column.astype(np.float64) for column in size)
+        threads = nodes.block_counts() * np.where(x > 0, x, np.nan) * np.maximum(y, 1)
+        self.threads = (threads * np.maximum(z, 1))[node].tolist()
+        device = nodes.listed("device_id")
+        self.device = [device[n] for n in node.tolist()]
 
+    def stretches(self, members: IntArray) -> Iterator[IntArray]:
+        """Yield the stretches of a series that could be one kernel: two by name, three by size."""
+        run: list[int] = []
+        for vertex in members.tolist():
+            if run and not (self.fits[vertex] and self._continue(run[-1], vertex)):
+                yield from self._enough(run)
+                run = []
+            if self.fits[vertex]:
+                run.append(vertex)
+        yield from self._enough(run)
 
-def _fits(subject: GraphSubject, vertex: int, row: NodeRow, run: list[int]) -> bool:
-    if row.type != NodeType.KERNEL:
-        return False
-    duration = float(subject.held.duration_ns[vertex])
-    kind = is_elementwise(row.name)
-    if kind is False or duration > (_LONGEST_FUSED_NS if kind else _TINY_NS):
-        return False
-    if not run:
-        return True
-    before = subject.graph.nodes[subject.unrolled.node[run[-1]]]
-    if before.device_id != row.device_id:
-        return False
-    # Where the name says nothing, the same number of threads speaks for the same elements.
-    return (kind and bool(is_elementwise(before.name))) or _threads(row) == _threads(before)
+    def _continue(self, before: int, vertex: int) -> bool:
+        if self.device[before] != self.device[vertex]:
+            return False
+        # Where the name says nothing, the same number of threads speaks for the same elements.
+        if self.by_name[vertex] and self.by_name[before]:
+            return True
+        first, second = self.threads[before], self.threads[vertex]
+        return first == second or (isnan(first) and isnan(second))
 
-
-def _threads(row: NodeRow) -> int | None:
-    if row.block_count is None or row.block_x is None:
-        return None
-    return row.block_count * row.block_x * (row.block_y or 1) * (row.block_z or 1)
+    def _enough(self, run: list[int]) -> Iterator[IntArray]:
+        if len(run) >= (2 if all(self.by_name[v] for v in run) else 3):
+            yield np.array(run, np.int64)
 
 
 @rule(
@@ -150,22 +167,21 @@ def _threads(row: NodeRow) -> int | None:
 )
 def device_copy(subject: GraphSubject) -> Iterator[Found]:
     """Yield copies within a device."""
-    nodes = subject.graph.nodes
-    is_copy = np.array(
-        [n.type == NodeType.MEMCPY and n.copy_kind == CopyKind.DTOD for n in nodes], bool
-    )
+    graph = subject.graph
+    is_copy = graph.types == NodeType.MEMCPY
+    is_copy &= graph.nodes.integers("copy_kind", 0) == CopyKind.DTOD
     copies = np.flatnonzero(is_copy[subject.unrolled.node] & subject.held.timed)
     if not len(copies):
         return
     total = float(subject.model.duration_ns[copies].sum())
-    bytes_known = [nodes[n].bytes for n in subject.unrolled.node[copies].tolist()]
+    copied = graph.nodes.integers("bytes", 0)[subject.unrolled.node[copies]]
     plural = "ies" if len(copies) > 1 else "y"
     yield Found(
         reason=f"{len(copies):,} cop{plural} from device to device memory",
         vertices=copies.tolist(),
         evidence=(
             Evidence("time of the copies", total, "ns", "derived"),
-            Evidence("bytes copied", sum(b or 0 for b in bytes_known), "bytes", "measured"),
+            Evidence("bytes copied", sum(copied.tolist()), "bytes", "measured"),
         ),
         gain_ns=without(subject, copies),
     )
@@ -203,22 +219,22 @@ def below_one_wave(subject: GraphSubject) -> Iterator[Found]:
     if not len(kernels):
         return
     least = float(np.percentile(model.duration_ns[kernels], 5))
+    count = subject.graph.nodes.block_counts()[subject.unrolled.node]
+    few = (kinds == NodeType.KERNEL) & (count * 2 <= room) & (model.duration_ns >= _TINY_NS)
     by_name: dict[str, list[int]] = {}
-    for vertex in subject.path.tolist():
-        row = subject.graph.nodes[subject.unrolled.node[vertex]]
-        few = row.block_count is not None and row.block_count * 2 <= room
-        if few and row.type == NodeType.KERNEL and model.duration_ns[vertex] >= _TINY_NS:
-            by_name.setdefault(row.name, []).append(vertex)
+    for vertex in subject.path[few[subject.path]].tolist():
+        name = subject.graph.nodes[int(subject.unrolled.node[vertex])].name
+        by_name.setdefault(name, []).append(vertex)
     if not by_name:
         return
     chosen = np.array([v for found in by_name.values() for v in found], np.int64)
-    blocks = np.array([_blocks(subject, v) for v in chosen.tolist()], np.int64)
+    blocks = count[chosen]
     duration = model.duration_ns.copy()
     spread = np.maximum(duration[chosen] * blocks / room, least)
     duration[chosen] = np.minimum(duration[chosen], spread)
     longest = sorted(by_name.items(), key=lambda item: -model.duration_ns[item[1]].sum())
     named = [
-        f"{len(found):,} x {name} of {int(np.median([_blocks(subject, v) for v in found]))} blocks"
+        f"{len(found):,} x {name} of {int(np.median(count[found]))} blocks"
         for name, found in longest[:2]
     ]
     plural = "s have" if len(chosen) > 1 else " has"
@@ -233,7 +249,3 @@ def below_one_wave(subject: GraphSubject) -> Iterator[Found]:
         ),
         gain_ns=model.whole_ns - model.length_ns(duration_ns=duration),
     )
-
-
-def _blocks(subject: GraphSubject, vertex: int) -> int:
-    return subject.graph.nodes[int(subject.unrolled.node[vertex])].block_count or 0

@@ -56,7 +56,7 @@ class Executions:
         float64 (side, execution, node): ns; starts after the launch's.
     turns
         int64 (side, launch): how often the level ran, 0: not, or it has no timed nodes. The
-        middle one of its nodes decides, as in :mod:`gviz.model.body_times`.
+        middle one of its nodes decides, as in :mod:`gviz.model.tree.body_times`.
     uneven
         bool, one a launch: left out for some node, because sides ran it, or what is around it,
         different numbers of times.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from gviz.comparison.comparison import pair_held
 from gviz.comparison.pairing import ComparedGraph, pair_nodes, read_graph
+from gviz.model import Bodies
 from gviz.recording import Recording, rows
 from gviz.stats import IntArray
 
@@ -53,9 +54,7 @@ class LevelPairs:
         return None if graph is None or partner < 0 else int(graph.node_id[partner])
 
 
-def pair_levels(
-    recording: Recording, graph_ids: Sequence[int], bodies: Mapping[int, Sequence[rows.Graph]]
-) -> list[LevelPairs]:
+def pair_levels(recording: Recording, graph_ids: Sequence[int], bodies: Bodies) -> list[LevelPairs]:
     """Return a graph with all bodies that its nodes hold on the first side.
 
     Bodies inside one that no other side has are not among them.
@@ -65,7 +64,7 @@ def pair_levels(
     graph_ids
         The graph by side.
     bodies
-        The bodies directly below each graph or body of the sides' runs.
+        Of the sides' runs.
 
     Raises
     ------
@@ -95,12 +94,11 @@ def _pair_level(
 
 
 def _held(
-    level: LevelPairs, at: int, bodies: Mapping[int, Sequence[rows.Graph]]
+    level: LevelPairs, at: int, bodies: Bodies
 ) -> list[tuple[str, int, tuple[int | None, ...]]]:
     """Return the bodies in a level: what they are called, where they are, on which sides."""
     first = level.first
     own = _below(level.graph_ids[0], bodies)
-    own.sort(key=lambda g: (g.parent_node_id or 0, g.branch or 0, g.graph_id))
     there: list[dict[int, int]] = []
     for side, graph_id in enumerate(level.graph_ids[1:], start=1):
         other = level.graphs[side]
@@ -119,5 +117,5 @@ def _held(
     ]
 
 
-def _below(graph_id: int | None, bodies: Mapping[int, Sequence[rows.Graph]]) -> list[rows.Graph]:
-    return [] if graph_id is None else list(bodies.get(graph_id, ()))
+def _below(graph_id: int | None, bodies: Bodies) -> list[rows.Graph]:
+    return [] if graph_id is None else bodies.of(graph_id)

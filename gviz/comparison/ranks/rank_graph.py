@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,7 @@ from gviz.comparison.ranks.executions import Executions, NodeSpans, align_execut
 from gviz.comparison.ranks.level_pairs import LevelPairs, pair_levels
 from gviz.comparison.ranks.recorded import RecordedSide, read_node_spans, read_side
 from gviz.comparison.ranks.skew import is_collective
-from gviz.model import bodies_by_parent
+from gviz.model import Bodies
 from gviz.recording import Recording, rows
 from gviz.stats import FloatArray, IntArray
 
@@ -87,9 +87,6 @@ class RankGraph:
     levels: tuple[RankLevel, ...]
 
 
-_Bodies = Mapping[int, Sequence[rows.Graph]]
-
-
 def read_rank_graphs(recording: Recording, ranks: Sequence[rows.Run]) -> list[RankGraph]:
     """Return the graphs of the first rank that others have too, perhaps without a common launch.
 
@@ -99,7 +96,7 @@ def read_rank_graphs(recording: Recording, ranks: Sequence[rows.Run]) -> list[Ra
         If edges form a cycle, or the recording is damaged.
     """
     origin = min((run.started_ns for run in ranks if run.started_ns is not None), default=0)
-    bodies = bodies_by_parent(g for run in ranks for g in recording.fetch_graphs(run.run_id))
+    bodies = Bodies(g for run in ranks for g in recording.fetch_graphs(run.run_id))
     return [
         _rank_graph(recording, name, [RankSide(*side) for side in sides], bodies, origin)
         for name, sides in _same_graphs(recording, ranks)
@@ -122,7 +119,7 @@ def _same_graphs(recording: Recording, ranks: Sequence[rows.Run]) -> list[tuple[
 
 
 def _rank_graph(
-    recording: Recording, name: str, sides: Sequence[RankSide], bodies: _Bodies, origin: int
+    recording: Recording, name: str, sides: Sequence[RankSide], bodies: Bodies, origin: int
 ) -> RankGraph:
     recorded = [read_side(recording, side.graph_id) for side in sides]
     common = recorded[0].ordinal

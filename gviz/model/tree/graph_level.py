@@ -7,12 +7,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gviz.dag import CriticalPath, cover_chains, describe_cycle, rank_rows, structural_path
+from gviz.dag import (
+    CriticalPath,
+    cover_chains,
+    describe_cycle,
+    pack_lanes,
+    rank_rows,
+    structural_path,
+)
 from gviz.errors import CycleError
-from gviz.model.indexed_edges import edge_indices
 from gviz.model.tree.graph_tree import GraphTree, read_tree
 from gviz.model.tree.inner_times import InnerTimes, read_inner_times
 from gviz.model.tree.keep import Keep, build_anew
+from gviz.model.tree.tree_edges import read_level_edges
 from gviz.model.tree.tree_nodes import TreeNodes
 from gviz.recording import rows
 from gviz.stats import FloatArray, IntArray
@@ -62,15 +69,28 @@ class GraphLevel:
         return self.tree.levels[self.at].first
 
     @property
-    def holders(self) -> list[int]:
-        """The nodes that hold bodies."""
-        return [n - self.first for n in self.tree.holders_in(self.at)]
+    def parents(self) -> list[int]:
+        """The nodes that have bodies."""
+        return [n - self.first for n in self.tree.parents_in(self.at)]
 
     @property
     def part(self) -> slice:
         """Where its nodes are in arrays of the tree."""
-        level = self.tree.levels[self.at]
-        return slice(level.first, level.end)
+        return self.tree.levels[self.at].part
+
+    def lanes(self, node: IntArray, start_ns: FloatArray, end_ns: FloatArray) -> IntArray:
+        """Return the lane of each span of a launch: as few as run at once, a chain in one if it
+        can (int64).
+
+        Parameters
+        ----------
+        node
+            The nodes of the tree that ran, in order of start.
+        start_ns, end_ns
+            float64, of the spans.
+        """
+        chain = np.append(self.chain, -1)[self.tree.top[node]]
+        return pack_lanes(start_ns, end_ns, chain, self.tree.level[node] > 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +102,15 @@ class TimedLevel(GraphLevel):
     inner
         The times inside nodes of the tree.
     median_ns, p95_ns
-        float64, NaN where there is no time: of one execution; of a node that holds bodies, of what
-        ran inside it in a launch, summed, over the launches in which anything did.
+        float64, NaN where there is no time: of one execution; of a node with bodies, of what ran
+        inside it in a launch, summed, over the launches in which anything did.
     body_ns
-        float64: ``median_ns`` of nodes that hold bodies; NaN elsewhere.
+        float64: ``median_ns`` of nodes with bodies; NaN elsewhere.
     weight_ns
-        float64: what a node counts on the structural critical path: its median; of a node that
-        holds bodies the time in which anything inside ran, in one turn of this level.
+        float64: what a node counts on the structural critical path: its median; of a node with
+        bodies the time in which anything inside ran, in one iteration of this level.
     share
-        float64, 0..1: see :class:`gviz.model.tree.graph_tree.TreeTimes`.
+        float64, 0..1: see :class:`gviz.model.tree.tree_times.TreeTimes`.
     """
 
     inner: InnerTimes
@@ -104,8 +124,8 @@ class TimedLevel(GraphLevel):
     def critical_path(self) -> CriticalPath | None:
         """Return the structural critical path, found once; None where nothing was timed.
 
-        Nodes count with their median durations, those that hold bodies with the time in which
-        anything inside ran. Of a body this is the path of one turn. Without edges that CUDA told
+        Nodes count with their median durations, those with bodies with the time in which anything
+        inside ran. Of a body this is the path of one iteration. Without edges that CUDA reported
         there is none.
         """
         if not self._path:
@@ -113,11 +133,11 @@ class TimedLevel(GraphLevel):
         return self._path[0]
 
     def _find_path(self) -> CriticalPath | None:
-        weight = self.weight_ns
-        told = self.graph.topology_id is not None and not self.graph.edges_inferred
-        if not told or not np.isfinite(weight).any():
+        weight, count = self.weight_ns, len(self.key)
+        if self.graph.topology_id is None or self.graph.edges_inferred:
             return None
-        count = len(self.key)
+        if not np.isfinite(weight).any():
+            return None
         return structural_path(
             count, self.edge_from, self.edge_to, self.edge_type, weight, self.row
         )
@@ -132,14 +152,12 @@ def read_level(
 
 def _read(recording: Recording, tree: GraphTree, at: int) -> GraphLevel:
     level = tree.levels[at]
-    part = slice(level.first, level.end)
-    nodes = tree.nodes[part]
-    edges = edge_indices(recording, level.graph, nodes.integers("node_id"))
-    row = _rows(level.graph, nodes, edges.source, edges.target)
+    edges = read_level_edges(recording, tree, level)
+    row = _rows(level.graph, tree.nodes[level.part], edges.source, edges.target)
     return GraphLevel(
         tree=tree,
         at=at,
-        key=tree.key[part],
+        key=tree.key[level.part],
         edge_from=edges.source,
         edge_to=edges.target,
         edge_type=edges.type,
@@ -161,14 +179,14 @@ def read_timed_level(
         inner = read_inner_times(recording, tree, keep)
         times, part = tree.times, level.part
         median, p95, body = times.median_ns[part], times.p95_ns[part], inner.bodies.median_ns[part]
-        holding = ~np.isnan(body)
+        has_bodies = ~np.isnan(body)
         return TimedLevel(
             **{f.name: getattr(level, f.name) for f in fields(level)},
             inner=inner,
-            median_ns=np.where(holding, body, median),
-            p95_ns=np.where(holding, inner.bodies.p95_ns[part], p95),
+            median_ns=np.where(has_bodies, body, median),
+            p95_ns=np.where(has_bodies, inner.bodies.p95_ns[part], p95),
             body_ns=body,
-            weight_ns=np.where(holding, inner.bodies.running_ns[part], median),
+            weight_ns=np.where(has_bodies, inner.bodies.running_ns[part], median),
             share=times.share[part],
         )
 

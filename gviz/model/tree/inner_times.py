@@ -1,4 +1,4 @@
-"""Times inside nodes that hold bodies, as their spans tell."""
+"""Times inside nodes with bodies, from their spans."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gviz.cuda import NodeType
-from gviz.model.body_times import BodyTimes, LaunchSpans, Nesting, Turns, measure_bodies
+from gviz.model.tree.body_times import BodySpans, BodyTimes, Nesting, Turns, measure_bodies
 from gviz.model.tree.keep import Keep, build_anew
-from gviz.model.tree.spans import read_launch_spans
+from gviz.model.tree.spans import in_bodies, read_launch_spans, read_nested_spans
 from gviz.stats import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -25,11 +25,11 @@ class InnerTimes:
     Attributes
     ----------
     typical_ns
-        float64, one a node, NaN where there is none: in a launch. The median of nodes of the level
-        shown, and of the sums of what ran inside nodes that hold bodies; of nodes in bodies the
-        mean over all recorded launches.
+        float64, one a node, NaN where there is none: in a launch. The median of nodes of the root,
+        and of the sums of what ran inside nodes with bodies; of nodes in bodies the mean over all
+        recorded launches.
     bodies, turns
-        What ran inside nodes that hold bodies, and how often each level ran.
+        What ran inside nodes with bodies, and how often each level ran.
     kept_count
         Launches with node times whose spans are in the recording: ``bodies`` and ``turns`` are
         over these.
@@ -41,10 +41,10 @@ class InnerTimes:
     kept_count: int
 
     def turns_within(self, level: int, around: int) -> float:
-        """Return how often a level runs in a turn of the level around it: 1 or more.
+        """Return how often a level runs in an iteration of the level around it: 1 or more.
 
         The ratio of the medians of a launch; NaN: unknown. A branch that is taken less often than
-        once a turn runs once where it is taken.
+        once an iteration runs once where it is taken.
         """
         outer = 1.0 if around == 0 else float(self.turns.median[around])
         return float(np.maximum(1.0, self.turns.median[level] / outer))
@@ -61,11 +61,11 @@ def read_inner_times(recording: Recording, tree: GraphTree, keep: Keep = build_a
 def _measure(recording: Recording, tree: GraphTree, keep: Keep) -> InnerTimes:
     nesting = Nesting(
         level=tree.level,
-        holder=np.array([x.holder for x in tree.levels], np.int64),
-        is_once=tree.nodes.integers("type") == NodeType.GRAPH,
+        parent=np.array([x.parent for x in tree.levels], np.int64),
+        is_once=tree.types == NodeType.GRAPH,
         is_launched=tree.graph.parent_graph_id is None,
     )
-    spans, kept = _body_spans(recording, tree, nesting.is_launched, keep)
+    spans, kept = _body_spans(recording, tree, keep)
     bodies, turns = measure_bodies(nesting, spans)
     times = tree.times
     own = np.where(tree.level > 0, times.total_ns / (times.launch_count or np.nan), times.median_ns)
@@ -73,27 +73,20 @@ def _measure(recording: Recording, tree: GraphTree, keep: Keep) -> InnerTimes:
     return InnerTimes(typical, bodies, turns, kept)
 
 
-def _body_spans(
-    recording: Recording, tree: GraphTree, is_launched: bool, keep: Keep
-) -> tuple[LaunchSpans, int]:
+def _body_spans(recording: Recording, tree: GraphTree, keep: Keep) -> tuple[BodySpans, int]:
     """Return the spans that tell about bodies, and how many launches have any."""
-    inner = tree.nested_exec_ids(including_shown=not is_launched)
-    if len(tree.levels) == 1 or not len(inner):
+    if len(tree.levels) == 1 or not in_bodies(tree, tree.span_keys.node).any():
         none = np.zeros(0, np.int64)
-        return LaunchSpans(none, none, none, none), 0
+        return BodySpans(none, none, none, none), 0
     launches = recording.fetch_launches(tree.outermost.graph_id)
-    kept = sum(1 for x in launches if x.node_level and x.span_count)
-    # Nested nodes are numbered after those of the level around: the others need not be read.
-    wanted = range(int(inner[0]), int(inner[-1]) + 1)
     recorded = [x for x in launches if x.span_count]
     if len(recorded) == 1:  # the one that the views will show
-        spans = read_launch_spans(recording, recorded[0].launch_id, keep)
+        found = read_launch_spans(recording, tree, recorded[0].launch_id, keep)
+        found = found.take(in_bodies(tree, found.node))
     else:
-        spans = recording.fetch_graph_spans(tree.outermost.graph_id, wanted)
-    node = tree.owners(spans.node_id)
-    mine = (node >= 0) & (spans.node_id >= wanted.start)
-    found = LaunchSpans(_numbered(spans.launch_id), node, spans.start_ns, spans.duration_ns)
-    return found if mine.all() else found.taken(mine, node[mine]), kept
+        found = read_nested_spans(recording, tree)
+    spans = BodySpans(_numbered(found.launch_id), found.node, found.start_ns, found.duration_ns)
+    return spans, sum(1 for x in recorded if x.node_level)
 
 
 def _numbered(launch_id: IntArray) -> IntArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, Protocol, TypeVar
 
 _T = TypeVar("_T")
@@ -20,11 +20,19 @@ def build_anew(key: tuple[object, ...], build: Callable[[], _T]) -> _T:
     return build()
 
 
-def keeper() -> Keep:
-    """Return what remembers for as long as it is itself kept."""
+def keeper(kinds: Collection[str] | None = None) -> Keep:
+    """Return what remembers for as long as it is itself kept.
+
+    Parameters
+    ----------
+    kinds
+        What is remembered, by the first part of keys; None: everything.
+    """
     known: dict[tuple[object, ...], Any] = {}
 
     def keep(key: tuple[object, ...], build: Callable[[], _T]) -> _T:
+        if kinds is not None and key[0] not in kinds:
+            return build()
         if key not in known:
             known[key] = build()
         found: _T = known[key]

@@ -35,7 +35,7 @@ def _open(name: str, folder: Path) -> Recording:
 
 def _subject(recording: Recording) -> GraphSubject:
     (graph,) = (g for g in recording.fetch_graphs() if g.parent_graph_id is None)
-    return GraphSubject(recording, graph, {}, recording.fetch_devices(graph.run_id))
+    return GraphSubject(recording, graph, recording.fetch_devices(graph.run_id))
 
 
 def _findings(recording: Recording) -> tuple[Finding, ...]:

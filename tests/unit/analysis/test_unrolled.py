@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from executed_graphs import Body, build_graph, held_launch, node_row, spans_of
+from executed_graphs import Body, PlayedGraph, build_graph, held_launch, node_row, spans_of
 from recordings import write_loop_recording
 
 from gviz.analysis.launch.holds import HeldLaunch, Hold
@@ -12,22 +12,24 @@ from gviz.analysis.launch.ledger import gap_ledger, path_steps
 from gviz.analysis.launch.observed import observed_path
 from gviz.analysis.launch.unrolled import Unroller
 from gviz.cuda.node_type import NodeType
-from gviz.model.executed_graph import ExecutedGraph, bodies_by_parent, read_executed_graph
-from gviz.model.graph_spans import LaunchSpans, launch_spans, median_spans
+from gviz.model.tree.graph_tree import read_tree
+from gviz.model.tree.launch_spans import LaunchSpans, launch_spans, median_spans
+from gviz.model.tree.spans import read_launch_spans
+from gviz.model.tree.tree_edges import read_tree_edges
 from gviz.recording.reader import Recording
 
 WHILE = NodeType.CONDITIONAL
 
 
-def names_on_path(graph: ExecutedGraph, held: HeldLaunch) -> list[str]:
+def names_on_path(graph: PlayedGraph, held: HeldLaunch) -> list[str]:
     return [graph.nodes[held.unrolled.node[v]].name for v in observed_path(held)]
 
 
 def test_loop_turns_follow_each_other_on_the_path(tmp_path: Path) -> None:
     with Recording(write_loop_recording(tmp_path / "loop.gviz", iterations=3)) as recording:
-        graphs = recording.fetch_graphs()
-        graph = read_executed_graph(recording, graphs[0], bodies_by_parent(graphs))
-        spans = launch_spans(graph, recording.fetch_spans(1))
+        tree = read_tree(recording, 1)
+        graph = PlayedGraph(tree, read_tree_edges(recording, tree))
+        spans = launch_spans(tree, read_launch_spans(recording, tree, 1))
     held = held_launch(graph, spans)
     turns = ["step_kernel", "check_kernel"] * 3
     assert names_on_path(graph, held) == ["init_kernel", *turns, "finish_kernel"]
@@ -50,7 +52,7 @@ def test_loop_body_that_did_not_run_is_passed_through() -> None:
     assert held.unrolled.executions.tolist() == [1, 0]
 
 
-def nested_loops() -> ExecutedGraph:
+def nested_loops() -> PlayedGraph:
     """Return: node0, then a loop of (node10, a loop of node20, node12), then node2."""
     inner = Body([node_row(20)])
     outer = Body([node_row(10), node_row(11, WHILE), node_row(12)], [(0, 1), (1, 2)], {1: [inner]})
@@ -127,7 +129,7 @@ def test_child_graph_in_a_loop_runs_once_a_turn() -> None:
 
 def test_launches_without_loops_share_one_unrolled_form() -> None:
     graph = build_graph(Body([node_row(0), node_row(1)], [(0, 1)]))
-    unroller = Unroller(graph)
+    unroller = Unroller(graph.tree, graph.edges)
     first = unroller.unroll(spans_of([(0, 0, 0, 5, 0), (1, 0, 6, 5, 0)]))
     assert unroller.unroll(spans_of([(0, 0, 0, 7, 0)])) is first
 

@@ -185,7 +185,7 @@ def test_annotations_beyond_those_kept_are_counted(
 def test_nodes_are_summed_by_annotation(tmp_path: Path) -> None:
     with imported(trace_of({"name": "a"}, {"name": "b"}, {"name": "a"}), tmp_path) as got:
         (graph,) = got.fetch_graphs()
-        subject = GraphSubject(got, graph, {}, got.fetch_devices(1))
+        subject = GraphSubject(got, graph, got.fetch_devices(1))
         found = dominance(subject)
         assert not isinstance(found, NotComputed)
         by_range = found.by_range

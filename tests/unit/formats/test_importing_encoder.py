@@ -247,7 +247,7 @@ def test_the_inspector_and_the_timeline_say_in_which_operator_eager_work_was_cal
 
 def test_the_graph_is_compared_with_its_eager_passes(joined: Recording, raw: Raw) -> None:
     (graph,) = joined.fetch_graphs()
-    result = stream_result(GraphSubject(joined, graph, {}, joined.fetch_devices(1)))
+    result = stream_result(GraphSubject(joined, graph, joined.fetch_devices(1)))
     assert not isinstance(result, NotComputed)
     assert (result.stream.gpu_ns.count, result.graph.gpu_ns.count) == (2, 9)
     assert result.coverage_fraction == 40 / 46

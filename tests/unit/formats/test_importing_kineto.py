@@ -96,7 +96,7 @@ def test_analyses_do_not_take_inferred_edges_for_real_ones(
 ) -> None:
     with imported(step, tmp_path) as got:
         (graph,) = got.fetch_graphs()
-        subject = GraphSubject(got, graph, {}, got.fetch_devices(1))
+        subject = GraphSubject(got, graph, got.fetch_devices(1))
         assert "import the driver's DOT dump" in (subject.why_no_edges or "")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gviz.model.body_times import BodyTimes, LaunchSpans, Nesting, Turns, measure_bodies
+from gviz.model.tree.body_times import BodySpans, BodyTimes, Nesting, Turns, measure_bodies
 
 #: Top level: 0 a loop, 1 a kernel. Body of 0 (level 1): 2 and 3 kernels, 4 a child graph, 5 an IF.
 #: Child graph of 4 (level 2): 6 and 7. Body of 5 (level 3): 8.
@@ -18,7 +18,7 @@ def measure(*spans: tuple[int, int, int, int], is_launched: bool = True) -> tupl
     """Measure spans of (launch, node, start, duration)."""
     nesting = Nesting(np.array(LEVEL), np.array(HOLDER), np.array(ONCE), is_launched)
     table = np.array(spans, np.int64).reshape(-1, 4)
-    return measure_bodies(nesting, LaunchSpans(*table.T))
+    return measure_bodies(nesting, BodySpans(*table.T))
 
 
 def test_turns_of_a_loop_are_summed_over_the_launch() -> None:

@@ -12,9 +12,11 @@ from recordings import write_loop_recording
 from gviz.app.views.node_neighbours import Grouped
 from gviz.app.views.row_table import RowTable
 from gviz.app.views.wire import Strings
-from gviz.model.tree.graph_tree import ExecNodes, GraphTree, read_tree
-from gviz.model.tree.tree_nodes import TreeNode, distinct
-from gviz.recording.columns import Texts
+from gviz.model.tree.graph_tree import GraphTree, read_tree
+from gviz.model.tree.span_keys import SpanKeys
+from gviz.model.tree.tree_nodes import SHOWN, TreeNodes, all_columns, distinct
+from gviz.recording import rows
+from gviz.recording.columns import Columns, Integers, Texts
 from gviz.recording.reader import Recording
 
 BUNDLED = ROOT / "assets" / "recordings"
@@ -27,32 +29,33 @@ def recording(request: pytest.FixtureRequest, tmp_path: Path) -> Recording:
     return Recording(BUNDLED / f"{request.param}.gviz")
 
 
-def rows_of(recording: Recording, tree: GraphTree) -> list[TreeNode]:
+def rows_of(recording: Recording, tree: GraphTree) -> list[rows.Node]:
     """Return the nodes of every level as rows of the recording have them."""
-    return [
-        TreeNode(*(getattr(node, name) for name in TreeNode._fields))
-        for level in tree.levels
-        for node in recording.fetch_nodes(level.graph.graph_id)
-    ]
+    return [node for level in tree.levels for node in recording.fetch_nodes(level.graph.graph_id)]
+
+
+def values(node: object) -> list[object]:
+    """Return what views show of a node."""
+    return [getattr(node, name) for name in SHOWN]
 
 
 def test_nodes_are_the_rows_of_the_recording(recording: Recording) -> None:
     tree = read_tree(recording, 1)
-    expected = rows_of(recording, tree)
-    assert list(tree.nodes) == expected
-    assert len(tree.nodes) == len(expected) > 0
+    expected = list(map(values, rows_of(recording, tree)))
+    assert list(map(values, tree.nodes)) == expected
+    assert len(tree) == len(tree.nodes) == len(expected) > 0
     for at in (0, len(expected) // 2, -1):
-        assert tree.nodes[at] == expected[at]
-    assert list(tree.nodes[1:-1][1:]) == expected[1:-1][1:]
+        assert values(tree.nodes[at]) == expected[at]
+    assert list(map(values, tree.nodes[1:-1][1:])) == expected[1:-1][1:]
     with pytest.raises(IndexError):
         tree.nodes[len(expected)]
 
 
 def test_columns_of_a_part_are_those_of_its_nodes(recording: Recording) -> None:
-    tree = read_tree(recording, 1)
+    tree = read_tree(recording, 1, columns=all_columns())
     part = tree.nodes[2:]
     expected = rows_of(recording, tree)[2:]
-    for name in TreeNode._fields:
+    for name in all_columns():
         values = [getattr(node, name) for node in expected]
         assert part.listed(name) == values
         assert part.any_known(name) == any(value is not None for value in values)
@@ -64,15 +67,29 @@ def test_every_node_is_found_by_its_ids(recording: Recording) -> None:
     for at, node in enumerate(tree.nodes):
         assert tree.key_in(int(tree.level[at]), node.node_id) == tree.key[at]
         if node.exec_node_id is not None:
-            assert tree.owners(np.array([node.exec_node_id])).tolist() == [at]
+            assert tree.span_keys.find(np.array([node.exec_node_id])).tolist() == [at]
     assert tree.key_in(0, 2**40) is None
 
 
 def test_ids_of_executables_find_the_first_node_that_has_them() -> None:
-    found = ExecNodes.of(np.array([7, -1, 3, 7, -1]))
+    found = span_keys([7, None, 3, 7, None])
     assert found.find(np.array([3, 7, 5, -1, 9])).tolist() == [2, 0, -1, -1, -1]
-    assert ExecNodes.of(np.array([-1, -1])).find(np.array([0, -1])).tolist() == [-1, -1]
-    assert ExecNodes.of(np.zeros(0, np.int64)).find(np.array([1])).tolist() == [-1]
+    assert span_keys([None, None]).find(np.array([0, -1])).tolist() == [-1, -1]
+    assert span_keys([]).find(np.array([1])).tolist() == [-1]
+
+
+def span_keys(ids: list[int | None]) -> SpanKeys:
+    """Return the keys of nodes with these ids in the executable."""
+    given = np.array([-5 if i is None else i for i in ids], np.int64)
+    known = np.array([i is not None for i in ids], bool)
+    return SpanKeys.of(TreeNodes(Columns({"exec_node_id": Integers(given, known)})))
+
+
+def test_a_column_that_was_not_read_is_refused(recording: Recording) -> None:
+    node = read_tree(recording, 1, columns=("grid_x",)).nodes[0]
+    assert (node.node_id, node.grid_x) == (node.node_id, node.columns.value("grid_x", 0))
+    with pytest.raises(KeyError, match="priority"):
+        _ = node.priority
 
 
 def test_distinct_rows_are_numbered_alike_where_they_are_equal() -> None:

@@ -350,7 +350,7 @@ def test_every_fold_can_be_opened_and_closed(path: Path, most: int) -> None:
     with Recording(path) as recording:
         tree = read_tree(recording, 1)
         levels = [read_level(recording, tree, at) for at in range(len(tree.levels))]
-    bodies = [node for at in range(len(levels)) for node in tree.holders_in(at)]
+    bodies = [node for at in range(len(levels)) for node in tree.parents_in(at)]
     for folding in FOLDINGS:
         folds = [fold for level in levels for fold in fold_level(level, folding).walk()]
         states = fold_states(*list_openings(tree, levels.__getitem__, folding), most)
@@ -378,10 +378,10 @@ def test_every_body_can_be_opened_and_what_is_around_it_is_open(
         tree = read_tree(recording, 1)
         openings, closed = list_openings(tree, lambda at: read_level(recording, tree, at), folding)
         states = fold_states(openings, closed)
-        holders = [node for at in range(len(tree.levels)) for node in tree.holders_in(at)]
+        holders = [node for at in range(len(tree.levels)) for node in tree.parents_in(at)]
         assert {open_id(int(tree.key[node])) for node in holders} <= set(states.opened)
-        inner = next(node for node in holders if tree.holder[node] >= 0)
-        around = open_id(int(tree.key[tree.holder[inner]]))
+        inner = next(node for node in holders if tree.parent[node] >= 0)
+        around = open_id(int(tree.key[tree.parent[inner]]))
         assert around in states.opened[open_id(int(tree.key[inner]))]
         for opening in openings:
             opened = states.opened[opening.id]

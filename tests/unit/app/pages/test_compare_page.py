@@ -355,7 +355,7 @@ def test_bodies_of_both_are_found_at_the_nodes_that_hold_them(tmp_path: Path) ->
     library, found = pair(tmp_path)
     _, a = timeline(library, found, ("a", "b"))
     assert set(a["nested_node"].tolist()) == set(
-        found.keys.after[found.trees[1].holder >= 0].tolist()
+        found.keys.after[found.trees[1].parent >= 0].tolist()
     )
 
 

@@ -198,7 +198,7 @@ def test_what_a_lone_node_holds_opens_level_by_level(tmp_path: Path, *, came: bo
     found = compare_sides(library, Sides("before", "after", 1, 1))
     side, verdict = (1, "added") if came else (0, "removed")
     tree, keys = found.trees[side], found.keys.of_side(side)
-    (last,) = [n for n in tree.holders_in(0) if n == 5]
+    (last,) = [n for n in tree.parents_in(0) if n == 5]
     lone = keys[[last, *tree.inside(last)]]
     assert [tree.nodes[n].name for n in (last, *tree.inside(last))] == list(LAST_IF)
 

@@ -281,7 +281,7 @@ def test_link_opens_a_few_bodies_only(tmp_path: Path, monkeypatch: pytest.Monkey
     report = Patient().find(file, file.version, 1)
     to_nodes = NodeLinks("loop", report.tree, report.ranges, ADDRESSES)
     everywhere = selected(to_nodes.alike("kind", "KERNEL"))[0]
-    holders = dict(zip(report.tree.key.tolist(), report.tree.holder.tolist(), strict=True))
+    holders = dict(zip(report.tree.key.tolist(), report.tree.parent.tolist(), strict=True))
     inside = [at for at, key in enumerate(everywhere) if holders[key] >= 0]
     assert inside
     monkeypatch.setattr(node_links, "MOST_OPENED", 0)

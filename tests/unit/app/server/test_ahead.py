@@ -34,6 +34,7 @@ from gviz.app.server.security import Access
 from gviz.app.views import payload
 from gviz.app.views.run_view import run_files
 from gviz.model.tree import graph_level
+from gviz.model.tree.tree_nodes import SHOWN
 from gviz.recording.reader import Recording
 
 Open = Callable[..., Library]
@@ -106,7 +107,7 @@ def test_every_file_is_made_but_what_is_missing_or_still_recorded(
     pages.start()
     assert pages.wait(60)
     for name in ("a", "b"):
-        tree = library.file(name).keep(("tree", 1), lambda: pytest.fail("not made ahead"))
+        tree = library.file(name).keep(("tree", 1, SHOWN), lambda: pytest.fail("not made ahead"))
         assert tree.graph.graph_id == 1
 
 
@@ -121,8 +122,8 @@ def test_no_more_is_made_than_there_is_room_for(
     pages, _ = made(library)
     pages.start()
     assert pages.wait(60)
-    assert library.file("a").keep(("tree", 1), lambda: None) is not None
-    assert library.file("b").keep(("tree", 1), lambda: None) is None
+    assert library.file("a").keep(("tree", 1, SHOWN), lambda: None) is not None
+    assert library.file("b").keep(("tree", 1, SHOWN), lambda: None) is None
 
 
 def test_stopped_before_it_began_nothing_is_made(small_recording: Path, open_files: Open) -> None:
@@ -131,7 +132,7 @@ def test_stopped_before_it_began_nothing_is_made(small_recording: Path, open_fil
     pages.stop()
     pages.start()
     assert pages.wait(60)
-    assert library.file("small").keep(("tree", 1), lambda: None) is None
+    assert library.file("small").keep(("tree", 1, SHOWN), lambda: None) is None
 
 
 def test_page_that_takes_long_is_built_by_dash_and_its_data_are_made_meanwhile(
@@ -258,7 +259,7 @@ def test_what_is_shown_first_is_read_before_there_is_a_page(
     reading.start()
     assert reading.wait(60)
     monkeypatch.setattr(Recording, "fetch_spans", refuse)
-    monkeypatch.setattr(graph_level, "edge_indices", refuse)
+    monkeypatch.setattr(graph_level, "read_level_edges", refuse)
     monkeypatch.setattr(payload, "stream_side", refuse)
     _, status = made(library)
     assert [status(address) for address in sources(library, "small")] == [200, 200]
@@ -270,7 +271,7 @@ def test_nothing_is_read_after_its_end(small_recording: Path, open_files: Open) 
     reading.stop()
     reading.start()
     assert reading.wait(60)
-    assert library.file("small").keep(("tree", 1), lambda: None) is None
+    assert library.file("small").keep(("tree", 1, SHOWN), lambda: None) is None
 
 
 def test_file_that_is_gone_is_left_to_who_asks(tmp_path: Path, open_files: Open) -> None:

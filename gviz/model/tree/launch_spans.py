@@ -1,4 +1,4 @@
-"""The spans of one launch on the nodes of its graph, and those of the median launch."""
+"""The spans of one launch in order of time, and those of the median launch."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from gviz.model.executed_graph import UNKNOWN, ExecutedGraph
 from gviz.stats import IntArray, median_launch
 
 if TYPE_CHECKING:
-    from gviz.recording import SpanArrays
+    from gviz.model.tree.graph_tree import GraphTree
+    from gviz.model.tree.spans import TreeSpans
 
 #: int64 ns, or float64 where times are medians.
 TimeArray = npt.NDArray[Any]
 
 #: A queue is a stream of a device: both in one number.
 _DEVICE_STEP = 1 << 32
+#: Stands for a queue that is not recorded.
+_UNKNOWN = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +31,12 @@ class LaunchSpans:
     Attributes
     ----------
     node, iteration
-        int64: index of the node in its :class:`ExecutedGraph`, and which of its executions.
+        int64: index of the node in its :class:`gviz.model.tree.graph_tree.GraphTree`, and which of
+        its executions.
     start_ns, end_ns
         From the launch's first span's start.
     queue
-        int64: the hardware queue, equal for spans of one stream id and device; -1: not known.
+        int64: the hardware queue, equal for spans of one stream id and device; -1: not recorded.
     stray_count
         Spans of nodes that the graph does not have; left out.
     """
@@ -62,73 +65,69 @@ class LaunchSpans:
         return length
 
 
-def launch_spans(
-    graph: ExecutedGraph, spans: SpanArrays, *, queues_known: bool = True
-) -> LaunchSpans:
+def launch_spans(tree: GraphTree, spans: TreeSpans, *, has_queues: bool = True) -> LaunchSpans:
     """Return the spans of one launch.
 
     Parameters
     ----------
-    graph
-        What was launched.
+    tree
+        What was launched, with the column ``device_id``.
     spans
         Of one launch.
-    queues_known
+    has_queues
         False for node times by events: their stream says nothing of where a node ran.
     """
-    node = graph.index_of(spans.node_id)
-    keep = np.flatnonzero(node >= 0)
-    start, end = spans.start_ns[keep], spans.start_ns[keep] + spans.duration_ns[keep]
-    queue = np.full(len(keep), UNKNOWN, np.int64)
-    if queues_known:
-        device = np.array([n.device_id or 0 for n in graph.nodes], np.int64)
-        queue = device[node[keep]] * _DEVICE_STEP + spans.stream_id[keep]
-    order = np.lexsort((node[keep], end, start))
+    queue = np.full(len(spans), _UNKNOWN, np.int64)
+    if has_queues:
+        device = tree.nodes.integers("device_id", 0)
+        queue = device[spans.node] * _DEVICE_STEP + spans.stream_id
+    end = spans.end_ns
+    order = np.lexsort((spans.node, end, spans.start_ns))
     return LaunchSpans(
-        node=node[keep][order],
-        iteration=spans.iteration[keep][order],
-        start_ns=start[order],
+        node=spans.node[order],
+        iteration=spans.iteration[order],
+        start_ns=spans.start_ns[order],
         end_ns=end[order],
         queue=queue[order],
-        stray_count=len(node) - len(keep),
+        stray_count=spans.stray_count,
     )
 
 
 def median_spans(launches: Iterable[LaunchSpans], *, least_share: float = 0.5) -> LaunchSpans:
     """Return the median launch (derived): each node's median start and median duration.
 
-    Executions that fewer than ``least_share`` of the launches have are left out: the last turns
-    of a loop that seldom runs so long are no part of the middle. A node's queue is the one that
-    it ran on most often, the least of equals.
+    Executions that fewer than ``least_share`` of the launches have are left out: the last
+    iterations of a loop that seldom runs so long are no part of the middle. A node's queue is the
+    one that it ran on most often, the least of equals.
     """
     parts = list(launches)
     columns = ("node", "iteration", "start_ns", "end_ns", "queue")
-    node, turn, start, end, queue = (
+    node, iteration, start, end, queue = (
         np.concatenate([np.zeros(0, np.int64), *(getattr(p, name) for p in parts)])
         for name in columns
     )
-    found = median_launch(node, turn, start, end - start)
-    keep = np.flatnonzero(found.count >= least_share * len(parts))
-    begin, stop = found.start_ns[keep], (found.start_ns + found.duration_ns)[keep]
+    found = median_launch(node, iteration, start, end - start)
+    chosen = np.flatnonzero(found.count >= least_share * len(parts))
+    begin, stop = found.start_ns[chosen], (found.start_ns + found.duration_ns)[chosen]
     begin, stop = begin - begin.min(initial=np.inf), stop - begin.min(initial=np.inf)
-    order = np.lexsort((found.node_id[keep], stop, begin))
-    keep = keep[order]
+    order = np.lexsort((found.node_id[chosen], stop, begin))
+    chosen = chosen[order]
     return LaunchSpans(
-        node=found.node_id[keep],
-        iteration=found.iteration[keep],
+        node=found.node_id[chosen],
+        iteration=found.iteration[chosen],
         start_ns=begin[order],
         end_ns=stop[order],
-        queue=_usual_queue(node, queue, int(node.max(initial=-1)) + 1)[found.node_id[keep]],
+        queue=_usual_queue(node, queue, int(node.max(initial=-1)) + 1)[found.node_id[chosen]],
         stray_count=max((p.stray_count for p in parts), default=0),
     )
 
 
 def _usual_queue(node: IntArray, queue: IntArray, count: int) -> IntArray:
     """Return the queue that each node ran on most often."""
-    usual = np.full(count, UNKNOWN, np.int64)
+    usual = np.full(count, _UNKNOWN, np.int64)
     names, place = np.unique(queue, return_inverse=True)
     pairs, times = np.unique(node * max(len(names), 1) + place, return_counts=True)
     # Written from the rarest to the most frequent: the last one stays.
-    for at in np.lexsort((-pairs, times)).tolist():
-        usual[pairs[at] // len(names)] = names[pairs[at] % len(names)]
+    order = np.lexsort((-pairs, times))
+    usual[pairs[order] // len(names)] = names[pairs[order] % len(names)]
     return usual

@@ -1,4 +1,4 @@
-"""Work inside nodes that hold bodies: child graphs and conditional nodes, launch by launch.
+"""Work inside nodes with bodies: child graphs and conditional nodes, launch by launch.
 
 Spans of nodes inside belong to every node around them, at any depth. All numbers here are derived
 from the spans that a recording keeps; launches of which it keeps none do not count.
@@ -19,35 +19,34 @@ _T = TypeVar("_T", np.int64, np.float64)
 
 @dataclass(frozen=True, slots=True)
 class Nesting:
-    """Which node stands in which level (a graph, or a body), and which node holds which level.
+    """The level that each node stands in (a graph, or a body), and the parent node of each level.
 
     Attributes
     ----------
     level
         int64, one a node.
-    holder
-        int64, one a level: the node that holds it; -1 for the first, which nothing here holds. A
-        level comes after the one that its holder stands in.
+    parent
+        int64, one a level: the node whose body it is; -1 for the first, and where that is not
+        recorded. A level comes after the one that its parent node stands in.
     is_once
-        bool, one a node: it holds one level, which runs once whenever the node does (a child
-        graph).
+        bool, one a node: it has one body, which runs once whenever the node does (a child graph).
     is_launched
         Whether the first level is what is launched, and so runs once a launch.
     """
 
     level: IntArray
-    holder: IntArray
+    parent: IntArray
     is_once: npt.NDArray[np.bool_]
     is_launched: bool
 
     @property
     def around(self) -> IntArray:
         """Return the node around each node; -1 in the first level (int64)."""
-        return self.holder[self.level] if len(self.level) else self.level
+        return self.parent[self.level] if len(self.level) else self.level
 
 
 @dataclass(frozen=True, slots=True)
-class LaunchSpans:
+class BodySpans:
     """Spans of nodes as int64 arrays of one length; starts count from their launch's first."""
 
     launch: IntArray
@@ -55,15 +54,15 @@ class LaunchSpans:
     start_ns: IntArray
     duration_ns: IntArray
 
-    def taken(self, chosen: npt.NDArray[np.bool_], node: IntArray) -> LaunchSpans:
+    def taken(self, chosen: npt.NDArray[np.bool_], node: IntArray) -> BodySpans:
         """Return the chosen spans, as those of other nodes."""
         launch, start, duration = self.launch, self.start_ns, self.duration_ns
-        return LaunchSpans(launch[chosen], node, start[chosen], duration[chosen])
+        return BodySpans(launch[chosen], node, start[chosen], duration[chosen])
 
 
 @dataclass(frozen=True, slots=True)
 class BodyTimes:
-    """One value a node; NaN (or 0) where it holds no body, or nothing inside has a time.
+    """One value a node; NaN (or 0) where it has no body, or nothing inside has a time.
 
     Attributes
     ----------
@@ -109,8 +108,8 @@ class Turns:
     most: FloatArray
 
 
-def measure_bodies(nesting: Nesting, spans: LaunchSpans) -> tuple[BodyTimes, Turns]:
-    """Return the times of nodes that hold bodies, and the turns of every level.
+def measure_bodies(nesting: Nesting, spans: BodySpans) -> tuple[BodyTimes, Turns]:
+    """Return the times of nodes with bodies, and the turns of every level.
 
     Parameters
     ----------
@@ -123,7 +122,7 @@ def measure_bodies(nesting: Nesting, spans: LaunchSpans) -> tuple[BodyTimes, Tur
     inside = _join([_around(nesting, spans, times) for times in range(_depth(nesting))])
     count = len(nesting.level)
     if not len(inside.node):
-        return _no_times(count), _summarise(table, len(nesting.holder))
+        return _no_times(count), _summarise(table, len(nesting.parent))
     width = int(inside.launch.max()) + 1
     keys, group = np.unique(inside.node * width + inside.launch, return_inverse=True)
     total = np.bincount(group, inside.duration_ns).astype(np.int64)
@@ -141,7 +140,7 @@ def measure_bodies(nesting: Nesting, spans: LaunchSpans) -> tuple[BodyTimes, Tur
             max_ns=_spread(found.node_id, found.max_ns, np.full(count, np.nan)),
             running_ns=_medians(node, running, count),
         ),
-        _summarise(table, len(nesting.holder)),
+        _summarise(table, len(nesting.parent)),
     )
 
 
@@ -170,7 +169,7 @@ class _TurnTable:
         return found
 
 
-def _count_turns(nesting: Nesting, spans: LaunchSpans) -> _TurnTable:
+def _count_turns(nesting: Nesting, spans: BodySpans) -> _TurnTable:
     """Count the turns of levels, the innermost first: a child graph counts for the level around.
 
     All nodes of a level run once a turn. The middle one decides, because a copy between two GPUs
@@ -187,9 +186,9 @@ def _count_turns(nesting: Nesting, spans: LaunchSpans) -> _TurnTable:
         parts = [(nesting.level[node[mine]], launch[mine], count[mine])]
         if found:
             inner, when, turns = found[-1]
-            holder = nesting.holder[inner]
-            once = nesting.is_once[holder]
-            parts.append((nesting.level[holder[once]], when[once], turns[once]))
+            parent = nesting.parent[inner]
+            once = nesting.is_once[parent]
+            parts.append((nesting.level[parent[once]], when[once], turns[once]))
         level, when, turns = (np.concatenate(column) for column in zip(*parts, strict=True))
         groups, middle = _middles(level * width + when, turns)
         found.append((groups // width, groups % width, middle))
@@ -206,10 +205,10 @@ def _middles(key: IntArray, values: IntArray) -> tuple[IntArray, IntArray]:
 
 def _depths(nesting: Nesting) -> IntArray:
     """Return how many nodes are around each level (int64)."""
-    depth = [0] * len(nesting.holder)
-    for level, holder in enumerate(nesting.holder.tolist()):
-        if holder >= 0:
-            depth[level] = depth[int(nesting.level[holder])] + 1
+    depth = [0] * len(nesting.parent)
+    for level, parent in enumerate(nesting.parent.tolist()):
+        if parent >= 0:
+            depth[level] = depth[int(nesting.level[parent])] + 1
     return np.array(depth, np.int64)
 
 
@@ -217,7 +216,7 @@ def _depth(nesting: Nesting) -> int:
     return int(_depths(nesting).max(initial=0))
 
 
-def _around(nesting: Nesting, spans: LaunchSpans, times: int) -> LaunchSpans:
+def _around(nesting: Nesting, spans: BodySpans, times: int) -> BodySpans:
     """Return spans as those of the node ``times`` + 1 levels further out, where there is one."""
     node = nesting.around[spans.node]
     for _ in range(times):
@@ -225,9 +224,9 @@ def _around(nesting: Nesting, spans: LaunchSpans, times: int) -> LaunchSpans:
     return spans.taken(node >= 0, node[node >= 0])
 
 
-def _join(parts: list[LaunchSpans]) -> LaunchSpans:
+def _join(parts: list[BodySpans]) -> BodySpans:
     empty = np.zeros(0, np.int64)
-    return LaunchSpans(
+    return BodySpans(
         np.concatenate([empty, *(p.launch for p in parts)]),
         np.concatenate([empty, *(p.node for p in parts)]),
         np.concatenate([empty, *(p.start_ns for p in parts)]),
@@ -235,7 +234,7 @@ def _join(parts: list[LaunchSpans]) -> LaunchSpans:
     )
 
 
-def _covered(group: IntArray, count: int, spans: LaunchSpans) -> FloatArray:
+def _covered(group: IntArray, count: int, spans: BodySpans) -> FloatArray:
     """Return for each group the time in which any of its spans ran (float64, ns)."""
     first = int(spans.start_ns.min())
     reach = int((spans.start_ns + spans.duration_ns).max()) - first + 1

@@ -1,0 +1,116 @@
+"""Times of a tree's nodes over the recorded launches, from the recording's statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gviz.recording import rows
+from gviz.stats import BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from gviz.model.tree.span_keys import SpanKeys
+    from gviz.recording import Columns, Recording
+
+
+@dataclass(frozen=True, slots=True)
+class TreeTimes:
+    """Times of a tree's nodes; float64, NaN where there is none.
+
+    Attributes
+    ----------
+    median_ns, p95_ns
+        Of one execution, over the recorded launches.
+    total_ns
+        Over all recorded launches and iterations; of a node with bodies, of all that is nested in
+        it.
+    share
+        0..1: ``total_ns`` over the GPU time of these launches. Overlapping nodes count in full.
+    launch_count
+        Launches with node times.
+    """
+
+    median_ns: FloatArray
+    p95_ns: FloatArray
+    total_ns: FloatArray
+    share: FloatArray
+    launch_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class TreeStatistics:
+    """Columns of :class:`gviz.recording.rows.recorded.NodeStatistics`, by a tree's nodes.
+
+    Attributes
+    ----------
+    row
+        int64, one a node: its row in the columns; -1: it has none.
+    stray
+        bool, one a row: it is of a node that the tree does not have.
+    """
+
+    row: IntArray
+    stray: BoolArray
+    _columns: Columns
+
+    def numbers(self, name: str) -> FloatArray:
+        """Return a column, one value a node: float64, NaN where it has none."""
+        return np.append(self._columns.numbers(name), np.nan)[self.row]
+
+    def integers(self, name: str, missing: int) -> IntArray:
+        """Return a column of integers, one value a node; ``missing`` where it has none."""
+        return np.append(self._columns.integers(name, missing), missing)[self.row]
+
+    def sum(self, name: str) -> int:
+        """Return the sum of a column of integers, those of stray rows included."""
+        # As Python's numbers, which do not overflow.
+        return sum(self._columns.integers(name, 0).tolist())
+
+
+def statistics_of(
+    recording: Recording,
+    outermost: rows.Graph,
+    count: int,
+    keys: SpanKeys,
+    names: Sequence[str],
+) -> TreeStatistics:
+    """Return columns of the statistics of ``count`` nodes."""
+    key = {"graph_id": outermost.graph_id}
+    found = recording.fetch_arrays(rows.NodeStatistics, key, ("node_id", *names))
+    node = keys.find(found.integers("node_id"))
+    row = np.full(count + 1, -1, np.int64)  # the last is that of rows without a node
+    row[node] = np.arange(len(node))
+    return TreeStatistics(row[:count], node < 0, found)
+
+
+def read_tree_times(
+    recording: Recording, outermost: rows.Graph, parent: IntArray, keys: SpanKeys
+) -> TreeTimes:
+    """Return the times of nodes; ``parent`` has the node around each."""
+    names = ("median_ns", "p95_ns", "total_ns")
+    found = statistics_of(recording, outermost, len(parent), keys, names)
+    median, p95, total = (found.numbers(name) for name in names)
+    _add_nested(total, parent)
+    gpu_ns = recording.fetch_weighted_durations(outermost.graph_id, "graph", "gpu").total_ns
+    return TreeTimes(
+        median_ns=median,
+        p95_ns=p95,
+        total_ns=total,
+        share=total / (gpu_ns or np.nan),
+        launch_count=recording.count_launches(outermost.graph_id)[1],
+    )
+
+
+def _add_nested(total: FloatArray, around: IntArray) -> None:
+    """Give nodes with bodies the sum of what is nested in them."""
+    timed = np.flatnonzero(~np.isnan(total))
+    node, value = around[timed], total[timed]
+    while (inner := node >= 0).any():
+        node, value = node[inner], value[inner]
+        sums = np.bincount(node, value, minlength=len(total))
+        holding = np.bincount(node, minlength=len(total)) > 0
+        total[holding] = np.nan_to_num(total[holding]) + sums[holding]
+        node = around[node]
