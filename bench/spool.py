@@ -25,6 +25,7 @@ from gviz.recording.reader import Recording
 from gviz.recording.writer import RecordingWriter
 from gviz.spool.folding.recording_fold import fold
 from gviz.spool.records import format as f
+from gviz.spool.records import table
 from gviz.spool.records.activity import decode_buffer
 from gviz.spool.records.format import RecordType
 from gviz.spool.records.reader import SpoolReader
@@ -72,7 +73,7 @@ def buffers(launches: int, nodes: int) -> list[bytes]:
             begin, end = int(offsets[first]), int(offsets[last - 1] + sizes[last - 1])
             places = (offsets[first:last] - begin).astype("<u4")
             found.append(
-                f.BUFFER.pack(last - first, end - begin)
+                table.BUFFER.pack(last - first, end - begin)
                 + places.tobytes()
                 + bytes(4 * ((last - first) & 1))
                 + block[begin // 8 : end // 8].tobytes()
@@ -125,23 +126,23 @@ def write_spool(spool: Path, launches: int, nodes: int) -> None:
     records: list[tuple[int, bytes]] = [
         (RecordType.META, json.dumps({"name": "bench", "process_id": 1}).encode()),
         (RecordType.STRING, KERNEL_NAME.to_bytes(8, "little") + b"_Z5scalePfi"),
-        (RecordType.FUNCTION, f.FUNCTION.pack(kernel_id, 32, 0, 0, 1024) + b"_Z5scalePfi"),
-        (RecordType.GRAPH, f.GRAPH.pack(1, EXEC_ID, 0, 0, 0, nodes, nodes - 1)),
+        (RecordType.FUNCTION, table.FUNCTION.pack(kernel_id, 32, 0, 0, 1024) + b"_Z5scalePfi"),
+        (RecordType.GRAPH, table.GRAPH.pack(1, EXEC_ID, 0, 0, 0, nodes, nodes - 1)),
     ]
     for node, kind in enumerate(kinds(nodes).tolist()):
-        grid = (132, 1, 1, 256, 1, 1) if kind == NodeType.KERNEL else (0,) * 6
+        shape = ((132, 1, 1), (256, 1, 1)) if kind == NodeType.KERNEL else ((0,) * 3,) * 2
         function = kernel_id if kind == NodeType.KERNEL else 0
-        head = (1, node, kind, 0, function, *grid)
+        head = (1, node, kind, 0, function, *shape)
         tail = (0, 8, 0, 0, 2, 2, 4096, 0, 0, 0, 1, 0, 0)
-        records.append((RecordType.NODE, f.NODE.pack(*head, *tail)))
-    edges = np.zeros((nodes - 1, 3), "<u4")
-    edges[:, 0] = np.arange(nodes - 1)
-    edges[:, 1] = edges[:, 0] + 1
-    records.append((RecordType.EDGES, f.EDGES.pack(1, nodes - 1) + edges.tobytes()))
+        records.append((RecordType.NODE, table.NODE.pack(*head, *tail)))
+    edges = np.zeros(nodes - 1, table.EDGE.dtype)
+    edges["from_id"] = np.arange(nodes - 1)
+    edges["to_id"] = edges["from_id"] + 1
+    records.append((RecordType.EDGES, table.EDGES.pack(1, nodes - 1) + edges.tobytes()))
     for launch in range(launches):
         start = launch_start_ns(launch, nodes)
         values = (EXEC_ID, launch + 1, start, start + 8_000, 1, 0, 7, f.LAUNCH_NODE_LEVEL, 0)
-        records.append((RecordType.LAUNCH, f.LAUNCH.pack(*values)))
+        records.append((RecordType.LAUNCH, table.LAUNCH.pack(*values)))
     records += [(RecordType.BUFFER, payload) for payload in buffers(launches, nodes)]
     records += [
         (RecordType.COUNTER, f"attached_ns\n{STARTED_NS}\nns\nmeasured".encode()),
@@ -153,11 +154,11 @@ def write_spool(spool: Path, launches: int, nodes: int) -> None:
 def _write_segments(spool: Path, records: list[tuple[int, bytes]]) -> None:
     body, index = bytearray(), 0
     for number, (kind, payload) in enumerate(records, start=1):
-        body += f.RECORD_HEADER.pack(kind, len(payload)) + payload
+        body += table.RECORD_HEADER.pack(kind, len(payload)) + payload
         body += bytes(-len(body) % 8)
         if len(body) > 8 << 20 or number == len(records):
-            end = f.SEGMENT_HEADER.size + len(body)
-            head = f.SEGMENT_HEADER.pack(f.MAGIC, f.VERSION, index, end, end, 1)
+            end = table.SEGMENT_HEADER.size + len(body)
+            head = table.SEGMENT_HEADER.pack(f.MAGIC, f.VERSION, index, end, end, 1)
             (spool / f"{index:06d}{f.SEGMENT_SUFFIX}").write_bytes(head + body)
             body.clear()
             index += 1

@@ -71,9 +71,7 @@ class LiveProgram:
 
     def abort(self) -> None:
         """End it without a word: its spool belongs to a process that is not there."""
-        with self._writer.path.open("r+b") as file:
-            file.seek(f.SEGMENT_OWNER_OFFSET)
-            # Above what Linux gives out (PID_MAX_LIMIT, 2^22).
-            file.write(f.SEGMENT_OWNER.pack(5_000_010, 0))
+        # Above what Linux gives out (PID_MAX_LIMIT, 2^22).
+        self._writer.give_to(5_000_010)
         gone = {"process_id": 5_000_010}
         self._writer.append(RecordType.META, json.dumps(gone).encode())

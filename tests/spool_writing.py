@@ -7,16 +7,16 @@ writer.append(RecordType.BUFFER, buffer([kernel(node=1, start=10, end=20)]))
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from gviz.recording.reader import Recording
 from gviz.spool.records import format as f
+from gviz.spool.records import table
+from gviz.spool.records.activity import KERNEL, MEMCPY, MEMCPY_PEER, MEMSET, ActivityKind
 from gviz.spool.records.format import RecordType
-
-#: Sizes of the records in CUPTI 13.0 (bytes): kernel, copy, copy between GPUs, memset.
-KERNEL, COPY, PEER_COPY, MEMSET = 216, 96, 96, 88
 
 #: Folds a spool of records; see conftest.py.
 FoldRecords = Callable[[Sequence[tuple[int, bytes]]], Recording]
@@ -30,6 +30,7 @@ class SpoolWriter:
         self._segment_bytes = segment_bytes
         self._index = -1
         self._end = 0
+        self._owner = (1, 0)
         directory.mkdir()
         self._open()
 
@@ -40,26 +41,34 @@ class SpoolWriter:
 
     def _open(self) -> None:
         self._index += 1
-        self._end = f.SEGMENT_HEADER.size
+        self._end = table.SEGMENT_HEADER.size
         self.path.write_bytes(self._header())
 
     def _header(self) -> bytes:
-        return f.SEGMENT_HEADER.pack(
-            f.MAGIC, f.VERSION, self._index, self._segment_bytes, self._end, 1
+        return table.SEGMENT_HEADER.pack(
+            f.MAGIC, f.VERSION, self._index, self._segment_bytes, self._end, *self._owner
         )
+
+    def give_to(self, process_id: int, process_start: int = 0) -> None:
+        """Let the segments from here on belong to a process that began then."""
+        self._owner = (process_id, process_start)
+        self._write_header()
+
+    def _write_header(self) -> None:
+        with self.path.open("r+b") as file:
+            file.write(self._header())
 
     def append(self, kind: int, payload: bytes) -> None:
         """Append a record and commit it."""
         self.append_uncommitted(kind, payload)
         self._end += len(_padded(kind, payload))
-        with self.path.open("r+b") as file:
-            file.write(self._header())
+        self._write_header()
 
     def append_uncommitted(self, kind: int, payload: bytes) -> None:
         """Write a record as far as a crash before its commit leaves it."""
         record = _padded(kind, payload)
         full = self._end + len(record) > self._segment_bytes
-        if full and self._end > f.SEGMENT_HEADER.size:
+        if full and self._end > table.SEGMENT_HEADER.size:
             self._open()
         with self.path.open("r+b") as file:
             file.seek(self._end)
@@ -67,95 +76,75 @@ class SpoolWriter:
 
 
 def _padded(kind: int, payload: bytes) -> bytes:
-    record = f.RECORD_HEADER.pack(kind, len(payload)) + payload
+    record = table.RECORD_HEADER.pack(kind, len(payload)) + payload
     return record + bytes(-len(record) % 8)
 
 
-# -- activity records, by the offsets of cupti_activity.h, CUPTI 13.0.85 ---------------------------
+# -- activity records of CUPTI 13.0 ----------------------------------------------------------------
 
 
 def buffer(records: Sequence[bytes]) -> bytes:
     """Return the payload of a BUFFER record."""
+    offsets = np.cumsum([0, *map(len, records)], dtype="<u4")[:-1]
+    places = offsets.tobytes() + bytes(4 * (len(offsets) & 1))
     raw = b"".join(records)
-    offsets, at = [], 0
-    for record in records:
-        offsets.append(at)
-        at += len(record)
-    places = struct.pack(f"<{len(offsets)}I", *offsets) + bytes(4 * (len(offsets) & 1))
-    return f.BUFFER.pack(len(records), len(raw)) + places + raw
+    return table.BUFFER.pack(len(records), len(raw), places + raw)
 
 
 def kernel(
     *, node: int = 0, start: int, end: int, correlation: int = 0, stream: int = 7,
     device: int = 0, grid: tuple[int, int, int] = (1, 1, 1),
     block: tuple[int, int, int] = (1, 1, 1), static: int = 0, dynamic: int = 0,
-    registers: int = 0, name: int = 0, size: int = KERNEL,
+    registers: int = 0, name: int = 0, size: int = KERNEL.size,
 ) -> bytes:  # fmt: skip
     """Return a CUpti_ActivityKernel10, or one of a later CUPTI, of ``size`` bytes."""
-    record = _record(10, size)
-    struct.pack_into("<H", record, 6, registers)
-    struct.pack_into("<QQ", record, 16, start, end)
-    struct.pack_into("<I", record, 40, device)
-    struct.pack_into("<I", record, 48, stream)
-    struct.pack_into("<3I3I", record, 52, *grid, *block)
-    struct.pack_into("<II", record, 76, static, dynamic)
-    struct.pack_into("<I", record, 92, correlation)
-    struct.pack_into("<Q", record, 104, name)
-    struct.pack_into("<Q", record, 144, node)
-    return bytes(record)
+    return _activity(
+        KERNEL, size, graph_node_id=node, start_ns=start, end_ns=end, correlation_id=correlation,
+        stream_id=stream, device_id=device, grid=grid, block=block,
+        static_shared_mem_bytes=static, shared_mem_bytes=dynamic, registers=registers, name=name,
+    )  # fmt: skip
 
 
 def copy(
     *, node: int = 0, start: int, end: int, correlation: int = 0, stream: int = 7,
-    device: int = 0, bytes_: int = 0, copy_kind: int = 8, size: int = COPY,
+    device: int = 0, bytes_: int = 0, copy_kind: int = 8, size: int = MEMCPY.size,
 ) -> bytes:  # fmt: skip
     """Return a CUpti_ActivityMemcpy6 or later."""
-    record = _transfer(1, size, start, end, correlation, stream, device, bytes_)
-    record[4] = copy_kind
-    struct.pack_into("<Q", record, 64, node)
-    return bytes(record)
+    return _activity(
+        MEMCPY, size, graph_node_id=node, start_ns=start, end_ns=end, correlation_id=correlation,
+        stream_id=stream, device_id=device, bytes=bytes_, copy_kind=copy_kind,
+    )  # fmt: skip
 
 
 def peer_copy(
     *, node: int = 0, start: int, end: int, correlation: int = 0, stream: int = 7,
-    device: int = 0, bytes_: int = 0, size: int = PEER_COPY,
+    device: int = 0, bytes_: int = 0, size: int = MEMCPY_PEER.size,
 ) -> bytes:  # fmt: skip
     """Return a CUpti_ActivityMemcpyPtoP4 or later."""
-    record = _transfer(22, size, start, end, 0, stream, device, bytes_)
-    record[4] = 10
-    struct.pack_into("<I", record, 60, correlation)
-    struct.pack_into("<Q", record, 72, node)
-    return bytes(record)
+    return _activity(
+        MEMCPY_PEER, size, graph_node_id=node, start_ns=start, end_ns=end,
+        correlation_id=correlation, stream_id=stream, device_id=device, bytes=bytes_, copy_kind=10,
+    )  # fmt: skip
 
 
 def memset(
     *, node: int = 0, start: int, end: int, correlation: int = 0, stream: int = 7,
-    device: int = 0, bytes_: int = 0, value: int = 0, size: int = MEMSET,
+    device: int = 0, bytes_: int = 0, value: int = 0, size: int = MEMSET.size,
 ) -> bytes:  # fmt: skip
     """Return a CUpti_ActivityMemset4 or later."""
-    record = _transfer(2, size, start, end, correlation, stream, device, bytes_)
-    struct.pack_into("<I", record, 4, value)
-    struct.pack_into("<Q", record, 64, node)
-    return bytes(record)
+    return _activity(
+        MEMSET, size, graph_node_id=node, start_ns=start, end_ns=end, correlation_id=correlation,
+        stream_id=stream, device_id=device, bytes=bytes_, value=value,
+    )  # fmt: skip
 
 
-def _transfer(
-    kind: int, size: int, start: int, end: int, correlation: int, stream: int, device: int,
-    bytes_: int,
-) -> bytearray:  # fmt: skip
-    record = _record(kind, size)
-    struct.pack_into("<Q", record, 8, bytes_)
-    struct.pack_into("<QQ", record, 16, start, end)
-    struct.pack_into("<I", record, 32, device)
-    struct.pack_into("<II", record, 40, stream, correlation)
-    return record
-
-
-def _record(kind: int, size: int) -> bytearray:
+def _activity(kind: ActivityKind, size: int, **fields: object) -> bytes:
     # Not zeros: what is read from a wrong place shows.
-    record = bytearray(b"\xa5" * size)
-    struct.pack_into("<I", record, 0, kind)
-    return record
+    raw = bytearray(b"\xa5" * size)
+    record = np.frombuffer(raw, kind.record, 1)
+    for name, value in {"kind": kind.number, **fields}.items():
+        record[name] = value
+    return bytes(raw)
 
 
 # -- a graph, and its launches -----------------------------------------------------------------
@@ -168,7 +157,7 @@ def name_records() -> list[tuple[int, bytes]]:
     """Return the records that name the one kernel of these graphs, ``_Z4workv``."""
     return [
         (RecordType.STRING, KERNEL_NAME.to_bytes(8, "little") + b"_Z4workv"),
-        (RecordType.FUNCTION, f.FUNCTION.pack(KERNEL_KEY, 24, 0, 0, 1024) + b"_Z4workv"),
+        (RecordType.FUNCTION, table.FUNCTION.pack(KERNEL_KEY, 24, 0, 0, 1024, "_Z4workv")),
     ]
 
 
@@ -186,15 +175,25 @@ def graph_records(
 
     ``grids`` are the x of the nodes' grids, else 1.
     """
-    head = f.GRAPH.pack(graph, graph_exec, *parent, branch, len(kinds), len(edges))
+    head = table.GRAPH.pack(graph, graph_exec, *parent, branch, nodes=len(kinds), edges=len(edges))
     found = [(int(RecordType.GRAPH), head)]
     for node, kind in enumerate(kinds):
         function = KERNEL_KEY if kind == 0 else 0
-        shape = (grids[node] if grids else 1, 1, 1, 32, 1, 1)
-        values = (graph, node, kind, 0, function, *shape, 0, -1, 0, 0, 2, 2, 64, 0, 0, 0, 1, 0, 0)
-        found.append((RecordType.NODE, f.NODE.pack(*values)))
-    table = b"".join(struct.pack("<II4B", a, b, 0, 0, 0, 0) for a, b in edges)
-    return [*found, (RecordType.EDGES, f.EDGES.pack(graph, len(edges)) + table)]
+        grid = (grids[node] if grids else 1, 1, 1)
+        found.append(node_record(graph, node, kind, function=function, grid=grid))
+    rows = b"".join(table.EDGE.pack(a, b, 0, 0, 0) for a, b in edges)
+    return [*found, (RecordType.EDGES, table.EDGES.pack(graph, len(edges), rows))]
+
+
+def node_record(graph: int, node: int, kind: int, **more: object) -> tuple[int, bytes]:
+    """Return a node of which nothing is known but what ``more`` says, by the record's fields."""
+    values = {
+        "device_id": 0, "function": 0, "grid": (1, 1, 1), "block": (32, 1, 1),
+        "shared_mem_bytes": 0, "max_blocks": -1, "priority": 0, "cooperative": 0,
+        "source_type": 2, "destination_type": 2, "bytes": 64, "source": 0, "destination": 0,
+        "value": 0, "element_bytes": 1, "child_graph_id": 0, "argument_count": 0,
+    } | more  # fmt: skip
+    return RecordType.NODE, table.NODE.pack(graph_id=graph, node_id=node, type=kind, **values)
 
 
 def conditional_record(
@@ -202,7 +201,7 @@ def conditional_record(
 ) -> tuple[int, bytes]:
     """Return what the walk says of a conditional node: IF 0, WHILE 1, SWITCH 2."""
     known = size if bodies is None else bodies
-    return RecordType.CONDITIONAL, f.CONDITIONAL.pack(graph, node, kind, size, 77, known)
+    return RecordType.CONDITIONAL, table.CONDITIONAL.pack(graph, node, kind, size, 77, known)
 
 
 def launch_record(
@@ -215,8 +214,10 @@ def launch_record(
 ) -> tuple[int, bytes]:
     """Return a graph launch call, else 10 ns long, whose node times were asked for."""
     end = start + 10 if end_ns is None else end_ns
-    values = (graph_exec, correlation, start, end, 1, result, 7, f.LAUNCH_NODE_LEVEL, 0)
-    return RecordType.LAUNCH, f.LAUNCH.pack(*values)
+    return RecordType.LAUNCH, table.LAUNCH.pack(
+        exec_id=graph_exec, correlation=correlation, start_ns=start, end_ns=end, thread_id=1,
+        result=result, stream_id=7, flags=f.LAUNCH_NODE_LEVEL, token=0,
+    )  # fmt: skip
 
 
 def node_id(graph_exec: int, node: int) -> int:

@@ -14,6 +14,7 @@ from pathlib import Path
 #: The wings, lowest first; those of one layer do not include each other.
 LAYERS = (
     ("core",),
+    ("records",),
     ("state",),
     ("spool",),
     ("calls",),

@@ -1,4 +1,5 @@
-"""Write the generated parts of docs/: tables of the schema and results, commands, modules.
+"""Write what is generated: in docs/ tables of the schema and results, commands, modules; the
+C header of the spool's records.
 
 ``make docs`` writes them; with ``--check`` nothing is written, and the exit code is 1 when a
 file is not current. Argparse's own help text is not used: it differs between versions of Python.
@@ -13,6 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from record_header import HEADER, render_header
 from walls.module_map import render_modules
 
 from gviz.analysis.advice import RULES
@@ -140,13 +142,15 @@ def main(arguments: list[str]) -> int:
         merging: render_results(merging.name, MERGING_MARK, merging.read_text("utf-8"), Skew),
         DOCS / "cli.md": render_cli(),
         DOCS / "modules.md": render_modules(DOCS.parent),
+        DOCS.parent / HEADER: render_header(),
     }
     stale = [p for p, text in wanted.items() if not p.exists() or p.read_text("utf-8") != text]
     for path in stale:
         if "--check" not in arguments:
+            path.parent.mkdir(exist_ok=True)
             path.write_text(wanted[path], encoding="utf-8")
         else:
-            print(f"docs/{path.name} is not current; run 'make docs'")
+            print(f"{path.relative_to(DOCS.parent)} is not current; run 'make docs'")
     return 1 if stale and "--check" in arguments else 0
 
 

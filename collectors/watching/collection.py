@@ -17,8 +17,7 @@ from typing import Any, Protocol
 from gviz.collectors import native
 from gviz.collectors.hooks import on_import
 from gviz.collectors.watching import watch_native
-from gviz.spool import RecordType
-from gviz.spool import format as f
+from gviz.spool import NO_STREAM, RecordType, table
 
 #: Ids of driver calls that a framework made for us to see from outside: above CUPTI's.
 _FIRST_CALL = 1 << 16
@@ -118,12 +117,21 @@ class Watching:
             number = self._calls.get(call)
             if number is None:
                 number = self._calls[call] = _FIRST_CALL + len(self._calls)
-                payload = number.to_bytes(4, "little") + call.encode()
-                native.append(RecordType.CALL_NAME, payload)
-        on = f.NO_STREAM if stream is None else stream & 0x7FFFFFFF
-        thread = threading.get_native_id()
-        row = (number, 0, start_ns, end_ns, thread, 0, graph_id, exec_id, 0, on, mode)
-        native.append(RecordType.LIFE, f.LIFE.pack(*row))
+                native.append(RecordType.CALL_NAME, table.CALL_NAME.pack(number, call))
+        payload = table.LIFE.pack(
+            call=number,
+            correlation=0,
+            start_ns=start_ns,
+            end_ns=end_ns,
+            thread_id=threading.get_native_id(),
+            result=0,
+            graph_id=graph_id,
+            exec_id=exec_id,
+            flags=0,
+            stream_id=NO_STREAM if stream is None else stream & 0x7FFFFFFF,
+            mode=mode,
+        )
+        native.append(RecordType.LIFE, payload)
 
     def note(self, text: str) -> None:
         """Tell the reader of the recording something."""

@@ -4,7 +4,8 @@ from gviz.spool.processes.attended import attend as attend
 from gviz.spool.processes.left_over import StillRunningError as StillRunningError
 from gviz.spool.processes.left_over import add_left_over as add_left_over
 from gviz.spool.processes.left_over import fold_left_over as fold_left_over
-from gviz.spool.records import format as format
+from gviz.spool.records import table as table
+from gviz.spool.records.format import NO_STREAM as NO_STREAM
 from gviz.spool.records.format import OWN_IDS as OWN_IDS
 from gviz.spool.records.format import PROBE_TEXT as PROBE_TEXT
 from gviz.spool.records.format import SPOOL_SUFFIX as SPOOL_SUFFIX

@@ -10,6 +10,7 @@ from random import Random
 
 from fuzzing.mutations import BINARY, TEXT, WORDS, mutate
 from gviz.spool.records import format as f
+from gviz.spool.records import table
 from gviz.spool.records.format import RecordType
 from gviz.spool.records.reader import SpoolReader
 
@@ -47,11 +48,13 @@ def _write(records: Records, spool: Path) -> Path:
 def segment_of(records: Records) -> bytes:
     """Return a segment that holds some records."""
     body = b"".join(
-        (f.RECORD_HEADER.pack(kind, len(payload)) + payload).ljust((len(payload) + 15) & ~7, b"\0")
+        (table.RECORD_HEADER.pack(kind, len(payload)) + payload).ljust(
+            (len(payload) + 15) & ~7, b"\0"
+        )
         for kind, payload in records
     )
-    end = f.SEGMENT_HEADER.size + len(body)
-    return f.SEGMENT_HEADER.pack(f.MAGIC, f.VERSION, 0, end, end, 1) + body
+    end = table.SEGMENT_HEADER.size + len(body)
+    return table.SEGMENT_HEADER.pack(f.MAGIC, f.VERSION, 0, end, end, 1) + body
 
 
 def _change_word(random: Random, records: Records) -> None:

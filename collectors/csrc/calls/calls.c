@@ -134,6 +134,7 @@ void call_name(uint32_t cbid) {
     const char *name = NULL;
     if (cupti.cuptiGetCallbackName(DOMAIN_DRIVER_API, cbid, &name) != 0 || !name)
         name = "?";
-    struct slice slices[] = {{&cbid, sizeof cbid}, {name, strlen(name)}};
+    struct call_name_record record = {cbid};
+    struct slice slices[] = {{&record, sizeof record}, {name, strlen(name)}};
     spool_append(RECORD_CALL_NAME, slices, 2);
 }

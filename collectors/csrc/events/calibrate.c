@@ -48,12 +48,6 @@
 #define MAX_DEVICES 64
 #define ANCHOR_LIMIT_NS 300000
 
-struct calibration_record {
-    int32_t device, kind;
-    int64_t bias_ns, early_bias_ns, spread_ns, raw_ns, reference_ns, more_ns, early_more_ns;
-    uint32_t samples, early_samples;
-};
-
 static const struct {
     int type;
     int64_t reference_ns, more_ns, early_more_ns;
@@ -284,7 +278,7 @@ static struct calibration_record evaluate(int number, int kind, struct readings 
     int64_t raw = median(readings->usual, readings->usual_count);
     int64_t early = readings->early_count ? median(readings->early, readings->early_count) : raw;
     return (struct calibration_record){
-        .device = number, .kind = kinds[kind].type,
+        .device_id = number, .type = kinds[kind].type,
         .bias_ns = raw - kinds[kind].reference_ns + kinds[kind].more_ns,
         .early_bias_ns = early - kinds[kind].reference_ns +
                          (readings->early_count ? kinds[kind].early_more_ns

@@ -3,6 +3,7 @@
 #define GVIZ_EVENTS_PARTS_H
 
 #include "events/events.h"
+#include "records/records.h"
 
 /* ---- watch.c, replay.c: watched graphs ---------------------------------------------------- */
 
@@ -91,12 +92,6 @@ struct copy {
     size_t timed_count;
     CUevent start, end;      /* on the stream, around the launch */
     bool lost;               /* launched, but nothing says when it ends: not to be used again */
-};
-
-struct node_time {
-    uint32_t graph_id, node_id;
-    uint64_t start_ns;       /* from the launch's start event to the event before the node */
-    uint64_t between_ns;     /* from there to the event after it */
 };
 
 struct copy *copy_make(CUgraph graph, struct level *level, uint64_t flags, size_t first, size_t last);

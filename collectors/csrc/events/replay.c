@@ -9,14 +9,6 @@
 
 #define FIRST_CORRELATION 0x80000000u
 
-struct times_record {
-    uint32_t correlation, exec_id, count, slices;
-    int32_t device;
-    uint32_t reserved;
-    uint64_t position_ns; /* host time of the start event, 0: unknown */
-    uint64_t extent_ns;   /* from the start event to the end event */
-};
-
 static _Atomic uint32_t next_correlation = FIRST_CORRELATION;
 static __thread struct {
     struct watch *watch;
@@ -30,12 +22,12 @@ static __thread struct {
 /* -- reading ------------------------------------------------------------------------------------------- */
 
 static void write_times(struct watch *watch, const struct node_time *times, uint64_t extent_ns) {
-    struct times_record record = {
+    struct node_times_record record = {
         .correlation = watch->correlation, .exec_id = watch->exec_id,
-        .count = (uint32_t)watch->copy->timed_count, .slices = (uint32_t)watch->slices,
-        .device = watch->device, .extent_ns = extent_ns,
+        .nodes = (uint32_t)watch->copy->timed_count, .slices = (uint32_t)watch->slices,
+        .device_id = watch->device, .extent_ns = extent_ns,
         .position_ns = calibrate_position(watch->context, watch->device, watch->copy->start)};
-    struct slice slices[] = {{&record, sizeof record}, {times, record.count * sizeof *times}};
+    struct slice slices[] = {{&record, sizeof record}, {times, record.nodes * sizeof *times}};
     spool_append(RECORD_NODE_TIMES, slices, 2);
 }
 

@@ -88,8 +88,8 @@ void watch_refuse(struct watch *watch, const char *why) {
     if (watch->refused)
         return;
     watch->refused = true;
-    uint32_t ids[] = {watch->graph_id, watch->exec_id};
-    struct slice slices[] = {{ids, sizeof ids}, {why, strlen(why)}};
+    struct refused_record record = {watch->graph_id, watch->exec_id};
+    struct slice slices[] = {{&record, sizeof record}, {why, strlen(why)}};
     spool_append(RECORD_REFUSED, slices, 2);
 }
 

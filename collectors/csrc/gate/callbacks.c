@@ -11,13 +11,6 @@
 
 static uint32_t session; /* counts the recordings of this process */
 
-struct call_record {
-    uint32_t call, correlation;
-    uint64_t start_ns, end_ns;
-    uint32_t thread_id;
-    int32_t result;
-};
-
 /* -- driver calls ----------------------------------------------------------------------- */
 
 static void operation(const CUpti_CallbackData *data, uint32_t cbid) {

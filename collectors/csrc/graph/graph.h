@@ -9,7 +9,6 @@
 /* ---- walk.c: nodes and edges ------------------------------------------------------------ */
 
 /* In place of an executable's id: the graph is walked because something about it failed. */
-#define WALK_FAILED UINT32_MAX
 
 void walk_reset(void);
 void walk_graph(CUgraph graph, uint32_t exec_id);

@@ -7,18 +7,6 @@
 
 #define MAX_DEVICES 64
 
-struct memory_record {
-    uint64_t time_ns;
-    int32_t device;
-    uint32_t reserved;
-    uint64_t amounts[4]; /* used, its high mark, reserved, its high mark: CUgraphMem_attribute */
-};
-
-struct freed_record {
-    uint64_t time_ns, address;
-    uint32_t call, thread_id;
-};
-
 /* Addresses that graphs allocate: open addressing, at most half full. Frees of what finds no
  * room are not seen. */
 #define ADDRESS_ROOM 8192
@@ -72,13 +60,16 @@ void graph_memory_watch(int device, CUdeviceptr address) {
 }
 
 static void sample(int device) {
-    struct memory_record record = {.time_ns = now_ns(), .device = device};
+    uint64_t amounts[4]; /* in the order of CUgraphMem_attribute */
     for (int i = 0; i < 4; i++)
-        if (cuda.DeviceGetGraphMemAttribute(device, i, &record.amounts[i]) != 0)
+        if (cuda.DeviceGetGraphMemAttribute(device, i, &amounts[i]) != 0)
             return;
+    struct graph_memory_record record = {
+        .time_ns = now_ns(), .device_id = device, .used = amounts[0], .used_high = amounts[1],
+        .reserved = amounts[2], .reserved_high = amounts[3]};
     pthread_mutex_lock(&lock);
-    bool changed = !(sampled >> device & 1) || memcmp(last[device], record.amounts, sizeof record.amounts);
-    memcpy(last[device], record.amounts, sizeof record.amounts);
+    bool changed = !(sampled >> device & 1) || memcmp(last[device], amounts, sizeof amounts);
+    memcpy(last[device], amounts, sizeof amounts);
     sampled |= 1ull << device;
     pthread_mutex_unlock(&lock);
     if (changed)

@@ -3,18 +3,6 @@
 #include "graph/graph.h"
 #include "spool/spool.h"
 
-struct created_record {
-    uint64_t node_id, time_ns;
-    uint32_t thread_id, stream_id, nvtx_path;
-    int32_t stack; /* id > 0, else a reason */
-    int32_t type;
-    uint32_t reserved;
-};
-
-struct cloned_record {
-    uint64_t node_id, original_id;
-};
-
 void nodes_created(const CUpti_GraphData *data, CUcontext context) {
     struct thread_state *thread = this_thread();
     struct created_record record = {

@@ -35,12 +35,8 @@ struct batch_params { /* CUDA_BATCH_MEM_OP_NODE_PARAMS_v1 */
     unsigned flags;
 };
 
-struct owner {
-    uint32_t graph_id, node_id;
-};
-
 static void __attribute__((format(printf, 3, 4)))
-parameter(struct owner owner, const char *name, const char *format, ...) {
+parameter(struct parameter_record owner, const char *name, const char *format, ...) {
     char text[700];
     int at = snprintf(text, sizeof text, "%s\n", name);
     va_list arguments;
@@ -51,7 +47,7 @@ parameter(struct owner owner, const char *name, const char *format, ...) {
     spool_append(RECORD_PARAMETER, slices, 2);
 }
 
-static void host(CUgraphNode node, struct owner owner) {
+static void host(CUgraphNode node, struct parameter_record owner) {
     struct host_params params = {0};
     if (!cuda.GraphHostNodeGetParams || cuda.GraphHostNodeGetParams(node, &params) != 0)
         return;
@@ -67,7 +63,7 @@ static void host(CUgraphNode node, struct owner owner) {
     parameter(owner, "user data", "0x%" PRIxPTR, (uintptr_t)params.data);
 }
 
-static void event(CUgraphNode node, struct owner owner, int type) {
+static void event(CUgraphNode node, struct parameter_record owner, int type) {
     CUevent found = NULL;
     CUresult (*get)(CUgraphNode, CUevent *) =
         type == NODE_EVENT_RECORD ? cuda.GraphEventRecordNodeGetEvent : cuda.GraphEventWaitNodeGetEvent;
@@ -75,7 +71,7 @@ static void event(CUgraphNode node, struct owner owner, int type) {
         parameter(owner, "event", "0x%" PRIxPTR, (uintptr_t)found);
 }
 
-static void semaphores(CUgraphNode node, struct owner owner, int type) {
+static void semaphores(CUgraphNode node, struct parameter_record owner, int type) {
     struct semaphore_params params = {0};
     CUresult (*get)(CUgraphNode, void *) = type == NODE_EXT_SEMAS_SIGNAL
                                                ? cuda.GraphExternalSemaphoresSignalNodeGetParams
@@ -84,7 +80,7 @@ static void semaphores(CUgraphNode node, struct owner owner, int type) {
         parameter(owner, "semaphores", "%u", params.count);
 }
 
-static void operation(struct owner owner, unsigned index, const struct batch_operation *op) {
+static void operation(struct parameter_record owner, unsigned index, const struct batch_operation *op) {
     char name[32];
     snprintf(name, sizeof name, "operation %u", index);
     switch (op->operation) { /* CUstreamBatchMemOpType */
@@ -113,7 +109,7 @@ static void operation(struct owner owner, unsigned index, const struct batch_ope
     }
 }
 
-static void batch(CUgraphNode node, struct owner owner) {
+static void batch(CUgraphNode node, struct parameter_record owner) {
     struct batch_params params = {0};
     if (!cuda.GraphBatchMemOpNodeGetParams || cuda.GraphBatchMemOpNodeGetParams(node, &params) != 0)
         return;
@@ -123,7 +119,7 @@ static void batch(CUgraphNode node, struct owner owner) {
 }
 
 void parameters_of(CUgraphNode node, uint32_t graph_id, uint32_t node_id, int type) {
-    struct owner owner = {graph_id, node_id};
+    struct parameter_record owner = {graph_id, node_id};
     switch (type) {
     case NODE_HOST:
         host(node, owner);

@@ -19,55 +19,6 @@ struct function_info {
     uint32_t offsets[MAX_ARGUMENTS], sizes[MAX_ARGUMENTS];
 };
 
-struct graph_record {
-    uint32_t graph_id, exec_id, parent_graph_id, parent_node_id;
-    uint32_t branch, node_count, edge_count, reserved;
-};
-
-struct node_record {
-    uint32_t graph_id, node_id;
-    int32_t type, device_id;
-    uint64_t function;              /* key of a FUNCTION record, 0: none */
-    uint32_t grid[3], block[3];
-    uint32_t shared_mem_bytes;
-    int32_t max_blocks, priority, cooperative;
-    int32_t source_type, destination_type; /* CUmemorytype of a copy */
-    uint64_t bytes, source, destination;
-    uint32_t value, element_bytes;
-    uint32_t child_graph_id;
-    uint32_t argument_count;
-};
-
-struct conditional_record {
-    uint32_t graph_id, node_id;
-    int32_t type;
-    uint32_t size;
-    uint64_t handle;
-    uint32_t bodies, reserved; /* how many of them are known */
-};
-
-struct argument_record {
-    uint32_t size, padded;
-    uint64_t allocation, allocation_bytes;
-};
-
-struct function_record {
-    uint64_t key;
-    int32_t registers, static_shared_bytes, local_bytes, max_threads;
-};
-
-struct edge_record {
-    uint32_t from, to;
-    uint8_t from_port, to_port, type, reserved;
-};
-
-struct device_record {
-    int32_t ordinal, major, minor, multiprocessors, max_threads;
-    int32_t reserved;
-    uint64_t memory_bytes;
-    char bus_id[32];
-};
-
 GVIZ_LOCK(lock);
 static struct function_info **functions;
 static size_t function_count, function_room;
@@ -434,10 +385,10 @@ static void walk_edges(CUgraph graph, uint32_t graph_id, size_t count) {
         count = graph_edges(graph, from, to, data, count);
         for (size_t i = 0; i < count; i++)
             edges[i] = (struct edge_record){local_id(from[i]), local_id(to[i]), data[i].from_port,
-                                            data[i].to_port, data[i].type, 0};
-        struct slice slices[] = {{&graph_id, sizeof graph_id}, {&count, 4},
-                                 {edges, count * sizeof *edges}};
-        spool_append(RECORD_EDGES, slices, 3);
+                                            data[i].to_port, data[i].type, {0}};
+        struct edges_record record = {graph_id, (uint32_t)count};
+        struct slice slices[] = {{&record, sizeof record}, {edges, count * sizeof *edges}};
+        spool_append(RECORD_EDGES, slices, 2);
     }
     free(from);
     free(to);
@@ -453,7 +404,7 @@ static void write_dot(CUgraph graph, uint32_t graph_id) {
     if (access(path, F_OK) == 0) /* the same template instantiated again */
         return;
     if (cuda.GraphDebugDotPrint && cuda.GraphDebugDotPrint(graph, path, ALL_DOT_DETAILS) == 0)
-        spool_append_one(RECORD_DOT, &graph_id, sizeof graph_id);
+        spool_append_one(RECORD_DOT, &(struct dot_record){graph_id}, sizeof(struct dot_record));
 }
 
 static void walk_level(CUgraph graph, struct walk walk, uint32_t parent_graph,

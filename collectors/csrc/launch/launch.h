@@ -10,20 +10,6 @@
  * otherwise end with hardly any. */
 #define ALWAYS_TIMED_LAUNCHES 5
 
-enum launch_flag {
-    LAUNCH_NODE_LEVEL = 1, LAUNCH_EVENTS = 2, LAUNCH_CAPTURED = 4, LAUNCH_LATE = 8,
-    LAUNCH_COPY = 16, /* an instrumented copy ran, events/replay.c */
-};
-
-struct launch_record {
-    uint32_t exec_id, correlation;
-    uint64_t start_ns, end_ns;
-    uint32_t thread_id;
-    int32_t result;
-    uint32_t stream_id, flags; /* of enum launch_flag */
-    uint64_t token;
-};
-
 void launch_forget_call(void); /* of this thread: its end was not seen */
 void launch_enter(const CUpti_CallbackData *data, uint32_t cbid);
 void launch_exit(const CUpti_CallbackData *data, uint32_t cbid);

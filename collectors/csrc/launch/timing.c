@@ -19,10 +19,6 @@ struct pair {
     struct pair *next;
 };
 
-struct time_record {
-    uint64_t token, duration_ns;
-};
-
 GVIZ_LOCK(lock);
 static struct pair *pool, *pending_first, *pending_last;
 static int pending_count;
@@ -131,7 +127,7 @@ void timing_end(void *opaque, CUstream stream, bool launched) {
 static void pair_read(struct pair *pair) {
     float milliseconds = 0;
     if (cuda.EventElapsedTime(&milliseconds, pair->start, pair->end) == 0) {
-        struct time_record record = {pair->token, (uint64_t)((double)milliseconds * 1e6 + 0.5)};
+        struct launch_time_record record = {pair->token, (uint64_t)((double)milliseconds * 1e6 + 0.5)};
         spool_append_one(RECORD_LAUNCH_TIME, &record, sizeof record);
     }
 }

@@ -23,26 +23,7 @@
  * capture: a program that captures in a loop pays for it once. */
 #define KEEP_WATCHING_NS 400000000ull
 
-enum { ERROR_STREAM_DESTROYED = 1, ERROR_LEGACY_STREAM = 2, ERROR_KEPT_GOING = 4 };
 enum { FAILED_GRAPH_READ = 1 };
-
-struct capture_error_record {
-    uint32_t sequence, graph_id, thread_id, stream_id, mode, flags;
-    uint64_t start_ns; /* of the capture */
-    uint64_t time_ns;
-    uint32_t call, runtime_call; /* 0: none known */
-    int32_t result;
-    uint32_t error_thread, error_stream;
-    int32_t stack;
-    uint32_t nvtx_path, reserved;
-};
-
-struct capture_failed_record {
-    uint32_t sequence, graph_id, thread_id, stream_id, mode, flags;
-    uint64_t start_ns, end_ns;
-    int32_t result;
-    uint32_t end_thread;
-};
 
 struct capture {
     uint32_t sequence, graph_id, thread_id, stream_id, mode;
@@ -197,7 +178,8 @@ static void name_runtime_call(uint32_t id) {
     const char *name = NULL;
     if (cupti.cuptiGetCallbackName(DOMAIN_RUNTIME_API, id, &name) != 0 || !name)
         return;
-    struct slice slices[] = {{&id, sizeof id}, {name, strlen(name)}};
+    struct runtime_call_name_record record = {id};
+    struct slice slices[] = {{&record, sizeof record}, {name, strlen(name)}};
     spool_append(RECORD_RUNTIME_CALL_NAME, slices, 2);
 }
 
@@ -277,7 +259,7 @@ void capture_call_done(uint32_t cbid, const CUpti_CallbackData *data) {
     if (stream_of(cbid, data, &stream)) {
         failure.stream_id = stream_id_of(data->context, stream, false);
         if ((uintptr_t)stream <= 1) /* NULL and CU_STREAM_LEGACY */
-            failure.flags |= ERROR_LEGACY_STREAM;
+            failure.flags |= CAPTURE_LEGACY_STREAM;
     }
     blame(&failure);
 }
@@ -328,7 +310,7 @@ void capture_begin_exit(const struct capture_call *begin) {
     if (begin->result != 0) {
         end_watching();
         bool legacy = (uintptr_t)begin->stream <= 1;
-        struct failure failure = {begin->call, begin->result, legacy ? ERROR_LEGACY_STREAM : 0,
+        struct failure failure = {begin->call, begin->result, legacy ? CAPTURE_LEGACY_STREAM : 0,
                                   begin->stream_id};
         write_error(&capture, &failure);
         write_failed(&capture, begin, 0);
@@ -375,7 +357,7 @@ void capture_end_exit(const struct capture_call *end) {
         return;
     }
     if (end->result == WRONG_THREAD && status_of(&capture) > 0) {
-        failure.flags = ERROR_KEPT_GOING;
+        failure.flags = CAPTURE_KEPT_GOING;
         write_error(&capture, &failure);
         return;
     }
@@ -404,7 +386,7 @@ void capture_stream_destroyed(CUcontext context, CUstream stream) {
     if (!captures_known() || !take_out(context, stream, &capture))
         return;
     end_watching();
-    struct failure failure = {.flags = ERROR_STREAM_DESTROYED, .stream_id = capture.stream_id};
+    struct failure failure = {.flags = CAPTURE_STREAM_DESTROYED, .stream_id = capture.stream_id};
     if (!capture.broken)
         write_error(&capture, &failure);
 }

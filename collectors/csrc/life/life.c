@@ -16,34 +16,8 @@
 #define MAX_FAILED_WALKS 32
 /* Whole-graph updates written one by one; all of them are summed in updates.c. */
 #define MAX_UPDATE_CALLS 1000
-#define NO_NODE UINT64_MAX
 #define UPDATE_FAILURE 910 /* CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE */
 #define MAX_SEARCH_DEPTH 16
-
-struct life_record {
-    uint32_t call, correlation;
-    uint64_t start_ns, end_ns;
-    uint32_t thread_id;
-    int32_t result;
-    uint32_t graph_id, exec_id;
-    uint64_t flags; /* of cuGraphClone: the id of the copy */
-    uint32_t stream_id, mode;
-};
-
-struct update_failed_record {
-    uint32_t exec_id, graph_id, call, thread_id;
-    uint64_t start_ns, end_ns;
-    int32_t result, detail;           /* CUresult; CUgraphExecUpdateResult, -1: not told */
-    uint64_t error_node, error_from;  /* CUPTI node ids, NO_NODE: none named */
-    uint32_t walked, reserved;        /* 1: the graph's nodes stand before this record */
-};
-
-struct instantiate_failed_record {
-    uint32_t graph_id, call, thread_id, walked;
-    uint64_t start_ns, end_ns, flags;
-    int32_t result, detail; /* CUresult; CUgraphInstantiateResult, -1: not told */
-    uint64_t error_node;
-};
 
 struct update_info { /* CUgraphExecUpdateResultInfo */
     int result;

@@ -13,11 +13,6 @@
  * executables is not to pay for it thousands of times. */
 #define MAX_QUESTIONS 256
 
-struct memory_record {
-    uint32_t exec_id, step;
-    uint64_t free_before, free_after;
-};
-
 static _Atomic uint32_t questions;
 static _Atomic uint64_t question_ns;
 
@@ -48,7 +43,7 @@ uint64_t memory_free(void) {
 void memory_taken(uint32_t exec_id, enum memory_step step, uint64_t free_before) {
     if (!free_before || !exec_id || captures_known())
         return;
-    struct memory_record record = {exec_id, step, free_before, ask()};
+    struct device_memory_record record = {exec_id, step, free_before, ask()};
     if (record.free_after)
         spool_append_one(RECORD_DEVICE_MEMORY, &record, sizeof record);
 }

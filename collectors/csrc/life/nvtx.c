@@ -29,11 +29,6 @@ struct open_range {
     const char *domain;
 };
 
-struct range_record {
-    uint32_t path, thread_id;
-    uint64_t start_ns, end_ns;
-};
-
 GVIZ_LOCK(lock);
 static struct path *paths; /* index = path id - 1 */
 static uint32_t path_count, path_room;
@@ -78,6 +73,12 @@ static bool grow(void) {
     return true;
 }
 
+static void write_path(uint32_t id, const struct path *path) {
+    struct nvtx_path_record record = {id, path->parent};
+    struct slice slices[] = {{&record, sizeof record}, {path->key, strlen(path->key)}};
+    spool_append(RECORD_NVTX_PATH, slices, 2);
+}
+
 static uint32_t path_of(uint32_t parent, const char *domain, const char *text) {
     char key[MAX_TEXT + 128];
     snprintf(key, sizeof key, "%.100s\n%.*s", domain ? domain : "", MAX_TEXT, text);
@@ -97,9 +98,7 @@ static uint32_t path_of(uint32_t parent, const char *domain, const char *text) {
         if (copy) {
             paths[path_count] = (struct path){parent, copy};
             id = slots[at] = ++path_count;
-            struct slice slices[] = {{&id, sizeof id}, {&parent, sizeof parent},
-                                     {key, strlen(key)}};
-            spool_append(RECORD_NVTX_PATH, slices, 3);
+            write_path(id, &paths[id - 1]);
         }
     }
     pthread_mutex_unlock(&lock);
@@ -134,10 +133,7 @@ void nvtx_forked(void) {
 void nvtx_write_paths(void) {
     pthread_mutex_lock(&lock);
     for (uint32_t id = 1; id <= path_count; id++) {
-        const struct path *path = &paths[id - 1];
-        struct slice slices[] = {{&id, sizeof id}, {&path->parent, sizeof path->parent},
-                                 {path->key, strlen(path->key)}};
-        spool_append(RECORD_NVTX_PATH, slices, 3);
+        write_path(id, &paths[id - 1]);
     }
     pthread_mutex_unlock(&lock);
 }
@@ -191,7 +187,7 @@ void nvtx_pop(const char *domain) {
     uint32_t top = thread->nvtx_depth < MAX_OPEN ? thread->nvtx_depth : MAX_OPEN;
     thread->nvtx_path = top ? open_ranges[top - 1].path : 0;
     if (recording() && range.start_ns && !paused()) {
-        struct range_record record = {range.path, thread->thread_id, range.start_ns, now_ns()};
+        struct nvtx_range_record record = {range.path, thread->thread_id, range.start_ns, now_ns()};
         spool_append_one(RECORD_NVTX_RANGE, &record, sizeof record);
     }
 }

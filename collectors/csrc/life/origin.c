@@ -16,21 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum origin_kind { ORIGIN_CAPTURE = 1, ORIGIN_INSTANTIATE = 2 };
 enum name_kind { NAME_NONE = 0, NAME_EXPLICIT = 1, NAME_FRAMEWORK = 2 };
-enum { ORIGIN_UNWANTED = 1 };
 /* What the deciding Python function answers. */
 enum { DECIDED_UNWANTED = 0, DECIDED_WANTED = 1, NOT_DECIDED = -1 };
 
 #define MAX_NAME 512
 #define MAX_PATH_TEXT 2048
-
-struct origin_record {
-    uint32_t graph_id, exec_id, kind, nvtx_path;
-    int32_t stack;
-    uint32_t thread_id, flags, name_kind;
-    uint64_t time_ns;
-};
 
 /* A capture in progress. */
 struct capture {
@@ -180,7 +171,7 @@ static int decide_by_name(const struct origin_record *record, const char *name, 
 
 /* -- captures ------------------------------------------------------------------------------------------ */
 
-static struct origin_record origin_here(enum origin_kind kind, bool with_stack) {
+static struct origin_record origin_here(uint32_t kind, bool with_stack) {
     struct thread_state *thread = this_thread();
     return (struct origin_record){
         .kind = kind, .nvtx_path = nvtx_open_path(), .thread_id = thread->thread_id,

@@ -24,9 +24,6 @@ void capture_graph_destroyed(CUgraph graph);
 
 /* ---- updates.c ---------------------------------------------------------------------- */
 
-#define WHOLE_GRAPH UINT32_MAX
-#define UNKNOWN_NODE (UINT32_MAX - 1)
-
 struct update {
     uint32_t exec_id;
     uint32_t graph_id, node_id; /* of the node; WHOLE_GRAPH for cuGraphExecUpdate */

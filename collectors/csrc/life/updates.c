@@ -11,14 +11,6 @@
 
 #define ROOM 2048 /* entries; a power of two, filled by half at most */
 
-struct updates_record {
-    uint32_t exec_id, node_id, call;
-    int32_t result;
-    uint32_t value, count;
-    uint32_t thread_id, graph_id; /* graph_id: of the node */
-    uint64_t first_ns, last_ns, total_ns; /* start of the first and last; host time of all */
-};
-
 GVIZ_LOCK(lock);
 static pthread_mutex_t flushing = PTHREAD_MUTEX_INITIALIZER;
 static struct updates_record tables[2][ROOM];
@@ -46,17 +38,17 @@ static size_t slot_of(const struct updates_record *key) {
 
 static bool add(const struct updates_record *one) {
     size_t at = slot_of(one);
-    while (filling[at].count && !equal(&filling[at], one))
+    while (filling[at].calls && !equal(&filling[at], one))
         at = (at + 1) & (ROOM - 1);
     struct updates_record *entry = &filling[at];
-    if (entry->count == UINT32_MAX || (!entry->count && filled >= ROOM / 2))
+    if (entry->calls == UINT32_MAX || (!entry->calls && filled >= ROOM / 2))
         return false;
-    if (!entry->count) {
+    if (!entry->calls) {
         *entry = *one;
         filled++;
         return true;
     }
-    entry->count++;
+    entry->calls++;
     entry->thread_id = one->thread_id;
     entry->first_ns = one->first_ns < entry->first_ns ? one->first_ns : entry->first_ns;
     entry->last_ns = one->last_ns > entry->last_ns ? one->last_ns : entry->last_ns;
@@ -67,7 +59,7 @@ static bool add(const struct updates_record *one) {
 void updates_add(const struct update *update, uint64_t start_ns, uint64_t end_ns) {
     struct updates_record one = {
         .exec_id = update->exec_id, .node_id = update->node_id, .call = update->call,
-        .result = update->result, .value = update->value, .count = 1,
+        .result = update->result, .value = update->value, .calls = 1,
         .thread_id = this_thread()->thread_id, .graph_id = update->graph_id, .first_ns = start_ns, .last_ns = start_ns,
         .total_ns = end_ns - start_ns};
     call_name(update->call);
@@ -90,9 +82,9 @@ void updates_flush(void) {
     }
     pthread_mutex_unlock(&lock);
     for (size_t i = 0; any && i < ROOM; i++)
-        if (full[i].count) {
+        if (full[i].calls) {
             spool_append_one(RECORD_UPDATES, &full[i], sizeof full[i]);
-            full[i].count = 0;
+            full[i].calls = 0;
         }
     pthread_mutex_unlock(&flushing);
 }

@@ -16,23 +16,8 @@
 #include <unistd.h>
 
 #define SEGMENT_BYTES (8u << 20)
-#define SPOOL_VERSION 1
 /* Kept free at the end of a segment, to say there why no other follows. */
 #define LAST_WORDS_BYTES 512
-
-struct segment_header {
-    char magic[8];              /* GVIZSPL1 */
-    uint32_t version, index;
-    uint64_t capacity;
-    _Atomic uint64_t committed; /* offset past the last whole record */
-    uint64_t process_id;
-    uint64_t process_start;     /* clock ticks after boot; 0: not known */
-    uint64_t reserved[2];
-};
-
-struct record_header {
-    uint32_t type, size;
-};
 
 GVIZ_LOCK(lock);
 static char directory[3000];
@@ -80,7 +65,7 @@ static int open_segment(uint64_t bytes) {
     segment = memory;
     capacity = bytes;
     segment->version = SPOOL_VERSION;
-    segment->index = next_index++;
+    segment->number = next_index++;
     segment->capacity = bytes;
     segment->process_id = (uint64_t)getpid();
     segment->process_start = process_start_ticks();
@@ -94,7 +79,7 @@ static void close_segment(struct segment_header *old, uint64_t bytes) {
         return;
     char path[3100];
     uint64_t used = atomic_load(&old->committed);
-    snprintf(path, sizeof path, "%s/%06u.segment", directory, old->index);
+    snprintf(path, sizeof path, "%s/%06u.segment", directory, old->number);
     munmap(old, bytes);
     if (truncate(path, (off_t)used) != 0)
         return; /* a longer file reads the same */

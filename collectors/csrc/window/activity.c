@@ -26,11 +26,6 @@ static const char **names; /* open addressing, power of two */
 static size_t name_count, name_room;
 static _Atomic uint64_t record_count, dropped_count, buffer_count;
 
-struct window_record {
-    uint64_t time_ns;
-    uint32_t open, reason;
-};
-
 /* -- kernel names: pointers that belong to CUPTI, each written out once ------------------ */
 
 static size_t name_slot(const char **table, size_t room, const char *name) {
@@ -69,8 +64,8 @@ static void name_intern(const char *name) {
     pthread_mutex_unlock(&name_lock);
     if (known)
         return;
-    uint64_t pointer = (uint64_t)(uintptr_t)name;
-    struct slice slices[] = {{&pointer, sizeof pointer}, {name, strlen(name)}};
+    struct string_record record = {(uint64_t)(uintptr_t)name};
+    struct slice slices[] = {{&record, sizeof record}, {name, strlen(name)}};
     spool_append(RECORD_STRING, slices, 2);
 }
 
@@ -96,12 +91,12 @@ static void buffer_completed(CUcontext context, uint32_t stream, uint8_t *buffer
                              size_t valid) {
     (void)size;
     if (valid && atomic_load(&run_state) == STATE_RECORDING) {
-        uint32_t header[2 + MAX_RECORDS];
+        uint32_t offsets[MAX_RECORDS + 1];
         uint32_t count = 0;
         uint8_t *record = NULL;
         while (count < MAX_RECORDS &&
                cupti.cuptiActivityGetNextRecord(buffer, valid, &record) == 0) {
-            header[2 + count++] = (uint32_t)(record - buffer);
+            offsets[count++] = (uint32_t)(record - buffer);
             if (*(uint32_t *)record == ACTIVITY_CONCURRENT_KERNEL) {
                 const char *name;
                 memcpy(&name, record + KERNEL_NAME_OFFSET, sizeof name);
@@ -109,13 +104,13 @@ static void buffer_completed(CUcontext context, uint32_t stream, uint8_t *buffer
                     name_intern(name);
             }
         }
-        header[0] = count;
-        header[1] = (uint32_t)valid;
+        struct buffer_record header = {count, (uint32_t)valid};
         uint32_t padded = count + (count & 1); /* the raw bytes start at a multiple of 8 */
         if (count & 1)
-            header[2 + count] = 0;
-        struct slice slices[] = {{header, (2 + padded) * sizeof *header}, {buffer, valid}};
-        spool_append(RECORD_BUFFER, slices, 2);
+            offsets[count] = 0;
+        struct slice slices[] = {
+            {&header, sizeof header}, {offsets, padded * sizeof *offsets}, {buffer, valid}};
+        spool_append(RECORD_BUFFER, slices, 3);
         atomic_fetch_add(&record_count, count);
         atomic_fetch_add(&buffer_count, 1);
         size_t dropped = 0;

@@ -23,11 +23,6 @@
 #define LEAST_WAIT_NS 1000000
 
 /* Also written outside periods (`on` 0): attached and waiting, CUPTI left, CUPTI taken again. */
-struct period_record {
-    uint64_t time_ns;
-    uint32_t on, reason; /* then the name of the profiler that CUPTI is left to */
-};
-
 GVIZ_LOCK(lock);
 static _Atomic uint32_t number;            /* of the period, from 1 */
 static _Atomic uint32_t launches_admitted; /* in this period */

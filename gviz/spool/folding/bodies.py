@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from gviz.spool.records import LAUNCH_NODE_LEVEL
-from gviz.spool.streams import Extent, Fences, LaunchRecord, place_between
+from gviz.spool.records import LAUNCH_NODE_LEVEL, LaunchRecord
+from gviz.spool.streams import Extent, Fences, place_between
 from gviz.stats import BoolArray, IntArray
 
 #: A launch call is no sign of a new launch's work where the work before went on until less than

@@ -149,16 +149,17 @@ def _from_creation(contents: Contents, cuda_graph_id: int) -> GraphWalk:
     walk = GraphWalk(cuda_graph_id, WALK_FAILED, 0, 0)
     for node_id, created in contents.created.items():
         if node_id >> 32 == cuda_graph_id:
-            walk.nodes.append(_bare_node(node_id & 0xFFFFFFFF, created.type))
+            walk.nodes.append(_bare_node(node_id, created.type))
     return walk
 
 
 def _bare_node(node_id: int, kind: int) -> NodeRecord:
     return NodeRecord(
-        node_id=node_id, type=kind, device_id=-1, function=0, grid=(0, 0, 0), block=(0, 0, 0),
+        graph_id=node_id >> 32, node_id=node_id & 0xFFFFFFFF, type=kind, device_id=-1,
+        function=0, grid=(0, 0, 0), block=(0, 0, 0),
         shared_mem_bytes=0, max_blocks=-1, priority=-(2**31), cooperative=-1, source_type=0,
         destination_type=0, bytes=0, source=0, destination=0, value=0, element_bytes=0,
-        child_graph_id=0, arguments=(),
+        child_graph_id=0, argument_count=0,
     )  # fmt: skip
 
 

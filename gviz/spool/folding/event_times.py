@@ -117,7 +117,7 @@ def _measure(
 ) -> tuple[IntArray, IntArray, IntArray]:
     """Return exec_node_id, start after the start event, and duration of each timed node."""
     keep, ids, bias = [], [], []
-    places = zip(record.times["graph"].tolist(), record.times["node"].tolist(), strict=True)
+    places = zip(record.times["graph_id"].tolist(), record.times["node_id"].tolist(), strict=True)
     early = _are_early(record, launch).tolist()
     for i, (graph, node_id) in enumerate(places):
         level = levels.get(graph)
@@ -130,8 +130,8 @@ def _measure(
         bias.append(0 if known is None else known.early_bias_ns if early[i] else known.bias_ns)
     at = np.array(keep, np.intp)
     subtracted = np.array(bias, np.int64)
-    start = record.times["start"][at].astype(np.int64) + subtracted // 2
-    duration = np.maximum(record.times["between"][at].astype(np.int64) - subtracted, 0)
+    start = record.times["start_ns"][at].astype(np.int64) + subtracted // 2
+    duration = np.maximum(record.times["between_ns"][at].astype(np.int64) - subtracted, 0)
     return np.array(ids, np.int64), start, duration
 
 
@@ -140,7 +140,9 @@ def _are_early(record: NodeTimesRecord, launch: rows.Launch) -> npt.NDArray[np.b
     if not record.position_ns or launch.host_start_ns is None or launch.host_end_ns is None:
         return np.zeros(len(record.times), bool)
     until = min(launch.host_end_ns, launch.host_start_ns + EARLY_NS) - record.position_ns
-    middle = record.times["start"].astype(np.int64) + record.times["between"].astype(np.int64) // 2
+    middle = (
+        record.times["start_ns"].astype(np.int64) + record.times["between_ns"].astype(np.int64) // 2
+    )
     found: npt.NDArray[np.bool_] = middle < until
     return found
 

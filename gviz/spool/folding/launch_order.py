@@ -9,7 +9,8 @@ import numpy as np
 
 from gviz.recording import decode
 from gviz.spool.folding.graphs import Graphs
-from gviz.spool.streams import LaunchRecord, LaunchStream
+from gviz.spool.records import LaunchRecord
+from gviz.spool.streams import LaunchStream
 
 
 def count_launches(stream: LaunchStream) -> Counter[int]:

@@ -15,8 +15,8 @@ from gviz.spool.folding.bodies import BodyOwners
 from gviz.spool.folding.graphs import GraphFolder, Graphs, operation_name
 from gviz.spool.folding.kernels import KernelTable
 from gviz.spool.folding.launch_order import count_launches, launch_ordinals
-from gviz.spool.records import LAUNCH_NODE_LEVEL, NO_STREAM, WHOLE_GRAPH
-from gviz.spool.streams import Contents, LaunchRecord, cut_launches, impossible_launches
+from gviz.spool.records import LAUNCH_NODE_LEVEL, NO_STREAM, WHOLE_GRAPH, LaunchRecord
+from gviz.spool.streams import Contents, cut_launches, impossible_launches
 from gviz.stats import IntArray
 
 #: Spans that are Python integers at one time: those take several times the arrays' room.

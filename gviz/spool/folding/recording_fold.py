@@ -34,7 +34,13 @@ from gviz.spool.folding.origins import Origins, name_graphs
 from gviz.spool.folding.periods import fold_periods
 from gviz.spool.folding.placement import take_recorded_devices
 from gviz.spool.folding.source import SourceLines
-from gviz.spool.records import SPOOL_SUFFIX, WINDOW_REASONS, SpoolReader
+from gviz.spool.records import (
+    SPOOL_SUFFIX,
+    WINDOW_REASONS,
+    SpoolReader,
+    WindowRecord,
+    read_text,
+)
 from gviz.spool.streams import Contents
 
 RUN_ID = 1
@@ -193,23 +199,23 @@ class _Fold:
             multiprocessor_count=device.multiprocessors,
             memory_bytes=device.memory_bytes,
             max_threads_per_multiprocessor=device.max_threads,
-            pci_bus_id=device.bus_id or None,
+            pci_bus_id=read_text(device.bus_id.rstrip(b"\0")) or None,
         )
 
     def _write_windows(self) -> None:
-        open_at: tuple[int, int] | None = None
+        open_at: WindowRecord | None = None
         number = 0
-        for time_ns, opened, reason in [*self.contents.windows, (0, 0, 0)]:
-            if opened:
-                open_at = (time_ns, reason)
+        for window in [*self.contents.windows, WindowRecord(0, 0, 0)]:
+            if window.is_open:
+                open_at = window
             elif open_at is not None:
                 self.writer.insert(
                     rows.Window(
                         run_id=RUN_ID,
                         window_id=number,
-                        start_ns=open_at[0],
-                        end_ns=time_ns or None,
-                        reason=WINDOW_REASONS.get(open_at[1], "?"),
+                        start_ns=open_at.time_ns,
+                        end_ns=window.time_ns or None,
+                        reason=WINDOW_REASONS.get(open_at.reason, "?"),
                     )
                 )
                 number += 1

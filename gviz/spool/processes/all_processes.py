@@ -18,7 +18,7 @@ from pathlib import Path
 from gviz.errors import SpoolError
 from gviz.recording import merge_recordings
 from gviz.spool.folding import discard, fold
-from gviz.spool.records import SpoolReader
+from gviz.spool.records import SpoolReader, table
 from gviz.spool.records import format as f
 from gviz.spool.streams import Contents
 
@@ -79,13 +79,14 @@ class ProcessSpool:
     def owner(self) -> Owner:
         """The process, as the first segment's header and the metadata name it."""
         with (self.directory / f"{0:06d}{f.SEGMENT_SUFFIX}").open("rb") as file:
-            header = file.read(f.SEGMENT_HEADER.size).ljust(f.SEGMENT_HEADER.size, b"\0")
-        written, start = f.SEGMENT_OWNER.unpack_from(header, f.SEGMENT_OWNER_OFFSET)
+            size = table.SEGMENT_HEADER.size
+            header = table.SEGMENT_HEADER.unpack(file.read(size).ljust(size, b"\0"))
+        written = header.process_id
         if not written and not self.is_top:  # just made: named <process id>-<start>
             named = self.directory.name.partition("-")[0]
             return Owner(int(named) if named.isdecimal() else 0)
         told = int(self.contents.metadata.get("process_id") or written)
-        return Owner(told, start if told == written else 0)
+        return Owner(told, header.process_start if told == written else 0)
 
     @property
     def bytes_read(self) -> int:

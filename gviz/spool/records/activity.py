@@ -1,7 +1,8 @@
-"""Raw CUPTI activity buffers to numpy arrays.
+"""Raw CUPTI activity records to numpy arrays.
 
-A buffer is read as 64-bit words at the records' offsets, a column a gather: no Python runs
-per record.
+A record of each kind is a structured dtype at CUPTI's offsets. A buffer is seen as such records
+at every multiple of 8 bytes, of which those at the records' offsets are gathered, a column at a
+time: no Python runs per record.
 
 References
 ----------
@@ -12,15 +13,15 @@ cupti_activity.h, CUPTI 13.0.85: ``CUpti_ActivityKernel10``, ``CUpti_ActivityMem
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gviz.cuda import NodeType
-from gviz.spool.records import format as f
-
-_MEMCPY, _MEMSET, _KERNEL, _MEMCPY_PEER, _HOST_NODE = 1, 2, 10, 22, 56
+from gviz.spool.records.table import BUFFER
 
 #: One activity record: what gviz keeps of it.
 ACTIVITY = np.dtype(
@@ -42,10 +43,102 @@ ACTIVITY = np.dtype(
         ("copy_kind", "<u4"),
     ]
 )
+_KEPT = frozenset(ACTIVITY.names or ())
 
-Words = npt.NDArray[np.uint64]
-_LOW = np.uint64(0xFFFFFFFF)
-_HALF = np.uint64(32)
+
+@dataclass(frozen=True, slots=True)
+class ActivityKind:
+    """A kind of CUPTI's activity records.
+
+    Attributes
+    ----------
+    number
+        CUpti_ActivityKind.
+    type
+        Of a node that does the same work.
+    record
+        The fields that are read, named as in ACTIVITY, at their offsets; as long as the last ends.
+    size
+        Bytes of a record in CUPTI 13.0 (host nodes: 13.1).
+    """
+
+    number: int
+    type: NodeType
+    record: np.dtype[np.void]
+    size: int
+
+
+def _record(fields: Mapping[str, tuple[str | tuple[str, int], int]]) -> np.dtype[np.void]:
+    return np.dtype(
+        {
+            "names": list(fields),
+            "formats": [code for code, _ in fields.values()],
+            "offsets": [offset for _, offset in fields.values()],
+        }
+    )
+
+
+KERNEL = ActivityKind(
+    10,
+    NodeType.KERNEL,
+    _record(
+        {
+            "kind": ("<u4", 0), "registers": ("<u2", 6), "start_ns": ("<u8", 16),
+            "end_ns": ("<u8", 24), "device_id": ("<u4", 40), "stream_id": ("<u4", 48),
+            "grid": (("<u4", 3), 52), "block": (("<u4", 3), 64),
+            "static_shared_mem_bytes": ("<u4", 76), "shared_mem_bytes": ("<u4", 80),
+            "correlation_id": ("<u4", 92), "name": ("<u8", 104), "graph_node_id": ("<u8", 144),
+        }
+    ),
+    216,
+)  # fmt: skip
+_TRANSFER = {
+    "kind": ("<u4", 0), "bytes": ("<u8", 8), "start_ns": ("<u8", 16), "end_ns": ("<u8", 24),
+    "device_id": ("<u4", 32), "stream_id": ("<u4", 40),
+}  # fmt: skip
+MEMCPY = ActivityKind(
+    1,
+    NodeType.MEMCPY,
+    _record(
+        {**_TRANSFER, "copy_kind": ("u1", 4), "correlation_id": ("<u4", 44),
+         "graph_node_id": ("<u8", 64)}
+    ),
+    96,
+)  # fmt: skip
+#: A copy from one GPU to another.
+MEMCPY_PEER = ActivityKind(
+    22,
+    NodeType.MEMCPY,
+    _record(
+        {**_TRANSFER, "copy_kind": ("u1", 4), "correlation_id": ("<u4", 60),
+         "graph_node_id": ("<u8", 72)}
+    ),
+    96,
+)  # fmt: skip
+MEMSET = ActivityKind(
+    2,
+    NodeType.MEMSET,
+    _record(
+        {**_TRANSFER, "value": ("<u4", 4), "correlation_id": ("<u4", 44),
+         "graph_node_id": ("<u8", 64)}
+    ),
+    88,
+)  # fmt: skip
+HOST_NODE = ActivityKind(
+    56,
+    NodeType.HOST,
+    _record(
+        {
+            "kind": ("<u4", 0), "stream_id": ("<u4", 4), "device_id": ("<u4", 12),
+            "correlation_id": ("<u4", 16), "graph_node_id": ("<u8", 24), "start_ns": ("<u8", 40),
+            "end_ns": ("<u8", 48),
+        }
+    ),
+    56,
+)  # fmt: skip
+ACTIVITY_KINDS = (KERNEL, MEMCPY, MEMCPY_PEER, MEMSET, HOST_NODE)
+#: Records begin at multiples of this many bytes.
+ALIGNMENT = 8
 
 
 def decode_buffer(payload: bytes) -> npt.NDArray[np.void]:
@@ -53,26 +146,35 @@ def decode_buffer(payload: bytes) -> npt.NDArray[np.void]:
 
     Kernels, copies, memsets and host nodes; records of other kinds are left out.
     """
-    count, valid = f.BUFFER.unpack_from(payload)
-    offsets = np.frombuffer(payload, "<u4", count, f.BUFFER.size)
-    raw = f.BUFFER.size + 4 * (count + (count & 1))
-    words = np.frombuffer(payload, "<u8", valid // 8, raw)
-    at = (offsets >> 3).astype(np.intp)
-    kind = (words[at] & _LOW).astype(np.int32)
+    buffer = BUFFER.unpack(payload)
+    offsets = np.frombuffer(payload, "<u4", buffer.records, BUFFER.size)
+    raw = payload[BUFFER.size + 4 * (buffer.records + (buffer.records & 1)) :][: buffer.valid_bytes]
+    if len(raw) < buffer.valid_bytes:
+        raise ValueError(f"it ends after {len(raw)} of {buffer.valid_bytes} bytes")
+    at = (offsets // ALIGNMENT).astype(np.intp)
+    number = _overlapping(raw, np.dtype("<u4"))[at]
     parts: list[npt.NDArray[np.void]] = []
-    for number, decode in (
-        (_KERNEL, _kernels),
-        (_MEMCPY, _copies),
-        (_MEMCPY_PEER, _peer_copies),
-        (_MEMSET, _memsets),
-        (_HOST_NODE, _host_nodes),
-    ):
-        chosen = at[kind == number]
+    for kind in ACTIVITY_KINDS:
+        chosen = at[number == kind.number]
         if len(chosen):
-            out = np.zeros(len(chosen), ACTIVITY)
-            decode(words, chosen, out)
-            parts.append(out)
+            parts.append(_gather(kind, raw, chosen))
     return parts[0] if len(parts) == 1 else _join(parts)
+
+
+def _gather(kind: ActivityKind, raw: bytes, at: npt.NDArray[np.intp]) -> npt.NDArray[np.void]:
+    records = _overlapping(raw, kind.record)
+    out = np.zeros(len(at), ACTIVITY)
+    out["type"] = kind.type
+    for name in kind.record.names or ():
+        if name in _KEPT:
+            out[name] = records[name][at]
+    return out
+
+
+def _overlapping(raw: bytes, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """Return what would be read at each multiple of 8 bytes, for as long as all of it is there."""
+    count = max(0, (len(raw) - dtype.itemsize) // ALIGNMENT + 1)
+    return np.ndarray((count,), dtype, raw, strides=(ALIGNMENT,))
 
 
 def join(parts: Sequence[npt.NDArray[np.void]]) -> npt.NDArray[np.void]:
@@ -83,69 +185,3 @@ def join(parts: Sequence[npt.NDArray[np.void]]) -> npt.NDArray[np.void]:
 
 def _join(parts: Sequence[npt.NDArray[np.void]]) -> npt.NDArray[np.void]:
     return np.concatenate(parts) if parts else np.zeros(0, ACTIVITY)
-
-
-def _times(words: Words, at: npt.NDArray[np.intp], out: npt.NDArray[np.void]) -> None:
-    out["start_ns"] = words[at + 2]
-    out["end_ns"] = words[at + 3]
-
-
-def _kernels(words: Words, at: npt.NDArray[np.intp], out: npt.NDArray[np.void]) -> None:
-    _times(words, at, out)
-    out["type"] = NodeType.KERNEL
-    out["registers"] = words[at] >> np.uint64(48)
-    out["device_id"] = words[at + 5] & _LOW
-    stream_grid, grid = words[at + 6], words[at + 7]
-    out["stream_id"] = stream_grid & _LOW
-    out["grid"][:, 0] = stream_grid >> _HALF
-    out["grid"][:, 1] = grid & _LOW
-    out["grid"][:, 2] = grid >> _HALF
-    block, block_shared = words[at + 8], words[at + 9]
-    out["block"][:, 0] = block & _LOW
-    out["block"][:, 1] = block >> _HALF
-    out["block"][:, 2] = block_shared & _LOW
-    out["static_shared_mem_bytes"] = block_shared >> _HALF
-    out["shared_mem_bytes"] = words[at + 10] & _LOW
-    out["correlation_id"] = words[at + 11] >> _HALF
-    out["name"] = words[at + 13]
-    out["graph_node_id"] = words[at + 18]
-
-
-def _copies(words: Words, at: npt.NDArray[np.intp], out: npt.NDArray[np.void]) -> None:
-    _transfer(words, at, out, NodeType.MEMCPY)
-    out["copy_kind"] = words[at] >> _HALF & np.uint64(0xFF)
-    out["correlation_id"] = words[at + 5] >> _HALF
-    out["graph_node_id"] = words[at + 8]
-
-
-def _peer_copies(words: Words, at: npt.NDArray[np.intp], out: npt.NDArray[np.void]) -> None:
-    _transfer(words, at, out, NodeType.MEMCPY)
-    out["copy_kind"] = words[at] >> _HALF & np.uint64(0xFF)
-    out["correlation_id"] = words[at + 7] >> _HALF
-    out["graph_node_id"] = words[at + 9]
-
-
-def _memsets(words: Words, at: npt.NDArray[np.intp], out: npt.NDArray[np.void]) -> None:
-    _transfer(words, at, out, NodeType.MEMSET)
-    out["correlation_id"] = words[at + 5] >> _HALF
-    out["graph_node_id"] = words[at + 8]
-
-
-def _host_nodes(words: Words, at: npt.NDArray[np.intp], out: npt.NDArray[np.void]) -> None:
-    out["type"] = NodeType.HOST
-    out["stream_id"] = words[at] >> _HALF
-    out["device_id"] = words[at + 1] >> _HALF
-    out["correlation_id"] = words[at + 2] & _LOW
-    out["graph_node_id"] = words[at + 3]
-    out["start_ns"] = words[at + 5]
-    out["end_ns"] = words[at + 6]
-
-
-def _transfer(
-    words: Words, at: npt.NDArray[np.intp], out: npt.NDArray[np.void], kind: NodeType
-) -> None:
-    _times(words, at, out)
-    out["type"] = kind
-    out["bytes"] = words[at + 1]
-    out["device_id"] = words[at + 4] & _LOW
-    out["stream_id"] = words[at + 5] & _LOW

@@ -1,28 +1,13 @@
 """The binary format of a spool, as ``collectors/csrc`` writes it.
 
 A spool is a directory of segment files ``000000.segment``, ``000001.segment``, ... A segment
-is a header of 64 bytes and records one after another, little endian, each padded to 8 bytes:
-
-======  ====  ==========================================================
-offset  type  segment header
-======  ====  ==========================================================
-0       8s    ``GVIZSPL1``
-8       u32   format version (1)
-12      u32   index of the segment
-16      u64   capacity in bytes
-24      u64   committed: offset past the last whole record
-32      u64   process id
-40      u64   start of that process, in clock ticks since boot; 0: not known
-======  ====  ==========================================================
-
-A record is ``u32 type, u32 size`` and ``size`` bytes of payload. The fixed parts of the
-payloads are the numpy dtypes and struct formats below; they mirror the C structs of the
-same names.
+is a header of 64 bytes (``table.SegmentHeader``) and records one after another, little endian,
+each padded to 8 bytes: ``u32 type, u32 size`` and ``size`` bytes of payload, whose structures
+``table`` declares.
 """
 
 from __future__ import annotations
 
-import struct
 from enum import IntEnum
 from pathlib import Path
 
@@ -30,11 +15,6 @@ from gviz.errors import RecordingError
 
 MAGIC = b"GVIZSPL1"
 VERSION = 1
-SEGMENT_HEADER = struct.Struct("<8sIIQQQ24x")
-#: Process id and start, at offset 32 of a segment.
-SEGMENT_OWNER = struct.Struct("<QQ")
-SEGMENT_OWNER_OFFSET = 32
-RECORD_HEADER = struct.Struct("<II")
 SEGMENT_SUFFIX = ".segment"
 #: Directory of a recording's spool: the recording's path with this appended.
 SPOOL_SUFFIX = "-spool"
@@ -68,7 +48,7 @@ def make_spool(spool: Path) -> None:
 
 
 class RecordType(IntEnum):
-    """Kind of a spool record (``enum record_type`` in csrc/spool/spool.h)."""
+    """Kind of a spool record."""
 
     META = 1
     END = 2
@@ -113,65 +93,6 @@ class RecordType(IntEnum):
     STOPPED = 75
 
 
-#: ordinal, major, minor, multiprocessors, max_threads, memory_bytes, bus id; then the name
-DEVICE = struct.Struct("<5i4xQ32s")
-#: time_ns, open, reason (1 eager, 2 launches)
-WINDOW = struct.Struct("<QII")
-#: record count, valid bytes; then count u32 offsets (padded to even) and the raw buffer
-BUFFER = struct.Struct("<II")
-#: call id, correlation, start_ns, end_ns, thread, result
-CALL = struct.Struct("<IIQQIi")
-#: call id, correlation, start, end, thread, result, graph id, exec id, flags, stream, mode
-LIFE = struct.Struct("<IIQQIiIIQII")
-#: exec id, correlation, start, end, thread, result, stream, flags, event token
-LAUNCH = struct.Struct("<IIQQIiIIQ")
-#: token, duration_ns
-LAUNCH_TIME = struct.Struct("<QQ")
-#: graph id, exec id, parent graph id, parent node id, branch, node count, edge count
-GRAPH = struct.Struct("<7I4x")
-#: graph, node, type, device, function key, grid, block, shared mem, max blocks, priority,
-#: cooperative, source and destination memory type, bytes, source, destination, value,
-#: element bytes, child graph id, argument count; then the arguments
-NODE = struct.Struct("<IIiiQ3I3IIiiiiiQQQIIII")
-#: size, padded size, allocation, allocation bytes; then the padded value
-ARGUMENT = struct.Struct("<IIQQ")
-#: key, registers, static shared bytes, local bytes, max threads; then the mangled name
-FUNCTION = struct.Struct("<Qiiii")
-#: node id (graph << 32 | local), time_ns, thread, stream, nvtx path, stack or reason, type
-CREATED = struct.Struct("<QQIIIii4x")
-#: node id of the clone, node id of the original
-CLONED = struct.Struct("<QQ")
-#: path id, parent id; then domain, newline, text
-NVTX_PATH = struct.Struct("<II")
-#: path, thread, start_ns, end_ns
-NVTX_RANGE = struct.Struct("<IIQQ")
-#: correlation, exec id, count, slices, device, host time of the start event (0: unknown),
-#: ns from the start to the end event; then count x NODE_TIME
-NODE_TIMES = struct.Struct("<4Ii4xQQ")
-#: graph, node, ns from the start event to the event before it, ns from there to the one after
-NODE_TIME = struct.Struct("<IIQQ")
-#: device, node type, bias_ns, early_bias_ns, spread_ns, raw_ns, reference_ns, more_ns,
-#: early_more_ns, samples, early samples; see collectors/csrc/events/calibrate.c
-CALIBRATION = struct.Struct("<iiqqqqqqqII")
-#: graph id, exec id; then why nodes of the graph are not timed
-REFUSED = struct.Struct("<II")
-#: graph id, edge count; then count x (u32 from, u32 to, u8 from_port, u8 to_port, u8 type, u8)
-EDGES = struct.Struct("<II")
-#: capture, graph id, thread, stream, mode, flags, capture's start; then of the error: time, driver
-#: call, runtime call (0 none), result, thread, stream, stack or reason, nvtx path
-CAPTURE_ERROR = struct.Struct("<6IQQIIiIIiI4x")
-#: capture, graph id, thread, stream, mode, flags, start, end, result of the end, thread of the end
-CAPTURE_FAILED = struct.Struct("<6IQQiI")
-#: exec id, node (or WHOLE_GRAPH, UNKNOWN_NODE), call, result, value, count, thread, the node's
-#: graph id, start of the first and of the last, host time of all
-UPDATES = struct.Struct("<IIIiIIIIQQQ")
-#: exec id, graph id, call, thread, start, end, result, detail, error node, error from-node, walked
-UPDATE_FAILED = struct.Struct("<4IQQiiQQI4x")
-#: graph id, call, thread, walked, start, end, flags, result, detail, error node
-INSTANTIATE_FAILED = struct.Struct("<4IQQQiiQ")
-#: exec id, step (1 instantiate, 2 upload, 3 first launch), free bytes before, after
-DEVICE_MEMORY = struct.Struct("<IIQQ")
-
 #: In place of an executable's id in a walk: the walk belongs to the failure record after it.
 WALK_FAILED = 0xFFFFFFFF
 WHOLE_GRAPH = 0xFFFFFFFF
@@ -180,28 +101,13 @@ UNKNOWN_NODE = 0xFFFFFFFE
 NO_NODE = 0xFFFFFFFFFFFFFFFF
 CAPTURE_STREAM_DESTROYED = 1
 CAPTURE_LEGACY_STREAM = 2
-
-#: graph id, exec id (0: its capture), kind, nvtx path, stack or reason, thread, flags, kind of
-#: the name, time_ns; then the name that the program or a framework gave
-GRAPH_ORIGIN = struct.Struct("<IIIIiIIIQ")
+CAPTURE_KEPT_GOING = 4
 
 ORIGIN_CAPTURE, ORIGIN_INSTANTIATE = 1, 2
 ORIGIN_UNWANTED = 1
-#: time_ns, begins (1) or ends (0), reason; then the name of the profiler CUPTI was left to.
-#: Outside a period too, with 0: attached and waiting, CUPTI left, CUPTI taken again
-PERIOD = struct.Struct("<QII")
-
-#: graph id, node id, CUgraphConditionalNodeType, size, handle, how many bodies are known
-CONDITIONAL = struct.Struct("<IIiIQI4x")
-#: graph id, node id; then name, newline, value
-PARAMETER = struct.Struct("<II")
-#: time_ns, device, used, its high mark, reserved, its high mark (bytes)
-GRAPH_MEMORY = struct.Struct("<Qi4x4Q")
-#: time_ns, address, call id, thread
-FREED = struct.Struct("<QQII")
-
 LAUNCH_NODE_LEVEL = 1
 LAUNCH_EVENTS = 2
+LAUNCH_CAPTURED = 4
 LAUNCH_LATE = 8
 LAUNCH_COPY = 16
 #: Ids of graphs and executables above this are gviz's own: CUPTI was not there to number them.

@@ -4,103 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
-from gviz.spool.records import format as f
+from gviz.spool.records import table
 from gviz.spool.records.format import RecordType
-from gviz.spool.records.graph_records import GraphWalk
+from gviz.spool.records.graph_walk import GraphWalk
 from gviz.spool.records.payload import check_sizes, check_time
-
-
-class CaptureErrorRecord(NamedTuple):
-    """A call that broke a capture; ``flags``, ``stack`` and the last fields are the error's."""
-
-    sequence: int
-    graph_id: int
-    thread_id: int
-    stream_id: int
-    mode: int
-    flags: int
-    start_ns: int
-    time_ns: int
-    call: int
-    runtime_call: int
-    result: int
-    error_thread: int
-    error_stream: int
-    stack: int
-    nvtx_path: int
-
-
-class CaptureFailedRecord(NamedTuple):
-    """The end of a capture that gave no graph."""
-
-    sequence: int
-    graph_id: int
-    thread_id: int
-    stream_id: int
-    mode: int
-    flags: int
-    start_ns: int
-    end_ns: int
-    result: int
-    end_thread: int
-
-
-class UpdatesRecord(NamedTuple):
-    """Equal updates of an executable: how many, since when, and their host time."""
-
-    exec_id: int
-    node_id: int
-    call: int
-    result: int
-    value: int
-    calls: int
-    thread_id: int
-    graph_id: int
-    first_ns: int
-    last_ns: int
-    total_ns: int
-
-
-class UpdateFailedRecord(NamedTuple):
-    """What the driver said of a whole-graph update that failed."""
-
-    exec_id: int
-    graph_id: int
-    call: int
-    thread_id: int
-    start_ns: int
-    end_ns: int
-    result: int
-    detail: int
-    error_node: int
-    error_from: int
-    walked: int
-
-
-class InstantiateFailedRecord(NamedTuple):
-    """What the driver said of an instantiation that failed."""
-
-    graph_id: int
-    call: int
-    thread_id: int
-    walked: int
-    start_ns: int
-    end_ns: int
-    flags: int
-    result: int
-    detail: int
-    error_node: int
-
-
-class DeviceMemoryRecord(NamedTuple):
-    """Free device memory before and after a step of an executable's life, in bytes."""
-
-    exec_id: int
-    step: int
-    free_before: int
-    free_after: int
+from gviz.spool.records.table import (
+    CaptureErrorRecord,
+    CaptureFailedRecord,
+    DeviceMemoryRecord,
+    InstantiateFailedRecord,
+    UpdateFailedRecord,
+    UpdatesRecord,
+)
 
 
 @dataclass(slots=True)
@@ -152,44 +68,44 @@ class LifeContents:
 
 
 def _capture_error(life: LifeContents, p: bytes) -> None:
-    record = CaptureErrorRecord._make(f.CAPTURE_ERROR.unpack(p))
+    record = table.CAPTURE_ERROR.unpack(p)
     check_time(record.start_ns, record.time_ns)
     life.capture_errors.append(record)
 
 
 def _capture_failed(life: LifeContents, p: bytes) -> None:
-    record = CaptureFailedRecord._make(f.CAPTURE_FAILED.unpack(p))
+    record = table.CAPTURE_FAILED.unpack(p)
     check_time(record.start_ns, record.end_ns)
     life.captures_failed.append((record, life.take_walk(record.graph_id, record.flags)))
 
 
 def _updates(life: LifeContents, p: bytes) -> None:
-    record = UpdatesRecord._make(f.UPDATES.unpack(p))
+    record = table.UPDATES.unpack(p)
     check_time(record.first_ns, record.last_ns, record.total_ns)
     life.updates.append(record)
 
 
 def _update_failed(life: LifeContents, p: bytes) -> None:
-    record = UpdateFailedRecord._make(f.UPDATE_FAILED.unpack(p))
+    record = table.UPDATE_FAILED.unpack(p)
     check_time(record.start_ns, record.end_ns)
     life.updates_failed.append((record, life.take_walk(record.graph_id, record.walked)))
 
 
 def _instantiate_failed(life: LifeContents, p: bytes) -> None:
-    record = InstantiateFailedRecord._make(f.INSTANTIATE_FAILED.unpack(p))
+    record = table.INSTANTIATE_FAILED.unpack(p)
     check_time(record.start_ns, record.end_ns)
     life.instantiates_failed.append((record, life.take_walk(record.graph_id, record.walked)))
 
 
 def _device_memory(life: LifeContents, p: bytes) -> None:
-    record = DeviceMemoryRecord._make(f.DEVICE_MEMORY.unpack(p))
+    record = table.DEVICE_MEMORY.unpack(p)
     check_sizes(record.free_before, record.free_after)
     life.device_memory.append(record)
 
 
 def _runtime_call_name(life: LifeContents, p: bytes) -> None:
-    name = p[4:].decode("utf-8", "replace")
-    life.runtime_call_names[int.from_bytes(p[:4], "little")] = name
+    record = table.RUNTIME_CALL_NAME.unpack(p)
+    life.runtime_call_names[record.call] = record.name
 
 
 LIFE_TAKERS: dict[int, Callable[[LifeContents, bytes], None]] = {

@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
-from gviz.spool.records import format as f
+from gviz.spool.records import table
 from gviz.spool.records.format import RecordType
-from gviz.spool.records.graph_records import ConditionalRecord, GraphWalk
+from gviz.spool.records.graph_walk import GraphWalk
 from gviz.spool.records.payload import check_sizes, check_time
-
-
-class GraphMemoryRecord(NamedTuple):
-    """Memory of alloc nodes on a device, in bytes."""
-
-    time_ns: int
-    device_id: int
-    used: int
-    used_high: int
-    reserved: int
-    reserved_high: int
+from gviz.spool.records.table import GraphMemoryRecord
 
 
 class NestingContents(Protocol):
@@ -39,28 +29,28 @@ class NestingContents(Protocol):
 
 
 def _conditional(c: NestingContents, p: bytes) -> None:
-    graph_id, node_id, *rest = f.CONDITIONAL.unpack(p)
-    if graph_id in c.walk_of:
-        c.walk_of[graph_id].conditionals[node_id] = ConditionalRecord(*rest)
+    record = table.CONDITIONAL.unpack(p)
+    if record.graph_id in c.walk_of:
+        c.walk_of[record.graph_id].conditionals[record.node_id] = record
 
 
 def _parameter(c: NestingContents, p: bytes) -> None:
-    graph_id, node_id = f.PARAMETER.unpack_from(p)
-    name, _, value = p[f.PARAMETER.size :].decode("utf-8", "replace").partition("\n")
-    if graph_id in c.walk_of:
-        c.walk_of[graph_id].parameters.append((node_id, name, value))
+    record = table.PARAMETER.unpack(p)
+    name, _, value = record.text.partition("\n")
+    if record.graph_id in c.walk_of:
+        c.walk_of[record.graph_id].parameters.append((record.node_id, name, value))
 
 
 def _graph_memory(c: NestingContents, p: bytes) -> None:
-    record = GraphMemoryRecord(*f.GRAPH_MEMORY.unpack(p))
+    record = table.GRAPH_MEMORY.unpack(p)
     check_time(record.time_ns)
     check_sizes(record.used, record.used_high, record.reserved, record.reserved_high)
     c.graph_memory.append(record)
 
 
 def _freed(c: NestingContents, p: bytes) -> None:
-    _, address, call, _ = f.FREED.unpack(p)
-    c.freed[address] = call
+    record = table.FREED.unpack(p)
+    c.freed[record.address] = record.call
 
 
 NESTING_TAKERS: dict[int, Callable[[NestingContents, bytes], None]] = {

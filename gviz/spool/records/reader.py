@@ -9,6 +9,7 @@ from pathlib import Path
 
 from gviz.errors import SpoolError
 from gviz.spool.records import format as f
+from gviz.spool.records.table import RECORD_HEADER, SEGMENT_HEADER
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ class SpoolReader:
     def __init__(self, directory: str | Path) -> None:
         self.directory = Path(directory)
         self._index = 0
-        self._offset = f.SEGMENT_HEADER.size
+        self._offset = SEGMENT_HEADER.size
         self.bytes_read = 0
         if not self.directory.is_dir():
             raise SpoolError(f"there is no spool {self.directory}")
@@ -51,7 +52,7 @@ class SpoolReader:
             if not complete:
                 return
             self._index += 1
-            self._offset = f.SEGMENT_HEADER.size
+            self._offset = SEGMENT_HEADER.size
 
     def _path(self, index: int) -> Path:
         return self.directory / f"{index:06d}{f.SEGMENT_SUFFIX}"
@@ -59,28 +60,28 @@ class SpoolReader:
     def _segment(self, path: Path) -> Iterator[Record]:
         with path.open("rb") as file:
             size = path.stat().st_size
-            if size < f.SEGMENT_HEADER.size:
+            if size < SEGMENT_HEADER.size:
                 return  # just created
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as memory:
-                magic, version, _, _, committed, _ = f.SEGMENT_HEADER.unpack_from(memory)
-                if magic == bytes(8):
+                header = SEGMENT_HEADER.unpack_from(memory)
+                if header.magic == bytes(8):
                     return  # created, its header not yet written
-                if magic != f.MAGIC:
+                if header.magic != f.MAGIC:
                     raise SpoolError(f"{path} is not a spool segment; remove it")
-                if version != f.VERSION:
+                if header.version != f.VERSION:
                     raise SpoolError(
-                        f"{path} has spool format {version}, this gviz reads {f.VERSION}; "
+                        f"{path} has spool format {header.version}, this gviz reads {f.VERSION}; "
                         "fold it with the gviz that wrote it"
                     )
-                end = min(committed, size)
-                while self._offset + f.RECORD_HEADER.size <= end:
-                    kind, length = f.RECORD_HEADER.unpack_from(memory, self._offset)
-                    start = self._offset + f.RECORD_HEADER.size
-                    if start + length > committed:
+                end = min(header.committed, size)
+                while self._offset + RECORD_HEADER.size <= end:
+                    kind, length = RECORD_HEADER.unpack_from(memory, self._offset)
+                    start = self._offset + RECORD_HEADER.size
+                    if start + length > header.committed:
                         raise SpoolError(f"{path} is damaged at byte {self._offset}")
                     if start + length > size:
                         return  # the file was cut short: what is before the cut is whole
                     payload = memory[start : start + length]
-                    self._offset += (f.RECORD_HEADER.size + length + 7) & ~7
+                    self._offset += (RECORD_HEADER.size + length + 7) & ~7
                     self.bytes_read += len(payload)
                     yield Record(kind, payload)

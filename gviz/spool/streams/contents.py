@@ -16,7 +16,6 @@ from gviz.spool.records import (
     EVENT_TAKERS,
     LIFE_TAKERS,
     NESTING_TAKERS,
-    ArgumentRecord,
     CalibrationRecord,
     CallRecord,
     CreatedRecord,
@@ -26,18 +25,20 @@ from gviz.spool.records import (
     GraphWalk,
     LifeContents,
     LifeRecord,
-    NodeRecord,
     NodeTimesRecord,
+    NvtxRangeRecord,
     OriginRecord,
     PeriodRecord,
     Record,
     RecordType,
+    WindowRecord,
     check_sizes,
     check_time,
     decode_buffer,
     read_metadata,
     read_stack,
     read_text,
+    table,
 )
 from gviz.spool.records import format as f
 from gviz.spool.streams.activity_stream import ActivityStream, GraphTimes
@@ -65,7 +66,7 @@ class Contents:
     notes: list[tuple[str, str]] = field(default_factory=list)
     counters: list[tuple[str, float, str, str]] = field(default_factory=list)
     devices: list[DeviceRecord] = field(default_factory=list)
-    windows: list[tuple[int, int, int]] = field(default_factory=list)
+    windows: list[WindowRecord] = field(default_factory=list)
     periods: list[PeriodRecord] = field(default_factory=list)
     strings: dict[int, str] = field(default_factory=dict)
     functions: dict[int, FunctionRecord] = field(default_factory=dict)
@@ -77,7 +78,7 @@ class Contents:
     clones: dict[int, int] = field(default_factory=dict)
     stacks: dict[int, list[list[Any]]] = field(default_factory=dict)
     nvtx_paths: dict[int, tuple[int, str, str]] = field(default_factory=dict)
-    nvtx_ranges: list[tuple[int, int, int, int]] = field(default_factory=list)
+    nvtx_ranges: list[NvtxRangeRecord] = field(default_factory=list)
     dots: list[int] = field(default_factory=list)
     graph_memory: list[GraphMemoryRecord] = field(default_factory=list)
     freed: dict[int, int] = field(default_factory=dict)  # address to the call that freed it
@@ -119,7 +120,7 @@ class Contents:
             # A range is told after those around it.
             if parent and (parent not in paths or parent >= path):
                 paths[path] = (0, domain, text)
-        self.nvtx_ranges = [found for found in self.nvtx_ranges if found[0] in paths]
+        self.nvtx_ranges = [found for found in self.nvtx_ranges if found.path_id in paths]
         for node, created in self.created.items():
             if created.nvtx_path not in paths:
                 self.created[node] = created._replace(nvtx_path=0)
@@ -204,22 +205,21 @@ def _counter(c: Contents, p: bytes) -> None:
 
 
 def _device(c: Contents, p: bytes) -> None:
-    v = f.DEVICE.unpack_from(p)
-    check_sizes(*v[3:6])
-    bus_id, name = read_text(v[6].rstrip(b"\0")), read_text(p[f.DEVICE.size :])
-    c.devices.append(DeviceRecord(v[0], v[1], v[2], v[3], v[4], v[5], bus_id, name))
+    device = table.DEVICE.unpack(p)
+    check_sizes(device.multiprocessors, device.max_threads, device.memory_bytes)
+    c.devices.append(device)
 
 
 def _window(c: Contents, p: bytes) -> None:
-    window = f.WINDOW.unpack(p)
-    check_time(window[0])
+    window = table.WINDOW.unpack(p)
+    check_time(window.time_ns)
     c.windows.append(window)
 
 
 def _period(c: Contents, p: bytes) -> None:
-    time_ns, begins, reason = f.PERIOD.unpack_from(p)
-    check_time(time_ns)
-    c.periods.append(PeriodRecord(time_ns, begins, reason, read_text(p[f.PERIOD.size :])))
+    period = table.PERIOD.unpack(p)
+    check_time(period.time_ns)
+    c.periods.append(period)
 
 
 def _buffer(c: Contents, p: bytes) -> None:
@@ -235,88 +235,87 @@ def _buffer(c: Contents, p: bytes) -> None:
 
 
 def _string(c: Contents, p: bytes) -> None:
-    c.strings[int.from_bytes(p[:8], "little")] = read_text(p[8:])
+    record = table.STRING.unpack(p)
+    c.strings[record.pointer] = record.text
 
 
 def _call(c: Contents, p: bytes) -> None:
-    call = CallRecord(*f.CALL.unpack(p))
+    call = table.CALL.unpack(p)
     check_time(call.start_ns, call.end_ns)
     c.calls.append(call)
 
 
 def _life(c: Contents, p: bytes) -> None:
-    life = LifeRecord(*f.LIFE.unpack(p))
+    life = table.LIFE.unpack(p)
     check_time(life.start_ns, life.end_ns)
     c.lives.append(life)
 
 
 def _call_name(c: Contents, p: bytes) -> None:
-    c.call_names[int.from_bytes(p[:4], "little")] = read_text(p[4:])
+    record = table.CALL_NAME.unpack(p)
+    c.call_names[record.call] = record.name
 
 
 def _launch(c: Contents, p: bytes) -> None:
-    check_time(*f.LAUNCH.unpack(p)[2:4])
+    launch = table.LAUNCH.unpack(p)
+    check_time(launch.start_ns, launch.end_ns)
     c.launch_stream.add(p)
     if c.launch_stream.overfull:
         c.activity_stream.settle()
 
 
 def _launch_time(c: Contents, p: bytes) -> None:
-    token, duration_ns = f.LAUNCH_TIME.unpack(p)
-    check_time(duration_ns)
-    c.launch_stream.add_time(token, duration_ns)
+    time = table.LAUNCH_TIME.unpack(p)
+    check_time(time.duration_ns)
+    c.launch_stream.add_time(time.token, time.duration_ns)
 
 
 def _graph(c: Contents, p: bytes) -> None:
-    graph_id, exec_id, parent_graph, parent_node, branch, *_ = f.GRAPH.unpack(p)
-    walk = GraphWalk(graph_id, exec_id, parent_graph, parent_node, branch)
-    (c.life.failed_walks if exec_id == f.WALK_FAILED else c.walks).append(walk)
-    c.walk_of[graph_id] = walk
-    c._by_exec.setdefault(exec_id, []).append(walk)
+    graph = table.GRAPH.unpack(p)
+    walk = GraphWalk(
+        graph.graph_id, graph.exec_id, graph.parent_graph_id, graph.parent_node_id, graph.branch
+    )
+    (c.life.failed_walks if graph.exec_id == f.WALK_FAILED else c.walks).append(walk)
+    c.walk_of[graph.graph_id] = walk
+    c._by_exec.setdefault(graph.exec_id, []).append(walk)
 
 
 def _node(c: Contents, p: bytes) -> None:
-    v = f.NODE.unpack_from(p)
-    arguments, at = [], f.NODE.size
-    for _ in range(v[23]):
-        size, padded, allocation, allocation_bytes = f.ARGUMENT.unpack_from(p, at)
-        at += f.ARGUMENT.size
-        arguments.append(ArgumentRecord(size, allocation, allocation_bytes, p[at : at + size]))
-        at += padded
-    shape = (tuple(v[5:8]), tuple(v[8:11]))
-    node = NodeRecord._make((*v[1:5], *shape, *v[11:23], tuple(arguments)))
+    node = table.NODE.unpack(p)
+    arguments, at = [], table.NODE.size
+    for _ in range(node.argument_count):
+        argument = table.ARGUMENT.unpack_from(p, at)
+        at += table.ARGUMENT.size
+        arguments.append(argument._replace(value=p[at : at + argument.size]))
+        at += argument.padded
     check_sizes(node.bytes, *(argument.allocation_bytes for argument in arguments))
-    if v[0] in c.walk_of:
-        c.walk_of[v[0]].nodes.append(node)
+    if node.graph_id in c.walk_of:
+        c.walk_of[node.graph_id].nodes.append(node._replace(arguments=tuple(arguments)))
 
 
 def _edges(c: Contents, p: bytes) -> None:
-    graph_id, count = f.EDGES.unpack_from(p)
-    dtype = np.dtype([("from", "<u4"), ("to", "<u4"), ("ports", "u1", 4)])
-    raw = np.frombuffer(p, dtype, count, f.EDGES.size)
-    edges = np.empty((count, 5), np.int64)
-    edges[:, 0], edges[:, 1] = raw["from"], raw["to"]
-    edges[:, 2] = raw["ports"][:, 2]
-    edges[:, 3:] = raw["ports"][:, :2]
-    if graph_id in c.walk_of:
-        c.walk_of[graph_id].edges = edges
+    record = table.EDGES.unpack(p)
+    raw = np.frombuffer(p, table.EDGE.dtype, record.edge_count, table.EDGES.size)
+    columns = ("from_id", "to_id", "type", "from_port", "to_port")
+    if record.graph_id in c.walk_of:
+        edges = np.stack([raw[name].astype(np.int64) for name in columns], axis=1)
+        c.walk_of[record.graph_id].edges = edges
 
 
 def _function(c: Contents, p: bytes) -> None:
-    v = f.FUNCTION.unpack_from(p)
-    c.functions[v[0]] = FunctionRecord(v[1], v[2], v[3], v[4], read_text(p[f.FUNCTION.size :]))
+    function = table.FUNCTION.unpack(p)
+    c.functions[function.key] = function
 
 
 def _created(c: Contents, p: bytes) -> None:
-    node_id, *rest = f.CREATED.unpack(p)
-    created = CreatedRecord(*rest)
+    created = table.CREATED.unpack(p)
     check_time(created.time_ns)
-    c.created[node_id] = created
+    c.created[created.node_id] = created
 
 
 def _cloned(c: Contents, p: bytes) -> None:
-    clone, original = f.CLONED.unpack(p)
-    c.clones[clone] = original
+    cloned = table.CLONED.unpack(p)
+    c.clones[cloned.node_id] = cloned.original_id
 
 
 def _stack(c: Contents, p: bytes) -> None:
@@ -325,27 +324,26 @@ def _stack(c: Contents, p: bytes) -> None:
 
 
 def _nvtx_path(c: Contents, p: bytes) -> None:
-    path_id, parent = f.NVTX_PATH.unpack_from(p)
-    domain, _, text = read_text(p[f.NVTX_PATH.size :]).partition("\n")
-    c.nvtx_paths[path_id] = (parent, domain, text)
+    path = table.NVTX_PATH.unpack(p)
+    domain, _, text = path.text.partition("\n")
+    c.nvtx_paths[path.path_id] = (path.parent_id, domain, text)
 
 
 def _nvtx_range(c: Contents, p: bytes) -> None:
     if len(c.nvtx_ranges) < MOST_NVTX_RANGES:
-        found = f.NVTX_RANGE.unpack(p)
-        check_time(*found[2:])
+        found = table.NVTX_RANGE.unpack(p)
+        check_time(found.start_ns, found.end_ns)
         c.nvtx_ranges.append(found)
     else:
         c.nvtx_ranges_left_out += 1
 
 
 def _dot(c: Contents, p: bytes) -> None:
-    c.dots.append(int.from_bytes(p[:4], "little"))
+    c.dots.append(table.DOT.unpack(p).graph_id)
 
 
 def _graph_origin(c: Contents, p: bytes) -> None:
-    fixed, name = f.GRAPH_ORIGIN.unpack_from(p), read_text(p[f.GRAPH_ORIGIN.size :])
-    origin = OriginRecord._make((*fixed, name))
+    origin = table.GRAPH_ORIGIN.unpack(p)
     check_time(origin.time_ns)
     c.origins.append(origin)
     if origin.exec_id and origin.flags & f.ORIGIN_UNWANTED:

@@ -11,20 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.recording import decode, encode
+from gviz.spool.records import LaunchRecord, table
 from gviz.spool.records import format as f
 from gviz.spool.streams.launch_bins import LaunchBins
 from gviz.spool.streams.retention import Retention, RowChoice
 from gviz.stats import IntArray
 
-#: A LAUNCH record.
-_CALL = np.dtype(
-    [
-        ("exec_id", "<u4"), ("correlation", "<u4"), ("start_ns", "<u8"), ("end_ns", "<u8"),
-        ("thread_id", "<u4"), ("result", "<i4"), ("stream_id", "<u4"), ("flags", "<u4"),
-        ("token", "<u8"),
-    ]
-)  # fmt: skip
-assert _CALL.itemsize == f.LAUNCH.size
 #: A launch without a row. -1: not known; gpu times 0 likewise.
 LAUNCH = np.dtype(
     [
@@ -37,20 +29,6 @@ LAUNCH = np.dtype(
 _BATCH = 8_192
 #: Event times that never come (the events were lost) are waited for so long.
 _MOST_PENDING = 100_000
-
-
-class LaunchRecord(NamedTuple):
-    """A cuGraphLaunch call."""
-
-    exec_id: int
-    correlation: int
-    start_ns: int
-    end_ns: int
-    thread_id: int
-    result: int
-    stream_id: int
-    flags: int
-    token: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,10 +106,10 @@ class LaunchStream:
 
     def add(self, payload: bytes) -> None:
         """Take the payload of a LAUNCH record in."""
-        if len(payload) != _CALL.itemsize:
+        if len(payload) != table.LAUNCH.size:
             raise ValueError(f"a launch of {len(payload)} bytes")
         self._calls += payload
-        if len(self._calls) >= _BATCH * _CALL.itemsize:
+        if len(self._calls) >= _BATCH * table.LAUNCH.size:
             self.settle()
 
     def add_time(self, token: int, duration_ns: int) -> None:
@@ -143,7 +121,7 @@ class LaunchStream:
     def settle(self) -> None:
         """Sort everything taken in so far into rows and blocks."""
         if self._calls:
-            calls = np.frombuffer(bytes(self._calls), _CALL)
+            calls = np.frombuffer(bytes(self._calls), table.LAUNCH.dtype)
             self._calls.clear()
             self._take(calls[(calls["result"] == 0) & (calls["exec_id"] != 0)])
         times, self._times = self._times, []

@@ -23,6 +23,7 @@ from pathlib import Path
 
 from gviz.spool.folding.recording_fold import fold, read_contents
 from gviz.spool.records import format as f
+from gviz.spool.records import table
 from gviz.spool.records.format import RecordType
 from gviz.spool.records.reader import SpoolReader
 
@@ -74,10 +75,10 @@ def segment(spool: Path) -> bytes:
             payload = metadata(payload, name_of(spool))
         elif record.type == RecordType.STACK:
             payload = json.dumps(anonymous(json.loads(payload))).encode()
-        body += f.RECORD_HEADER.pack(record.type, len(payload)) + payload
+        body += table.RECORD_HEADER.pack(record.type, len(payload)) + payload
         body += bytes(-len(body) % 8)
-    end = f.SEGMENT_HEADER.size + len(body)
-    return f.SEGMENT_HEADER.pack(f.MAGIC, f.VERSION, 0, end, end, 0) + bytes(body)
+    end = table.SEGMENT_HEADER.size + len(body)
+    return table.SEGMENT_HEADER.pack(f.MAGIC, f.VERSION, 0, end, end, 0) + bytes(body)
 
 
 def pack(spool: Path) -> Path:

@@ -13,6 +13,7 @@ import pytest
 from gviz.cli.recording_path import find_recording
 from gviz.errors import RecordingError
 from gviz.spool.records import format as f
+from gviz.spool.records import table
 
 Gviz = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -62,9 +63,9 @@ def _write_spool(folder: Path, **metadata: object) -> Path:
     """Write the spool that a program leaves when it is killed before it used CUDA."""
     payload = json.dumps(metadata).encode()
     payload += b" " * (-len(payload) % 8)
-    record = f.RECORD_HEADER.pack(f.RecordType.META, len(payload)) + payload
-    end = f.SEGMENT_HEADER.size + len(record)
-    header = f.SEGMENT_HEADER.pack(f.MAGIC, f.VERSION, 0, end, end, 1)
+    record = table.RECORD_HEADER.pack(f.RecordType.META, len(payload)) + payload
+    end = table.SEGMENT_HEADER.size + len(record)
+    header = table.SEGMENT_HEADER.pack(f.MAGIC, f.VERSION, 0, end, end, 1)
     folder.mkdir()
     (folder / f"000000{f.SEGMENT_SUFFIX}").write_bytes(header + record)
     return folder
@@ -107,8 +108,8 @@ def test_info_leaves_the_spool_of_a_running_program_alone(gviz: Gviz, tmp_path: 
         ("000000.segment", b"\0" * 64),
         ("000000.segment", b"short"),
         ("000000.segment", b"NOT GVIZ" + b"\1" * 200),
-        ("000000.segment", f.SEGMENT_HEADER.pack(f.MAGIC, 99, 0, 64, 64, 1)),
-        ("000000.segment", f.SEGMENT_HEADER.pack(f.MAGIC, 1, 0, 88, 88, 1) + b"\xff" * 24),
+        ("000000.segment", table.SEGMENT_HEADER.pack(f.MAGIC, 99, 0, 64, 64, 1)),
+        ("000000.segment", table.SEGMENT_HEADER.pack(f.MAGIC, 1, 0, 88, 88, 1) + b"\xff" * 24),
     ],
     ids=["other file", "zeros", "short", "no magic", "newer format", "broken record"],
 )

@@ -29,6 +29,7 @@ from gviz.recording.all_launches import LaunchArrays
 from gviz.recording.reader import Recording
 from gviz.spool.folding.recording_fold import fold
 from gviz.spool.records import format as f
+from gviz.spool.records import table
 from gviz.spool.records.format import RecordType
 from gviz.spool.records.reader import Record, SpoolReader
 from gviz.spool.streams.contents import Contents
@@ -67,11 +68,11 @@ def launch(
 ) -> tuple[int, bytes]:
     flags = f.LAUNCH_NODE_LEVEL if level else 0
     values = (exec_id, correlation, start, start + 10 + correlation % 7, 1, 0, 7, flags, token)
-    return RecordType.LAUNCH, f.LAUNCH.pack(*values)
+    return RecordType.LAUNCH, table.LAUNCH.pack(*values)
 
 
 def launch_time(token: int, duration: int) -> tuple[int, bytes]:
-    return RecordType.LAUNCH_TIME, f.LAUNCH_TIME.pack(token, duration)
+    return RecordType.LAUNCH_TIME, table.LAUNCH_TIME.pack(token, duration)
 
 
 def as_records(found: Records) -> list[Record]:

@@ -27,7 +27,7 @@ from gviz.model.tree.graph_level import GraphLevel, read_graph_level
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.spool.folding.recording_fold import fold, read_contents
-from gviz.spool.records import format as f
+from gviz.spool.records import table
 from gviz.spool.records.format import RecordType
 
 KERNEL, CONDITIONAL, HOST = NodeType.KERNEL, NodeType.CONDITIONAL, NodeType.HOST
@@ -39,7 +39,7 @@ RECORDS = [
     *graph_records(1, EXEC, [KERNEL, CONDITIONAL, CONDITIONAL, HOST], [(0, 1), (1, 2), (2, 3)]),
     conditional_record(1, 1, 0, 2),
     conditional_record(1, 2, 1),
-    (RecordType.PARAMETER, f.PARAMETER.pack(1, 3) + b"symbol\non_step"),
+    (RecordType.PARAMETER, table.PARAMETER.pack(1, 3) + b"symbol\non_step"),
     *graph_records(3, EXEC, [KERNEL], parent=(1, 1), branch=0),
     *graph_records(4, EXEC, [KERNEL], parent=(1, 1), branch=1),
     *graph_records(5, EXEC, [KERNEL, KERNEL], [(0, 1)], parent=(1, 2)),

@@ -21,6 +21,7 @@ from gviz.cuda.node_type import NodeType
 from gviz.recording.reader import Recording
 from gviz.spool.folding.agreement import CONTRADICTED
 from gviz.spool.records import format as f
+from gviz.spool.records import table
 from gviz.spool.records.format import RecordType
 
 KERNEL, CONDITIONAL, EMPTY, EXEC = NodeType.KERNEL, NodeType.CONDITIONAL, NodeType.EMPTY, 2
@@ -53,8 +54,8 @@ def timed_launch(correlation: int, start: int, duration: int) -> list[tuple[int,
     flags = f.LAUNCH_NODE_LEVEL | f.LAUNCH_EVENTS
     values = (EXEC, correlation, start, start + 10, 1, 0, 7, flags, correlation)
     return [
-        (RecordType.LAUNCH, f.LAUNCH.pack(*values)),
-        (RecordType.LAUNCH_TIME, f.LAUNCH_TIME.pack(correlation, duration)),
+        (RecordType.LAUNCH, table.LAUNCH.pack(*values)),
+        (RecordType.LAUNCH_TIME, table.LAUNCH_TIME.pack(correlation, duration)),
     ]
 
 
@@ -193,7 +194,7 @@ def test_record_for_a_node_that_gets_none_contradicts(folded: Fold) -> None:
 
 def test_updated_executable_may_run_other_work(folded: Fold) -> None:
     graph = graph_of([KERNEL, CONDITIONAL], [(0, 1)], 1, IF)
-    update = f.LIFE.pack(696, 1, 50, 60, 1, 0, 0, EXEC, 0, f.NO_STREAM, 0)
+    update = table.LIFE.pack(696, 1, 50, 60, 1, 0, 0, EXEC, 0, f.NO_STREAM, 0)
     lives = [
         (RecordType.CALL_NAME, (696).to_bytes(4, "little") + b"cuGraphExecUpdate_v2"),
         (RecordType.LIFE, update),

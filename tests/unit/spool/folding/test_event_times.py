@@ -9,7 +9,7 @@ from spool_writing import FoldRecords, graph_records, launch_record
 
 from gviz.cuda.node_type import NodeType
 from gviz.recording.reader import Recording
-from gviz.spool.records import format as f
+from gviz.spool.records import table
 from gviz.spool.records.format import OWN_IDS, RecordType
 
 GRAPH, EXEC, BODY = OWN_IDS + 1, OWN_IDS + 2, OWN_IDS + 3
@@ -27,8 +27,8 @@ def times(
     extent: int = 90_000,
 ) -> tuple[int, bytes]:
     """Return a NODE_TIMES record of (graph, node, start, between)."""
-    head = f.NODE_TIMES.pack(correlation, EXEC, len(readings), slices, 0, position, extent)
-    return RecordType.NODE_TIMES, head + b"".join(f.NODE_TIME.pack(*r) for r in readings)
+    head = table.NODE_TIMES.pack(correlation, EXEC, len(readings), slices, 0, position, extent)
+    return RecordType.NODE_TIMES, head + b"".join(table.NODE_TIME.pack(*r) for r in readings)
 
 
 def calibration(
@@ -36,7 +36,7 @@ def calibration(
 ) -> tuple[int, bytes]:
     early = bias if early is None else early
     values = (0, kind, bias, early, 30, bias + 300, 800, 500, 250, 64, samples)
-    return RecordType.CALIBRATION, f.CALIBRATION.pack(*values)
+    return RecordType.CALIBRATION, table.CALIBRATION.pack(*values)
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ def _columns(recording: Recording) -> tuple[list[int], list[int]]:
 
 def test_refusal_is_the_reason_of_every_node(folded: Fold) -> None:
     why = "it has conditional nodes"
-    refused = (int(RecordType.REFUSED), f.REFUSED.pack(GRAPH, EXEC) + why.encode())
+    refused = (int(RecordType.REFUSED), table.REFUSED.pack(GRAPH, EXEC) + why.encode())
     recording = folded([*CHAIN, refused, launch_record(EXEC, FIRST, 1_000)])
     assert {n.not_timed_reason for n in recording.fetch_nodes(1)} == {why}
     assert f"graph 1: its nodes are not timed: {why}" in [n.text for n in recording.fetch_notes(1)]

@@ -17,6 +17,7 @@ from gviz.recording.reader import Recording
 from gviz.spool.folding.recording_fold import fold, read_contents
 from gviz.spool.processes.left_over import fold_left_over
 from gviz.spool.records import format as f
+from gviz.spool.records import table
 from gviz.spool.records.format import RecordType
 
 
@@ -136,7 +137,9 @@ def folded(tmp_path: Path, *records: tuple[int, bytes]) -> Recording:
 
 def test_windows_are_numbered_and_the_last_may_be_open(tmp_path: Path) -> None:
     times = [(100, 1, 1), (200, 0, 0), (300, 1, 2)]
-    with folded(tmp_path, *((RecordType.WINDOW, f.WINDOW.pack(*t)) for t in times)) as recording:
+    with folded(
+        tmp_path, *((RecordType.WINDOW, table.WINDOW.pack(*t)) for t in times)
+    ) as recording:
         windows = recording.fetch_windows(1)
     assert [(w.window_id, w.start_ns, w.end_ns, w.reason) for w in windows] == [
         (0, 100, 200, "eager"),
@@ -146,11 +149,11 @@ def test_windows_are_numbered_and_the_last_may_be_open(tmp_path: Path) -> None:
 
 def test_probe_of_the_hooks_is_no_range(tmp_path: Path) -> None:
     records = [
-        (RecordType.NVTX_PATH, f.NVTX_PATH.pack(1, 0) + f"\n{f.PROBE_TEXT}".encode()),
-        (RecordType.NVTX_PATH, f.NVTX_PATH.pack(2, 0) + b"domain\nouter"),
-        (RecordType.NVTX_PATH, f.NVTX_PATH.pack(3, 2) + b"domain\ninner"),
-        (RecordType.NVTX_RANGE, f.NVTX_RANGE.pack(1, 7, 1, 2)),
-        (RecordType.NVTX_RANGE, f.NVTX_RANGE.pack(3, 7, 10, 20)),
+        (RecordType.NVTX_PATH, table.NVTX_PATH.pack(1, 0) + f"\n{f.PROBE_TEXT}".encode()),
+        (RecordType.NVTX_PATH, table.NVTX_PATH.pack(2, 0) + b"domain\nouter"),
+        (RecordType.NVTX_PATH, table.NVTX_PATH.pack(3, 2) + b"domain\ninner"),
+        (RecordType.NVTX_RANGE, table.NVTX_RANGE.pack(1, 7, 1, 2)),
+        (RecordType.NVTX_RANGE, table.NVTX_RANGE.pack(3, 7, 10, 20)),
     ]
     with folded(tmp_path, *records) as recording:
         paths = recording.fetch_nvtx_paths(1)
@@ -163,7 +166,7 @@ def test_probe_of_the_hooks_is_no_range(tmp_path: Path) -> None:
 
 
 def test_device_is_stored_as_the_driver_names_it(tmp_path: Path) -> None:
-    device = f.DEVICE.pack(0, 9, 0, 132, 2048, 80 << 30, b"0000:1b:00.0") + b"NVIDIA H100"
+    device = table.DEVICE.pack(0, 9, 0, 132, 2048, 80 << 30, b"0000:1b:00.0") + b"NVIDIA H100"
     with folded(tmp_path, (RecordType.DEVICE, device)) as recording:
         (row,) = recording.fetch_devices(1)
     assert (row.name, row.compute_capability, row.multiprocessor_count) == (

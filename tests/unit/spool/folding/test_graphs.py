@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from spool_writing import FoldRecords, graph_records
+from spool_writing import FoldRecords, graph_records, node_record
 
 from gviz.cuda.node_type import NodeType
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.spool.records import format as f
+from gviz.spool.records import table
 from gviz.spool.records.format import RecordType
 
 KERNEL, CHILD, CONDITIONAL, EMPTY = (
@@ -86,9 +87,12 @@ def test_creation_tells_stream_range_and_stack_or_why_not(folded: Fold) -> None:
     no_frames = -1
     recording = folded([
         (RecordType.STACK, stack),
-        (RecordType.NVTX_PATH, f.NVTX_PATH.pack(1, 0) + b"\nouter"),
-        (RecordType.CREATED, f.CREATED.pack(1 << 32 | 0, 500, 77, 13, 1, 4, 0)),
-        (RecordType.CREATED, f.CREATED.pack(1 << 32 | 1, 600, 77, f.NO_STREAM, 0, no_frames, 0)),
+        (RecordType.NVTX_PATH, table.NVTX_PATH.pack(1, 0) + b"\nouter"),
+        (RecordType.CREATED, table.CREATED.pack(1 << 32 | 0, 500, 77, 13, 1, 4, 0)),
+        (
+            RecordType.CREATED,
+            table.CREATED.pack(1 << 32 | 1, 600, 77, f.NO_STREAM, 0, no_frames, 0),
+        ),
         *graph_records(1, 2, [KERNEL] * 3),
     ])  # fmt: skip
     first, second, third = recording.fetch_nodes(1)
@@ -104,10 +108,9 @@ def test_creation_tells_stream_range_and_stack_or_why_not(folded: Fold) -> None:
 
 
 def test_kernel_without_a_known_function_is_named_by_its_kind(folded: Fold) -> None:
-    unknown = [1, 0, KERNEL, 0, 0xDEAD, *(1,) * 6, 0, -1, 0, 0, *(0,) * 9]
     recording = folded([
-        (RecordType.GRAPH, f.GRAPH.pack(1, 2, 0, 0, 0, 1, 0)),
-        (RecordType.NODE, f.NODE.pack(*unknown)),
+        (RecordType.GRAPH, table.GRAPH.pack(1, 2, 0, 0, 0, 1, 0)),
+        node_record(1, 0, KERNEL, function=0xDEAD),
     ])  # fmt: skip
     (node,) = recording.fetch_nodes(1)
     assert (node.name, node.function_id) == ("KERNEL", None)
@@ -126,7 +129,7 @@ def test_life_of_an_executable_is_its_own_successful_calls(folded: Fold) -> None
 
     def life(call: int, graph_exec: int, start: int, result: int = 0) -> tuple[int, bytes]:
         values = (call, 1, start, start + 5, 1, result, 0, graph_exec, 4, 0, 0)
-        return RecordType.LIFE, f.LIFE.pack(*values)
+        return RecordType.LIFE, table.LIFE.pack(*values)
 
     recording = folded([
         *((RecordType.CALL_NAME, call.to_bytes(4, "little") + name.encode())

@@ -10,6 +10,7 @@ from spool_writing import FoldRecords, graph_records, launch_record
 from gviz.cuda.node_type import NodeType
 from gviz.recording.reader import Recording
 from gviz.spool.records import format as f
+from gviz.spool.records import table
 from gviz.spool.records.format import NO_NODE, NO_STREAM, WALK_FAILED, WHOLE_GRAPH, RecordType
 
 KERNEL, MEMSET = NodeType.KERNEL, NodeType.MEMSET
@@ -40,7 +41,7 @@ def folded(fold_records: FoldRecords) -> Fold:
 
 def life(call: int, start: int, **more: int) -> tuple[int, bytes]:
     values = {"result": 0, "graph": 0, "exec": 0, "flags": 0, "stream": NO_STREAM, "mode": 0} | more
-    return RecordType.LIFE, f.LIFE.pack(
+    return RecordType.LIFE, table.LIFE.pack(
         call, 1, start, start + 5, 7, values["result"], values["graph"], values["exec"],
         values["flags"], values["stream"], values["mode"],
     )  # fmt: skip
@@ -50,7 +51,7 @@ def error(
     sequence: int, *, graph: int = 5, result: int = 900, flags: int = 0, thread: int = 7,
     call: int = ALLOCATE, runtime: int = 0, time: int = 150,
 ) -> tuple[int, bytes]:  # fmt: skip
-    return RecordType.CAPTURE_ERROR, f.CAPTURE_ERROR.pack(
+    return RecordType.CAPTURE_ERROR, table.CAPTURE_ERROR.pack(
         sequence, graph, 7, 13, 1, flags, 100, time, call, runtime, result, thread, NO_STREAM, 0, 0
     )
 
@@ -58,14 +59,14 @@ def error(
 def failed(
     sequence: int, *, graph: int = 5, result: int = 901, walked: int = 0
 ) -> tuple[int, bytes]:
-    return RecordType.CAPTURE_FAILED, f.CAPTURE_FAILED.pack(
+    return RecordType.CAPTURE_FAILED, table.CAPTURE_FAILED.pack(
         sequence, graph, 7, 13, 1, walked, 100, 200, result, 7
     )
 
 
 def created(graph: int, node: int, kind: int) -> tuple[int, bytes]:
     node_id = graph << 32 | node
-    return RecordType.CREATED, f.CREATED.pack(node_id, 110 + node, 7, 13, 0, 0, kind)
+    return RecordType.CREATED, table.CREATED.pack(node_id, 110 + node, 7, 13, 0, 0, kind)
 
 
 # -- captures --------------------------------------------------------------------------------------
@@ -151,7 +152,7 @@ def updates(
     node: int, calls: int, first: int, *, call: int = SET_PARAMS, result: int = 0,
     value: int = 0, graph: int = 1,
 ) -> tuple[int, bytes]:  # fmt: skip
-    return RecordType.UPDATES, f.UPDATES.pack(
+    return RecordType.UPDATES, table.UPDATES.pack(
         2, node, call, result, value, calls, 7, graph, first, first + calls, 10 * calls
     )
 
@@ -159,7 +160,7 @@ def updates(
 def update_failed(
     graph: int, *, node: int = NO_NODE, start: int = 0, walked: int = 1, detail: int = 3
 ) -> tuple[int, bytes]:
-    return RecordType.UPDATE_FAILED, f.UPDATE_FAILED.pack(
+    return RecordType.UPDATE_FAILED, table.UPDATE_FAILED.pack(
         2, graph, UPDATE, 7, start, start + 4, 910, detail, node, NO_NODE, walked
     )
 
@@ -215,7 +216,7 @@ def test_failed_update_of_a_graph_that_was_not_read(folded: Fold) -> None:
 
 
 def test_refused_instantiation_keeps_its_graph_and_names_the_node(folded: Fold) -> None:
-    record = f.INSTANTIATE_FAILED.pack(5, INSTANTIATE, 7, 1, 100, 150, 4, 801, 3, 5 << 32 | 1)
+    record = table.INSTANTIATE_FAILED.pack(5, INSTANTIATE, 7, 1, 100, 150, 4, 801, 3, 5 << 32 | 1)
     recording = folded([
         *graph_records(5, WALK_FAILED, [KERNEL, MEMSET]),
         (RecordType.INSTANTIATE_FAILED, record), (RecordType.INSTANTIATE_FAILED, record),
@@ -240,7 +241,7 @@ def test_refused_instantiation_keeps_its_graph_and_names_the_node(folded: Fold) 
 def test_device_memory_is_the_sum_of_what_each_step_took(
     folded: Fold, changes: list[tuple[int, int, int]], expected: int | None
 ) -> None:
-    memory = [(RecordType.DEVICE_MEMORY, f.DEVICE_MEMORY.pack(2, *c)) for c in changes]
+    memory = [(RecordType.DEVICE_MEMORY, table.DEVICE_MEMORY.pack(2, *c)) for c in changes]
     recording = folded([*graph_records(1, 2, [KERNEL]), *memory])
     (graph_exec,) = recording.fetch_graph_execs(1)
     assert graph_exec.device_memory_bytes == expected

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from spool_writing import FoldRecords, graph_records
+from spool_writing import FoldRecords, graph_records, node_record
 
 from gviz.cli.commands.info import render
 from gviz.cuda.node_type import NodeType
 from gviz.recording import rows
 from gviz.recording.reader import Recording
 from gviz.report.summary import summarize
-from gviz.spool.records import format as f
+from gviz.spool.records import table
 from gviz.spool.records.format import RecordType
 from gviz.text import byte_size
 
@@ -31,17 +31,16 @@ def folded(fold_records: FoldRecords) -> Fold:
 def memory_graph(graph: int, *nodes: tuple[int, int]) -> list[Record]:
     """Return the walk of a graph of alloc and free nodes: (type, address) each."""
     found: list[Record] = [
-        (RecordType.GRAPH, f.GRAPH.pack(graph, graph + 100, 0, 0, 0, len(nodes), 0))
+        (RecordType.GRAPH, table.GRAPH.pack(graph, graph + 100, 0, 0, 0, len(nodes), 0))
     ]
     for node, (kind, address) in enumerate(nodes):
         size = MIB if kind == ALLOC else 0
-        values = (graph, node, kind, 0, 0, *(1,) * 6, 0, -1, 0, 0, 0, 0, size, 0, address)
-        found.append((RecordType.NODE, f.NODE.pack(*values, 0, 0, 0, 0)))
+        found.append(node_record(graph, node, kind, bytes=size, destination=address))
     return found
 
 
 def parameter(graph: int, node: int, name: str, value: str) -> Record:
-    return RecordType.PARAMETER, f.PARAMETER.pack(graph, node) + f"{name}\n{value}".encode()
+    return RecordType.PARAMETER, table.PARAMETER.pack(graph, node) + f"{name}\n{value}".encode()
 
 
 def ends(recording: Recording) -> list[tuple[int, int | None, int | None, str]]:
@@ -65,7 +64,7 @@ def test_allocation_is_freed_in_another_graph(folded: Fold) -> None:
 
 def test_allocation_is_freed_by_a_call(folded: Fold) -> None:
     name = (RecordType.CALL_NAME, (600).to_bytes(4, "little") + b"cuMemFreeAsync")
-    freed = (RecordType.FREED, f.FREED.pack(5, 0x100, 600, 1))
+    freed = (RecordType.FREED, table.FREED.pack(5, 0x100, 600, 1))
     recording = folded([*memory_graph(1, (ALLOC, 0x100), (ALLOC, 0x200)), name, freed])
     assert ends(recording) == [
         (0, None, None, "by cuMemFreeAsync"),
@@ -75,7 +74,7 @@ def test_allocation_is_freed_by_a_call(folded: Fold) -> None:
 
 def test_samples_of_graph_memory_are_kept_by_device_and_time(folded: Fold) -> None:
     samples = [(10, 0, 1, 2, 3, 4), (20, 0, 0, 2, 3, 4), (15, 1, 5, 6, 7, 8)]
-    recording = folded([(RecordType.GRAPH_MEMORY, f.GRAPH_MEMORY.pack(*s)) for s in samples])
+    recording = folded([(RecordType.GRAPH_MEMORY, table.GRAPH_MEMORY.pack(*s)) for s in samples])
     assert recording.fetch_graph_memory(1) == [
         rows.GraphMemory(
             run_id=1,
@@ -105,7 +104,7 @@ def test_info_says_what_is_allocated_and_told(folded: Fold) -> None:
             *memory_graph(1, (ALLOC, 0x100), (FREE, 0x100)),
             *graph_records(7, 8, [HOST] * 10),
             *(parameter(7, i, "symbol", f"on_step_{i}") for i in range(10)),
-            (RecordType.GRAPH_MEMORY, f.GRAPH_MEMORY.pack(10, 0, 0, MIB, 2 * MIB, 2 * MIB)),
+            (RecordType.GRAPH_MEMORY, table.GRAPH_MEMORY.pack(10, 0, 0, MIB, 2 * MIB, 2 * MIB)),
         ]
     )
     text = render(summarize(recording), 200)

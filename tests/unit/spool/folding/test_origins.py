@@ -11,6 +11,7 @@ from gviz.cuda.graph_name import NameKind
 from gviz.recording import rows
 from gviz.spool.folding.origins import Origins, name_graphs
 from gviz.spool.records import format as f
+from gviz.spool.records import table
 from gviz.spool.records.format import RecordType
 from gviz.spool.records.reader import Record
 from gviz.spool.streams.contents import Contents
@@ -29,7 +30,7 @@ def origin(
     name: tuple[NameKind, str] = (NameKind.NONE, ""),
 ) -> Record:
     fixed = (graph_id, exec_id, kind, nvtx, stack, 1, flags, int(name[0]), 5)
-    return Record(RecordType.GRAPH_ORIGIN, f.GRAPH_ORIGIN.pack(*fixed) + name[1].encode())
+    return Record(RecordType.GRAPH_ORIGIN, table.GRAPH_ORIGIN.pack(*fixed) + name[1].encode())
 
 
 def contents(*records: Record, **metadata: object) -> Contents:
@@ -38,7 +39,7 @@ def contents(*records: Record, **metadata: object) -> Contents:
     found.add(Record(RecordType.META, json.dumps(given).encode()))
     found.add(Record(RecordType.STACK, json.dumps([1, _STACK]).encode()))
     for path, parent, text in ((1, 0, b"\ndecode"), (2, 1, b"domain\nlayer")):
-        found.add(Record(RecordType.NVTX_PATH, f.NVTX_PATH.pack(path, parent) + text))
+        found.add(Record(RecordType.NVTX_PATH, table.NVTX_PATH.pack(path, parent) + text))
     for record in records:
         found.add(record)
     return found

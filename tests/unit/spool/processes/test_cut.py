@@ -12,12 +12,13 @@ from gviz.recording.reader import Recording
 from gviz.spool.folding.recording_fold import read_contents
 from gviz.spool.processes.left_over import fold_left_over
 from gviz.spool.records import format as f
+from gviz.spool.records import table
 from gviz.spool.records.format import RecordType
 from gviz.spool.records.reader import Record, SpoolReader
 
 EXEC = 5
 RECORDS = [
-    (RecordType.DEVICE, f.DEVICE.pack(0, 9, 0, 132, 2048, 80 << 30, b"0000:01:00.0") + b"GPU"),
+    (RecordType.DEVICE, table.DEVICE.pack(0, 9, 0, 132, 2048, 80 << 30, b"0000:01:00.0") + b"GPU"),
     *graph_records(1, EXEC, [0, 0, 2], [(0, 1), (1, 2)]),
     launch_record(EXEC, 77, 1000),
     (RecordType.BUFFER, buffer([work(EXEC, 0, 77, 1100), work(EXEC, 1, 77, 1200)])),
@@ -42,9 +43,9 @@ def _cut(spool: Path, folder: Path, size: int) -> Path:
 
 def _ends(spool: Path) -> list[tuple[int, Record]]:
     """Return each record with the size of file that holds it whole."""
-    at, found = f.SEGMENT_HEADER.size, []
+    at, found = table.SEGMENT_HEADER.size, []
     for record in SpoolReader(spool).records():
-        at += f.RECORD_HEADER.size + len(record.payload)
+        at += table.RECORD_HEADER.size + len(record.payload)
         found.append((at, record))
         at = (at + 7) & ~7
     return found
@@ -86,8 +87,8 @@ def test_cut_segment_before_another_is_no_crash(tmp_path: Path) -> None:
     records = [(RecordType.NOTE, b"limit\n" + bytes([65 + i]) * 40) for i in range(9)]
     write_spool(directory, records)
     content = (directory / "000000.segment").read_bytes()
-    header = f.SEGMENT_HEADER.pack(f.MAGIC, f.VERSION, 1, len(content), len(content), 1)
-    (directory / "000001.segment").write_bytes(header + content[f.SEGMENT_HEADER.size :])
+    header = table.SEGMENT_HEADER.pack(f.MAGIC, f.VERSION, 1, len(content), len(content), 1)
+    (directory / "000001.segment").write_bytes(header + content[table.SEGMENT_HEADER.size :])
     for cut in range(len(content) - 200, len(content)):
         (directory / "000000.segment").write_bytes(content[:cut])
         contents = read_contents(directory)
@@ -101,7 +102,7 @@ def test_texts_that_are_no_unicode_can_be_stored(tmp_path: Path) -> None:
         [
             (RecordType.META, b'{"command": "./a \\udcff.py", "libraries": {"\\udc80": "1"}}'),
             (RecordType.STACK, b'[1, [["/tmp/\\udcfe.py", 3, "f", null]]]'),
-            (RecordType.NVTX_PATH, f.NVTX_PATH.pack(1, 0) + b"\xff\n\xfe\x00"),
+            (RecordType.NVTX_PATH, table.NVTX_PATH.pack(1, 0) + b"\xff\n\xfe\x00"),
             (RecordType.NOTE, b"limit\n\xff"),
             (RecordType.META, b'{"name": "smile \\ud83d\\ude00"}'),
         ],

@@ -17,7 +17,6 @@ from gviz.errors import SpoolError
 from gviz.recording.reader import Recording
 from gviz.spool.processes.all_processes import JobSpools, Owner
 from gviz.spool.processes.left_over import add_left_over, fold_left_over
-from gviz.spool.records import format as f
 from gviz.spool.records.format import RecordType
 
 #: Above what Linux gives out (PID_MAX_LIMIT, 2^22): no process of this machine.
@@ -71,9 +70,7 @@ def write(
             writer.append(kind, payload)
     if ended:
         writer.append(RecordType.END, b"")
-    with writer.path.open("r+b") as file:
-        file.seek(f.SEGMENT_OWNER_OFFSET)
-        file.write(f.SEGMENT_OWNER.pack(process, start))
+    writer.give_to(process, start)
     return writer
 
 

@@ -7,10 +7,6 @@ import struct
 import numpy as np
 import pytest
 from spool_writing import (
-    COPY,
-    KERNEL,
-    MEMSET,
-    PEER_COPY,
     buffer,
     copy,
     kernel,
@@ -19,7 +15,7 @@ from spool_writing import (
 )
 
 from gviz.cuda.node_type import CopyKind, NodeType
-from gviz.spool.records.activity import ACTIVITY, decode_buffer
+from gviz.spool.records.activity import ACTIVITY, KERNEL, MEMCPY, MEMCPY_PEER, MEMSET, decode_buffer
 
 #: Above 32 bits, as graph node ids and times are.
 NODE = 41 << 32 | 7
@@ -71,7 +67,12 @@ def test_transfer_fields_are_where_cupti_puts_them(
 @pytest.mark.parametrize("extra", [0, 8, 32, 128], ids="{} bytes more".format)
 def test_kinds_mixed_in_one_buffer_of_any_record_size(extra: int) -> None:
     # Later CUPTI releases append fields: a record is found by its offset, not by a stride.
-    makers = ((kernel, KERNEL), (copy, COPY), (memset, MEMSET), (peer_copy, PEER_COPY))
+    makers = (
+        (kernel, KERNEL.size),
+        (copy, MEMCPY.size),
+        (memset, MEMSET.size),
+        (peer_copy, MEMCPY_PEER.size),
+    )
     records = []
     for n in range(1, 42):
         make, size = makers[n % 4]

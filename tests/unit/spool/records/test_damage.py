@@ -10,7 +10,7 @@ from spool_writing import FoldRecords, buffer, graph_records, launch_record, wor
 
 from gviz.errors import RecordingError, SpoolError
 from gviz.spool.folding.recording_fold import fold, read_contents
-from gviz.spool.records import format as f
+from gviz.spool.records import table
 from gviz.spool.records.format import RecordType
 
 KERNEL = 0
@@ -44,32 +44,32 @@ def stack(*told: object) -> tuple[int, bytes]:
         stack(1, [[5, 1, "f", None]]),
         (RecordType.COUNTER, b"lost\nnan\nrecords\nmeasured"),
         (RecordType.COUNTER, b"lost\n1e999\nrecords\nmeasured"),
-        (RecordType.WINDOW, f.WINDOW.pack(2**63, 1, 1)),
-        (RecordType.CALL, f.CALL.pack(1, 1, 2**64 - 1, 5, 1, 0)),
-        (RecordType.NVTX_RANGE, f.NVTX_RANGE.pack(1, 1, 5, 2**63)),
-        (RecordType.LAUNCH_TIME, f.LAUNCH_TIME.pack(1, 2**63)),
+        (RecordType.WINDOW, table.WINDOW.pack(2**63, 1, 1)),
+        (RecordType.CALL, table.CALL.pack(1, 1, 2**64 - 1, 5, 1, 0)),
+        (RecordType.NVTX_RANGE, table.NVTX_RANGE.pack(1, 1, 5, 2**63)),
+        (RecordType.LAUNCH_TIME, table.LAUNCH_TIME.pack(1, 2**63)),
         (RecordType.BUFFER, buffer([work(5, 0, 1, 2**62)])),
-        (RecordType.UPDATES, f.UPDATES.pack(5, 1, 1, 0, 0, 1, 1, 3, 2**62, 5, 1)),
-        (RecordType.UPDATES, f.UPDATES.pack(5, 1, 1, 0, 0, 1, 1, 3, 5, 5, 2**63)),
-        (RecordType.UPDATE_FAILED, f.UPDATE_FAILED.pack(5, 3, 1, 1, 2**62, 5, 1, 0, 0, 0, 0)),
+        (RecordType.UPDATES, table.UPDATES.pack(5, 1, 1, 0, 0, 1, 1, 3, 2**62, 5, 1)),
+        (RecordType.UPDATES, table.UPDATES.pack(5, 1, 1, 0, 0, 1, 1, 3, 5, 5, 2**63)),
+        (RecordType.UPDATE_FAILED, table.UPDATE_FAILED.pack(5, 3, 1, 1, 2**62, 5, 1, 0, 0, 0, 0)),
         (
             RecordType.INSTANTIATE_FAILED,
-            f.INSTANTIATE_FAILED.pack(3, 1, 1, 0, 2**62, 5, 0, 1, 0, 0),
+            table.INSTANTIATE_FAILED.pack(3, 1, 1, 0, 2**62, 5, 0, 1, 0, 0),
         ),
-        (RecordType.CAPTURE_FAILED, f.CAPTURE_FAILED.pack(1, 3, 1, 1, 0, 0, 5, 2**62, 1, 1)),
+        (RecordType.CAPTURE_FAILED, table.CAPTURE_FAILED.pack(1, 3, 1, 1, 0, 0, 5, 2**62, 1, 1)),
         (
             RecordType.CAPTURE_ERROR,
-            f.CAPTURE_ERROR.pack(1, 3, 1, 1, 0, 0, 5, 2**62, 1, 0, 1, 1, 1, 0, 0),
+            table.CAPTURE_ERROR.pack(1, 3, 1, 1, 0, 0, 5, 2**62, 1, 0, 1, 1, 1, 0, 0),
         ),
-        (RecordType.GRAPH_MEMORY, f.GRAPH_MEMORY.pack(2**62, 0, 1, 1, 1, 1)),
-        (RecordType.GRAPH_MEMORY, f.GRAPH_MEMORY.pack(5, 0, 2**62, 1, 1, 1)),
-        (RecordType.DEVICE_MEMORY, f.DEVICE_MEMORY.pack(5, 1, 2**62, 1)),
-        (RecordType.DEVICE, f.DEVICE.pack(0, 9, 0, -1, 2048, 1, b"")),
-        (RecordType.DEVICE, f.DEVICE.pack(0, 9, 0, 132, 2048, 2**62, b"")),
-        (RecordType.NODE_TIMES, f.NODE_TIMES.pack(1, 5, 0, 1, 0, 2**62, 1)),
+        (RecordType.GRAPH_MEMORY, table.GRAPH_MEMORY.pack(2**62, 0, 1, 1, 1, 1)),
+        (RecordType.GRAPH_MEMORY, table.GRAPH_MEMORY.pack(5, 0, 2**62, 1, 1, 1)),
+        (RecordType.DEVICE_MEMORY, table.DEVICE_MEMORY.pack(5, 1, 2**62, 1)),
+        (RecordType.DEVICE, table.DEVICE.pack(0, 9, 0, -1, 2048, 1, b"")),
+        (RecordType.DEVICE, table.DEVICE.pack(0, 9, 0, 132, 2048, 2**62, b"")),
+        (RecordType.NODE_TIMES, table.NODE_TIMES.pack(1, 5, 0, 1, 0, 2**62, 1)),
         (
             RecordType.NODE_TIMES,
-            f.NODE_TIMES.pack(1, 5, 1, 1, 0, 5, 1) + f.NODE_TIME.pack(3, 1, 5, 2**62),
+            table.NODE_TIMES.pack(1, 5, 1, 1, 0, 5, 1) + table.NODE_TIME.pack(3, 1, 5, 2**62),
         ),
     ],
     ids=lambda record: f"{RecordType(record[0]).name} {record[1][:24]!r}",
@@ -91,7 +91,7 @@ def test_text_that_has_no_encoding_is_stored_all_the_same(
 
 
 def nvtx_path(number: int, parent: int, text: bytes = b"\nrange") -> tuple[int, bytes]:
-    return RecordType.NVTX_PATH, f.NVTX_PATH.pack(number, parent) + text
+    return RecordType.NVTX_PATH, table.NVTX_PATH.pack(number, parent) + text
 
 
 def test_ranges_without_a_record_or_inside_themselves_are_left_out(
@@ -104,8 +104,8 @@ def test_ranges_without_a_record_or_inside_themselves_are_left_out(
             nvtx_path(2, 3),
             nvtx_path(3, 2),
             nvtx_path(4, 99),
-            (RecordType.NVTX_RANGE, f.NVTX_RANGE.pack(3, 1, 5, 6)),
-            (RecordType.NVTX_RANGE, f.NVTX_RANGE.pack(77, 1, 5, 6)),
+            (RecordType.NVTX_RANGE, table.NVTX_RANGE.pack(3, 1, 5, 6)),
+            (RecordType.NVTX_RANGE, table.NVTX_RANGE.pack(77, 1, 5, 6)),
         ]
     )
     paths = recording.fetch_nvtx_paths(1)
@@ -157,7 +157,7 @@ def test_levels_that_contain_themselves_are_a_spool_error(
 
 
 def test_update_times_whose_sum_is_out_of_range_are_refused(tmp_path: Path) -> None:
-    update = RecordType.UPDATES, f.UPDATES.pack(5, 1, 1, 0, 0, 1, 1, 3, 5, 5, 2**60)
+    update = RecordType.UPDATES, table.UPDATES.pack(5, 1, 1, 0, 0, 1, 1, 3, 5, 5, 2**60)
     spool = write_spool(tmp_path / "x.gviz-spool", [*graph_records(3, 5, [KERNEL]), *[update] * 3])
     contents = read_contents(spool)
     with pytest.raises(RecordingError, match=r"graph_update\.total_ns holds \d+, which cannot be"):

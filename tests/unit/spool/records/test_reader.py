@@ -9,6 +9,7 @@ from spool_writing import SpoolWriter
 
 from gviz.errors import SpoolError
 from gviz.spool.records import format as f
+from gviz.spool.records import table
 from gviz.spool.records.reader import Record, SpoolReader
 
 UNKNOWN_TYPE = 999
@@ -46,7 +47,7 @@ def test_records_are_read_in_order_with_their_types(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "size", [0, f.SEGMENT_HEADER.size - 1, f.SEGMENT_HEADER.size], ids="{} bytes".format
+    "size", [0, table.SEGMENT_HEADER.size - 1, table.SEGMENT_HEADER.size], ids="{} bytes".format
 )
 def test_segment_just_created_has_no_records_yet(tmp_path: Path, size: int) -> None:
     (tmp_path / "000000.segment").write_bytes(bytes(size))
@@ -60,7 +61,7 @@ def test_foreign_file_in_place_of_a_segment_is_an_error(tmp_path: Path) -> None:
 
 
 def test_newer_format_is_an_error_that_names_both_versions(tmp_path: Path) -> None:
-    header = f.SEGMENT_HEADER.pack(f.MAGIC, f.VERSION + 1, 0, 64, 64, 1)
+    header = table.SEGMENT_HEADER.pack(f.MAGIC, f.VERSION + 1, 0, 64, 64, 1)
     (tmp_path / "000000.segment").write_bytes(header)
     with pytest.raises(SpoolError, match=rf"format {f.VERSION + 1}, this gviz reads {f.VERSION}"):
         texts(SpoolReader(tmp_path))
@@ -71,12 +72,12 @@ def test_length_past_the_committed_end_is_damage(tmp_path: Path) -> None:
     writer.append(1, b"first")
     writer.append(1, b"second")
     data = bytearray(writer.path.read_bytes())
-    place = f.SEGMENT_HEADER.size + 16 + 4  # the second record's length
+    place = table.SEGMENT_HEADER.size + 16 + 4  # the second record's length
     data[place : place + 4] = (1 << 20).to_bytes(4, "little")
     writer.path.write_bytes(data)
     records = SpoolReader(tmp_path / "spool").records()
     assert next(records).payload == b"first"
-    with pytest.raises(SpoolError, match=f"damaged at byte {f.SEGMENT_HEADER.size + 16}"):
+    with pytest.raises(SpoolError, match=f"damaged at byte {table.SEGMENT_HEADER.size + 16}"):
         next(records)
 
 
@@ -95,7 +96,7 @@ def test_file_cut_inside_its_last_record_gives_the_records_before(
     writer.append(1, b"whole...")
     writer.append(1, b"cut.....")
     with writer.path.open("r+b") as file:
-        file.truncate(f.SEGMENT_HEADER.size + 32 - lost)
+        file.truncate(table.SEGMENT_HEADER.size + 32 - lost)
     assert texts(SpoolReader(tmp_path / "spool")) == [b"whole..."]
 
 

@@ -6,13 +6,13 @@ import json
 
 import numpy as np
 import pytest
-from spool_writing import buffer, kernel
+from spool_writing import buffer, kernel, node_record
 
 from gviz.errors import SpoolError
-from gviz.spool.records import format as f
+from gviz.spool.records import table
 from gviz.spool.records.format import RecordType
-from gviz.spool.records.graph_records import CreatedRecord
 from gviz.spool.records.reader import Record
+from gviz.spool.records.table import CreatedRecord
 from gviz.spool.streams.contents import Contents
 
 
@@ -50,17 +50,17 @@ DAMAGED = [
     (RecordType.COUNTER, b"name\nseven\nns\nmeasured"),
     (RecordType.COUNTER, b"name"),
     (RecordType.DEVICE, b"short"),
-    (RecordType.WINDOW, bytes(f.WINDOW.size + 1)),
+    (RecordType.WINDOW, bytes(table.WINDOW.size + 1)),
     (RecordType.BUFFER, b""),
-    (RecordType.BUFFER, f.BUFFER.pack(1, 216)),
-    (RecordType.BUFFER, f.BUFFER.pack(1, 8) + bytes(8) + (10).to_bytes(8, "little")),
+    (RecordType.BUFFER, table.BUFFER.pack(1, 216)),
+    (RecordType.BUFFER, table.BUFFER.pack(1, 8) + bytes(8) + (10).to_bytes(8, "little")),
     (RecordType.CALL, bytes(3)),
     (RecordType.LIFE, bytes(3)),
-    (RecordType.LAUNCH, bytes(f.LAUNCH.size - 1)),
+    (RecordType.LAUNCH, bytes(table.LAUNCH.size - 1)),
     (RecordType.LAUNCH_TIME, b""),
     (RecordType.GRAPH, bytes(4)),
-    (RecordType.NODE, bytes(f.NODE.size - 4)),
-    (RecordType.EDGES, f.EDGES.pack(1, 1000)),
+    (RecordType.NODE, bytes(table.NODE.size - 4)),
+    (RecordType.EDGES, table.EDGES.pack(1, 1000)),
     (RecordType.FUNCTION, bytes(8)),
     (RecordType.CREATED, bytes(8)),
     (RecordType.CLONED, bytes(8)),
@@ -83,11 +83,14 @@ def test_text_that_is_no_utf8_is_kept_as_well_as_it_can_be() -> None:
 
 
 def test_node_keeps_its_arguments() -> None:
-    head = (5, 3, 0, 0, 11, 2, 3, 4, 32, 1, 1, 64, 8, -1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 2)
-    arguments = f.ARGUMENT.pack(4, 8, 0, 0) + b"abcd" + bytes(4)
-    arguments += f.ARGUMENT.pack(8, 8, 0x7000, 512) + b"12345678"
-    graph = f.GRAPH.pack(5, 6, 0, 0, 0, 1, 0)
-    found = contents((RecordType.GRAPH, graph), (RecordType.NODE, f.NODE.pack(*head) + arguments))
+    kind, head = node_record(
+        5, 3, 0, function=11, grid=(2, 3, 4), shared_mem_bytes=64, max_blocks=8, priority=-1,
+        cooperative=1, argument_count=2,
+    )  # fmt: skip
+    arguments = table.ARGUMENT.pack(4, 8, 0, 0) + b"abcd" + bytes(4)
+    arguments += table.ARGUMENT.pack(8, 8, 0x7000, 512) + b"12345678"
+    graph = table.GRAPH.pack(5, 6, 0, 0, 0, 1, 0)
+    found = contents((RecordType.GRAPH, graph), (kind, head + arguments))
     (walk,) = found.walks
     (node,) = walk.nodes
     assert (walk.graph_id, walk.exec_id, node.node_id, node.function) == (5, 6, 3, 11)
@@ -98,22 +101,21 @@ def test_node_keeps_its_arguments() -> None:
 
 
 def test_edges_are_columns_from_to_type_and_ports() -> None:
-    graph = f.GRAPH.pack(5, 6, 0, 0, 0, 2, 1)
+    graph = table.GRAPH.pack(5, 6, 0, 0, 0, 2, 1)
     edge = (1).to_bytes(4, "little") + (2).to_bytes(4, "little") + bytes([2, 0, 1, 0])
-    found = contents((RecordType.GRAPH, graph), (RecordType.EDGES, f.EDGES.pack(5, 1) + edge))
+    found = contents((RecordType.GRAPH, graph), (RecordType.EDGES, table.EDGES.pack(5, 1) + edge))
     assert found.walks[0].edges.tolist() == [[1, 2, 1, 2, 0]]
 
 
 def test_nodes_of_a_graph_that_was_not_announced_are_left_out() -> None:
-    node = f.NODE.pack(9, *(0,) * 23)
-    found = contents((RecordType.NODE, node), (RecordType.EDGES, f.EDGES.pack(9, 0)))
+    found = contents(node_record(9, 0, 0), (RecordType.EDGES, table.EDGES.pack(9, 0)))
     assert found.walks == []
 
 
 def test_creation_is_found_by_graph_and_node() -> None:
-    record = f.CREATED.pack(5 << 32 | 3, 1_000, 77, 13, 2, -1, 0)
+    record = table.CREATED.pack(5 << 32 | 3, 1_000, 77, 13, 2, -1, 0)
     found = contents((RecordType.CREATED, record))
-    assert found.created == {5 << 32 | 3: CreatedRecord(1_000, 77, 13, 2, -1, 0)}
+    assert found.created == {5 << 32 | 3: CreatedRecord(5 << 32 | 3, 1_000, 77, 13, 2, -1, 0)}
 
 
 def test_activities_of_several_buffers_are_ordered_by_start() -> None:

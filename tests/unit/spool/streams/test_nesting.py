@@ -8,7 +8,8 @@ from places import TESTS
 from gviz.cuda.node_type import ConditionalType, NodeType
 from gviz.formats.dot.importer import find_parents
 from gviz.formats.dot.parse import read_dot
-from gviz.spool.records.graph_records import ConditionalRecord, GraphWalk, NodeRecord
+from gviz.spool.records.graph_walk import GraphWalk
+from gviz.spool.records.table import ConditionalRecord, NodeRecord
 from gviz.spool.streams.node_ids import Numbering, body_name
 
 KERNEL, CHILD, CONDITIONAL, EMPTY = (
@@ -28,8 +29,8 @@ MIX_NUMBERS = {
 
 
 def node(node_id: int, kind: int) -> NodeRecord:
-    none = (-1, 0, (1, 1, 1), (1, 1, 1), 0, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-    return NodeRecord(node_id, kind, *none, ())
+    none = (-1, 0, (1, 1, 1), (1, 1, 1), 0, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+    return NodeRecord(1, node_id, kind, *none)
 
 
 def level(
@@ -104,7 +105,7 @@ def test_nothing_after_an_unknown_body_has_a_number() -> None:
 
 def test_branch_that_is_not_known_makes_the_node_unknown() -> None:
     top = level(1, {0: CONDITIONAL})
-    top.conditionals[0] = ConditionalRecord(ConditionalType.IF, 2, 1, 1)
+    top.conditionals[0] = ConditionalRecord(1, 0, ConditionalType.IF, 2, 1, 1)
     walks = [top, level(3, {0: KERNEL}, (1, 0), 1)]
     assert numbers(*walks) == {1: [0], 3: [None]}
     assert Numbering(walks).unknown == [(1, 0)]
@@ -126,5 +127,5 @@ def test_graph_without_nodes_has_no_numbers() -> None:
     ],
 )
 def test_bodies_are_named_by_their_branch(kind: int | None, branch: int, expected: str) -> None:
-    record = None if kind is None else ConditionalRecord(kind, 3, 1, 3)
+    record = None if kind is None else ConditionalRecord(1, 4, kind, 3, 1, 3)
     assert body_name(4, branch, record) == expected

@@ -1,0 +1,517 @@
+/* The records of a spool: structures, and numbers that stand in them.
+ *
+ * Generated from gviz/spool/records by 'make docs'.
+ */
+#ifndef GVIZ_RECORDS_H
+#define GVIZ_RECORDS_H
+
+#include "core/core.h"
+
+#define SPOOL_VERSION 1
+#define WALK_FAILED 0xffffffffu
+#define WHOLE_GRAPH 0xffffffffu
+#define UNKNOWN_NODE 0xfffffffeu
+#define NO_NODE 0xffffffffffffffffull
+#define CAPTURE_STREAM_DESTROYED 1
+#define CAPTURE_LEGACY_STREAM 2
+#define CAPTURE_KEPT_GOING 4
+#define LAUNCH_NODE_LEVEL 1
+#define LAUNCH_EVENTS 2
+#define LAUNCH_CAPTURED 4
+#define LAUNCH_LATE 8
+#define LAUNCH_COPY 16
+#define ORIGIN_CAPTURE 1
+#define ORIGIN_INSTANTIATE 2
+#define ORIGIN_UNWANTED 1
+
+enum record_type {
+    RECORD_META = 1, /* JSON from Python: name, command, versions */
+    RECORD_END = 2, /* Nothing: the recording was closed in order */
+    RECORD_NOTE = 3, /* Kind, newline, a sentence for the reader of the recording */
+    RECORD_COUNTER = 4, /* A number about the measuring itself: name, value, unit, method, in lines */
+    RECORD_DEVICE = 10, /* A GPU */
+    RECORD_WINDOW = 11, /* CUPTI's activity records are switched on or off */
+    RECORD_BUFFER = 12, /* Raw CUPTI activity records */
+    RECORD_STRING = 13, /* The text behind a kernel name's pointer */
+    RECORD_CALL = 14, /* A launch, copy or memset call */
+    RECORD_LIFE = 15, /* A driver call of a graph's life */
+    RECORD_CALL_NAME = 16, /* The name of a driver call, by its number */
+    RECORD_LAUNCH = 17, /* A cuGraphLaunch call */
+    RECORD_LAUNCH_TIME = 18, /* GPU time between the events around a launch */
+    RECORD_GRAPH = 19, /* A graph level, before its nodes and edges */
+    RECORD_NODE = 20, /* A node as the topology walk read it */
+    RECORD_EDGES = 21, /* The edges of a graph level */
+    RECORD_FUNCTION = 22, /* A kernel's name and resources; -1: the driver did not say */
+    RECORD_CREATED = 23, /* When and where a node was created */
+    RECORD_CLONED = 24, /* A node of a clone, and the node that it is a copy of */
+    RECORD_STACK = 25, /* JSON from Python: a stack's number and its frames */
+    RECORD_NVTX_PATH = 26, /* A text of NVTX ranges, below those that were open around it */
+    RECORD_NVTX_RANGE = 27, /* An NVTX range that has ended */
+    RECORD_DOT = 28, /* The driver's DOT text of a graph is in graph_ID.dot */
+    RECORD_CAPTURE_ERROR = 30, /* A call that broke a capture; flags, stack and the last fields are the error's */
+    RECORD_CAPTURE_FAILED = 31, /* The end of a capture that gave no graph */
+    RECORD_UPDATES = 32, /* Equal updates of an executable: how many, since when, and their host time */
+    RECORD_UPDATE_FAILED = 33, /* What the driver said of a whole-graph update that failed */
+    RECORD_INSTANTIATE_FAILED = 34, /* What the driver said of an instantiation that failed */
+    RECORD_DEVICE_MEMORY = 35, /* Free device memory before and after a step of an executable's life, in bytes */
+    RECORD_RUNTIME_CALL_NAME = 36, /* The name of a runtime call, by its number */
+    RECORD_CONDITIONAL = 40, /* A conditional node */
+    RECORD_PARAMETER = 41, /* A parameter of a node */
+    RECORD_GRAPH_MEMORY = 42, /* Memory of alloc nodes on a device, in bytes */
+    RECORD_FREED = 43, /* The program freed what a graph had allocated */
+    RECORD_NODE_TIMES = 50, /* The events of one launch that an instrumented copy made */
+    RECORD_CALIBRATION = 51, /* What two events around a node of a type measure beside the node */
+    RECORD_COLLECTOR = 52, /* What measures from here on, newline, why */
+    RECORD_REFUSED = 53, /* Nodes of a graph are not timed */
+    RECORD_PERIOD = 60, /* Recording begins or ends, and why */
+    RECORD_GRAPH_ORIGIN = 70, /* Where a graph's capture began, or where it was instantiated */
+    RECORD_STOPPED = 75, /* Why collecting stopped before its end; the last record */
+};
+
+/* The beginning of a segment file */
+struct segment_header {
+    char magic[8]; /* GVIZSPL1 */
+    uint32_t version;
+    uint32_t number;
+    uint64_t capacity;
+    _Atomic uint64_t committed; /* offset past the last whole record */
+    uint64_t process_id;
+    uint64_t process_start; /* clock ticks after boot; 0: not known */
+    uint64_t reserved[2];
+};
+_Static_assert(sizeof(struct segment_header) == 64, "its size");
+
+/* The beginning of a record; size bytes follow, and zeros up to a multiple of 8 */
+struct record_header {
+    uint32_t type;
+    uint32_t size;
+};
+_Static_assert(sizeof(struct record_header) == 8, "its size");
+
+/* A kernel argument, after its node */
+struct argument_record {
+    uint32_t size;
+    uint32_t padded; /* bytes that the value takes here */
+    uint64_t allocation; /* that it points into; 0: none */
+    uint64_t allocation_bytes;
+    /* then: value */
+};
+_Static_assert(sizeof(struct argument_record) == 24, "its size");
+
+/* An edge, in an EDGES record */
+struct edge_record {
+    uint32_t from_id;
+    uint32_t to_id;
+    uint8_t from_port;
+    uint8_t to_port;
+    uint8_t type; /* CUgraphDependencyType */
+    uint8_t padding[1];
+};
+_Static_assert(sizeof(struct edge_record) == 12, "its size");
+
+/* Two events around a node, in a NODE_TIMES record */
+struct node_time {
+    uint32_t graph_id;
+    uint32_t node_id;
+    uint64_t start_ns; /* from the launch's start event to the event before the node */
+    uint64_t between_ns; /* from there to the event after it */
+};
+_Static_assert(sizeof(struct node_time) == 24, "its size");
+
+/* A GPU */
+struct device_record {
+    int32_t ordinal;
+    int32_t major;
+    int32_t minor;
+    int32_t multiprocessors;
+    int32_t max_threads;
+    uint32_t padding;
+    uint64_t memory_bytes;
+    char bus_id[32];
+    /* then: name */
+};
+_Static_assert(sizeof(struct device_record) == 64, "its size");
+
+/* CUPTI's activity records are switched on or off */
+struct window_record {
+    uint64_t time_ns;
+    uint32_t is_open;
+    uint32_t reason; /* enum window_reason */
+};
+_Static_assert(sizeof(struct window_record) == 16, "its size");
+
+/* Raw CUPTI activity records */
+struct buffer_record {
+    uint32_t records;
+    uint32_t valid_bytes;
+    /* then: buffer: an offset of 4 bytes for each record, padded to 8, then the bytes */
+};
+_Static_assert(sizeof(struct buffer_record) == 8, "its size");
+
+/* The text behind a kernel name's pointer */
+struct string_record {
+    uint64_t pointer;
+    /* then: text */
+};
+_Static_assert(sizeof(struct string_record) == 8, "its size");
+
+/* A launch, copy or memset call */
+struct call_record {
+    uint32_t call;
+    uint32_t correlation;
+    uint64_t start_ns;
+    uint64_t end_ns;
+    uint32_t thread_id;
+    int32_t result;
+};
+_Static_assert(sizeof(struct call_record) == 32, "its size");
+
+/* A driver call of a graph's life */
+struct life_record {
+    uint32_t call;
+    uint32_t correlation;
+    uint64_t start_ns;
+    uint64_t end_ns;
+    uint32_t thread_id;
+    int32_t result;
+    uint32_t graph_id;
+    uint32_t exec_id;
+    uint64_t flags; /* of cuGraphClone: the id of the copy */
+    uint32_t stream_id;
+    uint32_t mode;
+};
+_Static_assert(sizeof(struct life_record) == 56, "its size");
+
+/* The name of a driver call, by its number */
+struct call_name_record {
+    uint32_t call;
+    /* then: name */
+};
+_Static_assert(sizeof(struct call_name_record) == 4, "its size");
+
+/* A cuGraphLaunch call */
+struct launch_record {
+    uint32_t exec_id;
+    uint32_t correlation;
+    uint64_t start_ns;
+    uint64_t end_ns;
+    uint32_t thread_id;
+    int32_t result;
+    uint32_t stream_id;
+    uint32_t flags; /* LAUNCH_* */
+    uint64_t token; /* of the events around it */
+};
+_Static_assert(sizeof(struct launch_record) == 48, "its size");
+
+/* GPU time between the events around a launch */
+struct launch_time_record {
+    uint64_t token;
+    uint64_t duration_ns;
+};
+_Static_assert(sizeof(struct launch_time_record) == 16, "its size");
+
+/* A graph level, before its nodes and edges */
+struct graph_record {
+    uint32_t graph_id;
+    uint32_t exec_id;
+    uint32_t parent_graph_id;
+    uint32_t parent_node_id;
+    uint32_t branch; /* of the conditional node that the level is a body of */
+    uint32_t nodes;
+    uint32_t edges;
+    uint32_t reserved;
+};
+_Static_assert(sizeof(struct graph_record) == 32, "its size");
+
+/* A node as the topology walk read it */
+struct node_record {
+    uint32_t graph_id;
+    uint32_t node_id;
+    int32_t type; /* CUgraphNodeType */
+    int32_t device_id;
+    uint64_t function; /* key of a FUNCTION record */
+    uint32_t grid[3];
+    uint32_t block[3];
+    uint32_t shared_mem_bytes;
+    int32_t max_blocks;
+    int32_t priority;
+    int32_t cooperative;
+    int32_t source_type; /* CUmemorytype, of a copy; so is the destination's */
+    int32_t destination_type;
+    uint64_t bytes;
+    uint64_t source;
+    uint64_t destination;
+    uint32_t value;
+    uint32_t element_bytes;
+    uint32_t child_graph_id;
+    uint32_t argument_count; /* of struct argument_record that follow, each with its padded value */
+    /* then: arguments */
+};
+_Static_assert(sizeof(struct node_record) == 112, "its size");
+
+/* The edges of a graph level */
+struct edges_record {
+    uint32_t graph_id;
+    uint32_t edge_count;
+    /* then: edges: struct edge_record */
+};
+_Static_assert(sizeof(struct edges_record) == 8, "its size");
+
+/* A kernel's name and resources; -1: the driver did not say */
+struct function_record {
+    uint64_t key;
+    int32_t registers;
+    int32_t static_shared_bytes;
+    int32_t local_bytes;
+    int32_t max_threads;
+    /* then: name: mangled */
+};
+_Static_assert(sizeof(struct function_record) == 24, "its size");
+
+/* When and where a node was created */
+struct created_record {
+    uint64_t node_id; /* its graph's id << 32 | its own */
+    uint64_t time_ns;
+    uint32_t thread_id;
+    uint32_t stream_id;
+    uint32_t nvtx_path;
+    int32_t stack; /* > 0: of a STACK record, else why there is none */
+    int32_t type;
+    uint32_t padding;
+};
+_Static_assert(sizeof(struct created_record) == 40, "its size");
+
+/* A node of a clone, and the node that it is a copy of */
+struct cloned_record {
+    uint64_t node_id;
+    uint64_t original_id;
+};
+_Static_assert(sizeof(struct cloned_record) == 16, "its size");
+
+/* A text of NVTX ranges, below those that were open around it */
+struct nvtx_path_record {
+    uint32_t path_id;
+    uint32_t parent_id;
+    /* then: text: domain, newline, text */
+};
+_Static_assert(sizeof(struct nvtx_path_record) == 8, "its size");
+
+/* An NVTX range that has ended */
+struct nvtx_range_record {
+    uint32_t path_id;
+    uint32_t thread_id;
+    uint64_t start_ns;
+    uint64_t end_ns;
+};
+_Static_assert(sizeof(struct nvtx_range_record) == 24, "its size");
+
+/* The driver's DOT text of a graph is in graph_ID.dot */
+struct dot_record {
+    uint32_t graph_id;
+};
+_Static_assert(sizeof(struct dot_record) == 4, "its size");
+
+/* A call that broke a capture; flags, stack and the last fields are the error's */
+struct capture_error_record {
+    uint32_t sequence;
+    uint32_t graph_id;
+    uint32_t thread_id;
+    uint32_t stream_id;
+    uint32_t mode;
+    uint32_t flags;
+    uint64_t start_ns; /* of the capture */
+    uint64_t time_ns;
+    uint32_t call;
+    uint32_t runtime_call; /* 0: none known */
+    int32_t result;
+    uint32_t error_thread;
+    uint32_t error_stream;
+    int32_t stack;
+    uint32_t nvtx_path;
+    uint32_t padding;
+};
+_Static_assert(sizeof(struct capture_error_record) == 72, "its size");
+
+/* The end of a capture that gave no graph */
+struct capture_failed_record {
+    uint32_t sequence;
+    uint32_t graph_id;
+    uint32_t thread_id;
+    uint32_t stream_id;
+    uint32_t mode;
+    uint32_t flags; /* 1: the graph's nodes stand before this record */
+    uint64_t start_ns;
+    uint64_t end_ns;
+    int32_t result;
+    uint32_t end_thread;
+};
+_Static_assert(sizeof(struct capture_failed_record) == 48, "its size");
+
+/* Equal updates of an executable: how many, since when, and their host time */
+struct updates_record {
+    uint32_t exec_id;
+    uint32_t node_id; /* WHOLE_GRAPH: cuGraphExecUpdate */
+    uint32_t call;
+    int32_t result;
+    uint32_t value; /* 0 or 1 of cuGraphNodeSetEnabled; CUgraphExecUpdateResult */
+    uint32_t calls;
+    uint32_t thread_id;
+    uint32_t graph_id; /* of the node */
+    uint64_t first_ns; /* start of the first call */
+    uint64_t last_ns;
+    uint64_t total_ns; /* host time of all */
+};
+_Static_assert(sizeof(struct updates_record) == 56, "its size");
+
+/* What the driver said of a whole-graph update that failed */
+struct update_failed_record {
+    uint32_t exec_id;
+    uint32_t graph_id;
+    uint32_t call;
+    uint32_t thread_id;
+    uint64_t start_ns;
+    uint64_t end_ns;
+    int32_t result; /* CUresult */
+    int32_t detail; /* CUgraphExecUpdateResult, -1: not known */
+    uint64_t error_node; /* graph << 32 | node, NO_NODE: none named; so is error_from */
+    uint64_t error_from;
+    uint32_t walked; /* 1: the graph's nodes stand before this record */
+    uint32_t padding;
+};
+_Static_assert(sizeof(struct update_failed_record) == 64, "its size");
+
+/* What the driver said of an instantiation that failed */
+struct instantiate_failed_record {
+    uint32_t graph_id;
+    uint32_t call;
+    uint32_t thread_id;
+    uint32_t walked; /* 1: the graph's nodes stand before this record */
+    uint64_t start_ns;
+    uint64_t end_ns;
+    uint64_t flags;
+    int32_t result; /* CUresult */
+    int32_t detail; /* CUgraphInstantiateResult, -1: not known */
+    uint64_t error_node; /* graph << 32 | node, NO_NODE: none named */
+};
+_Static_assert(sizeof(struct instantiate_failed_record) == 56, "its size");
+
+/* Free device memory before and after a step of an executable's life, in bytes */
+struct device_memory_record {
+    uint32_t exec_id;
+    uint32_t step; /* enum memory_step */
+    uint64_t free_before;
+    uint64_t free_after;
+};
+_Static_assert(sizeof(struct device_memory_record) == 24, "its size");
+
+/* The name of a runtime call, by its number */
+struct runtime_call_name_record {
+    uint32_t call;
+    /* then: name */
+};
+_Static_assert(sizeof(struct runtime_call_name_record) == 4, "its size");
+
+/* A conditional node */
+struct conditional_record {
+    uint32_t graph_id;
+    uint32_t node_id;
+    int32_t type; /* CUgraphConditionalNodeType */
+    uint32_t size;
+    uint64_t handle;
+    uint32_t bodies; /* that are known, of all */
+    uint32_t padding;
+};
+_Static_assert(sizeof(struct conditional_record) == 32, "its size");
+
+/* A parameter of a node */
+struct parameter_record {
+    uint32_t graph_id;
+    uint32_t node_id;
+    /* then: text: name, newline, value */
+};
+_Static_assert(sizeof(struct parameter_record) == 8, "its size");
+
+/* Memory of alloc nodes on a device, in bytes */
+struct graph_memory_record {
+    uint64_t time_ns;
+    int32_t device_id;
+    uint32_t padding;
+    uint64_t used;
+    uint64_t used_high;
+    uint64_t reserved;
+    uint64_t reserved_high;
+};
+_Static_assert(sizeof(struct graph_memory_record) == 48, "its size");
+
+/* The program freed what a graph had allocated */
+struct freed_record {
+    uint64_t time_ns;
+    uint64_t address;
+    uint32_t call;
+    uint32_t thread_id;
+};
+_Static_assert(sizeof(struct freed_record) == 24, "its size");
+
+/* The events of one launch that an instrumented copy made */
+struct node_times_record {
+    uint32_t correlation;
+    uint32_t exec_id;
+    uint32_t nodes;
+    uint32_t slices;
+    int32_t device_id;
+    uint32_t padding;
+    uint64_t position_ns; /* host time of the start event, 0: not known */
+    uint64_t extent_ns; /* from the start event to the end event */
+    /* then: times: struct node_time; decoded, an array of dtype NODE_TIME */
+};
+_Static_assert(sizeof(struct node_times_record) == 40, "its size");
+
+/* What two events around a node of a type measure beside the node */
+struct calibration_record {
+    int32_t device_id;
+    int32_t type;
+    int64_t bias_ns;
+    int64_t early_bias_ns;
+    int64_t spread_ns;
+    int64_t raw_ns;
+    int64_t reference_ns;
+    int64_t more_ns;
+    int64_t early_more_ns;
+    uint32_t samples;
+    uint32_t early_samples;
+};
+_Static_assert(sizeof(struct calibration_record) == 72, "its size");
+
+/* Nodes of a graph are not timed */
+struct refused_record {
+    uint32_t graph_id;
+    uint32_t exec_id;
+    /* then: why: in words */
+};
+_Static_assert(sizeof(struct refused_record) == 8, "its size");
+
+/* Recording begins or ends, and why */
+struct period_record {
+    uint64_t time_ns;
+    uint32_t begins;
+    uint32_t reason; /* enum period_reason */
+    /* then: profiler: that CUPTI is left to */
+};
+_Static_assert(sizeof(struct period_record) == 16, "its size");
+
+/* Where a graph's capture began, or where it was instantiated */
+struct origin_record {
+    uint32_t graph_id;
+    uint32_t exec_id; /* 0: of its capture */
+    uint32_t kind; /* ORIGIN_CAPTURE or ORIGIN_INSTANTIATE */
+    uint32_t nvtx_path;
+    int32_t stack; /* as of struct created_record */
+    uint32_t thread_id;
+    uint32_t flags;
+    uint32_t name_kind;
+    uint64_t time_ns;
+    /* then: name: that the program or a framework gave */
+};
+_Static_assert(sizeof(struct origin_record) == 40, "its size");
+
+#endif
