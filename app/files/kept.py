@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gc
+import sys
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from types import FunctionType, ModuleType
 from typing import TypeVar
 
-from gviz.app.files.value_size import byte_size
+import numpy as np
 
 _T = TypeVar("_T")
 
@@ -41,7 +44,7 @@ class Kept:
     Attributes
     ----------
     bytes
-        What they hold, about (:func:`gviz.app.files.value_size.byte_size`).
+        What they hold, about (:func:`byte_size`).
     """
 
     def __init__(self) -> None:
@@ -95,3 +98,23 @@ class Kept:
                 return
             if place.is_built and key != newest:
                 self.bytes -= self._places.pop(key).bytes
+
+
+#: What a value refers to that is the program's, not its own.
+_PROGRAM = (type, FunctionType, ModuleType)
+
+
+def byte_size(value: object, elsewhere: Iterable[object] = ()) -> int:
+    """Return about how many bytes a value and all it refers to hold; what is shared counts once.
+
+    Objects ``elsewhere`` do not count, nor what only they refer to.
+    """
+    seen = {id(other) for other in elsewhere} - {id(value)}
+    parts, total = [value], 0
+    while parts:
+        part = parts.pop()
+        if id(part) not in seen and not isinstance(part, _PROGRAM):
+            seen.add(id(part))
+            total += part.nbytes if isinstance(part, np.ndarray) else sys.getsizeof(part)
+            parts += gc.get_referents(part)
+    return total

@@ -7,7 +7,7 @@ can read that graph. What it makes is kept with the file, as what a request make
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from threading import Thread
 
 from dash.development.base_component import Component
@@ -44,12 +44,12 @@ def ask(server: Flask, address: str) -> None:
     server
         The server.
     address
-        Path and query of a payload or a script, with the server's prefix.
+        Path and query of a payload, with the server's prefix.
     """
     try:
-        # Compressed, as it is kept; without the token, which is a matter of who asks.
-        with server.test_request_context(address, headers={"Accept-Encoding": "gzip"}):
-            server.process_response(server.make_response(server.dispatch_request())).close()
+        # Without the token, which is a matter of who asks.
+        with server.test_request_context(address):
+            server.make_response(server.dispatch_request()).close()
     except Exception:  # the request that asks for it is told what is wrong, in a sentence
         logging.getLogger(__name__).debug("%s was not made ahead", address, exc_info=True)
 
@@ -86,34 +86,16 @@ class Ahead(AheadThread):
     ----------
     server, library, addresses
         Who answers, of what, and where.
-    scripts
-        Returns the addresses of what every page loads: compressed beside, which takes 0.1 s.
     """
 
-    def __init__(
-        self,
-        server: Flask,
-        library: Library,
-        addresses: Addresses,
-        scripts: Callable[[], Iterable[str]] = tuple,
-    ) -> None:
+    def __init__(self, server: Flask, library: Library, addresses: Addresses) -> None:
         super().__init__("pages ahead", library)
         self._server = server
-        self._scripts = scripts
         self._addresses = addresses
 
     def _run(self) -> None:
-        # To compress leaves Python to others.
-        scripts = Thread(target=self._ask_for_scripts, name="scripts ahead", daemon=True)
-        scripts.start()
         for file, graph_id in self._main_graphs():
             self._make(self._addresses.graph(file, graph_id))
-        scripts.join()
-
-    def _ask_for_scripts(self) -> None:
-        for script in self._scripts():
-            if not self._stopped.is_set():
-                ask(self._server, script)
 
     def _make(self, address: str) -> None:
         path, _, query = address.partition("?")

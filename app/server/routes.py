@@ -1,8 +1,7 @@
-"""Payloads for canvases, table and inspector, compressed once and revalidated by ETag."""
+"""Payloads for canvases, table and inspector, revalidated by ETag."""
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
 import threading
@@ -28,7 +27,6 @@ from gviz.app.components import (
 from gviz.app.files import Library, OpenRecording, split_edition
 from gviz.app.inspector import render_inspector
 from gviz.app.server.ahead import prepare_click
-from gviz.app.server.gzipped import gzipped
 from gviz.app.views import (
     TreeComparison,
     build_miniature,
@@ -44,9 +42,6 @@ from gviz.errors import CycleError
 from gviz.model import read_level, read_tree
 
 _T = TypeVar("_T")
-
-#: On payloads level 1 takes a quarter of level 6's time or less, for 5 to 9 % more bytes.
-_GZIP_LEVEL = 1
 
 #: Two payloads made at once would both be late, as Python runs one thread at a time: a page asks
 #: for its DAG first, and gets it before its timeline. Nothing that is kept on its own asks for it.
@@ -188,33 +183,27 @@ def _as_parts(component: Component) -> Response:
 
 
 def answer(opened: OpenRecording, key: tuple[object, ...], build: Callable[[], bytes]) -> Response:
-    """Return a payload, compressed once and kept with its file."""
+    """Return a payload, kept with its file."""
     return _respond(*opened.derive(key, lambda: _in_turn(build)))
 
 
 def _in_turn(build: Callable[[], bytes]) -> tuple[bytes, str]:
     with _TURN:
-        return _compressed(build())
+        return _tagged(build())
 
 
 def answer_once(body: bytes) -> Response:
     """Return a payload that is not kept."""
-    return _respond(*_compressed(body))
+    return _respond(*_tagged(body))
 
 
 def _respond(body: bytes, tag: str) -> Response:
-    response = Response(mimetype="application/octet-stream")
+    response = Response(body, mimetype="application/octet-stream")
     response.set_etag(tag)
     response.headers["Cache-Control"] = "private, no-cache"
-    response.headers["Vary"] = "Accept-Encoding"
-    if "gzip" in request.headers.get("Accept-Encoding", ""):
-        response.headers["Content-Encoding"] = "gzip"
-        response.set_data(body)
-    else:
-        response.set_data(gzip.decompress(body))
     response.make_conditional(request)
     return response
 
 
-def _compressed(body: bytes) -> tuple[bytes, str]:
-    return gzipped(body, _GZIP_LEVEL), hashlib.sha256(body).hexdigest()[:32]
+def _tagged(body: bytes) -> tuple[bytes, str]:
+    return body, hashlib.sha256(body).hexdigest()[:32]

@@ -6,18 +6,15 @@ import hashlib
 import re
 import threading
 from collections.abc import Sequence
-from html import unescape
 from pathlib import Path
 from typing import NamedTuple
 
-import dash
 from flask import Flask, Response
 
 from gviz.app.components import join_modules
 
 _TAG = re.compile(r"<script\b.*?</script>", re.DOTALL)
 _SOURCE = re.compile(r'src="([^"]*)"')
-_FETCHED = re.compile(r'<link rel="preload" as="script" href="([^"]*)"')
 #: Component libraries of tables: AG Grid's comes later, Dash's own is used nowhere.
 _GRID = re.compile(r"/dash_ag_grid/dash_ag_grid[^/]*\.js$")
 _OLD_TABLE = re.compile(r"/dash_table/[^/]*\.js$")
@@ -100,13 +97,6 @@ class Scripts:
                 text = join_modules(self._folder, self._entry).encode()
                 self._made = (changed, hashlib.sha256(text).hexdigest()[:16], text)
             return self._made[1]
-
-
-def script_addresses(app: dash.Dash) -> list[str]:
-    """Return the addresses of what every page of an application loads before it is drawn."""
-    with app.server.test_request_context(app.config.url_base_pathname):
-        page = app.index().get_data(as_text=True)
-    return [unescape(address) for address in _FETCHED.findall(page)]
 
 
 def _preload(source: str, how: str = "") -> str:

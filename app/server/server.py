@@ -14,7 +14,6 @@ import webbrowser
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -165,11 +164,10 @@ class RunningServer:
 
         from gviz.app.server.ahead import Ahead
         from gviz.app.server.application import build_app
-        from gviz.app.server.scripts import script_addresses
 
         app = build_app(self.library, self._access, options.most_upload_bytes, options.ignored)
         addresses = Addresses(self.prefix)
-        self._ahead = Ahead(app.server, self.library, addresses, partial(script_addresses, app))
+        self._ahead = Ahead(app.server, self.library, addresses)
         self._server = create_server(
             restore_prefix(app.server, self.prefix),
             sockets=[listener],

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from gviz.recording import rows
-from gviz.recording.column_reading import ROWS_AT_ONCE, in_halves, read_columns, read_page
+from gviz.recording.column_reading import ROWS_AT_ONCE, read_columns, read_page
 from gviz.recording.columns import Page, join_pages
 from gviz.recording.integrity import check_rows
 from gviz.recording.rows import table_of
@@ -87,7 +87,7 @@ def read_graph_spans(database: Database, graph_id: int, node_ids: range | None) 
     def read(execute: Execute, part: tuple[int, int]) -> Page:
         return read_page(execute, rows.Span, names, source, (*part, graph_id, *ends))
 
-    pages = in_halves(database, read, list(_page_launches(launches)))
+    pages = [read(database.execute, part) for part in _page_launches(launches)]
     found = join_pages(names, pages)
     return SpanArrays(*(found.integers(name) for name in names))
 

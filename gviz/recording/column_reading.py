@@ -1,18 +1,16 @@
 """Reading columns: SQLite writes each of some thousand rows as one text, which numpy parses.
 
 About three times as fast as a tuple a row, without Python's lock, and in the memory of the arrays.
-What is more than a page is read in two halves at the same time.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from gviz.recording.columns import (
     Blobs,
@@ -34,8 +32,6 @@ from gviz.stats import is_ascending
 if TYPE_CHECKING:
     from gviz.recording.database import Database, Execute
     from gviz.stats import BoolArray, IntArray
-
-_T = TypeVar("_T")
 
 #: Texts of so many rows stay in the processor's cache: 0.8 s for a million where one page
 #: of all takes 1.0 s.
@@ -75,7 +71,7 @@ def read_columns(
         Numbers to subtract from columns that are not of the key: short numbers are read faster.
     """
     selection = _Selection.of(row, names, key, since)
-    pages = list(_pages_of(database, selection))
+    pages = list(selection.pages(database.execute))
     found = as_page([name for name in names if name not in key], pages)
     count = sum(map(page_length, pages))
     return Columns({n: found[n] if n in found else _repeated(key[n], count) for n in names})
@@ -104,29 +100,6 @@ def read_page(
         values = execute(f"SELECT {', '.join(left)} FROM ({source})", *parameters)
         page |= _numbers(table, left, values)
     return {name: column for name, column in page.items() if column is not None}
-
-
-def in_halves(
-    database: Database, read: Callable[[Execute, _T], Page], parts: Sequence[_T]
-) -> list[Page]:
-    """Return a page for each part, in their order: the later half read at the same time.
-
-    Parameters
-    ----------
-    database
-        The open file.
-    read
-        Returns the page of a part; called from two threads, each with an Execute of its own.
-    parts
-        What there is to read.
-    """
-    half = -(-len(parts) // 2)
-    beside = database.beside() if len(parts) > 1 else None
-    if beside is None:
-        return [read(database.execute, part) for part in parts]
-    with ThreadPoolExecutor(1) as other:
-        behind = other.submit(lambda: [read(beside, part) for part in parts[half:]])
-        return [read(database.execute, part) for part in parts[:half]] + behind.result()
 
 
 # -- inner -------------------------------------------------------------------------------
@@ -171,7 +144,15 @@ class _Selection:
         most = -(-ROWS_AT_ONCE // _WITH_BYTES) if has_bytes else ROWS_AT_ONCE
         return cls(row, order, read, key, chosen, most)
 
-    def page(self, execute: Execute, after: _Place, up_to: _Place) -> Page:
+    def pages(self, execute: Execute) -> Iterator[Page]:
+        """Yield the rows, some thousand at a time."""
+        begin: _Place = ()
+        while (end := self._end_of_page(execute, begin)) is not None:
+            yield self._page(execute, begin, end)
+            begin = end
+        yield self._page(execute, begin, ())
+
+    def _page(self, execute: Execute, after: _Place, up_to: _Place) -> Page:
         """Return the rows behind one place of the key, up to another; empty: no such end."""
         conditions, parameters = self._between(after, up_to)
         source = f"SELECT {self.chosen} FROM {table_of(self.row).name} WHERE {conditions}"
@@ -182,21 +163,13 @@ class _Selection:
             raise _disordered()
         return page
 
-    def pages(self, execute: Execute, after: _Place, up_to: _Place) -> Iterator[Page]:
-        """Yield those rows, some thousand at a time."""
-        end: _Place | None = after
-        while end is not None:
-            begin = end
-            end = self.end_of_page(execute, begin, up_to)
-            yield self.page(execute, begin, end or up_to)
-
-    def end_of_page(self, execute: Execute, after: _Place, up_to: _Place) -> _Place | None:
+    def _end_of_page(self, execute: Execute, after: _Place) -> _Place | None:
         """Return the place up to which a page's rows go; None: these are not more than a page.
 
         A LIMIT of the page itself would have SQLite copy every value, each text into memory of
-        its own under a lock of the process: twice the time, and more in two threads.
+        its own under a lock of the process: twice the time.
         """
-        conditions, parameters = self._between(after, up_to)
+        conditions, parameters = self._between(after, ())
         order = ", ".join(self.order)
         found = execute(
             f"SELECT {order} FROM {table_of(self.row).name} WHERE {conditions} "
@@ -216,32 +189,6 @@ class _Selection:
                 columns = ", ".join(self.order[: len(place)])
                 conditions.append(f"({columns}) {relation} ({', '.join('?' * len(place))})")
         return " AND ".join(conditions) or "1", (*self.key.values(), *after, *up_to)
-
-    def middle(self, execute: Execute, after: _Place) -> _Place:
-        """Return a place between one and the last row's, in the middle if ids have no holes."""
-        equal = " AND ".join(f"{name}=?" for name in self.key) or "1"
-        order = ", ".join(self.order)
-        descending = ", ".join(f"{name} DESC" for name in self.order)
-        source = f"SELECT {order} FROM {table_of(self.row).name} WHERE {equal}"
-        last = execute(f"{source} ORDER BY {descending} LIMIT 1", *self.key.values())[0]
-        check_rows(table_of(self.row), self.order, [last])
-        column = next((i for i, (a, b) in enumerate(zip(after, last, strict=True)) if a != b), 0)
-        return (*after[:column], (after[column] + last[column]) // 2)
-
-
-def _pages_of(database: Database, selection: _Selection) -> Iterator[Page]:
-    """Yield all pages: what is behind the first in two halves, where a second hand reads one."""
-    after = selection.end_of_page(database.execute, (), ())
-    beside = None if after is None else database.beside()
-    if after is None or beside is None:
-        yield from selection.pages(database.execute, (), ())
-        return
-    yield selection.page(database.execute, (), after)
-    middle = selection.middle(database.execute, after)
-    with ThreadPoolExecutor(1) as other:
-        behind = other.submit(lambda: list(selection.pages(beside, middle, ())))
-        yield from selection.pages(database.execute, after, middle)
-        yield from behind.result()
 
 
 def _disordered() -> DamagedError:

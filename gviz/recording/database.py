@@ -1,17 +1,16 @@
-"""The SQLite file of a recording, opened for reading: one connection, and one beside it."""
+"""The SQLite file of a recording, opened for reading."""
 
 from __future__ import annotations
 
 import sqlite3
 import urllib.parse
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from gviz.errors import RecordingError
 from gviz.recording.identity import check_header, check_identity
-from gviz.recording.integrity import DamagedError, check_integrity, file_version
+from gviz.recording.integrity import DamagedError, check_integrity
 
 #: Runs a statement and returns its rows.
 Execute = Callable[..., list[tuple[Any, ...]]]
@@ -37,9 +36,7 @@ class Database:
     def __init__(self, path: Path) -> None:
         self._path = path
         check_header(path)
-        self._version = file_version(path)
         self.connection = _connect(path)
-        self._second: sqlite3.Connection | None = None
         try:
             application = self.connection.execute("PRAGMA application_id").fetchone()[0]
             version = self.connection.execute("PRAGMA user_version").fetchone()[0]
@@ -63,8 +60,6 @@ class Database:
     def close(self) -> None:
         """Close the file."""
         self.connection.close()
-        if self._second is not None:
-            self._second.close()
 
     def execute(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
         """Run a statement and return its rows.
@@ -74,28 +69,10 @@ class Database:
         RecordingError
             If the file is damaged.
         """
-        return _rows(self._path, self.connection, sql, *parameters)
-
-    def beside(self) -> Execute | None:
-        """Return what runs statements on the same file at the same time, in another thread.
-
-        One thread at a time. None: the path is no longer that of the file that was opened.
-        """
-        if self._second is None and self._is_still_there():
-            second = _connect(self._path)
-            # A file put in its place before it was opened again would be another one.
-            if self._is_still_there():
-                self._second = second
-            else:
-                second.close()
-        second_or_none = self._second
-        return None if second_or_none is None else partial(_rows, self._path, second_or_none)
-
-    def _is_still_there(self) -> bool:
         try:
-            return file_version(self._path) == self._version
-        except OSError:
-            return False
+            return self.connection.execute(sql, parameters).fetchall()
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            raise RecordingError(f"{self._path} is damaged: {error}") from error
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -104,12 +81,3 @@ def _connect(path: Path) -> sqlite3.Connection:
     # What a schema says is run by no statement of ours: the file may be anybody's.
     connection.execute("PRAGMA trusted_schema=OFF")
     return connection
-
-
-def _rows(
-    path: Path, connection: sqlite3.Connection, sql: str, *parameters: Any
-) -> list[tuple[Any, ...]]:
-    try:
-        return connection.execute(sql, parameters).fetchall()
-    except (sqlite3.Error, UnicodeDecodeError) as error:
-        raise RecordingError(f"{path} is damaged: {error}") from error

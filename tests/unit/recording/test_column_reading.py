@@ -1,4 +1,4 @@
-"""Reading columns in two halves: every row once, in order, of the file that was opened."""
+"""Reading columns page by page: every row once, in order, of the file that was opened."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from recordings import fork_join_shape, transformer_shape, write_loop_recording,
 
 from gviz.errors import RecordingError
 from gviz.recording import arrays, column_reading, rows
-from gviz.recording.database import Database
 from gviz.recording.reader import Recording
 
 #: Rows of a page here, so that small recordings have many.
@@ -48,20 +47,18 @@ def read(recording: Recording) -> list[tuple[int, ...]]:
     return list(zip(*(found.integers(name).tolist() for name in NAMES), strict=True))
 
 
-def test_every_row_is_read_once_and_in_order_by_two_hands(path: Path) -> None:
+def test_every_row_is_read_once_and_in_order(path: Path) -> None:
     with (
         Recording(path) as recording,
         mock.patch.object(column_reading, "read_page", wraps=column_reading.read_page) as pages,
     ):
         assert read(recording) == spans_of(path)
-    hands = {call.args[0] for call in pages.call_args_list}
-    assert len(hands) == 2
     assert pages.call_count > len(spans_of(path)) / PAGE
 
 
 @pytest.mark.parametrize("keys", [[3], [3, 4], [1, 2, 3, 4, 5], [*range(9)], [0, 9, 10, 2**62]])
 @pytest.mark.parametrize("iterations", [1, 2, 5])
-def test_any_keys_are_halved(tmp_path: Path, keys: list[int], iterations: int) -> None:
+def test_any_keys_are_cut_into_pages(tmp_path: Path, keys: list[int], iterations: int) -> None:
     path = write_recording(tmp_path / "x.gviz", fork_join_shape(1, 2, 1), launches=1)
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("DELETE FROM span")
@@ -74,7 +71,7 @@ def test_any_keys_are_halved(tmp_path: Path, keys: list[int], iterations: int) -
     assert len(spans_of(path)) == len(keys) * iterations
 
 
-def test_texts_numbers_and_bytes_are_joined_across_halves(tmp_path: Path) -> None:
+def test_texts_numbers_and_bytes_are_joined_across_pages(tmp_path: Path) -> None:
     path = write_recording(tmp_path / "x.gviz", transformer_shape(4), arguments=True)
     names = ("node_id", "name", "occupancy_fraction", "exec_node_id")
     with Recording(path) as recording:
@@ -92,7 +89,7 @@ def test_texts_numbers_and_bytes_are_joined_across_halves(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("launches", [1, 2, 7])
-def test_spans_of_all_launches_are_joined_across_halves(tmp_path: Path, launches: int) -> None:
+def test_spans_of_all_launches_are_joined_across_pages(tmp_path: Path, launches: int) -> None:
     path = write_recording(tmp_path / "x.gviz", fork_join_shape(2, 3, 2), launches=launches)
     with mock.patch.object(arrays, "ROWS_AT_ONCE", PAGE), Recording(path) as recording:
         found = recording.fetch_graph_spans(1)
@@ -122,20 +119,8 @@ def test_a_file_put_in_its_place_later_is_not_read_either(path: Path, tmp_path: 
         assert read(recording) == before
 
 
-def test_a_second_hand_is_not_given_once_the_file_is_another(path: Path, tmp_path: Path) -> None:
-    other = write_loop_recording(tmp_path / "other.gviz", iterations=77)
-    with closing(Database(path)) as database:
-        os.replace(other, path)
-        assert database.beside() is None
-    with closing(Database(path)) as database:
-        beside = database.beside()
-        assert beside is not None
-        assert beside("SELECT count(*) FROM span") == database.execute("SELECT count(*) FROM span")
-        assert len(database.execute("SELECT 1 FROM span")) == 2 * 77 + 2
-
-
 @pytest.mark.parametrize("at", ["node_id, iteration", "node_id DESC, iteration DESC"])
-def test_damage_in_either_half_is_told(path: Path, at: str) -> None:
+def test_damage_on_any_page_is_reported(path: Path, at: str) -> None:
     with closing(sqlite3.connect(path)) as database, database:
         key = database.execute(f"SELECT node_id, iteration FROM span ORDER BY {at}").fetchone()
         database.execute(
@@ -145,13 +130,13 @@ def test_damage_in_either_half_is_told(path: Path, at: str) -> None:
         read(recording)
 
 
-def test_closing_closes_both_connections(path: Path) -> None:
+def test_closing_closes_the_file(path: Path) -> None:
     def open_files() -> int:
         links = Path("/proc/self/fd").iterdir()
         return sum(1 for link in links if link.is_symlink() and os.readlink(link) == str(path))
 
     recording = Recording(path)
     read(recording)
-    assert open_files() == 2
+    assert open_files() == 1
     recording.close()
     assert open_files() == 0

@@ -24,12 +24,11 @@ from gviz.app.components.canvases import Dag
 from gviz.app.files.library import Library
 from gviz.app.files.open_recording import GoneError
 from gviz.app.pages import graph as graph_page
-from gviz.app.server import ahead, ahead_thread, compression, first_page
+from gviz.app.server import ahead, ahead_thread, first_page
 from gviz.app.server.address_page import render_page
 from gviz.app.server.ahead import Ahead, canvas_sources, has_long_data
 from gviz.app.server.application import build_app
 from gviz.app.server.read_ahead import ReadAhead
-from gviz.app.server.scripts import script_addresses
 from gviz.app.server.security import Access
 from gviz.app.views import payload
 from gviz.app.views.run_view import run_files
@@ -209,26 +208,6 @@ def test_address_that_fails_is_left_to_the_request(small_recording: Path, open_f
     assert status("/payload/dag/nothing/1") == 404
 
 
-def test_scripts_are_compressed_before_they_are_asked_for(
-    small_recording: Path, open_files: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    library = open_files(small_recording)
-    app = build_app(library, Access("t", prefix="/proxy/x/"))
-    scripts = script_addresses(app)
-    assert len(scripts) > 5
-    assert all(address.startswith("/proxy/x/") for address in scripts)
-    pages = Ahead(app.server, library, Addresses("/proxy/x/"), lambda: scripts)
-    pages.start()
-    assert pages.wait(60)
-    client = app.server.test_client()
-    client.get("/proxy/x/?token=t", headers={"Host": "localhost"})
-    monkeypatch.setattr(compression, "gzipped", refuse)
-    asked = {"Host": "localhost", "Accept-Encoding": "gzip"}
-    answers = [client.get(address, headers=asked) for address in scripts]
-    assert {answer.status_code for answer in answers} == {200}
-    assert sum("Content-Encoding" in answer.headers for answer in answers) > 4
-
-
 def test_styles_are_known_before_the_first_request(small_recording: Path, open_files: Open) -> None:
     """Dash looks for them at the first: a second beside it would have a page without."""
     app = build_app(open_files(small_recording), Access("t"))
@@ -236,16 +215,6 @@ def test_styles_are_known_before_the_first_request(small_recording: Path, open_f
         page = app.index().get_data(as_text=True)
     assert "/assets/styles/page.css" in page
     assert "/assets/styles/canvas.css" in page
-
-
-def test_scripts_are_those_that_the_page_fetches(small_recording: Path, open_files: Open) -> None:
-    app = build_app(open_files(small_recording), Access("t"))
-    ahead_of = script_addresses(app)
-    client = app.server.test_client()
-    client.get("/?token=t", headers={"Host": "localhost"})
-    page = client.get("/", headers={"Host": "localhost"}).text
-    missing = [a for a in ahead_of if f'as="script" href="{a}"' not in page]
-    assert (len(ahead_of) > 5, missing) == (True, [])
 
 
 # -- reading while the server is loaded ----------------------------------------------------
