@@ -130,7 +130,7 @@ class Miniature(Component):  # type: ignore[misc]
     Parameters
     ----------
     source
-        URL path of its numbers (:mod:`gviz.app.views.miniature`), fetched once it is in sight.
+        URL path of its SVG (:mod:`gviz.app.views.miniature_picture`), fetched once it is in sight.
     """
 
     _children_props: ClassVar[list[str]] = []

@@ -6,7 +6,6 @@ import hashlib
 import json
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from typing import TypeVar
 
 from dash.development.base_component import Component
@@ -31,6 +30,8 @@ from gviz.app.views import (
     TreeComparison,
     build_miniature,
     compared_at,
+    draw_miniature,
+    draw_reason,
     graph_view,
     launches_with_times,
     parse_window,
@@ -137,7 +138,9 @@ def _memory(opened: OpenRecording, graph_id: int) -> Response:
 
 
 def _miniature_of(opened: OpenRecording, graph_id: int) -> Response:
-    return answer(opened, ("miniature", graph_id), lambda: _miniature(opened, graph_id))
+    found = answer(opened, ("miniature", graph_id), lambda: _miniature(opened, graph_id))
+    found.mimetype = "image/svg+xml"
+    return found
 
 
 def _miniature(opened: OpenRecording, graph_id: int) -> bytes:
@@ -147,10 +150,9 @@ def _miniature(opened: OpenRecording, graph_id: int) -> bytes:
     try:
         level = read_level(recording, tree, keep=keep)
     except CycleError as error:
-        return json.dumps({"problem": str(error)}).encode()
+        return draw_reason(str(error)).encode()
     launches, _ = launches_with_times(recording, tree.outermost.graph_id)
-    found = build_miniature(recording, level, typical_launch(launches))
-    return json.dumps(asdict(found), separators=(",", ":")).encode()
+    return draw_miniature(build_miniature(recording, level, typical_launch(launches))).encode()
 
 
 def _asked(arguments: Mapping[str, str]) -> payload.DagAsked:

@@ -37,6 +37,8 @@ from gviz.app.views.graph_data import typical_launch as typical_launch
 from gviz.app.views.level_memory import kept_memory as kept_memory
 from gviz.app.views.level_memory import why_no_lifetimes as why_no_lifetimes
 from gviz.app.views.miniature import build_miniature as build_miniature
+from gviz.app.views.miniature_picture import draw_miniature as draw_miniature
+from gviz.app.views.miniature_picture import draw_reason as draw_reason
 from gviz.app.views.node_neighbours import eager_durations as eager_durations
 from gviz.app.views.node_neighbours import eager_ranges as eager_ranges
 from gviz.app.views.node_neighbours import neighbours as neighbours

@@ -1,6 +1,6 @@
 """The small picture of a graph: its most typical launch in lanes, and how wide it is on its way.
 
-Numbers instead of a picture: assets/web/dash/miniature.js draws them in the colours of the theme.
+gviz.app.views.miniature_picture draws what is computed here.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 UNITS = 400
 #: More lanes than these share the rows of the picture.
 _MOST_LANES = 12
-#: Names with a colour of their own: the categories of assets/web/core/colour.js but its last.
+#: Names with a colour of their own: the categories of gviz.formats.category but its last.
 _MOST_NAMES = 10
 #: Steps along the graph, from its roots to its ends.
 _STEPS = 120
@@ -30,7 +30,7 @@ _STEPS = 120
 
 @dataclass(frozen=True, slots=True)
 class Miniature:
-    """Content of the picture; sent as JSON.
+    """Content of the picture.
 
     Attributes
     ----------

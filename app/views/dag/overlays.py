@@ -7,6 +7,7 @@ The header of the DAG's payload says for each overlay that this graph has where 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,9 @@ import numpy.typing as npt
 from gviz.app.components import OVERLAYS, Overlay
 from gviz.app.views.baseline import is_significant
 from gviz.app.views.wire import Arrays, Strings
+from gviz.formats import ColourScale
 from gviz.model import TimedLevel
 from gviz.stats import FloatArray
-
-#: From this ratio of greatest to least on, values are coloured on a logarithmic scale.
-LOG_RATIO = 20.0
-
 
 #: Categories of which there may be many, and neighbours matter: they take turns with the colours.
 _TURNS = frozenset({"lane", "nvtx"})
@@ -87,11 +85,7 @@ def value_scale(values: FloatArray) -> dict[str, Any]:
 
     Both are None when no value is above zero.
     """
-    known = values[np.isfinite(values) & (values > 0)]
-    if not len(known):
-        return {"least": None, "most": None, "log": False}
-    least, most = float(known.min()), float(known.max())
-    return {"least": least, "most": most, "log": most / least >= LOG_RATIO}
+    return asdict(ColourScale.of(values))
 
 
 def change_scale(values: FloatArray, counted: npt.NDArray[np.bool_]) -> dict[str, Any]:

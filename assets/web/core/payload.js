@@ -76,6 +76,11 @@ export async function loadJson(source, signal, body) {
   return (await ask(source, signal, body)).json();
 }
 
+/** A text of the server's. @param {string} source @param {AbortSignal} [signal] */
+export async function loadText(source, signal) {
+  return (await ask(source, signal)).text();
+}
+
 /** An address without the version of its file (KEY@VERSION). @param {string} source */
 export function unversioned(source) {
   return source.replace(/@[0-9a-f]+(?=[/&])/g, "");

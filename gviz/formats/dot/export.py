@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from gviz.cuda import EdgeType, NodeType, node_type_name
 from gviz.formats.dot.own import (
     FORMAT,
@@ -21,7 +23,7 @@ from gviz.formats.dot.own import (
     graph_attributes,
     node_attributes,
 )
-from gviz.formats.svg import TimeColours
+from gviz.formats.svg import ColourScale, ValueColours
 from gviz.recording import Recording, rows
 from gviz.text import duration
 
@@ -41,7 +43,7 @@ class _Source:
     recording: Recording
     bodies: dict[tuple[int, int], list[rows.Graph]]
     median_ns: dict[int, float]
-    scale: TimeColours | None
+    colours: ValueColours
     symbols: dict[int, str]
 
 
@@ -83,18 +85,19 @@ def _fetch_source(recording: Recording, graph: rows.Graph) -> _Source:
             bodies[body.parent_graph_id, body.parent_node_id].append(body)
     top = recording.fetch_outermost(graph)
     median_ns = {s.node_id: s.median_ns for s in recording.fetch_statistics(top.graph_id)}
-    values = [max(v, 1.0) for v in median_ns.values()]
-    scale = TimeColours(min(values), max(values)) if values else None
+    colours = ValueColours(ColourScale.of(np.array([*median_ns.values()], np.float64)))
     functions = recording.fetch_functions(graph.run_id)
     symbols = {number: function.mangled_name for number, function in functions.items()}
-    return _Source(recording, bodies, median_ns, scale, symbols)
+    return _Source(recording, bodies, median_ns, colours, symbols)
 
 
 def _title(graph: rows.Graph, source: _Source) -> str:
-    if source.scale is None:
+    scale = source.colours.scale
+    if scale.least is None or scale.most is None:
         return f"{graph.name}\nno node times"
-    low, high = duration(source.scale.low_ns), duration(source.scale.high_ns)
-    return f"{graph.name}\nmedian duration of a node: {low} (dark) to {high} (bright), log scale"
+    low, high = duration(scale.least if scale.log else 0), duration(scale.most)
+    words = f"median duration of a node: {low} (pale) to {high} (strong)"
+    return f"{graph.name}\n{words}{', log scale' if scale.log else ''}"
 
 
 def _draw_level(drawing: pydot.Dot, place: pydot.Graph, graph: rows.Graph, source: _Source) -> None:
@@ -127,10 +130,10 @@ def _build_node(node: rows.Node, source: _Source) -> pydot.Node:
     median_ns = None if node.exec_node_id is None else source.median_ns.get(node.exec_node_id)
     lines = _node_lines(node)
     drawn = pydot.Node(_anchor(node.graph_id, node.node_id), tooltip=_quoted(node.name))
-    if median_ns is not None and source.scale is not None:
+    if median_ns is not None:
         lines.append(duration(median_ns))
-        drawn.set("fillcolor", _quoted(source.scale.fill(median_ns)))
-        drawn.set("fontcolor", source.scale.text(median_ns))
+        drawn.set("fillcolor", _quoted(source.colours.fill(median_ns)))
+        drawn.set("fontcolor", source.colours.text(median_ns))
     drawn.set("label", _quoted("\n".join(lines)))
     _set(drawn, node_attributes(node, source.symbols.get(node.function_id or 0)))
     return drawn

@@ -1,1 +1,2 @@
-from gviz.formats.svg.time_colours import TimeColours as TimeColours
+from gviz.formats.svg.colours import ColourScale as ColourScale
+from gviz.formats.svg.colours import ValueColours as ValueColours

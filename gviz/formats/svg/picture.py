@@ -10,8 +10,8 @@ import numpy as np
 from gviz.cuda import EdgeType, node_type_name
 from gviz.dag import Placement, cover_graph
 from gviz.errors import RecordingError
-from gviz.formats.svg.pen import INKS, Pen, Theme
-from gviz.formats.svg.time_colours import TimeColours
+from gviz.formats.svg.colours import ColourScale, Theme, ValueColours
+from gviz.formats.svg.pen import INKS, Pen
 from gviz.layout import place_graph
 from gviz.model import LevelNodes, edge_indices, launch_lanes, span_owners
 from gviz.recording import rows
@@ -26,12 +26,14 @@ _LANE = 24.0
 #: Width of a timeline: that of a page on a screen of 1280.
 _TIMELINE = 1_200.0
 _TICKS = 8
+#: Colours that a legend shows.
+_LEGEND_STEPS = 9
 
 
 def draw_graphs(recording: Recording, graph_ids: Sequence[int], theme: Theme = "light") -> str:
     """Return graphs, each followed by the bodies in it, as an SVG picture.
 
-    Nodes are coloured by their median duration, as in the DOT that gviz writes.
+    Nodes are coloured by their median duration, as on the graph page.
 
     Parameters
     ----------
@@ -40,7 +42,7 @@ def draw_graphs(recording: Recording, graph_ids: Sequence[int], theme: Theme = "
     graph_ids
         Graphs, in the order in which they are drawn below each other.
     theme
-        Colours of page, texts and edges; those of nodes are the same in both.
+        The colours.
 
     Raises
     ------
@@ -56,7 +58,7 @@ def draw_graphs(recording: Recording, graph_ids: Sequence[int], theme: Theme = "
         outermost = recording.fetch_outermost(graph)
         statistics = recording.fetch_statistics(outermost.graph_id)
         median_ns = {s.node_id: s.median_ns for s in statistics}
-        colours = _colours(list(median_ns.values()))
+        colours = ValueColours(ColourScale.of(np.array([*median_ns.values()], np.float64)), theme)
         for level in _levels(recording, graph):
             title = level.name if level is graph else f"{level.name} (in {graph.name})"
             _draw_head(pen, top, title, "median duration of a node", colours)
@@ -78,7 +80,7 @@ def draw_launch(
     ordinal
         The launch, by its number; None: of those with node times one of median length.
     theme
-        Colours of page and texts.
+        The colours.
 
     Raises
     ------
@@ -95,7 +97,7 @@ def draw_launch(
     chain = cover_graph(len(nodes), edges.source, edges.target).chain
     end = spans.start_ns + spans.duration_ns
     lane = launch_lanes(owners, chain, spans.node_id, spans.start_ns, end)
-    colours = _colours(spans.duration_ns.tolist())
+    colours = ValueColours(ColourScale.of(spans.duration_ns.astype(np.float64)), theme)
     pen = Pen(INKS[theme])
     title = f"{graph.name}, launch #{launch.ordinal}"
     _draw_head(pen, _MARGIN, title, "duration", colours)
@@ -104,18 +106,20 @@ def draw_launch(
     scale = _TIMELINE / whole
     height = _LANE * (int(lane.max(initial=0)) + 1)
     columns = (spans.node_id, spans.start_ns, spans.duration_ns, spans.iteration, lane)
-    for exec_id, start, took, turn, at in zip(*(c.tolist() for c in columns), strict=True):
+    for exec_id, start, took, iteration, at in zip(*(c.tolist() for c in columns), strict=True):
         owner = owners.get(exec_id)
         name = f"node {exec_id}" if owner is None else owner.name
         box = (_MARGIN + start * scale, top + at * _LANE, max(took * scale, 0.2), _LANE - 4)
         words = f"{name}, {duration(took)} from {duration(start)} on"
-        pen.rect(box, colours.fill(took), words + (f", turn {turn + 1}" if turn else ""))
+        pen.rect(
+            box, colours.fill(took), words + (f", iteration {iteration + 1}" if iteration else "")
+        )
         place = (box[0] + 3, box[1] + 14)
         pen.text(place, name, colours.text(took), size=10, room=box[2] - 6)
     for tick in range(_TICKS + 1):
         x = _MARGIN + _TIMELINE * tick / _TICKS
         pen.line([(x, top + height), (x, top + height + 5)])
-        pen.text((x, top + height + 18), duration(whole * tick / _TICKS), pen.ink.text, size=10)
+        pen.text((x, top + height + 18), duration(whole * tick / _TICKS), pen.ink.ink, size=10)
     return pen.document(_TIMELINE + 2 * _MARGIN + 50, top + height + _MARGIN + 14, title)
 
 
@@ -144,21 +148,17 @@ def _levels(recording: Recording, graph: rows.Graph) -> list[rows.Graph]:
     return found
 
 
-def _colours(durations: Sequence[float]) -> TimeColours:
-    known = [max(float(ns), 1.0) for ns in durations]
-    return TimeColours(min(known, default=0.0), max(known, default=0.0))
-
-
-def _draw_head(pen: Pen, top: float, title: str, what: str, colours: TimeColours) -> None:
-    pen.text((_MARGIN, top + 14), title, pen.ink.text, size=15)
-    if not colours.high_ns:
-        pen.text((_MARGIN, top + 36), "no node times", pen.ink.text)
+def _draw_head(pen: Pen, top: float, title: str, what: str, colours: ValueColours) -> None:
+    pen.text((_MARGIN, top + 14), title, pen.ink.ink, size=15)
+    scale = colours.scale
+    if scale.least is None or scale.most is None:
+        pen.text((_MARGIN, top + 36), "no node times", pen.ink.ink)
         return
-    low, high = duration(colours.low_ns), duration(colours.high_ns)
-    for i, step in enumerate(colours.steps()):
+    for i, step in enumerate(colours.steps(_LEGEND_STEPS)):
         pen.rect((_MARGIN + 16 * i, top + 26, 16, 12), step, what)
-    words = f"{what}: {low} (dark) to {high} (bright), log scale"
-    pen.text((_MARGIN + 16 * 9 + 8, top + 36), words, pen.ink.text)
+    words = f"{what}: {duration(scale.least if scale.log else 0)} to {duration(scale.most)}"
+    words += ", log scale" if scale.log else ""
+    pen.text((_MARGIN + 16 * _LEGEND_STEPS + 8, top + 36), words, pen.ink.ink)
 
 
 def _draw_level(
@@ -167,12 +167,12 @@ def _draw_level(
     recording: Recording,
     graph: rows.Graph,
     median_ns: dict[int, float],
-    colours: TimeColours,
+    colours: ValueColours,
 ) -> tuple[float, float]:
     """Draw one level; return its width and height."""
     nodes = recording.fetch_nodes(graph.graph_id)
     if not nodes:
-        pen.text((_MARGIN, top + 12), "no nodes", pen.ink.text)
+        pen.text((_MARGIN, top + 12), "no nodes", pen.ink.ink)
         return 0.0, 20.0
     edges = edge_indices(recording, graph, np.array([n.node_id for n in nodes], np.int64))
     place = place_graph(len(nodes), edges.source, edges.target)
@@ -185,10 +185,11 @@ def _draw_level(
     for node, x, y in zip(nodes, place.x.tolist(), place.y.tolist(), strict=True):
         took = None if node.exec_node_id is None else median_ns.get(node.exec_node_id)
         box = (_MARGIN + x - width / 2, top + y - height / 2, width, height)
-        time = node_type_name(node.type) if took is None else duration(took)
-        fill = pen.ink.plain if took is None else colours.fill(took)
-        pen.rect(box, fill, f"{node.node_id}: {node.name}, {time}", round=4)
-        ink = pen.ink.text if took is None else colours.text(took)
+        time = "not timed" if took is None else duration(took)
+        fill = pen.ink.untimed if took is None else colours.fill(took)
+        words = f"{node.node_id}: {node.name} · {node_type_name(node.type)} · {time}"
+        pen.rect(box, fill, words, round=7)
+        ink = pen.ink.ink if took is None else colours.text(took)
         pen.text((box[0] + 6, box[1] + 16), node.name, ink, room=width - 12)
         pen.text((box[0] + 6, box[1] + 32), time, ink, room=width - 12)
     return place.width, place.height

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sqlite3
 import xml.etree.ElementTree as ET
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any, Literal
 
+import numpy as np
 import pytest
 from nested_recordings import NESTED, write_nested_recording
 from places import ROOT
-from recordings import fork_join_shape, write_recording
+from recordings import Shape, Work, fork_join_shape, write_recording
 
 from gviz.cli.command_line import main
 from gviz.errors import RecordingError
 from gviz.formats.dot.export import to_dot
+from gviz.formats.svg.colours import ColourScale, ValueColours, category, luminance
 from gviz.formats.svg.pen import INKS, fit
 from gviz.formats.svg.picture import draw_graphs, draw_launch
-from gviz.formats.svg.time_colours import _luminance
 from gviz.recording.reader import Recording
+from gviz.text import duration
 
+TABLE = json.loads((ROOT / "tests" / "pictures.json").read_text("utf-8"))
 BUNDLED = ROOT / "assets" / "recordings"
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -111,19 +117,62 @@ def test_names_are_escaped(path: Path) -> None:
 
 @pytest.mark.parametrize("ink", INKS.values(), ids=list(INKS))
 def test_texts_are_read_on_the_page(ink: object) -> None:
-    def luminance(colour: str) -> float:
+    def light_of(colour: str) -> float:
         red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-        return _luminance((red, green, blue))
+        return luminance((red, green, blue))
 
-    for ground in ("page", "plain"):
-        pair = sorted(luminance(getattr(ink, name)) for name in ("text", ground))
+    for ground in ("ground", "untimed"):
+        pair = sorted(light_of(getattr(ink, name)) for name in ("ink", ground))
         assert (pair[1] + 0.05) / (pair[0] + 0.05) >= 7
 
 
-def test_texts_are_cut_in_the_middle() -> None:
-    assert fit("abcdefghijklmnop", 1000, 10) == "abcdefghijklmnop"
-    assert fit("abcdefghijklmnop", 41, 10) == "abc…nop"
-    assert fit("abcdefghijklmnop", 12, 10) == ""
+# -- what the pages draw too: tests/web/core/pictures.test.js holds them against the same table --
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_theme_has_the_pages_colours(theme: Literal["light", "dark"]) -> None:
+    assert asdict(INKS[theme]) == TABLE["inks"][theme]
+    assert [category(place, theme) for place in range(12)] == TABLE["categories"][theme]
+
+
+@pytest.mark.parametrize("case", TABLE["durations"], ids=lambda case: f"{case['values']}")
+def test_durations_have_the_pages_colours(case: dict[str, Any]) -> None:
+    scale = ColourScale.of(np.array(case["values"], np.float64))
+    assert asdict(scale) == case["scale"]
+    colours = ValueColours(scale, case["theme"])
+    assert [colours.fill(ns) for ns in case["values"]] == case["fills"]
+    assert [colours.text(ns) for ns in case["values"]] == case["texts"]
+
+
+def test_names_are_cut_as_on_the_pages() -> None:
+    assert [[*case[:3], fit(*case[:3])] for case in TABLE["names"]] == TABLE["names"]
+
+
+@pytest.mark.parametrize("case", TABLE["graphs"], ids=lambda case: case["name"])
+def test_picture_has_the_pages_places_and_words(case: dict[str, Any], tmp_path: Path) -> None:
+    after: list[list[int]] = [[] for _ in range(case["count"])]
+    for tail, head in case["edges"]:
+        after[head].append(tail)
+    works = tuple(Work(f"k{n}", 5_000, tuple(before)) for n, before in enumerate(after))
+    path = write_recording(tmp_path / "r.gviz", Shape("table", works), launches=1)
+    with Recording(path) as recording:
+        found = boxes(draw_graphs(recording, [1]))
+    left, top = (min(float(rect.get(at) or 0) for rect in found.values()) for at in "xy")
+    first = [min(box[at] for box in case["boxes"]) for at in (0, 1)]
+    for number, (title, rect) in enumerate(found.items()):
+        x, y, width, height = case["boxes"][number]
+        place = float(rect.get("x") or 0) - left, float(rect.get("y") or 0) - top
+        assert place == pytest.approx((x - first[0], y - first[1]), abs=0.02)
+        assert [float(rect.get(at) or 0) for at in ("width", "height")] == [width, height]
+        assert re.fullmatch(rf"\d+: k{number} · KERNEL · \d\.\d\d µs", title)
+
+
+def test_times_are_written_as_on_the_pages(path: Path) -> None:
+    for ns, words in TABLE["words"]:
+        assert words == ("not timed" if ns is None else duration(ns))
+    with Recording(path) as recording:
+        titles = [*boxes(draw_graphs(recording, [1]))]
+    assert [title for title in titles if title.endswith("EMPTY · EMPTY · not timed")]
 
 
 def test_command_writes_beside_the_recording(
@@ -132,7 +181,7 @@ def test_command_writes_beside_the_recording(
     assert main(["export", str(path), "--format", "svg", "--theme", "dark"]) == 0
     output = path.with_suffix(".svg")
     assert f"wrote {output}; open it in a browser" in capsys.readouterr().err
-    assert INKS["dark"].page in output.read_text()
+    assert INKS["dark"].ground in output.read_text()
     timeline = ["export", str(path), "--format", "svg", "--timeline", "--launch", "#0"]
     assert main(timeline) == 1
     assert "exists; choose another name or give --overwrite" in capsys.readouterr().err

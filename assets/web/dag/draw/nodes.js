@@ -68,7 +68,7 @@ export function name(ctx, scene, i, style) {
 export function drawBlocks(ctx, scene, nodes, style) {
   const { transform: t } = style;
   const h = Math.max(1, 2 * scene.halfH * t.k);
-  let last = null;
+  /** @type {string|CanvasPattern|null} */ let last = null;
   const { overlay } = style;
   for (const i of nodes) {
     const w = Math.max(1, 2 * scene.halfWidthOf(i) * t.k);

@@ -1,8 +1,8 @@
-"""The small picture of a graph: what is in it, and how little it takes."""
+"""The small picture of a graph: what is in it, how it is drawn, and how little it takes."""
 
 from __future__ import annotations
 
-import json
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +18,12 @@ from gviz.app.views.miniature import (
     places_by_time,
     row_widths,
 )
+from gviz.app.views.miniature_picture import draw_miniature, draw_reason
+from gviz.formats import category
 from gviz.model.tree.graph_level import read_graph_level
 from gviz.recording.reader import Recording
+
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 def miniature(path: Path, graph_id: int = 1) -> Miniature:
@@ -74,7 +78,7 @@ def test_picture_of_a_large_graph_is_small(tmp_path: Path) -> None:
     path = write_recording(tmp_path / "large.gviz", transformer_shape(333), launches=1)
     found = miniature(path)
     assert len(bars(found)) <= UNITS * found.lane_count
-    assert len(json.dumps(found.spans)) < 20_000
+    assert len(draw_miniature(found)) < 40_000
 
 
 def test_many_lanes_share_the_rows_there_are(tmp_path: Path) -> None:
@@ -105,3 +109,28 @@ def test_rows_share_steps_without_losing_the_widest() -> None:
     assert row_widths(row, 10) == [1, 3, 1, 2, 1]
     assert row_widths(row, 2) == [3, 2]
     assert row_widths(np.zeros(0, np.int64), 3) == []
+
+
+def test_picture_has_a_path_a_colour_and_says_what_it_shows(small_recording: Path) -> None:
+    found = miniature(small_recording)
+    root = ET.fromstring(draw_miniature(found))
+    bars = [path for path in root.iter(f"{SVG}path") if path.get("class") == "gv-mini-bars"]
+    assert len(bars) == sum(bool(place) for place in found.spans)
+    assert bars[0].get("fill") == category(0, "light")
+    assert bars[0].get("style") == (
+        f"--gv-mini-light:{category(0, 'light')};--gv-mini-dark:{category(0, 'dark')}"
+    )
+    assert (root.findtext(f"{SVG}title") or "").endswith("4 lanes · at most 4 nodes side by side")
+    assert len([*root.iter(f"{SVG}path")]) == len(bars) + 1
+
+
+def test_picture_of_no_launch_is_its_width(tmp_path: Path) -> None:
+    found = miniature(write_imported_recording(tmp_path / "dump.gviz"))
+    root = ET.fromstring(draw_miniature(found))
+    assert [path.get("class") for path in root.iter(f"{SVG}path")] == ["gv-mini-band"]
+    assert root.findtext(f"{SVG}title") == "No launch has node times · at most 1 node side by side"
+
+
+def test_reason_stands_in_for_a_picture() -> None:
+    root = ET.fromstring(draw_reason("a <cycle>"))
+    assert [(part.tag, part.text) for part in root] == [(f"{SVG}title", "No picture: a <cycle>")]
