@@ -5,19 +5,19 @@ References
 Trace Event Format (Google, 2016); Kineto's ``libkineto/src/output_json.cpp`` for the envelope and
 ``CuptiActivity.cpp`` for the arguments; annotations of graphs as PyTorch's
 ``torch/profiler/_chrome_trace_export.py`` (pull request 194854) and, before it,
-``torch/cuda/_annotate_cuda_graph_trace.py`` write them. Times are microseconds, with thousandths.
+``torch/cuda/_annotate_cuda_graph_trace.py`` write them. Times are microseconds, with thousandths;
+they are left as text, which is made numbers of many at a time.
 """
 
 from __future__ import annotations
 
 import json
-from decimal import Decimal
 from typing import Any
 
 import msgspec
 
 from gviz.errors import ImportingError
-from gviz.formats.traces import MOST_DIGITS, decimal, integer
+from gviz.formats.traces import decimal
 
 
 class Args(msgspec.Struct, gc=False):
@@ -53,14 +53,13 @@ class Event(msgspec.Struct, gc=False):
     name: Any = None
     pid: Any = None
     tid: Any = None
-    ts: Decimal | None = None
-    dur: Decimal | None = None
+    #: Microseconds, as they are written.
+    ts: msgspec.Raw = msgspec.Raw()
+    dur: msgspec.Raw = msgspec.Raw()
     args: Args | None = None
 
 
 _DECODER = msgspec.json.Decoder(list[Event | None])
-#: A Decimal: one that is made of an int for each product takes a fifth longer.
-_THOUSAND = Decimal(1000)
 _ONE = msgspec.json.Decoder(Event)
 
 
@@ -112,29 +111,15 @@ def _event(value: dict[str, Any]) -> Event:
     told = {name: value.get(name) for name in ("ph", "cat", "name", "pid", "tid")}
     return Event(
         **told,
-        ts=decimal(value.get("ts")),
-        dur=decimal(value.get("dur")),
+        ts=_raw(value.get("ts")),
+        dur=_raw(value.get("dur")),
         args=Args(**{f.name: known.get(f.encode_name) for f in msgspec.structs.fields(Args)}),
     )
 
 
-def nanoseconds(value: Decimal | None) -> int | None:
-    """Return microseconds as whole nanoseconds; None: it is no time."""
-    if value is None or not value.is_finite() or value.adjusted() >= MOST_DIGITS:
-        return None
-    return round(value * _THOUSAND)
-
-
-def triple(value: Any) -> tuple[int, int, int] | None:
-    """Return a launch dimension."""
-    if type(value) is not list or len(value) != 3:
-        return None
-    x, y, z = value
-    if type(x) is type(y) is type(z) is int and min(value) >= 0 and max(value) < 1 << 32:
-        return x, y, z
-    found = [integer(v) for v in value]
-    x, y, z = (v if v is not None and 0 <= v < 1 << 32 else None for v in found)
-    return None if x is None or y is None or z is None else (x, y, z)
+def _raw(value: Any) -> msgspec.Raw:
+    number = decimal(value)
+    return msgspec.Raw(b"" if number is None else str(number).encode())
 
 
 def annotation(args: Args) -> str | None:

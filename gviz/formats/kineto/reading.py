@@ -6,31 +6,36 @@ import gzip
 import json
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from gviz.cuda import NodeType
 from gviz.errors import ImportingError
-from gviz.formats.kineto.events import Args, Event, EventParser, annotation, nanoseconds, triple
+from gviz.formats.kineto.columns import dimensions, graph_nodes, nanoseconds, numbers, threads
+from gviz.formats.kineto.events import Args, Event, EventParser, annotation
 from gviz.formats.kineto.json_objects import ObjectReader
 from gviz.formats.kineto.source_file import SourceFile
 from gviz.formats.traces import (
+    ACTIVITY,
+    CALL,
     COPY_KINDS,
     MOST_INT,
-    NODE_MASK,
+    RANGE,
     UNKNOWN,
     DeviceFacts,
     Progress,
     Trace,
     cuda_version,
-    graph_node,
     integer,
-    known,
     size,
     storable,
 )
+from gviz.model import OPERATOR_DOMAIN
 from gviz.recording import LATEST_NS
+from gviz.stats import IntArray
 
 _GPU_WORK = {
     "kernel": int(NodeType.KERNEL),
@@ -43,6 +48,8 @@ _GPU_WORK = {
 }
 #: PyTorch's operators; "Operator" before 1.12.
 _OPERATORS = frozenset({"cpu_op", "Operator"})
+#: Ranges that the program names.
+_ANNOTATION = "user_annotation"
 _CALLS = frozenset({"cuda_runtime", "cuda_driver", "Runtime"})
 #: Categories of work that is none of a GPU's streams, by how they begin: what it is of, and advice.
 _OTHER_WORK = {
@@ -141,90 +148,118 @@ class _Reading:
 
     def take(self, events: Iterable[Event | None]) -> None:
         """Take events in."""
-        host: dict[str, Callable[[Event], None]] = {
-            **dict.fromkeys(_OPERATORS, self._add_operator),
-            **dict.fromkeys(_CALLS, self._add_call),
-            "user_annotation": self._add_range,
+        work: list[Event] = []
+        calls: list[Event] = []
+        named: list[Event] = []
+        append = {
+            **dict.fromkeys(_GPU_WORK, work.append),
+            **dict.fromkeys(_CALLS, calls.append),
+            **dict.fromkeys((*_OPERATORS, _ANNOTATION), named.append),
         }
         for event in events:
-            if event is None or event.ph != "X":
+            if event is None or event.ph != "X" or not isinstance(event.cat, str):
                 continue
-            category = event.cat
-            if not isinstance(category, str):
-                continue
-            add = host.get(category)
-            if add is not None:
-                add(event)
-                self.trace.host_events += 1
-            elif (kind := _GPU_WORK.get(category)) is not None:
-                self._add_work(event, kind)
-            elif category.startswith(tuple(_OTHER_WORK)):
-                self.others[category] += 1
+            take = append.get(event.cat)
+            if take is not None:
+                take(event)
+            elif event.cat.startswith(tuple(_OTHER_WORK)):
+                self.others[event.cat] += 1
             else:
-                self.trace.host_events += not category.startswith("gpu_")
+                self.trace.host_events += not event.cat.startswith("gpu_")
+        self.trace.host_events += len(calls) + len(named)
+        if work:
+            self._add_work(work)
+        if calls:
+            self._add_calls(calls)
+        if named:
+            self._add_named(named)
 
-    def _add_work(self, event: Event, kind: int) -> None:
-        trace, args = self.trace, event.args or _NO_ARGS
-        name = event.name if isinstance(event.name, str) else "?"
-        interval = self._interval(event)
-        if interval is None:
-            trace.invalid += 1
-            return
-        exec_id, node_id = graph_node(args.graph_node_id, args.graph_id)
+    def _add_work(self, events: list[Event]) -> None:
+        trace = self.trace
+        events, start, end = self._timed(events, count_others=True)
+        args = [event.args or _NO_ARGS for event in events]
+        kind = np.array([_GPU_WORK[event.cat] for event in events], np.int64)
         is_kernel = kind == NodeType.KERNEL
-        grid, block = triple(args.grid), triple(args.block)
-        if node_id != UNKNOWN and (said := annotation(args)) is not None:
-            trace.annotate(exec_id, node_id, said)
-        ran_on = args.stream if args.original_stream is None else args.original_stream
-        trace.add_activity(
-            (
-                kind, trace.name_number(name) if is_kernel else UNKNOWN, *interval,
-                known(args.device, MOST_INT), known(ran_on), known(args.correlation),
-                exec_id, node_id,
-                *(grid or (UNKNOWN,) * 3), *(block or (UNKNOWN,) * 3),
-                known(args.shared_memory), known(args.registers), known(args.bytes),
-                _copy_kind(name, args.copy_kind) if kind == NodeType.MEMCPY else UNKNOWN,
-            )
-        )  # fmt: skip
+        texts = [event.name if isinstance(event.name, str) else "?" for event in events]
+        rows = np.empty(len(events), ACTIVITY)
+        rows["type"], rows["start_ns"], rows["end_ns"] = kind, start, end
+        rows["name"] = [
+            trace.name_number(text) if named else UNKNOWN
+            for text, named in zip(texts, is_kernel.tolist(), strict=True)
+        ]
+        rows["exec_id"], rows["node_id"] = graph_nodes(
+            [a.graph_node_id for a in args], [a.graph_id for a in args]
+        )
+        rows["device_id"] = numbers([a.device for a in args], MOST_INT)
+        rows["stream_id"] = numbers(
+            [a.stream if a.original_stream is None else a.original_stream for a in args]
+        )
+        rows["correlation_id"] = numbers([a.correlation for a in args])
+        for name, shape in (("grid", [a.grid for a in args]), ("block", [a.block for a in args])):
+            for axis, column in zip("xyz", dimensions(shape).T, strict=True):
+                rows[f"{name}_{axis}"] = column
+        rows["shared_mem_bytes"] = numbers([a.shared_memory for a in args])
+        rows["registers"] = numbers([a.registers for a in args])
+        rows["bytes"] = numbers([a.bytes for a in args])
+        rows["copy_kind"] = UNKNOWN
+        for i in np.flatnonzero(kind == NodeType.MEMCPY).tolist():
+            rows["copy_kind"][i] = _copy_kind(texts[i], args[i].copy_kind)
+        trace.add_activities(rows)
+        for i in np.flatnonzero(rows["node_id"] != UNKNOWN).tolist():
+            said = annotation(args[i])
+            if said is not None:
+                trace.annotate(int(rows["exec_id"][i]), int(rows["node_id"][i]), said)
 
-    def _add_call(self, event: Event) -> None:
-        args = event.args or _NO_ARGS
-        correlation = integer(args.correlation)
-        interval = self._interval(event)
-        if correlation is None or interval is None or not isinstance(event.name, str):
-            return
-        is_launch = int("GraphLaunch" in event.name)
-        if is_launch or "Launch" in event.name or "Mem" in event.name:
-            thread = max(0, integer(event.tid) or 0) & NODE_MASK
-            self.trace.calls.add(
-                (known(correlation), *interval, thread, is_launch, known(args.stream))
-            )
+    def _add_calls(self, events: list[Event]) -> None:
+        events = [event for event in events if isinstance(event.name, str)]
+        events, start, end = self._timed(events)
+        correlations = [(event.args or _NO_ARGS).correlation for event in events]
+        is_launch = ["GraphLaunch" in event.name for event in events]
+        kept = [
+            integer(correlation) is not None and ("Launch" in event.name or "Mem" in event.name)
+            for event, correlation in zip(events, correlations, strict=True)
+        ]
+        rows = np.empty(len(events), CALL)
+        rows["correlation_id"] = numbers(correlations)
+        rows["start_ns"], rows["end_ns"] = start, end
+        rows["thread_id"], _ = threads([event.tid for event in events])
+        rows["is_graph_launch"] = is_launch
+        rows["stream_id"] = numbers([(event.args or _NO_ARGS).stream for event in events])
+        self.trace.calls.extend(rows[np.array(kept, bool)])
 
-    def _add_operator(self, event: Event) -> None:
-        interval, thread = self._interval(event), integer(event.tid)
-        if interval is not None and thread is not None and isinstance(event.name, str):
-            self.trace.add_operator(max(0, thread) & NODE_MASK, interval, event.name)
+    def _add_named(self, events: list[Event]) -> None:
+        """Take operators and annotations in."""
+        for event in events:
+            if event.cat == _ANNOTATION and (process := integer(event.pid)) is not None:
+                self._pids[process] = self._pids.get(process, 0) + 1
+        events, start, end = self._timed(events)
+        thread, known_ = threads([event.tid for event in events])
+        kept = known_ & np.array([isinstance(event.name, str) for event in events], bool)
+        rows = np.empty(len(events), RANGE)
+        rows["thread_id"], rows["start_ns"], rows["end_ns"] = thread, start, end
+        if not kept.all():
+            events = [event for event, keep in zip(events, kept.tolist(), strict=True) if keep]
+        names = [
+            (_domain(event) if event.cat == _ANNOTATION else OPERATOR_DOMAIN, event.name)
+            for event in events
+        ]
+        is_operator = np.array([event.cat != _ANNOTATION for event in events], bool)
+        self.trace.add_ranges(rows[kept], names, is_operator)
 
-    def _add_range(self, event: Event) -> None:
-        interval, thread = self._interval(event), integer(event.tid)
-        process = integer(event.pid)
-        if process is not None:
-            self._pids[process] = self._pids.get(process, 0) + 1
-        if interval is None or thread is None or not isinstance(event.name, str):
-            return
-        domain = (event.args or _NO_ARGS).domain
-        named = domain if isinstance(domain, str) and domain else None
-        self.trace.add_range(max(0, thread) & NODE_MASK, interval, event.name, named)
-
-    def _interval(self, event: Event) -> tuple[int, int] | None:
-        start, duration = nanoseconds(event.ts), nanoseconds(event.dur)
-        if start is None or duration is None or duration < 0 or start < 0:
-            return None
+    def _timed(
+        self, events: list[Event], *, count_others: bool = False
+    ) -> tuple[list[Event], IntArray, IntArray]:
+        """Return the events that have a start and an end, and these."""
+        start = nanoseconds([event.ts for event in events])
+        duration = nanoseconds([event.dur for event in events])
         end = start + duration
-        if end >= LATEST_NS:
-            return None
-        self._latest_ns = max(self._latest_ns, end)
-        return start, end
+        good = (start >= 0) & (duration >= 0) & (end < LATEST_NS)
+        if not good.all():
+            events = [event for event, keep in zip(events, good.tolist(), strict=True) if keep]
+            start, end = start[good], end[good]
+            self.trace.invalid += int((~good).sum()) if count_others else 0
+        self._latest_ns = max(self._latest_ns, int(end.max(initial=0)))
+        return events, start, end
 
     def finish(self, outside: dict[str, Any]) -> None:
         """Take in what stands outside of the events."""
@@ -256,6 +291,11 @@ class _Reading:
 def _base(outside: dict[str, Any]) -> int:
     base = integer(outside.get("baseTimeNanoseconds"))
     return base if base is not None and 0 <= base < LATEST_NS else 0
+
+
+def _domain(event: Event) -> str | None:
+    domain = (event.args or _NO_ARGS).domain
+    return domain if isinstance(domain, str) and domain else None
 
 
 def _copy_kind(name: str, told: Any) -> int:

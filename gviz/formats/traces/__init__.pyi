@@ -2,6 +2,7 @@ from gviz.formats.traces.joining import Dump as Dump
 from gviz.formats.traces.joining import read_dumps as read_dumps
 from gviz.formats.traces.number import MOST_DIGITS as MOST_DIGITS
 from gviz.formats.traces.number import MOST_DIMENSION as MOST_DIMENSION
+from gviz.formats.traces.number import MOST_ID as MOST_ID
 from gviz.formats.traces.number import MOST_INT as MOST_INT
 from gviz.formats.traces.number import NODE_BITS as NODE_BITS
 from gviz.formats.traces.number import NODE_MASK as NODE_MASK
@@ -13,7 +14,11 @@ from gviz.formats.traces.number import known as known
 from gviz.formats.traces.number import size as size
 from gviz.formats.traces.progress import Progress as Progress
 from gviz.formats.traces.run_writer import RunWriter as RunWriter
+from gviz.formats.traces.trace import ACTIVITY as ACTIVITY
+from gviz.formats.traces.trace import CALL as CALL
 from gviz.formats.traces.trace import COPY_KINDS as COPY_KINDS
+from gviz.formats.traces.trace import MOST_NS as MOST_NS
+from gviz.formats.traces.trace import RANGE as RANGE
 from gviz.formats.traces.trace import UNKNOWN as UNKNOWN
 from gviz.formats.traces.trace import DeviceFacts as DeviceFacts
 from gviz.formats.traces.trace import ExecFacts as ExecFacts

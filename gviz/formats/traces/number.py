@@ -12,7 +12,7 @@ MOST_DIGITS = 19
 #: Longer texts are no numbers.
 _MOST_TEXT = 64
 #: The least of the limits of sizes and ids that a recording has.
-_MOST_ID = 1 << 60
+MOST_ID = 1 << 60
 #: A launch dimension; CUDA's dim3 has 32 bits.
 MOST_DIMENSION = (1 << 32) - 1
 #: Ordinals of devices, and their attributes.
@@ -30,7 +30,7 @@ def integer(value: Any) -> int | None:
     return None if exact is None else int(exact)
 
 
-def known(value: Any, most: int = _MOST_ID) -> int:
+def known(value: Any, most: int = MOST_ID) -> int:
     """Return an id or a size up to ``most``; UNKNOWN for what cannot be one."""
     if value is None:
         return UNKNOWN
@@ -40,7 +40,7 @@ def known(value: Any, most: int = _MOST_ID) -> int:
     return number if number is not None and 0 <= number <= most else UNKNOWN
 
 
-def size(value: Any, most: int = _MOST_ID) -> int | None:
+def size(value: Any, most: int = MOST_ID) -> int | None:
     """Return an id or a size up to ``most``; None for what cannot be one."""
     number = known(value, most)
     return None if number == UNKNOWN else number

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from gviz.cuda import CopyKind
 from gviz.errors import ImportingError
-from gviz.model import OPERATOR_DOMAIN
+from gviz.stats import BoolArray
 
 #: GPU work taken from one trace: 0.6 GB of columns, and as much again while it is sorted.
 MOST_ACTIVITIES = 3_000_000
@@ -95,6 +95,10 @@ class Columns:
     def add(self, values: Sequence[int]) -> None:
         """Take a row in: an integer of 64 bits for each field."""
         self._values.extend(values)
+
+    def extend(self, rows: npt.NDArray[np.void]) -> None:
+        """Take rows of the dtype in."""
+        self._values.frombytes(rows.tobytes())
 
     def to_array(self) -> npt.NDArray[np.void]:
         """Return the rows as a structured array."""
@@ -180,6 +184,18 @@ class Trace:
             raise _too_much()
         self.activities.add(values)
 
+    def add_activities(self, rows: npt.NDArray[np.void]) -> None:
+        """Take GPU work in (dtype ACTIVITY).
+
+        Raises
+        ------
+        ImportingError
+            If there is more of it than a recording can be made of.
+        """
+        if len(self.activities) + len(rows) > MOST_ACTIVITIES:
+            raise _too_much()
+        self.activities.extend(rows)
+
     def add_whole_launch(self, values: Sequence[int]) -> None:
         """Take a launch in of which only the whole is known.
 
@@ -196,18 +212,44 @@ class Trace:
         self, thread_id: int, interval: tuple[int, int], text: str, domain: str | None = None
     ) -> None:
         """Take a range of the host in; those beyond MOST_RANGES are counted."""
-        if len(self.ranges) - self.operator_count >= MOST_RANGES:
-            self.ranges_left_out += 1
-            return
-        self.ranges.add((thread_id, *interval, self._range_number(domain, text)))
+        self.add_ranges(
+            np.array([(thread_id, *interval, UNKNOWN)], RANGE), [(domain, text)], np.zeros(1, bool)
+        )
 
-    def add_operator(self, thread_id: int, interval: tuple[int, int], name: str) -> None:
-        """Take an operator of PyTorch in; those beyond MOST_OPERATORS are counted."""
-        if self.operator_count >= MOST_OPERATORS:
-            self.operators_left_out += 1
-            return
-        self.operator_count += 1
-        self.ranges.add((thread_id, *interval, self._range_number(OPERATOR_DOMAIN, name)))
+    def add_ranges(
+        self,
+        rows: npt.NDArray[np.void],
+        names: Sequence[tuple[str | None, str]],
+        is_operator: BoolArray,
+    ) -> None:
+        """Take ranges of the host in; those beyond MOST_RANGES and MOST_OPERATORS are counted.
+
+        Parameters
+        ----------
+        rows
+            Of dtype RANGE; names are filled in.
+        names
+            Domain and text of each.
+        is_operator
+            Whether each is an operator of PyTorch.
+        """
+        range_count = len(self.ranges) - self.operator_count
+        is_left_out = is_operator & (np.cumsum(is_operator) + self.operator_count > MOST_OPERATORS)
+        self.operators_left_out += int(is_left_out.sum())
+        others_left_out = ~is_operator & (np.cumsum(~is_operator) + range_count > MOST_RANGES)
+        self.ranges_left_out += int(others_left_out.sum())
+        is_left_out |= others_left_out
+        if is_left_out.any():
+            kept = ~is_left_out
+            rows, is_operator = rows[kept], is_operator[kept]
+            names = [name for name, keep in zip(names, kept.tolist(), strict=True) if keep]
+        self.operator_count += int(is_operator.sum())
+        known = self.range_names.get
+        rows["name"] = [
+            self._range_number(*name) if (number := known(name)) is None else number
+            for name in names
+        ]
+        self.ranges.extend(rows)
 
     def annotate(self, exec_id: int, node_id: int, text: str) -> None:
         """Take in what a program said of a node; of nodes beyond MOST_RANGES it is counted."""
