@@ -17,6 +17,7 @@ from gviz.app.html_file.graph_data import Progress, Source, graph_blobs, read_vi
 from gviz.app.html_file.launches import Asked, Chosen, check_asked, choose
 from gviz.app.views import Compared, GraphView
 from gviz.errors import RecordingError
+from gviz.model import Bodies
 from gviz.recording import check_output, rows
 
 
@@ -97,16 +98,12 @@ def write_html(
 
 def _with_bodies(graphs: Sequence[rows.Graph], wanted: Sequence[int]) -> list[rows.Graph]:
     """Return graphs by their ids, each followed by what is nested in it."""
-    by_id = {graph.graph_id: graph for graph in graphs}
+    by_id, bodies = {graph.graph_id: graph for graph in graphs}, Bodies(graphs)
     found: dict[int, rows.Graph] = {}
-    waiting = list(reversed(wanted))
-    while waiting:
-        graph = by_id.get(waiting.pop())
-        if graph is None or graph.graph_id in found:
-            continue
-        found[graph.graph_id] = graph
-        nested = [g.graph_id for g in graphs if g.parent_graph_id == graph.graph_id]
-        waiting += reversed(nested)
+    for graph_id in wanted:
+        if graph_id in by_id:
+            around = (by_id[graph_id], *bodies.nested(graph_id))
+            found |= {graph.graph_id: graph for graph in around if graph.graph_id not in found}
     if not found:
         raise RecordingError(f"there is no graph {wanted[0]}; 'gviz info' lists them")
     return list(found.values())

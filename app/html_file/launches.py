@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gviz.app.components import Launches, parse_id, parse_launches
 from gviz.app.pages import gpu_time
-from gviz.app.views import SENT_WHOLE, GraphView, TimedLaunch, typical_launch
+from gviz.app.views import SENT_WHOLE, GraphView, ShownLaunch, typical_launch
 from gviz.errors import RecordingError, UsageError
 from gviz.recording import Recording
 from gviz.text import integer
@@ -32,7 +32,7 @@ class Chosen:
         How many launches the recording has with node times.
     """
 
-    single: tuple[TimedLaunch, ...]
+    single: tuple[ShownLaunch, ...]
     several: tuple[Launches, ...]
     recorded: int
 

@@ -39,7 +39,7 @@ from gviz.app.views import (
     turn_words,
 )
 from gviz.cuda import node_type_name, not_timed_reason
-from gviz.model import GraphTree, is_failed
+from gviz.model import GraphTree, is_failed, read_node_durations
 from gviz.recording import rows
 from gviz.text import counted, duration, percent
 
@@ -223,13 +223,13 @@ def _bodies(
 def _times(library: Library, file: str, view: GraphView, node: rows.Node) -> list[Component | None]:
     found = view.statistics_of(node)
     key = view.key_of(node.node_id)
-    if found is None or node.exec_node_id is None:
+    if found is None:
         return [
             section("Time", html.P(_why_untimed(view, node), className="gv-muted")),
             body_facts(view, key),
         ]
     recording = library.file(file).recording
-    spans = recording.fetch_node_durations(view.root.graph_id, node.exec_node_id).tolist()
+    spans = read_node_durations(recording, view.tree, view.index_of(node.node_id)).tolist()
     eager = eager_durations(library, file, view).get(node.node_id, ())
     pairs = time_facts(found, view.share_of_launch(key), view.timed_count)
     chart = histogram(spans, node.name)

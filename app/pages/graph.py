@@ -40,7 +40,7 @@ from gviz.app.views import (
     SENT_WHOLE,
     Compared,
     GraphView,
-    TimedLaunch,
+    ShownLaunch,
     baseline_choice,
     csv_button,
     filter_clear,
@@ -67,7 +67,7 @@ _MANY_NODES = 20_000
 class _Shown:
     """Content of the timeline's graph side: one launch, or several in some way."""
 
-    launch: TimedLaunch | None
+    launch: ShownLaunch | None
     launches: Launches | None
     order: Order
 
@@ -159,7 +159,7 @@ _ORDERS = [
 
 
 def _launch_choices(
-    view: GraphView, shown: _Shown, stream: TimedLaunch | None, panel: Panel
+    view: GraphView, shown: _Shown, stream: ShownLaunch | None, panel: Panel
 ) -> list[Component]:
     """Return the choices of the graph launches and of the eager pass shown in the timeline."""
     offered = list(view.recorded_launches[:OFFERED_LAUNCHES])
@@ -208,12 +208,12 @@ def _launch_choices(
     ]
 
 
-def gpu_time(launch: TimedLaunch) -> str:
+def gpu_time(launch: ShownLaunch) -> str:
     """Return how long a launch took on the GPU."""
     return "no times" if launch.gpu_ns is None else duration(launch.gpu_ns)
 
 
-def _chosen_launch(view: GraphView, query: Query) -> TimedLaunch | None:
+def _chosen_launch(view: GraphView, query: Query) -> ShownLaunch | None:
     recorded = view.recorded_launches
     asked = next((x for x in recorded if x.launch_id == query.launch_id), None)
     return asked or typical_launch(recorded)
@@ -223,7 +223,7 @@ def _chosen_launches(view: GraphView, query: Query) -> Launches | None:
     return query.launches if len(view.recorded_launches) > 1 else None
 
 
-def _chosen_stream_launch(view: GraphView, query: Query) -> TimedLaunch | None:
+def _chosen_stream_launch(view: GraphView, query: Query) -> ShownLaunch | None:
     asked = (x for x in view.stream_launches if x.launch_id == query.stream_launch_id)
     return next(asked, None) or typical_launch(view.stream_launches)
 
@@ -246,7 +246,7 @@ def _dag_source(
     view: GraphView,
     query: Query,
     look: dict[str, Any],
-    launch: TimedLaunch | None,
+    launch: ShownLaunch | None,
     compared: Compared,
     addresses: Addresses,
 ) -> str:
@@ -305,7 +305,7 @@ def _beside(
     return panel_pane(query.panel, timeline, memory, *choices)
 
 
-def _lengths(view: GraphView, shown: _Shown, stream: TimedLaunch | None) -> dict[str, Any]:
+def _lengths(view: GraphView, shown: _Shown, stream: ShownLaunch | None) -> dict[str, Any]:
     """Return what a page says of its timeline's data: whether they are long, and come first."""
     launch = shown.launch if shown.launches is None else None
     spans, operations = (0 if x is None else x.span_count for x in (launch, stream))

@@ -28,7 +28,7 @@ from gviz.app.views.dag.visible_levels import open_id as open_id
 from gviz.app.views.dag.visible_levels import opened_keys as opened_keys
 from gviz.app.views.dag.visible_levels import painted as painted
 from gviz.app.views.graph_data import GraphView as GraphView
-from gviz.app.views.graph_data import TimedLaunch as TimedLaunch
+from gviz.app.views.graph_data import ShownLaunch as ShownLaunch
 from gviz.app.views.graph_data import graph_identity as graph_identity
 from gviz.app.views.graph_data import graph_view as graph_view
 from gviz.app.views.graph_data import inner_view as inner_view

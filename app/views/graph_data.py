@@ -18,13 +18,15 @@ from gviz.model import (
     inflation,
     launch_times,
     read_inner_times,
+    read_node,
+    read_node_statistics,
     read_tree,
 )
 from gviz.recording import Recording, rows
 
 
 @dataclass(frozen=True, slots=True)
-class TimedLaunch:
+class ShownLaunch:
     """A launch with node times: of the graph, or the same work by stream calls.
 
     Attributes
@@ -82,11 +84,11 @@ class GraphView:
     at: int
     nodes: RowTable[rows.Node]
     functions: Mapping[int, rows.KernelFunction]
-    _fetch_statistics: Callable[[int], rows.NodeStatistics | None]
+    _read_statistics: Callable[[int], rows.NodeStatistics | None]
     _read_inner: Callable[[], InnerTimes]
     launch_count: int
-    recorded_launches: Sequence[TimedLaunch]
-    stream_launches: Sequence[TimedLaunch]
+    recorded_launches: Sequence[ShownLaunch]
+    stream_launches: Sequence[ShownLaunch]
     nvtx: Mapping[int, str]
     edge_count: int | None
     launch_times: LaunchTimes
@@ -114,14 +116,18 @@ class GraphView:
 
     def statistics_of(self, node: rows.Node) -> rows.NodeStatistics | None:
         """Return the statistics of a node; None: it has no span."""
-        return None if node.exec_node_id is None else self._fetch_statistics(node.exec_node_id)
+        return self._read_statistics(self.index_of(node.node_id))
+
+    def index_of(self, node_id: int) -> int:
+        """Return the node of the tree that a node of this level is; KeyError if it has none."""
+        index = int(self.tree.nodes_in(self.at, np.array([node_id], np.int64))[0])
+        if index < 0:
+            raise KeyError(f"graph {self.graph.graph_id} has no node {node_id}")
+        return index
 
     def key_of(self, node_id: int) -> int:
         """Return the number on the page of a node of this level."""
-        key = self.tree.key_in(self.at, node_id)
-        if key is None:
-            raise KeyError(f"graph {self.graph.graph_id} has no node {node_id}")
-        return key
+        return int(self.tree.key[self.index_of(node_id)])
 
     def share_of_launch(self, key: int) -> float | None:
         """Return a node's time over the launch's GPU time, both summed over launches (0..1).
@@ -193,7 +199,7 @@ def build_graph_view(opened: OpenRecording, tree: GraphTree) -> GraphView:
         nodes=_node_rows(opened, tree, 0),
         functions=recording.fetch_functions(graph.run_id),
         # No reference to what the view is kept in.
-        _fetch_statistics=lambda i: opened.recording.fetch_statistics_of(root.graph_id, i),
+        _read_statistics=lambda node: read_node_statistics(opened.recording, tree, node),
         _read_inner=lambda: read_inner_times(opened.recording, tree, opened.keep),
         launch_count=recording.count_launches(root.graph_id)[0],
         recorded_launches=recorded,
@@ -210,9 +216,13 @@ def build_graph_view(opened: OpenRecording, tree: GraphTree) -> GraphView:
 
 def _node_rows(opened: OpenRecording, tree: GraphTree, at: int) -> RowTable[rows.Node]:
     level = tree.levels[at]
-    ids = tree.nodes[level.first : level.end].integers("node_id")
-    graph_id = level.graph.graph_id
-    return RowTable(ids, lambda node_id: opened.recording.fetch_node(graph_id, node_id))
+    ids = tree.nodes[level.part].integers("node_id")
+
+    def read(node_id: int) -> rows.Node:
+        node = level.first + int(np.searchsorted(ids, node_id))
+        return read_node(opened.recording, tree, node)
+
+    return RowTable(ids, read)
 
 
 def _edge_count(recording: Recording, graph: rows.Graph) -> int | None:
@@ -229,7 +239,7 @@ def _is_conditional(tree: GraphTree, at: int) -> bool:
     return tree.levels[at].repeats
 
 
-def typical_launch(launches: Sequence[TimedLaunch]) -> TimedLaunch | None:
+def typical_launch(launches: Sequence[ShownLaunch]) -> ShownLaunch | None:
     """Return the launch whose GPU time is nearest to the median; None without launches."""
     if not launches:
         return None
@@ -239,17 +249,17 @@ def typical_launch(launches: Sequence[TimedLaunch]) -> TimedLaunch | None:
 
 def launches_with_times(
     recording: Recording, graph_id: int
-) -> tuple[list[TimedLaunch], list[TimedLaunch]]:
+) -> tuple[list[ShownLaunch], list[ShownLaunch]]:
     """Return the graph's launches with node times, and those of the stream side."""
     names = ("side", "span_count", "launch_id", "ordinal", "gpu_start_ns", "gpu_end_ns")
     key = {"graph_id": graph_id, "node_level": 1}
-    sides: dict[str, list[TimedLaunch]] = {"graph": [], "stream": []}
+    sides: dict[str, list[ShownLaunch]] = {"graph": [], "stream": []}
     for side, spans, launch_id, ordinal, start, end in recording.fetch_columns(
         rows.Launch, names, key, "ordinal"
     ):
         if spans and side in sides:
             length = None if start is None or end is None else end - start
-            sides[side].append(TimedLaunch(launch_id, ordinal, length, spans))
+            sides[side].append(ShownLaunch(launch_id, ordinal, length, spans))
     return sides["graph"], sides["stream"]
 
 

@@ -21,6 +21,7 @@ from gviz.model import (
     MemoryUses,
     find_uses,
     read_level,
+    read_level_columns,
 )
 from gviz.recording import Columns, join_blobs, rows
 from gviz.stats import IntArray
@@ -65,8 +66,8 @@ def read_memory(recording: Recording, level: GraphLevel) -> LevelMemory:
     """Return what memory the nodes of a level, and the nodes nested in them, are given."""
     levels = list(_levels(level))
     nodes = [
-        _LevelNodes(graph_id, _fetch_nodes(recording, graph_id), holder)
-        for graph_id, holder in levels
+        _LevelNodes(graph_id, read_level_columns(recording, graph_id, _NODE), around)
+        for graph_id, around in levels
     ]
     arguments = _arguments(recording, nodes)
     operations = _operation_columns([o for of in nodes for o in _operations(recording, of)])
@@ -83,10 +84,6 @@ def read_memory(recording: Recording, level: GraphLevel) -> LevelMemory:
     return LevelMemory(uses, order, len(arguments.node), shown)
 
 
-def _fetch_nodes(recording: Recording, graph_id: int) -> Columns:
-    return recording.fetch_arrays(rows.Node, {"graph_id": graph_id}, _NODE)
-
-
 def kept_memory(library: Library, file: str, view: GraphView) -> LevelMemory:
     """Return the memory of the level that a view is of: what its payloads are made of too."""
     opened = library.file(file)
@@ -101,15 +98,15 @@ def kept_memory(library: Library, file: str, view: GraphView) -> LevelMemory:
 
 
 class _LevelNodes(NamedTuple):
-    """The nodes of one of the graphs of a level; ``holder``: the node that all of them count as."""
+    """Nodes of one of the graphs of a level; ``around``: the node that all of them count as."""
 
     graph_id: int
     nodes: Columns
-    holder: int | None
+    around: int | None
 
     def owner(self, at: IntArray) -> IntArray:
         """Return the node of the level that those at some positions count as."""
-        return at if self.holder is None else np.full(len(at), self.holder)
+        return at if self.around is None else np.full(len(at), self.around)
 
     def find(self, node_ids: IntArray) -> IntArray:
         """Return the positions of nodes; -1: not here."""

@@ -15,7 +15,7 @@ from gviz.model import GraphLevel, by_start, read_launch_spans
 from gviz.stats import IntArray, merge_spans
 
 if TYPE_CHECKING:
-    from gviz.app.views.graph_data import TimedLaunch
+    from gviz.app.views.graph_data import ShownLaunch
     from gviz.recording import Recording
 
 #: The launch is this many units long; spans closer than one are drawn as one.
@@ -56,7 +56,7 @@ class Miniature:
 
 
 def build_miniature(
-    recording: Recording, level: GraphLevel, launch: TimedLaunch | None
+    recording: Recording, level: GraphLevel, launch: ShownLaunch | None
 ) -> Miniature:
     """Return the picture of a graph and one of its launches."""
     spans: list[list[float]] = []

@@ -10,6 +10,7 @@ import numpy as np
 from gviz.app.files import Library
 from gviz.app.views.graph_data import GraphView
 from gviz.app.views.timeline import called_in
+from gviz.model import read_level_edges
 from gviz.recording import Recording, rows
 from gviz.stats import IntArray
 
@@ -54,9 +55,8 @@ class Neighbours:
 def neighbours(library: Library, file: str, view: GraphView) -> Neighbours:
     """Return who depends on whom in a graph level."""
     opened = library.file(file)
-    topology_id = view.graph.topology_id
     return opened.derive(
-        ("neighbours", topology_id), lambda: _neighbours(opened.recording, topology_id)
+        ("neighbours", view.graph.graph_id), lambda: _neighbours(opened.recording, view)
     )
 
 
@@ -80,14 +80,12 @@ def eager_ranges(library: Library, file: str, view: GraphView) -> Mapping[int, S
     )
 
 
-def _neighbours(recording: Recording, topology_id: int | None) -> Neighbours:
-    if topology_id is None:
-        none = np.zeros(0, np.int64)
-        return Neighbours(Grouped(none, none), Grouped(none, none))
-    edges = recording.fetch_edges(topology_id)
-    return Neighbours(
-        Grouped(edges.to_node, edges.from_node), Grouped(edges.from_node, edges.to_node)
-    )
+def _neighbours(recording: Recording, view: GraphView) -> Neighbours:
+    level = view.tree.levels[view.at]
+    edges = read_level_edges(recording, view.tree, level)
+    ids = view.tree.nodes[level.part].integers("node_id")
+    source, target = ids[edges.source], ids[edges.target]
+    return Neighbours(Grouped(target, source), Grouped(source, target))
 
 
 def _eager_durations(recording: Recording, view: GraphView) -> Grouped:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from gviz.app.files import ChangedError, Library, OpenRecording, sentence_of
-from gviz.app.views.graph_data import TimedLaunch, launches_with_times, typical_launch
+from gviz.app.views.graph_data import ShownLaunch, launches_with_times, typical_launch
 from gviz.model import (
+    Bodies,
     FailedCapture,
     GraphLife,
     LaunchTimes,
@@ -15,6 +16,7 @@ from gviz.model import (
     graph_life,
     is_failed,
     launch_times,
+    read_total_ns,
 )
 from gviz.recording import Recording, rows
 
@@ -44,7 +46,7 @@ class GraphLine:
     launch_count: int
     recorded_count: int
     times: LaunchTimes
-    typical: TimedLaunch | None
+    typical: ShownLaunch | None
     node_time_ns: float | None
     capture_ns: int | None
     instantiate_ns: int | None
@@ -167,33 +169,26 @@ def _graph_lines(recording: Recording, run_id: int) -> list[GraphLine]:
     graphs = recording.fetch_graphs(run_id)
     top = [g for g in graphs if g.parent_graph_id is None and not is_failed(g)]
     updates = recording.fetch_graph_updates(run_id)
-    levels: dict[int, list[int]] = {g.graph_id: [g.graph_id] for g in top}
-    parent = {g.graph_id: g.parent_graph_id for g in graphs}
-    for graph in graphs:
-        root, depth = graph.graph_id, 0
-        while (above := parent.get(root)) is not None and depth < len(graphs):
-            root, depth = above, depth + 1
-        if root != graph.graph_id and root in levels:
-            levels[root].append(graph.graph_id)
+    bodies = Bodies(graphs)
     return [
-        _graph_line(recording, g, levels[g.graph_id], graph_life(recording, g, updates))
+        _graph_line(
+            recording, g, [g, *bodies.nested(g.graph_id)], graph_life(recording, g, updates)
+        )
         for g in top
     ]
 
 
 def _graph_line(
-    recording: Recording, graph: rows.Graph, levels: Sequence[int], life: GraphLife
+    recording: Recording, graph: rows.Graph, levels: Sequence[rows.Graph], life: GraphLife
 ) -> GraphLine:
     launches, recorded = recording.count_launches(graph.graph_id)
     execs = recording.fetch_graph_execs(graph.graph_id)
-    times = recording.fetch_arrays(rows.NodeStatistics, {"graph_id": graph.graph_id}, ("total_ns",))
-    # As Python's numbers, which do not overflow.
-    total = sum(times.integers("total_ns").tolist())
+    total = read_total_ns(recording, graph.graph_id)
     first = execs[0] if execs else None
     topology = graph.topology_id
     return GraphLine(
         graph=graph,
-        node_count=sum(recording.count_rows(rows.Node, {"graph_id": i}) for i in levels),
+        node_count=sum(recording.count_rows(rows.Node, {"graph_id": x.graph_id}) for x in levels),
         edge_count=None if topology is None else recording.fetch_topology(topology).edge_count,
         exec_count=len(execs),
         launch_count=max(launches, sum(e.launch_count for e in execs)),

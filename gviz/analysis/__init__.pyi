@@ -59,8 +59,8 @@ from gviz.analysis.results.repayments import BreakEven as BreakEven
 from gviz.analysis.results.repayments import PayBack as PayBack
 from gviz.analysis.results.repayments import SetupCost as SetupCost
 from gviz.analysis.results.stream_gain import Gain as Gain
+from gviz.analysis.results.stream_gain import GainSide as GainSide
 from gviz.analysis.results.stream_gain import OneSided as OneSided
-from gviz.analysis.results.stream_gain import Side as Side
 from gviz.analysis.results.stream_gain import StreamResult as StreamResult
 from gviz.analysis.rules.rule import Evidence as Evidence
 from gviz.analysis.rules.rule import Finding as Finding

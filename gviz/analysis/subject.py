@@ -358,8 +358,15 @@ class GraphSubject:
 
     def ref(self, node: int) -> NodeRef:
         """Return a node by its index."""
-        row = self.graph.nodes[node]
-        return NodeRef(self.graph.level_of(node).graph.graph_id, row.node_id, row.name)
+        graph_ids, node_ids, names = self._names
+        return NodeRef(graph_ids[node], node_ids[node], names[node])
+
+    @cached_property
+    def _names(self) -> tuple[list[int], list[int], list[str]]:
+        """Graph, node id and name of each node, as lists: most nodes are named several times."""
+        graph, nodes = self.graph, self.graph.nodes
+        of_level = np.array([level.graph.graph_id for level in graph.levels], np.int64)
+        return of_level[graph.level].tolist(), nodes.listed("node_id"), nodes.listed("name")
 
     def ref_of_vertex(self, vertex: int) -> NodeRef:
         """Return the node of a vertex of the median launch."""

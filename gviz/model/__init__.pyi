@@ -59,10 +59,12 @@ from gviz.model.tree.launch_spans import LaunchSpans as LaunchSpans
 from gviz.model.tree.launch_spans import TimeArray as TimeArray
 from gviz.model.tree.launch_spans import launch_spans as launch_spans
 from gviz.model.tree.launch_spans import median_spans as median_spans
+from gviz.model.tree.one_node import read_node as read_node
+from gviz.model.tree.one_node import read_node_durations as read_node_durations
+from gviz.model.tree.one_node import read_node_statistics as read_node_statistics
 from gviz.model.tree.spans import TreeSpans as TreeSpans
 from gviz.model.tree.spans import by_start as by_start
 from gviz.model.tree.spans import read_launch_spans as read_launch_spans
-from gviz.model.tree.spans import read_node_durations as read_node_durations
 from gviz.model.tree.spans import read_raw_spans as read_raw_spans
 from gviz.model.tree.spans import read_spans as read_spans
 from gviz.model.tree.spans import read_spans_in_parts as read_spans_in_parts
@@ -70,6 +72,7 @@ from gviz.model.tree.spans import read_statistics as read_statistics
 from gviz.model.tree.tree_edges import EdgeIndices as EdgeIndices
 from gviz.model.tree.tree_edges import TreeEdges as TreeEdges
 from gviz.model.tree.tree_edges import edge_indices as edge_indices
+from gviz.model.tree.tree_edges import read_level_edges as read_level_edges
 from gviz.model.tree.tree_edges import read_tree_edges as read_tree_edges
 from gviz.model.tree.tree_nodes import NOT_WORKING as NOT_WORKING
 from gviz.model.tree.tree_nodes import SHAPE as SHAPE
@@ -78,6 +81,8 @@ from gviz.model.tree.tree_nodes import TreeNode as TreeNode
 from gviz.model.tree.tree_nodes import TreeNodes as TreeNodes
 from gviz.model.tree.tree_nodes import all_columns as all_columns
 from gviz.model.tree.tree_nodes import distinct as distinct
+from gviz.model.tree.tree_nodes import read_level_columns as read_level_columns
 from gviz.model.tree.tree_times import TreeStatistics as TreeStatistics
 from gviz.model.tree.tree_times import TreeTimes as TreeTimes
+from gviz.model.tree.tree_times import read_total_ns as read_total_ns
 from gviz.model.user_frame import own_frame as own_frame

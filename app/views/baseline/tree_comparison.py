@@ -11,7 +11,7 @@ from gviz.app.files import OpenRecording
 from gviz.app.views.baseline.baseline_overlay import FoldVerdicts, fold_verdicts
 from gviz.comparison import GraphComparison, compare_graphs, pair_bodies
 from gviz.layout import FoldTree
-from gviz.model import GraphTree, LaunchTimes, launch_times
+from gviz.model import Bodies, GraphTree, LaunchTimes, launch_times
 from gviz.recording import Recording, rows
 
 #: Comparing a level reads all spans of both graphs, about 2.3 µs each: bodies are compared while
@@ -64,6 +64,7 @@ class TreeComparison:
             self._levels[0] = graph_id, found
             run_id = theirs.fetch_graph(graph_id).run_id
             self._graphs = {g.graph_id: g for g in theirs.fetch_graphs(run_id)}
+            self._bodies = Bodies(self._graphs.values())
             self._with_bodies = self._is_cheap(mine, theirs)
 
     @property
@@ -111,8 +112,7 @@ class TreeComparison:
         outer = self._find(int(self.tree.level[level.parent]))
         if outer is None:
             return None
-        before = [g for g in self._graphs.values() if g.parent_graph_id == outer[0]]
-        for graph_id, _ in pair_bodies(outer[1], before, [level.graph]):
+        for graph_id, _ in pair_bodies(outer[1], self._bodies.of(outer[0]), [level.graph]):
             with self._recordings() as (mine, theirs):
                 return graph_id, compare_graphs(theirs, graph_id, mine, level.graph.graph_id)
         return None

@@ -32,7 +32,7 @@ NO_NODE = 0xFFFFFFFF
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class TimelineSide:
     """Header of one side of the timeline."""
 
     launch: rows.Launch
@@ -57,15 +57,15 @@ class Side:
         }
 
 
-def _side(launch: rows.Launch) -> Side:
+def _side(launch: rows.Launch) -> TimelineSide:
     if launch.host_start_ns is not None:
         end = launch.host_end_ns
         call = None if end is None else end - launch.host_start_ns
-        return Side(launch, launch.host_start_ns, "host call", call)
-    return Side(launch, launch.gpu_start_ns or 0, "first node", None)
+        return TimelineSide(launch, launch.host_start_ns, "host call", call)
+    return TimelineSide(launch, launch.gpu_start_ns or 0, "first node", None)
 
 
-def graph_zero(recording: Recording, launch: rows.Launch) -> Side:
+def graph_zero(recording: Recording, launch: rows.Launch) -> TimelineSide:
     """Return the side with its zero: the host call, or the end of the launch it waited for."""
     side = _side(launch)
     if launch.host_start_ns is None or launch.gpu_start_ns is None or launch.ordinal == 0:
@@ -77,7 +77,7 @@ def graph_zero(recording: Recording, launch: rows.Launch) -> Side:
     if end is None:
         return side
     zero = min(end, launch.gpu_start_ns)
-    return Side(launch, zero, "launch before", None, zero - launch.host_start_ns)
+    return TimelineSide(launch, zero, "launch before", None, zero - launch.host_start_ns)
 
 
 def graph_side(
@@ -215,7 +215,7 @@ def _host_calls(operations: Columns, order: npt.NDArray[np.intp]) -> Arrays:
 def _called_in(
     recording: Recording,
     launch: rows.Launch,
-    side: Side,
+    side: TimelineSide,
     operations: Columns,
     order: npt.NDArray[np.intp],
     strings: Strings,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gviz.analysis.run_subject import RunSubject
-from gviz.model import event_durations
+from gviz.model import event_durations, read_total_ns
 from gviz.recording import Measure, rows
 from gviz.stats import NotComputed, figure
 
@@ -88,11 +88,5 @@ def _recorded(run: RunSubject) -> float | None:
     key = {"run_id": run.run.run_id}
     eager = run.recording.fetch_columns(rows.StreamOperation, ("duration_ns",), key, "start_ns")
     outside = sum(ns for (ns,) in eager)
-    inside = sum(
-        total
-        for g in run.graphs
-        for (total,) in run.recording.fetch_columns(
-            rows.NodeStatistics, ("total_ns",), {"graph_id": g}, "node_id"
-        )
-    )
+    inside = sum(read_total_ns(run.recording, g) for g in run.graphs)
     return inside / (inside + outside) if inside + outside else None

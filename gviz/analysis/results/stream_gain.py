@@ -30,7 +30,7 @@ _NONE = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class GainSide:
     """Times of one side over its launches or passes, all with node times on."""
 
     total_ns: Spread = figure(
@@ -72,8 +72,8 @@ class StreamResult:
     plain_graph_ns says what a launch takes without, for passes that is not measured.
     """
 
-    graph: Side = figure("derived", "graph launches")
-    stream: Side = figure("derived", "the same work by stream calls")
+    graph: GainSide = figure("derived", "graph launches")
+    stream: GainSide = figure("derived", "the same work by stream calls")
     coverage_fraction: float = figure(
         "derived", "share of the graph's timed nodes that the stream side has, 0 to 1"
     )
@@ -145,8 +145,8 @@ def stream_result(subject: GraphSubject) -> StreamResult | NotComputed:
     )
 
 
-def _side(columns: Mapping[str, FloatArray], left_out: int) -> Side:
-    return Side(
+def _side(columns: Mapping[str, FloatArray], left_out: int) -> GainSide:
+    return GainSide(
         total_ns=spread(columns["total_ns"]),
         gpu_ns=spread(columns["gpu_ns"]),
         host_ns=spread(columns["host_ns"]),

@@ -106,13 +106,14 @@ def _on_path(subject: GraphSubject, kinds: set[NodeType], word: str) -> Iterator
     """Yield nodes of these kinds that the observed path passes, with or without a time."""
     held, model = subject.held, subject.model
     usual = subject.usual.of(crossing=True) or 0.0
+    kind = subject.graph.types[subject.unrolled.node].tolist()
     found, waiting = set(), []
     gap_ns, duration_ns = model.gap_ns.copy(), model.duration_ns.copy()
     for vertex in subject.path.tolist():
-        if subject.graph.nodes[subject.unrolled.node[vertex]].type in kinds:
+        if kind[vertex] in kinds:
             found.add(vertex)
             duration_ns[vertex] = gap_ns[vertex] = 0.0
-        passed = [v for v in subject.untimed_before(vertex) if _kind(subject, v) in kinds]
+        passed = [v for v in subject.untimed_before(vertex) if kind[v] in kinds]
         if passed and held.held_by[vertex] == Hold.DEPENDENCY:
             found |= set(passed)
             waiting.append(vertex)
@@ -136,10 +137,6 @@ def _on_path(subject: GraphSubject, kinds: set[NodeType], word: str) -> Iterator
         ),
         gain_ns=gain,
     )
-
-
-def _kind(subject: GraphSubject, vertex: int) -> int:
-    return subject.graph.nodes[int(subject.unrolled.node[vertex])].type
 
 
 def _median(values: IntArray) -> float:

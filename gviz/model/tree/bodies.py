@@ -53,10 +53,12 @@ class Bodies:
         ]
 
     def nested(self, graph_id: int) -> list[rows.Graph]:
-        """Return the bodies in a graph at any depth: those of a graph before those in them."""
-        found = self.of(graph_id)
-        for body in found:  # which grows meanwhile
-            found += self.of(body.graph_id)
+        """Return the bodies in a graph at any depth, each followed by those in it."""
+        found, waiting = [], self.of(graph_id)[::-1]
+        while waiting:
+            body = waiting.pop()
+            found.append(body)
+            waiting += self.of(body.graph_id)[::-1]
         return found
 
 

@@ -32,6 +32,11 @@ class SpanKeys:
         ids, first = np.unique(nodes.integers("exec_node_id", -1), return_index=True)
         return cls(ids[ids >= 0], first[ids >= 0].astype(np.int64))
 
+    def of_node(self, node: int) -> int | None:
+        """Return the key of a node; None: it never gets a time."""
+        found = self.ids[self.node == node]
+        return int(found[0]) if len(found) else None
+
     def find(self, ids: IntArray) -> IntArray:
         """Return the node of each key; -1: none of the tree (int64)."""
         if not len(self.ids):

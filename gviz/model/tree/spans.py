@@ -103,15 +103,6 @@ def read_spans_in_parts(recording: Recording, tree: GraphTree, parts: int) -> It
             yield _on_nodes(tree, recording.fetch_graph_spans(tree.outermost.graph_id, some))
 
 
-def read_node_durations(recording: Recording, tree: GraphTree, node: int) -> IntArray:
-    """Return a node's durations over the recorded launches, in order of launch (int64, ns)."""
-    keys = tree.span_keys
-    ids = keys.ids[keys.node == node]
-    if not len(ids):
-        return np.zeros(0, np.int64)
-    return recording.fetch_node_durations(tree.outermost.graph_id, int(ids[0]))
-
-
 def read_statistics(recording: Recording, tree: GraphTree, names: Sequence[str]) -> TreeStatistics:
     """Return columns of the statistics of a tree's nodes over all recorded launches."""
     return statistics_of(recording, tree.outermost, len(tree), tree.span_keys, names)

@@ -104,6 +104,13 @@ def read_tree_times(
     )
 
 
+def read_total_ns(recording: Recording, graph_id: int) -> int:
+    """Return the time of all nodes over the recorded launches of a graph, nested ones included."""
+    found = recording.fetch_arrays(rows.NodeStatistics, {"graph_id": graph_id}, ("total_ns",))
+    # As Python's numbers, which do not overflow.
+    return sum(found.integers("total_ns").tolist())
+
+
 def _add_nested(total: FloatArray, around: IntArray) -> None:
     """Give nodes with bodies the sum of what is nested in them."""
     timed = np.flatnonzero(~np.isnan(total))

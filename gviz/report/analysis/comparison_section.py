@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gviz.analysis import Gain, OneSided, Side, StreamResult
+from gviz.analysis import Gain, GainSide, OneSided, StreamResult
 from gviz.report.document import (
     Bar,
     Block,
@@ -79,11 +79,11 @@ def _mean_ns(found: Spread, how: How = "derived") -> Quantity:
     return ns(found.mean, how, n=found.count, interval=found.interval)
 
 
-def _idle_share(side: Side) -> Quantity:
+def _idle_share(side: GainSide) -> Quantity:
     return share(side.idle_fraction.mean, interval=side.idle_fraction.interval)
 
 
-def _means(name: str, found: StreamResult, value: Callable[[Side], Quantity]) -> list[Content]:
+def _means(name: str, found: StreamResult, value: Callable[[GainSide], Quantity]) -> list[Content]:
     graph, eager = value(found.graph), value(found.stream)
     return [name, graph, interval(graph), eager, interval(eager)]
 

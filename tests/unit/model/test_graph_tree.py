@@ -16,11 +16,11 @@ from gviz.model.tree.graph_tree import OF_RUN, GraphTree, read_tree
 from gviz.model.tree.inner_times import read_inner_times
 from gviz.model.tree.keep import keeper
 from gviz.model.tree.launch_spans import launch_spans
+from gviz.model.tree.one_node import read_node, read_node_durations, read_node_statistics
 from gviz.model.tree.spans import (
     by_start,
     read_launch_spans,
     read_nested_spans,
-    read_node_durations,
     read_spans,
     read_spans_in_parts,
     read_statistics,
@@ -131,7 +131,7 @@ def test_bodies_are_in_the_order_of_their_nodes_and_branches() -> None:
     )  # fmt: skip
     assert [g.graph_id for g in found.of(9)] == [1, 4, 2, 3]
     assert [g.graph_id for g in found.by_node(9)[5]] == [4, 2]
-    assert [g.graph_id for g in found.nested(9)] == [1, 4, 2, 3, 5, 6]
+    assert [g.graph_id for g in found.nested(9)] == [1, 5, 6, 4, 2, 3]
     assert (found.of(6), found.by_node(77)) == ([], {})
 
 
@@ -209,6 +209,11 @@ def test_statistics_are_those_of_each_node(nested: Path) -> None:
         tree = read_tree(recording, 1)
         found = read_statistics(recording, tree, ("count", "median_ns"))
         known = {s.node_id: s for s in recording.fetch_statistics(1)}
+        for index, node in enumerate(tree.nodes):
+            row = known.get(-1 if node.exec_node_id is None else node.exec_node_id)
+            assert read_node_statistics(recording, tree, index) == row
+            of_level = recording.fetch_nodes(tree.level_of(index).graph.graph_id)
+            assert read_node(recording, tree, index) in of_level
     for index, node in enumerate(tree.nodes):
         row = known.get(-1 if node.exec_node_id is None else node.exec_node_id)
         assert found.integers("count", 0)[index] == (row.count if row else 0)
