@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from accessible import expect_accessible, violations
+from accessible import OF_COLOURS, expect_accessible, violations
 from app_recordings import write_detailed_recording, write_imported_recording
 from canvas_page import locate
 from memory_recordings import write_memory_recording
@@ -45,6 +45,8 @@ def test_axe_finds_what_is_wrong(page: Page) -> None:
     found = " ".join(violations(page))
     assert "image-alt (critical)" in found
     assert "color-contrast (serious)" in found
+    (pale,) = violations(page, OF_COLOURS)
+    assert "color-contrast (serious)" in pale
 
 
 @pytest.mark.parametrize(
