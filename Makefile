@@ -1,9 +1,9 @@
 # make demo           opens the bundled recordings (first makes .venv: a minute, from PyPI)
-# make test           the quick tests: 4 minutes on 2 cores (first: pytest and others into .venv,
+# make test           the quick tests: 2 minutes on 2 cores (first: pytest and others into .venv,
 #                     a minute; Chromium by apt-get as root, else without the browser's tests)
-# make test-all       every test: 18 minutes; make test-rest: what make test leaves out
-# make test-wheel     what depends on the installation, in the wheel of make check: 3 minutes
-# make check          builds the wheel into build/; lint, types, imports, sizes: 3 minutes
+# make test-all       every test: 12 minutes; make test-rest: what make test leaves out, 10
+# make test-wheel     what depends on the installation, in the wheel of make check: a minute
+# make check          builds the wheel into build/; lint, types, imports, sizes: 2 minutes
 # make gpu-test       the tests that notice most on a GPU, 4 minutes (first: CuPy into .venv)
 # make gpu-test-all   every GPU test; PART=1 to PART=8: an eighth, 9 minutes at most
 # make bench          the benchmarks that need no GPU: an hour;  make format;  make docs;  make clean
