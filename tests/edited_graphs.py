@@ -26,7 +26,8 @@ from pathlib import Path
 import numpy as np
 from recordings import Shape
 
-from gviz.comparison.pairing.compared_graph import ComparedGraph, read_graph
+from gviz.comparison.compared_tree import ComparedTree
+from gviz.comparison.pairing.compared_graph import ComparedGraph
 from gviz.cuda.node_type import NodeType
 from gviz.recording.reader import Recording
 
@@ -168,7 +169,7 @@ def from_shape(shape: Shape) -> EditableGraph:
 def from_recording(path: Path, graph_id: int = 1) -> EditableGraph:
     """Return a graph of a recording."""
     with Recording(path) as recording:
-        found = read_graph(recording, graph_id)
+        found = ComparedTree(recording, graph_id).graph(graph_id)
     graph = EditableGraph()
     for i in range(len(found)):
         grid, block = tuple(found.grid[i].tolist()), tuple(found.block[i].tolist())

@@ -22,7 +22,7 @@ Rows = Sequence[Sequence[Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenTables:
     """The tables written: the folder, and the number of files, rows and bytes."""
 
     folder: Path
@@ -41,7 +41,7 @@ class _Source(NamedTuple):
 
 def write_tables(
     path: Path, folder: Path, form: TableFormat, *, overwrite: bool = False
-) -> Written:
+) -> WrittenTables:
     """Write every table of a recording, and views of nodes and launches, one file each.
 
     Nothing is rounded and nothing filled in. In CSV NULL is an empty field and an empty text
@@ -86,7 +86,7 @@ def write_tables(
                 f"cannot write {folder}: {error.strerror}; choose another place"
             ) from error
     size = sum(target.stat().st_size for target in targets)
-    return Written(folder, len(targets), sum(counts), size)
+    return WrittenTables(folder, len(targets), sum(counts), size)
 
 
 def _check_folder(folder: Path, targets: Sequence[Path], *, overwrite: bool) -> None:

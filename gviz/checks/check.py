@@ -12,21 +12,21 @@ from gviz.checks.graph_checks import Known, about, check_graph, count_findings
 from gviz.checks.limits import Limits
 from gviz.checks.regression import Trial, check_node_count, judge_trials, trials
 from gviz.comparison import (
-    GraphWork,
-    Side,
+    ComparedRun,
+    GraphTraits,
     devices_text,
     pair_graphs,
     pair_runs,
-    read_graph_works,
-    read_side,
+    read_compared_run,
+    read_graph_traits,
 )
 from gviz.cuda import NodeType
 from gviz.errors import NO_GRAPH
-from gviz.recording import rows
+from gviz.model import read_level_columns
 from gviz.stats import to_document
 
 if TYPE_CHECKING:
-    from gviz.recording import Recording
+    from gviz.recording import Recording, rows
 
 #: Raised when a key of the JSON goes away or changes its meaning; new keys do not raise it.
 CHECK_VERSION = 1
@@ -36,16 +36,16 @@ class _Run:
     """A run with its graphs, each read once."""
 
     def __init__(self, recording: Recording, run: rows.Run) -> None:
-        self.side = read_side(recording, run)
+        self.compared = read_compared_run(recording, run)
         self.row = run
-        self.works = read_graph_works(recording, run.run_id)
+        self.graphs = read_graph_traits(recording, run.run_id)
         self._subjects: dict[int, GraphSubject] = {}
 
-    def subject(self, work: GraphWork) -> GraphSubject:
+    def subject(self, graph: GraphTraits) -> GraphSubject:
         """Return one of its graphs for the analysis."""
-        if work.graph_id not in self._subjects:
-            self._subjects[work.graph_id] = self.side.subject(work.graph_id)
-        return self._subjects[work.graph_id]
+        if graph.graph_id not in self._subjects:
+            self._subjects[graph.graph_id] = self.compared.subject(graph.graph_id)
+        return self._subjects[graph.graph_id]
 
 
 def check_recording(
@@ -93,15 +93,15 @@ def check_recording(
 
 
 def _check_run(run: _Run, limits: Limits, ignored: Sequence[Ignored]) -> Iterator[Check]:
-    if not run.works:
+    if not run.graphs:
         yield _of_run(run.row, "graphs", UNJUDGED, value=0, reason=NO_GRAPH)
-    for work in run.works:
-        yield from check_graph(run.subject(work), limits.of_graph(work.name), ignored)
+    for graph in run.graphs:
+        yield from check_graph(run.subject(graph), limits.of_graph(graph.name), ignored)
     for what, limit in limits.run.items():
-        yield _judge_run(run, f"run.{what}", _graph_memory(run.side), limit, "bytes")
+        yield _judge_run(run, f"run.{what}", _graph_memory(run.compared), limit, "bytes")
     of_runs = {r: n for r, n in limits.every.findings.items() if r in RULES and not RULES[r].find}
     if of_runs:
-        advice = advise_run(RunSubject(run.side.recording, run.row), ignored)
+        advice = advise_run(RunSubject(run.compared.recording, run.row), ignored)
         for rule, limit in of_runs.items():
             yield _judge_run(run, f"findings.{rule}", count_findings(advice, rule), limit, "")
 
@@ -114,7 +114,7 @@ def _judge_run(run: _Run, what: str, known: Known, limit: float, unit: str) -> C
 
 def _unmatched_patterns(runs: Sequence[_Run], limits: Limits) -> Iterator[Check]:
     """Yield a check for each pattern that no graph is called like: its limits hold nothing."""
-    names = {work.name for run in runs for work in run.works}
+    names = {graph.name for run in runs for graph in run.graphs}
     for pattern, _ in limits.named:
         if runs and not any(fnmatchcase(name, pattern) for name in names):
             reason = "no graph is called like this"
@@ -136,20 +136,23 @@ def _compare(runs: Sequence[_Run], baseline: Recording, limits: Limits) -> Itera
 
 
 def _compare_runs(before: _Run, after: _Run, limits: Limits) -> Iterator[Trial | Check]:
-    pairs = {pair.second: pair.first for pair in pair_graphs(before.works, after.works)}
+    pairs = {pair.second: pair.first for pair in pair_graphs(before.graphs, after.graphs)}
     other_gpu = _other_gpu(before, after)
-    known = {work.graph_id: work for work in before.works}
-    for work in after.works:
-        subject = after.subject(work)
-        if work.graph_id not in pairs:
+    known = {graph.graph_id: graph for graph in before.graphs}
+    for graph in after.graphs:
+        subject = after.subject(graph)
+        if graph.graph_id not in pairs:
             yield about(subject, "regression", SKIPPED, reason="the baseline has no such graph")
             continue
-        was, of_graph = before.subject(known.pop(pairs[work.graph_id])), limits.of_graph(work.name)
+        was, of_graph = (
+            before.subject(known.pop(pairs[graph.graph_id])),
+            limits.of_graph(graph.name),
+        )
         yield from trials(was, subject, of_graph, other_gpu)
         if "nodes" in of_graph.regression:
             yield check_node_count(was, subject, of_graph.regression["nodes"])
-    for work in known.values():
-        reason = f"the baseline's graph {work.graph_id} {work.name} is not there any more"
+    for graph in known.values():
+        reason = f"the baseline's graph {graph.graph_id} {graph.name} is not there any more"
         yield _of_run(after.row, "regression.graphs", FAILED, reason=reason)
     for what, allowed in limits.run_regression.items():
         yield _compare_memory(before, after, what, allowed)
@@ -157,7 +160,7 @@ def _compare_runs(before: _Run, after: _Run, limits: Limits) -> Iterator[Trial |
 
 def _other_gpu(before: _Run, after: _Run) -> str:
     """Return why times of two runs cannot be compared; empty: they were measured on equal GPUs."""
-    gpus = [devices_text(run.side.recording, run.row.run_id) for run in (before, after)]
+    gpus = [devices_text(run.compared.recording, run.row.run_id) for run in (before, after)]
     if gpus[0] == gpus[1]:
         return ""
     named = [gpu or "an unknown GPU" for gpu in gpus]
@@ -165,7 +168,7 @@ def _other_gpu(before: _Run, after: _Run) -> str:
 
 
 def _compare_memory(before: _Run, after: _Run, what: str, allowed: float) -> Check:
-    (was, why_not), (value, reason) = _graph_memory(before.side), _graph_memory(after.side)
+    (was, why_not), (value, reason) = _graph_memory(before.compared), _graph_memory(after.compared)
     if was is None or value is None:
         return _of_run(after.row, f"regression.{what}", UNJUDGED, unit="bytes",
                        reason=why_not or reason)  # fmt: skip
@@ -175,19 +178,16 @@ def _compare_memory(before: _Run, after: _Run, what: str, allowed: float) -> Che
                    unit="bytes", baseline=was)  # fmt: skip
 
 
-def _graph_memory(side: Side) -> Known:
+def _graph_memory(compared: ComparedRun) -> Known:
     """Return the most memory that was reserved for graphs on any device."""
-    known = side.recording.fetch_graph_memory(side.run.run_id)
+    known = compared.recording.fetch_graph_memory(compared.run.run_id)
     if known:
         return max(sample.reserved_high_bytes for sample in known), ""
     types = (
-        number
-        for graph_id in side.graphs
-        for (number,) in side.recording.fetch_columns(
-            rows.Node, ("type",), {"graph_id": graph_id}, "node_id"
-        )
+        read_level_columns(compared.recording, graph_id, ("type",)).integers("type")
+        for graph_id in compared.graphs
     )
-    if NodeType.MEM_ALLOC in types:
+    if any(bool((of_graph == NodeType.MEM_ALLOC).any()) for of_graph in types):
         return None, "memory of alloc nodes was not measured"
     return 0, "no graph has an alloc node"
 

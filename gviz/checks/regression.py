@@ -13,6 +13,7 @@ from gviz.checks.graph_checks import about, judge, why_untimed
 from gviz.checks.limits import GraphLimits
 from gviz.comparison import (
     ComparedLevel,
+    ComparedTree,
     NodeDurations,
     TimedPairs,
     compare_level,
@@ -118,8 +119,8 @@ def _no_path(subject: GraphSubject) -> str:
 
 
 def _compare(before: GraphSubject, after: GraphSubject) -> ComparedLevel:
-    graphs = before.row.graph_id, after.row.graph_id
-    return compare_level(before.recording, graphs[0], after.recording, graphs[1])
+    one, two = (ComparedTree(s.recording, s.row.graph_id) for s in (before, after))
+    return compare_level(one, before.row.graph_id, two, after.row.graph_id)
 
 
 def judge_trials(found: Sequence[Trial]) -> Iterator[Check]:

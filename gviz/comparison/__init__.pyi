@@ -3,6 +3,7 @@ from gviz.comparison.changes.node_changes import Difference as Difference
 from gviz.comparison.changes.time_changes import TimeChanges as TimeChanges
 from gviz.comparison.circumstances import devices_text as devices_text
 from gviz.comparison.circumstances import pair_runs as pair_runs
+from gviz.comparison.compared_tree import ComparedTree as ComparedTree
 from gviz.comparison.comparison import GraphComparison as GraphComparison
 from gviz.comparison.comparison import compare_graphs as compare_graphs
 from gviz.comparison.comparison import compare_groups as compare_groups
@@ -26,12 +27,12 @@ from gviz.comparison.diff_result import TimeChange as TimeChange
 from gviz.comparison.diff_result import Waterfall as Waterfall
 from gviz.comparison.diff_result import WaterfallStep as WaterfallStep
 from gviz.comparison.graph_diff import ComparedPair as ComparedPair
-from gviz.comparison.graph_diff import Side as Side
-from gviz.comparison.graph_diff import read_side as read_side
+from gviz.comparison.graph_diff import ComparedRun as ComparedRun
+from gviz.comparison.graph_diff import read_compared_run as read_compared_run
 from gviz.comparison.graph_pairs import GraphPair as GraphPair
-from gviz.comparison.graph_pairs import GraphWork as GraphWork
+from gviz.comparison.graph_pairs import GraphTraits as GraphTraits
 from gviz.comparison.graph_pairs import pair_graphs as pair_graphs
-from gviz.comparison.graph_pairs import read_graph_works as read_graph_works
+from gviz.comparison.graph_pairs import read_graph_traits as read_graph_traits
 from gviz.comparison.launch_totals import critical_paths as critical_paths
 from gviz.comparison.launch_totals import host_times as host_times
 from gviz.comparison.launch_totals import launch_lengths as launch_lengths

@@ -10,7 +10,6 @@ import numpy as np
 
 from gviz.comparison.changes import (
     Difference,
-    DurationReader,
     EdgeChanges,
     NodeDurations,
     TimeChanges,
@@ -19,13 +18,13 @@ from gviz.comparison.changes import (
     compare_durations,
     compare_edges,
     moved_lanes,
-    read_details,
 )
-from gviz.comparison.pairing import ComparedGraph, pair_nodes, read_graph
+from gviz.comparison.compared_tree import ComparedTree
+from gviz.comparison.pairing import ComparedGraph, pair_nodes
 from gviz.stats import BoolArray, IntArray
 
 if TYPE_CHECKING:
-    from gviz.recording import Recording, rows
+    from gviz.recording import rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,31 +90,23 @@ class GraphComparison:
 
 
 def compare_graphs(
-    first: Recording,
-    first_graph_id: int,
-    second: Recording,
-    second_graph_id: int,
-    readers: tuple[DurationReader, DurationReader] | None = None,
+    first: ComparedTree, first_graph_id: int, second: ComparedTree, second_graph_id: int
 ) -> GraphComparison:
-    """Compare a graph level before and after, of one recording or two.
-
-    ``readers`` are of the two, where levels of the same graphs are compared one after the other.
+    """Compare a level of one tree, by its graph_id, with a level of another.
 
     Raises
     ------
     RecordingError
-        If there is no such graph, or its edges form a cycle.
+        If edges form a cycle.
     """
-    before, after = read_graph(first, first_graph_id), read_graph(second, second_graph_id)
+    before, after = first.graph(first_graph_id), second.graph(second_graph_id)
     partner = pair_nodes(before, after)
     one = np.flatnonzero(partner >= 0)
     two = partner[one]
     pairs = np.column_stack([one, two])
-    differences = compare_details(
-        read_details(first, first_graph_id), read_details(second, second_graph_id), pairs.tolist()
-    )
-    readers = readers or (DurationReader(first), DurationReader(second))
-    one_side, other = readers[0].read(first_graph_id), readers[1].read(second_graph_id)
+    details = first.details(first_graph_id), second.details(second_graph_id)
+    differences = compare_details(*details, pairs.tolist())
+    one_side, other = first.durations(first_graph_id), second.durations(second_graph_id)
     return GraphComparison(
         first=before,
         second=after,

@@ -10,18 +10,18 @@ from gviz.comparison.circumstances import circumstances, pair_runs, run_ref
 from gviz.comparison.diff_result import Diff, GraphRef, RunDiff
 from gviz.comparison.graph_diff import (
     ComparedPair,
-    Side,
+    ComparedRun,
     compare_pair,
     graph_diff,
     judge_pairs,
-    read_side,
+    read_compared_run,
 )
 from gviz.comparison.graph_pairs import (
     GraphPair,
-    GraphWork,
+    GraphTraits,
     likeness,
     pair_graphs,
-    read_graph_works,
+    read_graph_traits,
 )
 from gviz.errors import RecordingError
 from gviz.recording import rows
@@ -59,13 +59,13 @@ class PairedRecordings:
         Pairs of runs.
     graphs
         Of each pair of runs the pairs of graphs.
-    works
+    traits
         The graphs of each run of either side (0 or 1), by side and run_id.
     """
 
     runs: Sequence[tuple[rows.Run, rows.Run]]
     graphs: Sequence[Sequence[GraphPair]]
-    works: dict[tuple[int, int], list[GraphWork]]
+    traits: dict[tuple[int, int], list[GraphTraits]]
 
 
 def pair_recordings(
@@ -80,16 +80,16 @@ def pair_recordings(
     """
     runs = first.fetch_runs(), second.fetch_runs()
     pairs = pair_runs(*runs)
-    works = {
-        (side, run.run_id): read_graph_works(recording, run.run_id)
+    traits = {
+        (side, run.run_id): read_graph_traits(recording, run.run_id)
         for side, recording in enumerate((first, second))
         for run in runs[side]
     }
     if asked is None:
-        chosen = [pair_graphs(works[0, a.run_id], works[1, b.run_id]) for a, b in pairs]
+        chosen = [pair_graphs(traits[0, a.run_id], traits[1, b.run_id]) for a, b in pairs]
     else:
-        pairs, chosen = _asked(first, second, asked, works, pairs)
-    return PairedRecordings(pairs, chosen, works)
+        pairs, chosen = _asked(first, second, asked, traits, pairs)
+    return PairedRecordings(pairs, chosen, traits)
 
 
 def compare_graph(
@@ -106,7 +106,7 @@ def compare_graph(
     """
     paired = pair_recordings(first, second, asked)
     ((before, after),), ((pair,),) = paired.runs, paired.graphs
-    sides = read_side(first, before), read_side(second, after)
+    sides = read_compared_run(first, before), read_compared_run(second, after)
     (found,) = judge_pairs([compare_pair(*sides, pair)])
     return _run_diff(*sides, [found], ((), ())), found
 
@@ -124,8 +124,8 @@ def compare_recordings(first: Recording, second: Recording, asked: Asked | None 
     """
     runs = first.fetch_runs(), second.fetch_runs()
     paired = pair_recordings(first, second, asked)
-    pairs, chosen, works = paired.runs, paired.graphs, paired.works
-    sides = [(read_side(first, a), read_side(second, b)) for a, b in pairs]
+    pairs, chosen, traits = paired.runs, paired.graphs, paired.traits
+    sides = [(read_compared_run(first, a), read_compared_run(second, b)) for a, b in pairs]
     compared = [
         [compare_pair(before, after, pair) for pair in graphs]
         for (before, after), graphs in zip(sides, chosen, strict=True)
@@ -145,7 +145,7 @@ def compare_recordings(first: Recording, second: Recording, asked: Asked | None 
                 before,
                 after,
                 [next(judged) for _ in graphs],
-                (works[0, before.run.run_id], works[1, after.run.run_id])
+                (traits[0, before.run.run_id], traits[1, after.run.run_id])
                 if not asked
                 else ((), ()),
             )
@@ -156,15 +156,15 @@ def compare_recordings(first: Recording, second: Recording, asked: Asked | None 
 
 
 def _run_diff(
-    before: Side,
-    after: Side,
+    before: ComparedRun,
+    after: ComparedRun,
     found: Sequence[ComparedPair],
-    works: tuple[Sequence[GraphWork], Sequence[GraphWork]],
+    traits: tuple[Sequence[GraphTraits], Sequence[GraphTraits]],
 ) -> RunDiff:
     known = {x.pair.first for x in found}, {x.pair.second for x in found}
     removed, added = (
-        tuple(GraphRef(w.graph_id, w.name) for w in side if w.graph_id not in paired)
-        for side, paired in zip(works, known, strict=True)
+        tuple(GraphRef(g.graph_id, g.name) for g in side if g.graph_id not in paired)
+        for side, paired in zip(traits, known, strict=True)
     )
     return RunDiff(
         before=run_ref(before.recording, before.run),
@@ -180,15 +180,15 @@ def _asked(
     first: Recording,
     second: Recording,
     asked: Asked,
-    works: dict[tuple[int, int], list[GraphWork]],
+    traits: dict[tuple[int, int], list[GraphTraits]],
     pairs: Sequence[tuple[rows.Run, rows.Run]],
 ) -> tuple[list[tuple[rows.Run, rows.Run]], list[list[GraphPair]]]:
     """Return the runs and the pair of graphs that are asked for."""
-    run_before, one = _find(first, 0, asked.before, works)
+    run_before, one = _find(first, 0, asked.before, traits)
     if asked.after is None:
         partner = next((b for a, b in pairs if a.run_id == run_before), None)
         graphs = (
-            [] if partner is None else pair_graphs(works[0, run_before], works[1, partner.run_id])
+            [] if partner is None else pair_graphs(traits[0, run_before], traits[1, partner.run_id])
         )
         pair = next((p for p in graphs if p.first == asked.before), None)
         if pair is None or partner is None:
@@ -198,19 +198,19 @@ def _asked(
             )
         run_after = partner.run_id
     else:
-        run_after, two = _find(second, 1, asked.after, works)
+        run_after, two = _find(second, 1, asked.after, traits)
         pair = GraphPair(asked.before, asked.after, "asked", likeness(one, two))
     runs = _run(first, run_before), _run(second, run_after)
     return [runs], [[pair]]
 
 
 def _find(
-    recording: Recording, side: int, graph_id: int, works: dict[tuple[int, int], list[GraphWork]]
-) -> tuple[int, GraphWork]:
-    for (where, run_id), graphs in works.items():
-        for work in graphs:
-            if (where, work.graph_id) == (side, graph_id):
-                return run_id, work
+    recording: Recording, side: int, graph_id: int, traits: dict[tuple[int, int], list[GraphTraits]]
+) -> tuple[int, GraphTraits]:
+    for (where, run_id), graphs in traits.items():
+        for graph in graphs:
+            if (where, graph.graph_id) == (side, graph_id):
+                return run_id, graph
     raise RecordingError(
         f"{recording.path} has no graph {graph_id} that was instantiated; 'gviz info' lists the "
         "graphs"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from gviz.analysis import GraphSubject
-from gviz.comparison.changes import DurationReader
+from gviz.comparison.compared_tree import ComparedTree
 from gviz.comparison.comparison import pair_bodies
 from gviz.comparison.diff_result import GraphDiff, LoneBody, TimeChange, Waterfall
 from gviz.comparison.graph_pairs import GraphPair
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class ComparedRun:
     """A run with what is asked of it again for each of its graphs."""
 
     recording: Recording
@@ -44,11 +44,15 @@ class Side:
         """Return one of its graphs for the analysis."""
         return GraphSubject(self.recording, self.graphs[graph_id], self.devices, self.keep)
 
+    def tree(self, graph_id: int) -> ComparedTree:
+        """Return one of its graphs for a comparison."""
+        return ComparedTree(self.recording, graph_id, self.keep)
 
-def read_side(recording: Recording, run: rows.Run) -> Side:
+
+def read_compared_run(recording: Recording, run: rows.Run) -> ComparedRun:
     """Return a run of a recording, which stays open as long as anything is asked."""
     keep = keeper(OF_RUN)
-    return Side(
+    return ComparedRun(
         recording=recording,
         run=run,
         graphs={g.graph_id: g for g in recording.fetch_graphs(run.run_id)},
@@ -81,15 +85,16 @@ class ComparedPair:
     lone: tuple[tuple[LoneBody, ...], tuple[LoneBody, ...]]
 
 
-def compare_pair(before: Side, after: Side, pair: GraphPair) -> ComparedPair:
-    """Compare one graph of two runs, with the bodies that partners hold.
+def compare_pair(before: ComparedRun, after: ComparedRun, pair: GraphPair) -> ComparedPair:
+    """Compare one graph of two runs, with the bodies of partners.
 
     Raises
     ------
     RecordingError
         If edges form a cycle.
     """
-    levels = tuple(_compare_levels(before, after, (pair.first, pair.second)))
+    trees = before.tree(pair.first), after.tree(pair.second)
+    levels = tuple(_compare_levels(before.bodies, after.bodies, trees))
     subjects = before.subject(pair.first), after.subject(pair.second)
     totals = [
         pair_all(*(read(s.recording, s.row.graph_id) for s in subjects))
@@ -107,15 +112,11 @@ def compare_pair(before: Side, after: Side, pair: GraphPair) -> ComparedPair:
         why_no_totals=why_not,
         waterfall=build_waterfall(*subjects, _partners(levels, subjects), launch_ns),
         levels=levels,
-        lone=(_lone(before, pair.first, levels, 0), _lone(after, pair.second, levels, 1)),
+        lone=(
+            lone_bodies(trees[0].tree, {level.graph_ids[0] for level in levels}),
+            lone_bodies(trees[1].tree, {level.graph_ids[1] for level in levels}),
+        ),
     )
-
-
-def _lone(
-    side: Side, graph_id: int, levels: Sequence[ComparedLevel], at: Literal[0, 1]
-) -> tuple[LoneBody, ...]:
-    compared = {level.graph_ids[at] for level in levels}
-    return lone_bodies(side.recording, graph_id, side.bodies, compared)
 
 
 def _why_no_totals(before: GraphSubject, after: GraphSubject) -> str:
@@ -127,16 +128,17 @@ def _why_no_totals(before: GraphSubject, after: GraphSubject) -> str:
     return ""
 
 
-def _compare_levels(before: Side, after: Side, graph_ids: tuple[int, int]) -> list[ComparedLevel]:
+def _compare_levels(
+    before: Bodies, after: Bodies, trees: tuple[ComparedTree, ComparedTree]
+) -> list[ComparedLevel]:
     found = []
-    readers = DurationReader(before.recording), DurationReader(after.recording)
-    waiting = [graph_ids]
+    one, two = trees
+    waiting = [(one.tree.graph.graph_id, two.tree.graph.graph_id)]
     while waiting:
         a, b = waiting.pop(0)
-        level = compare_level(before.recording, a, after.recording, b, readers)
+        level = compare_level(one, a, two, b)
         found.append(level)
-        held = before.bodies.of(a), after.bodies.of(b)
-        waiting += pair_bodies(level.comparison, *held)
+        waiting += pair_bodies(level.comparison, before.of(a), after.of(b))
     return found
 
 

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from gviz.model import is_failed
-from gviz.recording import rows
+from gviz.model import SHAPE, is_failed, read_level_columns
 
 if TYPE_CHECKING:
     from gviz.recording import Recording
@@ -43,8 +42,8 @@ class GraphPair(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class GraphWork:
-    """Work of a top-level graph of a run, by which it is identified.
+class GraphTraits:
+    """Traits of a top-level graph of a run, by which it is identified.
 
     Attributes
     ----------
@@ -64,25 +63,23 @@ class GraphWork:
     work: Counter[tuple[object, ...]]
 
 
-_COLUMNS = (
-    "type", "name", "grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z", "bytes",
-)  # fmt: skip
+_WORK = ("type", "name", *SHAPE)
 
 
-def read_graph_works(recording: Recording, run_id: int) -> list[GraphWork]:
+def read_graph_traits(recording: Recording, run_id: int) -> list[GraphTraits]:
     """Return the top-level graphs of a run that could be launched, in order of graph_id."""
     found = []
     for graph in recording.fetch_graphs(run_id):
         if graph.parent_graph_id is not None or is_failed(graph):
             continue
         shape = graph.topology_id and recording.fetch_topology(graph.topology_id).hash
-        key = {"graph_id": graph.graph_id}
-        work = Counter(recording.fetch_columns(rows.Node, _COLUMNS, key, "node_id"))
-        found.append(GraphWork(graph.graph_id, graph.name, shape or None, work))
+        nodes = read_level_columns(recording, graph.graph_id, _WORK)
+        work = Counter(zip(*map(nodes.listed, _WORK), strict=True))
+        found.append(GraphTraits(graph.graph_id, graph.name, shape or None, work))
     return found
 
 
-def pair_graphs(first: Sequence[GraphWork], second: Sequence[GraphWork]) -> list[GraphPair]:
+def pair_graphs(first: Sequence[GraphTraits], second: Sequence[GraphTraits]) -> list[GraphPair]:
     """Return pairs of graphs, each in one pair at most, in order of the first.
 
     Equal shapes come first, then equal names, then the most alike. Of several that are
@@ -104,7 +101,7 @@ def pair_graphs(first: Sequence[GraphWork], second: Sequence[GraphWork]) -> list
     return sorted(found)
 
 
-def _judge(one: GraphWork, two: GraphWork) -> list[tuple[int, How, float]]:
+def _judge(one: GraphTraits, two: GraphTraits) -> list[tuple[int, How, float]]:
     """Return how two graphs could be the same: rank (0 is best), how, likeness."""
     alike = likeness(one, two)
     named = _plain(one.name) == _plain(two.name)
@@ -115,7 +112,7 @@ def _judge(one: GraphWork, two: GraphWork) -> list[tuple[int, How, float]]:
     return [(3, "work", alike)] if alike >= LEAST_LIKENESS else []
 
 
-def likeness(one: GraphWork, two: GraphWork) -> float:
+def likeness(one: GraphTraits, two: GraphTraits) -> float:
     """Return the share of nodes in common (Sørensen and Dice)."""
     total = one.work.total() + two.work.total()
     return 2 * (one.work & two.work).total() / total if total else 1.0

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gviz.analysis import NodeRef
-from gviz.comparison.changes import DurationReader, Groups, add_up, by_name, by_range
+from gviz.comparison.changes import Groups, add_up, by_name, by_range
+from gviz.comparison.compared_tree import ComparedTree
 from gviz.comparison.comparison import GraphComparison, compare_graphs
 from gviz.comparison.diff_result import (
     Change,
@@ -22,9 +22,6 @@ from gviz.comparison.diff_result import (
 from gviz.comparison.pairing import ComparedGraph
 from gviz.comparison.timed_pairs import TimedPairs, pair_all, pair_up
 from gviz.stats import IntArray
-
-if TYPE_CHECKING:
-    from gviz.recording import Recording
 
 #: A node by graph_id and node_id.
 NodeKey = tuple[int, int]
@@ -87,22 +84,16 @@ class ComparedLevel:
 
 
 def compare_level(
-    first: Recording,
-    first_graph_id: int,
-    second: Recording,
-    second_graph_id: int,
-    readers: tuple[DurationReader, DurationReader] | None = None,
+    first: ComparedTree, first_graph_id: int, second: ComparedTree, second_graph_id: int
 ) -> ComparedLevel:
-    """Compare a graph level before and after.
-
-    ``readers`` as of :func:`gviz.comparison.comparison.compare_graphs`.
+    """Compare a level before and after.
 
     Raises
     ------
     RecordingError
-        If there is no such graph, or its edges form a cycle.
+        If edges form a cycle.
     """
-    found = compare_graphs(first, first_graph_id, second, second_graph_id, readers)
+    found = compare_graphs(first, first_graph_id, second, second_graph_id)
     ranges, names = by_range(found.first, found.second), by_name(found.first, found.second)
     return ComparedLevel(
         graph_ids=(first_graph_id, second_graph_id),

@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from gviz.analysis import NodeRef
 from gviz.comparison.diff_result import LoneBody
-from gviz.model import Bodies
-from gviz.recording import DamagedError, rows
+from gviz.recording import DamagedError
 
 if TYPE_CHECKING:
-    from gviz.recording import Recording
+    from gviz.model import GraphTree, TreeLevel
 
 
-def lone_bodies(
-    recording: Recording,
-    graph_id: int,
-    bodies: Bodies,
-    compared: Collection[int],
-) -> tuple[LoneBody, ...]:
+def lone_bodies(tree: GraphTree, compared: Collection[int]) -> tuple[LoneBody, ...]:
     """Return the bodies nested in a graph that are not compared, at any depth, outermost first.
 
     Parameters
     ----------
-    recording, graph_id
-        Where from, and in which graph.
-    bodies
-        Of the run.
+    tree
+        The graph.
     compared
         The graph_ids of levels that have a counterpart.
 
@@ -36,34 +28,30 @@ def lone_bodies(
     DamagedError
         If the node that a body is in is not there.
     """
-    found: list[LoneBody] = []
-    waiting = [graph_id]
-    while waiting:
-        outer = waiting.pop(0)
-        held = bodies.of(outer)
-        waiting += [body.graph_id for body in held]
-        lone = [body for body in held if body.graph_id not in compared]
-        if not lone:
-            continue
-        holders: dict[int | None, NodeRef] = {ref.node_id: ref for ref in _refs(recording, outer)}
-        for body in lone:
-            if body.parent_node_id not in holders:
-                what = f"graph {body.graph_id} is said to be in a node that graph {outer} has not"
-                raise DamagedError(what)
-            found.append(
-                LoneBody(
-                    graph_id=body.graph_id,
-                    holder=holders[body.parent_node_id],
-                    branch=body.branch,
-                    nodes=tuple(_refs(recording, body.graph_id)),
-                )
-            )
-    return tuple(found)
+    lone = [level for level in tree.levels[1:] if level.graph.graph_id not in compared]
+    return tuple(
+        LoneBody(
+            graph_id=level.graph.graph_id,
+            holder=_parent(tree, level),
+            branch=level.graph.branch,
+            nodes=_refs(tree, level),
+        )
+        for level in sorted(lone, key=lambda level: level.depth)  # stable
+    )
 
 
-def _refs(recording: Recording, graph_id: int) -> Iterator[NodeRef]:
-    columns = ("node_id", "name")
-    for node_id, name in recording.fetch_columns(
-        rows.Node, columns, {"graph_id": graph_id}, "node_id"
-    ):
-        yield NodeRef(graph_id, node_id, name)
+def _parent(tree: GraphTree, level: TreeLevel) -> NodeRef:
+    graph = level.graph
+    if level.parent < 0:
+        raise DamagedError(
+            f"graph {graph.graph_id} is said to be in a node that graph {graph.parent_graph_id} "
+            "has not"
+        )
+    node = tree.nodes[level.parent]
+    return NodeRef(tree.level_of(level.parent).graph.graph_id, node.node_id, node.name)
+
+
+def _refs(tree: GraphTree, level: TreeLevel) -> tuple[NodeRef, ...]:
+    nodes = tree.nodes[level.part]
+    named = zip(nodes.integers("node_id").tolist(), nodes.listed("name"), strict=True)
+    return tuple(NodeRef(level.graph.graph_id, node_id, name) for node_id, name in named)

@@ -10,7 +10,7 @@ import numpy as np
 
 from gviz.comparison.changes import NodeDurations
 from gviz.comparison.circumstances import devices_text, run_ref
-from gviz.comparison.graph_pairs import GraphWork, How, pair_graphs, read_graph_works
+from gviz.comparison.graph_pairs import GraphTraits, How, pair_graphs, read_graph_traits
 from gviz.comparison.launch_totals import host_times, launch_lengths
 from gviz.comparison.timed_pairs import TimedPairs, judge_together, pair_all
 from gviz.comparison.trend_result import Trend, TrendPoint, TrendRun, TrendSeries
@@ -30,7 +30,7 @@ class _Measured:
     """A graph of one run with its launches."""
 
     run: int
-    work: GraphWork
+    graph: GraphTraits
     how: How | None
     launches: NodeDurations
     host_ns: float
@@ -43,8 +43,8 @@ class _Series:
     points: list[_Measured] = field(default_factory=list)
 
     @property
-    def last(self) -> GraphWork:
-        return self.points[-1].work
+    def last(self) -> GraphTraits:
+        return self.points[-1].graph
 
 
 def build_trend(recordings: Sequence[Recording]) -> Trend:
@@ -101,27 +101,27 @@ def build_trend(recordings: Sequence[Recording]) -> Trend:
 def _follow(runs: Sequence[tuple[Recording, rows.Run]]) -> list[_Series]:
     series: list[_Series] = []
     for at, (recording, run) in enumerate(runs):
-        works = {work.graph_id: work for work in read_graph_works(recording, run.run_id)}
+        graphs = {graph.graph_id: graph for graph in read_graph_traits(recording, run.run_id)}
         # Ids of two files may be equal: series are told apart by their place.
         known = [
-            GraphWork(place, one.last.name, one.last.shape, one.last.work)
+            GraphTraits(place, one.last.name, one.last.shape, one.last.work)
             for place, one in enumerate(series)
         ]
-        for pair in pair_graphs(known, list(works.values())):
-            work = works.pop(pair.second)
-            series[pair.first].points.append(_measure(recording, at, work, pair.how))
-        series += [_Series([_measure(recording, at, work, None)]) for work in works.values()]
+        for pair in pair_graphs(known, list(graphs.values())):
+            graph = graphs.pop(pair.second)
+            series[pair.first].points.append(_measure(recording, at, graph, pair.how))
+        series += [_Series([_measure(recording, at, graph, None)]) for graph in graphs.values()]
     return series
 
 
-def _measure(recording: Recording, run: int, work: GraphWork, how: How | None) -> _Measured:
-    times = launch_times(recording, work.graph_id)
-    host = host_times(recording, work.graph_id)
+def _measure(recording: Recording, run: int, graph: GraphTraits, how: How | None) -> _Measured:
+    times = launch_times(recording, graph.graph_id)
+    host = host_times(recording, graph.graph_id)
     return _Measured(
         run=run,
-        work=work,
+        graph=graph,
         how=how,
-        launches=launch_lengths(recording, work.graph_id),
+        launches=launch_lengths(recording, graph.graph_id),
         host_ns=float(host.typical[0]),
         count=times.count,
         method=times.method,
@@ -135,11 +135,11 @@ def _point(
     launch_ns = float(found.launches.typical[0])
     return TrendPoint(
         run=found.run,
-        graph_id=found.work.graph_id,
-        name=found.work.name,
-        topology_hash=found.work.shape,
+        graph_id=found.graph.graph_id,
+        name=found.graph.name,
+        topology_hash=found.graph.shape,
         how=found.how,
-        node_count=found.work.work.total(),
+        node_count=found.graph.work.total(),
         launch_ns=None if np.isnan(launch_ns) else launch_ns,
         launch_count=found.count,
         method=found.method,

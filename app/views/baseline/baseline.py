@@ -10,7 +10,7 @@ from gviz.app.components import Baseline
 from gviz.app.files import ChangedError, Library, OpenRecording, split_edition
 from gviz.app.views.baseline.tree_comparison import TreeComparison
 from gviz.app.views.graph_data import GraphView
-from gviz.comparison import GraphPair, GraphWork, pair_graphs, read_graph_works
+from gviz.comparison import GraphPair, GraphTraits, pair_graphs, read_graph_traits
 from gviz.errors import RecordingError
 from gviz.model import GraphTree, read_tree
 from gviz.recording import rows
@@ -196,8 +196,8 @@ def _pairs(
     return {p.first: p for p in pairs if p.second == view.root.graph_id}
 
 
-def _works(opened: OpenRecording, run_id: int) -> Sequence[GraphWork]:
-    return opened.derive(("works", run_id), lambda: read_graph_works(opened.recording, run_id))
+def _works(opened: OpenRecording, run_id: int) -> Sequence[GraphTraits]:
+    return opened.derive(("works", run_id), lambda: read_graph_traits(opened.recording, run_id))
 
 
 def _corresponding(

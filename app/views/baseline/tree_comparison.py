@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from gviz.app.components import Baseline
 from gviz.app.files import OpenRecording
 from gviz.app.views.baseline.baseline_overlay import FoldVerdicts, fold_verdicts
-from gviz.comparison import GraphComparison, compare_graphs, pair_bodies
+from gviz.comparison import ComparedTree, GraphComparison, compare_graphs, pair_bodies
 from gviz.layout import FoldTree
 from gviz.model import Bodies, GraphTree, LaunchTimes, launch_times
 from gviz.recording import Recording, rows
@@ -60,8 +60,7 @@ class TreeComparison:
         self._levels: dict[int, tuple[int, GraphComparison] | None] = {}
         self._folds: dict[tuple[int, str], FoldVerdicts] = {}
         with self._recordings() as (mine, theirs):
-            found = compare_graphs(theirs, graph_id, mine, tree.graph.graph_id)
-            self._levels[0] = graph_id, found
+            self._levels[0] = graph_id, self._compare_graphs(theirs, graph_id, mine, tree.graph)
             run_id = theirs.fetch_graph(graph_id).run_id
             self._graphs = {g.graph_id: g for g in theirs.fetch_graphs(run_id)}
             self._bodies = Bodies(self._graphs.values())
@@ -114,8 +113,15 @@ class TreeComparison:
             return None
         for graph_id, _ in pair_bodies(outer[1], self._bodies.of(outer[0]), [level.graph]):
             with self._recordings() as (mine, theirs):
-                return graph_id, compare_graphs(theirs, graph_id, mine, level.graph.graph_id)
+                return graph_id, self._compare_graphs(theirs, graph_id, mine, level.graph)
         return None
+
+    def _compare_graphs(
+        self, theirs: Recording, before_id: int, mine: Recording, after: rows.Graph
+    ) -> GraphComparison:
+        before = ComparedTree(theirs, before_id, self._other.keep)
+        shown = ComparedTree(mine, after.graph_id, self._shown.keep)
+        return compare_graphs(before, before_id, shown, after.graph_id)
 
     def _is_cheap(self, mine: Recording, theirs: Recording) -> bool:
         levels = len(self.tree.levels)

@@ -7,7 +7,9 @@ from gviz.comparison.changes.groups import Groups as Groups
 from gviz.comparison.changes.groups import by_name as by_name
 from gviz.comparison.changes.groups import by_range as by_range
 from gviz.comparison.changes.lane_changes import moved_lanes as moved_lanes
+from gviz.comparison.changes.node_changes import DETAIL_COLUMNS as DETAIL_COLUMNS
 from gviz.comparison.changes.node_changes import Difference as Difference
+from gviz.comparison.changes.node_changes import LevelDetails as LevelDetails
 from gviz.comparison.changes.node_changes import compare_details as compare_details
 from gviz.comparison.changes.node_changes import read_details as read_details
 from gviz.comparison.changes.time_changes import TimeChanges as TimeChanges

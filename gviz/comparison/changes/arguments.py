@@ -47,7 +47,7 @@ _MOST_DIGITS = 6
 _LEAST_WITNESSES = 2
 
 
-class Argument(NamedTuple):
+class NodeArgument(NamedTuple):
     """One argument of a node: columns of table argument."""
 
     node_id: int
@@ -74,8 +74,8 @@ class ArgumentPair(NamedTuple):
     pair: int
     kernel: str
     shape: object
-    before: Argument
-    after: Argument
+    before: NodeArgument
+    after: NodeArgument
 
 
 class ArgumentChange(NamedTuple):

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gviz.model import LevelNodes, Owner, span_owners
 from gviz.recording import rows
-from gviz.stats import FloatArray, IntArray
+from gviz.stats import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
+    from gviz.model import GraphTree, TreeLevel, TreeSpans
     from gviz.recording import Recording
 
 
@@ -26,8 +26,8 @@ class NodeDurations:
         float64 of shape (launches, nodes): a row for each launch whose spans are kept; the mean
         of a node's iterations, or the sum of what is nested in it.
     typical
-        float64, one a node: the median over all its spans, as the viewer shows it; of a node that
-        holds a body the mean time of a launch inside it (derived).
+        float64, one a node: the median over all its spans, as the viewer shows it; of a node with
+        a body the mean time of a launch inside it (derived).
     methods
         How they were measured: ``cupti``, ``events``.
     """
@@ -60,124 +60,82 @@ def add_up(durations: NodeDurations, groups: Sequence[IntArray]) -> NodeDuration
     return NodeDurations(launches, typical, durations.methods)
 
 
-@dataclass(frozen=True, slots=True)
-class _Spans:
-    """The spans of a launched graph's node-level launches, node by node.
-
-    Attributes
-    ----------
-    graph_id
-        The graph that is launched.
-    launch_count
-        How many launches have spans.
-    exec_node_id
-        int64, ascending: the nodes that ran, by their ids in the executable.
-    begin
-        int64, one a node and one more: where its spans begin in the arrays below.
-    launch, duration_ns
-        int64, one a span: which launch it is of, and its duration.
-    median_ns
-        By id in the executable, of nodes that have one.
-    methods
-        How the launches were measured.
-    """
-
-    graph_id: int
-    launch_count: int
-    exec_node_id: IntArray
-    begin: IntArray
-    launch: IntArray
-    duration_ns: IntArray
-    median_ns: dict[int, float]
-    methods: frozenset[str]
-
-    @classmethod
-    def read(cls, recording: Recording, graph_id: int) -> _Spans:
-        """Return those of a graph."""
-        spans = recording.fetch_graph_spans(graph_id)
-        launches, launch = np.unique(spans.launch_id, return_inverse=True)
-        order = np.argsort(spans.node_id, kind="stable")
-        ran, begin = np.unique(spans.node_id[order], return_index=True)
-        key = {"graph_id": graph_id}
-        columns = ("node_id", "median_ns")
-        ways = recording.fetch_columns(
-            rows.Launch, ("side", "node_method"), {**key, "node_level": 1}, "ordinal"
-        )
-        return cls(
-            graph_id=graph_id,
-            launch_count=len(launches),
-            exec_node_id=ran,
-            begin=np.append(begin, len(order)).astype(np.int64),
-            launch=launch.reshape(-1)[order].astype(np.int64),
-            duration_ns=spans.duration_ns[order],
-            median_ns=dict(recording.fetch_columns(rows.NodeStatistics, columns, key, "node_id")),
-            methods=frozenset(method or "cupti" for side, method in ways if side == "graph"),
-        )
-
-
 class DurationReader:
-    """Reads the durations of graph levels; what levels have in common is read once.
-
-    The spans of one launched graph are kept at a time: ask for its levels one after the other.
+    """Durations of the levels of a tree; the spans are put in order once.
 
     Parameters
     ----------
     recording
-        Stays open as long as anything is asked.
+        Where the tree is from.
+    tree
+        Its root is launched.
+    spans
+        Those of all recorded launches on the tree.
     """
 
-    def __init__(self, recording: Recording) -> None:
-        self._recording = recording
-        self._levels: dict[int, LevelNodes] = {}
-        self._spans: _Spans | None = None
+    def __init__(self, recording: Recording, tree: GraphTree, spans: TreeSpans) -> None:
+        self._tree = tree
+        launches, launch = np.unique(spans.launch_id, return_inverse=True)
+        order = np.argsort(spans.node, kind="stable")
+        self._launch_count = len(launches)
+        self._launch = launch.reshape(-1)[order].astype(np.int64)
+        self._node = spans.node[order]
+        self._duration_ns = spans.duration_ns[order]
+        #: Where the spans of each node begin, and one more.
+        self._begin = np.searchsorted(self._node, np.arange(len(tree) + 1))
+        key = {"graph_id": tree.graph.graph_id, "node_level": 1}
+        ways = recording.fetch_columns(rows.Launch, ("side", "node_method"), key, "ordinal")
+        self._methods = frozenset(method or "cupti" for side, method in ways if side == "graph")
 
-    def read(self, graph_id: int) -> NodeDurations:
-        """Return the durations of a graph level; RecordingError if there is no such graph."""
-        graph = self._recording.fetch_graph(graph_id)
-        if graph.run_id not in self._levels:
-            self._levels[graph.run_id] = LevelNodes(self._recording, graph.run_id)
-        levels = self._levels[graph.run_id]
-        outermost = self._recording.fetch_outermost(graph).graph_id
-        if self._spans is None or self._spans.graph_id != outermost:
-            self._spans = _Spans.read(self._recording, outermost)
-        owners = span_owners(levels, graph_id)
-        launches = _by_launch(self._spans, owners, len(levels.of(graph_id)))
-        return NodeDurations(
-            launches=launches,
-            typical=_typical(self._spans, owners, launches),
-            methods=self._spans.methods,
-        )
+    def read(self, level: TreeLevel) -> NodeDurations:
+        """Return the durations of the nodes of a level."""
+        owner, nested = _owners(self._tree, level)
+        launches = self._by_launch(level, owner, nested)
+        return NodeDurations(launches, self._typical(level, owner, launches), self._methods)
+
+    def _by_launch(self, level: TreeLevel, owner: IntArray, nested: slice) -> FloatArray:
+        parts = [
+            np.arange(self._begin[part.start], self._begin[part.stop])
+            for part in (level.part, nested)
+        ]
+        spans = np.concatenate(parts)
+        is_own = np.repeat((1.0, 0.0), [len(part) for part in parts])
+        size = self._launch_count * level.count
+        cell = self._launch[spans] * level.count + owner[self._node[spans]]
+        total = np.bincount(cell, weights=self._duration_ns[spans], minlength=size)
+        # Of what is nested each span counts, of the node itself their mean.
+        iterations = np.bincount(cell, weights=is_own, minlength=size)
+        present = np.bincount(cell, minlength=size) > 0
+        mean = np.where(present, total / np.maximum(iterations, 1), np.nan)
+        return mean.reshape(self._launch_count, level.count)
+
+    def _typical(self, level: TreeLevel, owner: IntArray, launches: FloatArray) -> FloatArray:
+        timed = ~np.isnan(launches)
+        inside = _have_nested(self._tree, level, owner) & timed.any(axis=0)
+        total = np.where(timed, launches, 0).sum(axis=0)
+        typical = np.where(inside, total / max(len(launches), 1), np.nan)
+        median = self._tree.times.median_ns[level.part]
+        return np.where(np.isnan(median), typical, median)
 
 
-def _by_launch(spans: _Spans, owners: dict[int, Owner], count: int) -> FloatArray:
-    ids = np.array(sorted(owners), np.int64)
-    owned = [owners[node] for node in ids.tolist()]
-    _, own, ran = np.intersect1d(ids, spans.exec_node_id, return_indices=True)
-    owner = np.array([found.node for found in owned], np.int64)[own]
-    nested = np.array([found.nested for found in owned], bool)[own]
-    first, length = spans.begin[ran], np.diff(spans.begin)[ran]
-    # The spans of each node that ran, one after the other.
-    before = np.cumsum(length) - length
-    mine = np.repeat(first - before, length) + np.arange(int(length.sum()))
-    cell = spans.launch[mine] * count + np.repeat(owner, length)
-    size = spans.launch_count * count
-    total = np.bincount(cell, weights=spans.duration_ns[mine], minlength=size)
-    # Of what is nested each span counts, of the node itself their mean.
-    turns = np.bincount(cell, weights=np.repeat(~nested, length), minlength=size)
-    present = np.bincount(cell, minlength=size) > 0
-    mean = np.where(present, total / np.maximum(turns, 1), np.nan)
-    return mean.reshape(spans.launch_count, count)
+def _owners(tree: GraphTree, level: TreeLevel) -> tuple[IntArray, slice]:
+    """Return the place in a level of each node in or nested in it, and which are nested.
+
+    The first is int64, one a node of the tree; -1: it is elsewhere.
+    """
+    owner = np.full(len(tree), -1, np.int64)
+    owner[level.part] = np.arange(level.count)
+    nested = [tree.inside(parent) for parent in tree.parents_in(level.at)]
+    for parent, inside in zip(tree.parents_in(level.at), nested, strict=True):
+        owner[inside.start : inside.stop] = parent - level.first
+    # What is in the bodies of one node follows what is in those of the node before.
+    return owner, slice(nested[0].start, nested[-1].stop) if nested else slice(0, 0)
 
 
-def _typical(spans: _Spans, owners: dict[int, Owner], launches: FloatArray) -> FloatArray:
-    found = np.full(launches.shape[1], np.nan)
-    timed = ~np.isnan(launches)
-    total = np.where(timed, launches, 0).sum(axis=0)
-    holds = np.zeros(len(found), bool)
-    holds[[owner.node for owner in owners.values() if owner.nested]] = True
-    inside = holds & timed.any(axis=0)
-    found[inside] = total[inside] / len(launches)
-    for node, owner in owners.items():
-        if not owner.nested and node in spans.median_ns:
-            found[owner.node] = spans.median_ns[node]
+def _have_nested(tree: GraphTree, level: TreeLevel, owner: IntArray) -> BoolArray:
+    """Return which nodes of a level have something nested in them that can be timed."""
+    timed = tree.span_keys.node
+    inner = timed[(owner[timed] >= 0) & (tree.level[timed] != level.at)]
+    found = np.zeros(level.count, bool)
+    found[owner[inner]] = True
     return found

@@ -8,16 +8,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from gviz.comparison.changes.arguments import (
-    Argument,
     ArgumentChange,
     ArgumentPair,
     Kind,
+    NodeArgument,
     compare_arguments,
 )
 from gviz.cuda import CopyKind, node_type_name
 from gviz.recording import rows
 
 if TYPE_CHECKING:
+    from gviz.model import GraphTree, TreeLevel
     from gviz.recording import Recording
 
 
@@ -41,9 +42,39 @@ class Difference(NamedTuple):
     kind: Kind = "value"
 
 
+class DetailedNode(NamedTuple):
+    """A node by the columns of table node in which partners may differ."""
+
+    node_id: int
+    type: int
+    name: str
+    function_id: int | None
+    device_id: int | None
+    grid_x: int | None
+    grid_y: int | None
+    grid_z: int | None
+    block_x: int | None
+    block_y: int | None
+    block_z: int | None
+    shared_mem_bytes: int | None
+    priority: int | None
+    cooperative: int | None
+    copy_kind: int | None
+    bytes: int | None
+    source_address: int | None
+    destination_address: int | None
+    memset_value: int | None
+    memset_element_bytes: int | None
+    conditional_type: str | None
+
+
+#: What is asked of nodes.
+DETAIL_COLUMNS = DetailedNode._fields
+
+
 @dataclass(frozen=True, slots=True)
 class LevelDetails:
-    """The nodes of a graph level with all that they are told to do.
+    """The nodes of a graph level with all of their parameters.
 
     Attributes
     ----------
@@ -54,31 +85,48 @@ class LevelDetails:
     arguments
         By node_id, in order of position.
     parameters
-        By node_id: what nodes are told that are no kernels, copies or memsets.
+        By node_id: those of nodes that are no kernels, copies or memsets.
     """
 
-    nodes: Sequence[rows.Node]
+    nodes: Sequence[DetailedNode]
     functions: Mapping[int, rows.KernelFunction]
-    arguments: Mapping[int, Sequence[Argument]]
+    arguments: Mapping[int, Sequence[NodeArgument]]
     parameters: Mapping[int, Sequence[rows.NodeParameter]]
 
-    def function(self, node: rows.Node) -> rows.KernelFunction | None:
+    def function(self, node: DetailedNode) -> rows.KernelFunction | None:
         """Return the kernel of a node."""
         return None if node.function_id is None else self.functions.get(node.function_id)
 
 
-def read_details(recording: Recording, graph_id: int) -> LevelDetails:
-    """Return the details of a graph level; RecordingError if there is no such graph."""
-    graph = recording.fetch_graph(graph_id)
-    key = {"graph_id": graph_id}
-    arguments: dict[int, list[Argument]] = defaultdict(list)
-    for values in recording.fetch_columns(rows.Argument, Argument._fields, key, "position"):
-        argument = Argument._make(values)
+def read_details(
+    recording: Recording,
+    tree: GraphTree,
+    level: TreeLevel,
+    functions: Mapping[int, rows.KernelFunction],
+) -> LevelDetails:
+    """Return the details of a level of a tree.
+
+    Parameters
+    ----------
+    recording, tree, level
+        The tree is read with :data:`DETAIL_COLUMNS`.
+    functions
+        Kernels of the run, by function_id.
+    """
+    graph_id = level.graph.graph_id
+    arguments: dict[int, list[NodeArgument]] = defaultdict(list)
+    columns = NodeArgument._fields
+    for values in recording.fetch_columns(
+        rows.Argument, columns, {"graph_id": graph_id}, "position"
+    ):
+        argument = NodeArgument._make(values)
         arguments[argument.node_id].append(argument)
-    nodes = recording.fetch_nodes(graph_id)
-    told = [n.node_id for n in nodes if n.function_id is None]
-    parameters = {n: recording.fetch_node_parameters(graph_id, n) for n in told}
-    return LevelDetails(nodes, recording.fetch_functions(graph.run_id), arguments, parameters)
+    parameters: dict[int, list[rows.NodeParameter]] = defaultdict(list)
+    for parameter in recording.fetch_graph_parameters(graph_id):
+        parameters[parameter.node_id].append(parameter)
+    return LevelDetails(
+        tree.nodes[level.part].tuples(DetailedNode), functions, arguments, parameters
+    )
 
 
 def compare_details(
@@ -138,16 +186,16 @@ def _compare_nodes(
         places = getattr(one, column), getattr(two, column)
         if places[0] != places[1] and None not in places:
             yield Difference(what, hex(places[0]), hex(places[1]), "address")
-    told = first.parameters.get(one.node_id, ()), second.parameters.get(two.node_id, ())
-    yield from _compare_parameters(*told)
+    given = first.parameters.get(one.node_id, ()), second.parameters.get(two.node_id, ())
+    yield from _compare_parameters(*given)
     counts = [len(level.arguments.get(n.node_id, ())) for level, n in ((first, one), (second, two))]
     if counts[0] != counts[1] and 0 not in counts:
         yield Difference("number of arguments", str(counts[0]), str(counts[1]))
 
 
 def _compare_kernels(
-    one: rows.Node,
-    two: rows.Node,
+    one: DetailedNode,
+    two: DetailedNode,
     before: rows.KernelFunction | None,
     after: rows.KernelFunction | None,
 ) -> Iterator[Difference]:
@@ -180,27 +228,27 @@ def _compare_parameters(
             yield Difference(parameter.name, parameter.value, value, kind)
 
 
-def _launch_shape(node: rows.Node) -> tuple[int | None, ...]:
+def _launch_shape(node: DetailedNode) -> tuple[int | None, ...]:
     return (node.grid_x, node.grid_y, node.grid_z, node.block_x, node.block_y, node.block_z)
 
 
-def _shape(*columns: str) -> Callable[[rows.Node], str | None]:
-    def text(node: rows.Node) -> str | None:
+def _shape(*columns: str) -> Callable[[DetailedNode], str | None]:
+    def text(node: DetailedNode) -> str | None:
         sizes = [getattr(node, column) for column in columns]
         return None if sizes[0] is None else " × ".join(str(s or 1) for s in sizes)
 
     return text
 
 
-def _column(name: str) -> Callable[[rows.Node], str | None]:
-    def text(node: rows.Node) -> str | None:
+def _column(name: str) -> Callable[[DetailedNode], str | None]:
+    def text(node: DetailedNode) -> str | None:
         value = getattr(node, name)
         return None if value is None else str(value)
 
     return text
 
 
-def _copy_kind(node: rows.Node) -> str | None:
+def _copy_kind(node: DetailedNode) -> str | None:
     if node.copy_kind is None:
         return None
     try:
@@ -210,7 +258,7 @@ def _copy_kind(node: rows.Node) -> str | None:
 
 
 #: What is compared of nodes of one kind, and how it is written.
-_FIELDS: tuple[tuple[str, Callable[[rows.Node], str | None]], ...] = (
+_FIELDS: tuple[tuple[str, Callable[[DetailedNode], str | None]], ...] = (
     ("grid", _shape("grid_x", "grid_y", "grid_z")),
     ("block", _shape("block_x", "block_y", "block_z")),
     ("dynamic shared memory", _column("shared_mem_bytes")),

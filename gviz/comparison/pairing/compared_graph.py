@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gviz.matching import UNKNOWN
-from gviz.model import edge_indices, nvtx_texts
-from gviz.recording import rows
+from gviz.model import read_level_edges
 from gviz.stats import IntArray
 
 if TYPE_CHECKING:
-    from gviz.recording import Recording
+    from gviz.model import GraphTree, TreeLevel, TreeNodes
+    from gviz.recording import Recording, rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,51 +63,48 @@ class ComparedGraph:
         return len(self.node_id)
 
 
-class _Node(NamedTuple):
-    """The columns of table node that are read."""
-
-    node_id: int
-    type: int
-    name: str
-    function_id: int | None
-    nvtx_path_id: int | None
-    grid_x: int | None
-    grid_y: int | None
-    grid_z: int | None
-    block_x: int | None
-    block_y: int | None
-    block_z: int | None
-    bytes: int | None
+#: What is asked of nodes.
+COMPARED_COLUMNS = (
+    *("node_id", "type", "name", "function_id", "nvtx_path_id", "bytes"),
+    *("grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z"),
+)
 
 
-def read_graph(recording: Recording, graph_id: int) -> ComparedGraph:
-    """Return a graph level of a recording; RecordingError if there is no such graph."""
-    graph = recording.fetch_graph(graph_id)
-    key = {"graph_id": graph_id}
-    nodes = [
-        _Node._make(n) for n in recording.fetch_columns(rows.Node, _Node._fields, key, "node_id")
-    ]
-    functions = recording.fetch_functions(graph.run_id)
-    symbols = {key: function.mangled_name for key, function in functions.items()}
-    paths = nvtx_texts(recording.fetch_nvtx_paths(graph.run_id))
-    node_id = np.array([n.node_id for n in nodes], np.int64)
-    edges = edge_indices(recording, graph, node_id)
+def read_compared_graph(
+    recording: Recording,
+    tree: GraphTree,
+    level: TreeLevel,
+    functions: Mapping[int, rows.KernelFunction],
+) -> ComparedGraph:
+    """Return a level of a tree.
+
+    Parameters
+    ----------
+    recording, tree, level
+        The tree is read with :data:`COMPARED_COLUMNS`.
+    functions
+        Kernels of the run, by function_id.
+    """
+    nodes = tree.nodes[level.part]
+    edges = read_level_edges(recording, tree, level)
+    title = nodes.listed("name")
+    kernels = (functions.get(number or 0) for number in nodes.listed("function_id"))
+    names = zip(title, kernels, strict=True)
     return ComparedGraph(
-        node_id=node_id,
-        type=np.array([n.type for n in nodes], np.int64),
-        name=tuple(symbols.get(n.function_id or 0, n.name) for n in nodes),
-        title=tuple(n.name for n in nodes),
-        grid=_numbers([(n.grid_x, n.grid_y, n.grid_z) for n in nodes]),
-        block=_numbers([(n.block_x, n.block_y, n.block_z) for n in nodes]),
-        bytes=_numbers([(n.bytes,) for n in nodes])[:, 0],
-        context=tuple(paths.get(n.nvtx_path_id or 0, "") for n in nodes),
+        node_id=nodes.integers("node_id"),
+        type=nodes.integers("type"),
+        name=tuple(name if kernel is None else kernel.mangled_name for name, kernel in names),
+        title=tuple(title),
+        grid=_sizes(nodes, "grid"),
+        block=_sizes(nodes, "block"),
+        bytes=nodes.integers("bytes", UNKNOWN),
+        context=tuple(tree.nvtx.get(path or 0, "") for path in nodes.listed("nvtx_path_id")),
         source=edges.source,
         target=edges.target,
         edge_type=edges.type,
-        edges_known=graph.topology_id is not None,
+        edges_known=level.graph.topology_id is not None,
     )
 
 
-def _numbers(values: list[tuple[int | None, ...]]) -> IntArray:
-    known = [[UNKNOWN if v is None else v for v in row] for row in values]
-    return np.array(known, np.int64).reshape(len(values), len(values[0]) if values else 3)
+def _sizes(nodes: TreeNodes, name: str) -> IntArray:
+    return np.column_stack([nodes.integers(f"{name}_{axis}", UNKNOWN) for axis in "xyz"])

@@ -12,7 +12,7 @@ from gviz.stats import FloatArray
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
+class CollectiveWait:
     """The longest wait of a launch.
 
     Attributes
@@ -48,16 +48,16 @@ def collective_waits(level: RankLevel, launch: int) -> FloatArray:
         return np.where(known & counted, durations - least, np.nan)
 
 
-def longest_wait(graph: RankGraph, launch: int) -> Wait | None:
+def longest_wait(graph: RankGraph, launch: int) -> CollectiveWait | None:
     """Return the longest wait of a launch; None where no rank waits in a collective."""
-    longest: Wait | None = None
+    longest: CollectiveWait | None = None
     for at, level in enumerate(graph.levels):
         waits = collective_waits(level, launch)
         most = float(np.where(np.isnan(waits), 0.0, waits).max(initial=0.0))
         if most > (0.0 if longest is None else longest.wait_ns):
             side, execution, node = np.unravel_index(int(np.nanargmax(waits)), waits.shape)
             awaited = int(np.nanargmin(waits[:, execution, node]))
-            longest = Wait(at, int(node), int(side), awaited, most)
+            longest = CollectiveWait(at, int(node), int(side), awaited, most)
     return longest
 
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gviz.comparison.compared_tree import ComparedTree
 from gviz.comparison.comparison import pair_held
-from gviz.comparison.pairing import ComparedGraph, pair_nodes, read_graph
+from gviz.comparison.pairing import ComparedGraph, pair_nodes
 from gviz.model import Bodies
-from gviz.recording import Recording, rows
+from gviz.recording import rows
 from gviz.stats import IntArray
 
 
@@ -23,7 +24,7 @@ class LevelPairs:
     body
         Names of the body and of those around it, outermost first; empty: the graph itself.
     around
-        Place of the level that its holder stands in; -1: none.
+        Place of the level that its parent node stands in; -1: none.
     graph_ids, graphs
         By side; None: it has no such body.
     partners
@@ -54,14 +55,14 @@ class LevelPairs:
         return None if graph is None or partner < 0 else int(graph.node_id[partner])
 
 
-def pair_levels(recording: Recording, graph_ids: Sequence[int], bodies: Bodies) -> list[LevelPairs]:
-    """Return a graph with all bodies that its nodes hold on the first side.
+def pair_levels(trees: Sequence[ComparedTree], bodies: Bodies) -> list[LevelPairs]:
+    """Return a graph with all bodies in it on the first side.
 
     Bodies inside one that no other side has are not among them.
 
     Parameters
     ----------
-    graph_ids
+    trees
         The graph by side.
     bodies
         Of the sides' runs.
@@ -69,12 +70,13 @@ def pair_levels(recording: Recording, graph_ids: Sequence[int], bodies: Bodies) 
     Raises
     ------
     RecordingError
-        If there is no such graph, or edges form a cycle.
+        If edges form a cycle.
     """
-    waiting: list[tuple[str, int, tuple[int | None, ...]]] = [("", -1, tuple(graph_ids))]
+    graph_ids = tuple(tree.tree.graph.graph_id for tree in trees)
+    waiting: list[tuple[str, int, tuple[int | None, ...]]] = [("", -1, graph_ids)]
     found: list[LevelPairs] = []
     while waiting:
-        level = _pair_level(recording, *waiting.pop(0))
+        level = _pair_level(trees, *waiting.pop(0))
         found.append(level)
         if level.is_shared:
             waiting += _held(level, len(found) - 1, bodies)
@@ -82,9 +84,11 @@ def pair_levels(recording: Recording, graph_ids: Sequence[int], bodies: Bodies) 
 
 
 def _pair_level(
-    recording: Recording, body: str, around: int, graph_ids: tuple[int | None, ...]
+    trees: Sequence[ComparedTree], body: str, around: int, graph_ids: tuple[int | None, ...]
 ) -> LevelPairs:
-    graphs = [None if g is None else read_graph(recording, g) for g in graph_ids]
+    graphs = [
+        None if g is None else tree.graph(g) for tree, g in zip(trees, graph_ids, strict=True)
+    ]
     first = graphs[0]
     assert first is not None  # bodies are taken from the first side
     nowhere = np.full(len(first), -1, np.int64)

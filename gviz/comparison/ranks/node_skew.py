@@ -6,7 +6,7 @@ import numpy as np
 
 from gviz.comparison.ranks.rank_graph import RankGraph, RankLevel
 from gviz.comparison.ranks.result import BodySkew, CollectiveSkew, NodeSkew
-from gviz.comparison.ranks.skew import Spread, median, range_of, spread_of, waits_of
+from gviz.comparison.ranks.skew import RankSpread, median, range_of, spread_of, waits_of
 from gviz.stats import FALSE_DISCOVERIES, IntArray, adjusted
 
 
@@ -41,7 +41,7 @@ def _level_nodes(
     ranks: int,
     level: RankLevel,
     which: IntArray,
-    spread: Spread,
+    spread: RankSpread,
     rates: list[float],
 ) -> list[NodeSkew]:
     pairs, executions = level.pairs, level.executions

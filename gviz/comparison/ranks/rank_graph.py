@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gviz.comparison.graph_pairs import pair_graphs, read_graph_works
+from gviz.comparison.compared_tree import ComparedTree
+from gviz.comparison.graph_pairs import pair_graphs, read_graph_traits
 from gviz.comparison.ranks.executions import Executions, NodeSpans, align_executions
 from gviz.comparison.ranks.level_pairs import LevelPairs, pair_levels
 from gviz.comparison.ranks.recorded import RecordedSide, read_node_spans, read_side
@@ -108,12 +109,12 @@ _Sides = list[tuple[int, int, str]]
 
 def _same_graphs(recording: Recording, ranks: Sequence[rows.Run]) -> list[tuple[str, _Sides]]:
     """Return the graphs of the first rank with those of the others that are the same."""
-    works = [read_graph_works(recording, run.run_id) for run in ranks]
+    graphs = [read_graph_traits(recording, run.run_id) for run in ranks]
     found: dict[int, tuple[str, _Sides]] = {
-        work.graph_id: (work.name, [(0, work.graph_id, "first")]) for work in works[0]
+        graph.graph_id: (graph.name, [(0, graph.graph_id, "first")]) for graph in graphs[0]
     }
-    for number, other in enumerate(works[1:], start=1):
-        for pair in pair_graphs(works[0], other):
+    for number, other in enumerate(graphs[1:], start=1):
+        for pair in pair_graphs(graphs[0], other):
             found[pair.first][1].append((number, pair.second, pair.how))
     return [graph for graph in found.values() if len(graph[1]) > 1]
 
@@ -121,15 +122,13 @@ def _same_graphs(recording: Recording, ranks: Sequence[rows.Run]) -> list[tuple[
 def _rank_graph(
     recording: Recording, name: str, sides: Sequence[RankSide], bodies: Bodies, origin: int
 ) -> RankGraph:
-    recorded = [read_side(recording, side.graph_id) for side in sides]
+    recorded = [read_side(ComparedTree(recording, side.graph_id)) for side in sides]
     common = recorded[0].ordinal
     for other in recorded[1:]:
         common = np.intersect1d(common, other.ordinal)
     levels: list[RankLevel] = []
-    for pairs in pair_levels(recording, [side.graph_id for side in sides], bodies):
-        spans = [
-            read_node_spans(recording, side, pairs, at, common) for at, side in enumerate(recorded)
-        ]
+    for pairs in pair_levels([side.tree for side in recorded], bodies):
+        spans = [read_node_spans(side, pairs, at, common) for at, side in enumerate(recorded)]
         if pairs.around < 0:
             executions = _once_a_launch(pairs, recorded, spans, common)
         else:

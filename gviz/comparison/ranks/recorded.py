@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.comparison.changes import DurationReader
+from gviz.comparison.compared_tree import ComparedTree
 from gviz.comparison.ranks.executions import NodeSpans
 from gviz.comparison.ranks.level_pairs import LevelPairs
-from gviz.recording import Recording, rows
+from gviz.recording import rows
 from gviz.stats import FloatArray, IntArray
 
 
@@ -20,19 +20,22 @@ class RecordedSide:
 
     Attributes
     ----------
+    tree
+        The graph.
     launches
         In order of their ordinals.
     durations
         float64 (launch, node): as :func:`gviz.comparison.changes.durations.DurationReader` has
         them.
-    exec_node_id, launch, start_ns, duration_ns
-        int64, one a span of the graph or of a body in it, by (node, launch, iteration); ``launch``
-        is a place in ``launches``.
+    node, launch, start_ns, duration_ns
+        int64, one a span, by (node, launch, iteration): ``node`` is an index in the tree,
+        ``launch`` a place in ``launches``.
     """
 
+    tree: ComparedTree
     launches: Sequence[rows.Launch]
     durations: FloatArray
-    exec_node_id: IntArray
+    node: IntArray
     launch: IntArray
     start_ns: IntArray
     duration_ns: IntArray
@@ -43,29 +46,28 @@ class RecordedSide:
         return np.array([x.ordinal for x in self.launches], np.int64)
 
 
-def read_side(recording: Recording, graph_id: int) -> RecordedSide:
+def read_side(tree: ComparedTree) -> RecordedSide:
     """Return what is recorded of a graph's launches with node times."""
-    spans = recording.fetch_graph_spans(graph_id)
+    spans, graph_id = tree.spans, tree.tree.graph.graph_id
     ids, at = np.unique(spans.launch_id, return_inverse=True)
-    found = {x.launch_id: x for x in recording.fetch_launches(graph_id)}
+    found = {x.launch_id: x for x in tree.recording.fetch_launches(graph_id)}
     launches = [found[i] for i in ids.tolist()]
     order = np.argsort([x.ordinal for x in launches], kind="stable")
     place = np.argsort(order)
     launch = place[at.reshape(-1)]
-    by_node = np.lexsort((spans.iteration, launch, spans.node_id))
+    by_node = np.lexsort((spans.iteration, launch, spans.node))
     return RecordedSide(
+        tree=tree,
         launches=[launches[i] for i in order.tolist()],
-        durations=DurationReader(recording).read(graph_id).launches[order],
-        exec_node_id=spans.node_id[by_node],
+        durations=tree.durations(graph_id).launches[order],
+        node=spans.node[by_node],
         launch=launch[by_node].astype(np.int64),
         start_ns=spans.start_ns[by_node],
         duration_ns=spans.duration_ns[by_node],
     )
 
 
-def read_node_spans(
-    recording: Recording, side: RecordedSide, pairs: LevelPairs, at: int, common: IntArray
-) -> NodeSpans:
+def read_node_spans(side: RecordedSide, pairs: LevelPairs, at: int, common: IntArray) -> NodeSpans:
     """Return the spans of a level's nodes on a side, in the launches with these ordinals.
 
     Parameters
@@ -75,7 +77,7 @@ def read_node_spans(
     common
         Ordinals (int64, ascending).
     """
-    first, end, node = _slices(recording, side, pairs, at)
+    first, end, node = _slices(side, pairs, at)
     count = end - first
     spans = np.repeat(first - (np.cumsum(count) - count), count) + np.arange(count.sum())
     place = np.searchsorted(common, side.ordinal)
@@ -89,23 +91,17 @@ def read_node_spans(
     )
 
 
-def _slices(
-    recording: Recording, side: RecordedSide, pairs: LevelPairs, at: int
-) -> tuple[IntArray, IntArray, IntArray]:
+def _slices(side: RecordedSide, pairs: LevelPairs, at: int) -> tuple[IntArray, IntArray, IntArray]:
     """Return where the spans of the nodes with partners are, and their index on the first side."""
     none = np.zeros(0, np.int64)
     graph_id = pairs.graph_ids[at]
     if graph_id is None:
         return none, none, none
-    found = recording.fetch_arrays(rows.Node, {"graph_id": graph_id}, ("node_id", "exec_node_id"))
-    ids = dict(zip(found.integers("node_id").tolist(),
-                   found.integers("exec_node_id", -1).tolist(), strict=True))  # fmt: skip
-    node = np.flatnonzero(pairs.partners[at] >= 0)
-    exec_ids = np.array([ids[pairs.node_id(at, n) or 0] for n in node.tolist()], np.int64)
-    timed = exec_ids >= 0
-    exec_ids, node = exec_ids[timed], node[timed]
+    partner = pairs.partners[at]
+    node = np.flatnonzero(partner >= 0)
+    own = side.tree.level(graph_id).first + partner[node]
     return (
-        np.searchsorted(side.exec_node_id, exec_ids, "left"),
-        np.searchsorted(side.exec_node_id, exec_ids, "right"),
+        np.searchsorted(side.node, own, "left"),
+        np.searchsorted(side.node, own, "right"),
         node,
     )

@@ -25,7 +25,7 @@ def is_collective(name: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class RankSpread:
     """Durations of some things (nodes, or one launch) over ranks; one value each.
 
     Attributes
@@ -47,7 +47,7 @@ class Spread:
     probability: FloatArray
 
 
-def spread_of(durations: FloatArray, by_launch: FloatArray | None = None) -> Spread:
+def spread_of(durations: FloatArray, by_launch: FloatArray | None = None) -> RankSpread:
     """Return how durations are spread over the ranks.
 
     Parameters
@@ -73,7 +73,7 @@ def spread_of(durations: FloatArray, by_launch: FloatArray | None = None) -> Spr
     fraction = (longest & counted).sum(axis=0) / np.maximum(counted.sum(axis=0), 1)
     probability = _probability(durations if by_launch is None else by_launch, slowest)
     probability[~enough] = np.nan
-    return Spread(medians, slowest.astype(np.int64), fraction, probability)
+    return RankSpread(medians, slowest.astype(np.int64), fraction, probability)
 
 
 def _probability(by_launch: FloatArray, slowest: IntArray) -> FloatArray:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gviz.cuda import CopyKind, NodeType, node_type_name
-from gviz.recording import rows
+
+if TYPE_CHECKING:
+    from gviz.model import TreeNode
+    from gviz.recording import rows
 
 #: How Kineto writes directions of copies.
 #: References: pytorch/kineto, libkineto/src/CuptiActivity.cpp, memcpyKindString.
@@ -48,8 +51,9 @@ def work_name(node_type: int, name: str, function: str | None, copy_kind: int | 
     return function or name or node_type_name(node_type)
 
 
-def work_arguments(work: rows.Node | rows.StreamOperation, function: rows.KernelFunction | None,
-                   ) -> dict[str, Any]:  # fmt: skip
+def work_arguments(
+    work: TreeNode | rows.StreamOperation, function: rows.KernelFunction | None
+) -> dict[str, Any]:
     """Return the arguments of a kernel, copy or memset by Kineto's names; nothing unknown."""
     found: dict[str, Any] = {}
     if function is not None:

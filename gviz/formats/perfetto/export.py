@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gviz import __version__
 from gviz.errors import RecordingError
 from gviz.formats.perfetto.event_text import known
-from gviz.formats.perfetto.graph_side import File, GraphSide, HostCall
+from gviz.formats.perfetto.graph_side import CallPlace, File, GraphSide
 from gviz.formats.perfetto.host_side import (
     HostEvents,
     read_calls,
@@ -23,7 +23,7 @@ from gviz.formats.perfetto.host_side import (
 from gviz.formats.perfetto.stream_side import write_operations
 from gviz.formats.perfetto.tracks import Tracks
 from gviz.formats.perfetto.writer import TraceWriter
-from gviz.model import is_failed
+from gviz.model import OF_RUN, is_failed, keeper
 from gviz.recording import rows
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenTrace:
     """The file written: its bytes, and the number of launches and events in it."""
 
     path: Path
@@ -51,7 +51,7 @@ def write_trace(
     *,
     overwrite: bool = False,
     progress: Progress = lambda text: None,
-) -> Written:
+) -> WrittenTrace:
     """Write a recording as Chrome trace events with Kineto's names, for ui.perfetto.dev.
 
     Nodes stand in lanes: as few tracks as run at once. Events are written as they are made; in
@@ -86,7 +86,7 @@ def write_trace(
     launches = 0
     with TraceWriter(output, _head(recording, base), overwrite=overwrite) as writer:
         for run in recording.fetch_runs():
-            file = File(recording, run, tracks, base, arrows)
+            file = File(recording, run, tracks, base, arrows, keeper(OF_RUN))
             part = _Part(file, graph_ids, ordinals)
             for event in part.write(progress):
                 writer.write((event,))
@@ -97,7 +97,7 @@ def write_trace(
             raise RecordingError(
                 f"no launch {asked} of these graphs has node times; 'gviz view' numbers them"
             )
-    return Written(output, output.stat().st_size, launches, writer.event_count)
+    return WrittenTrace(output, output.stat().st_size, launches, writer.event_count)
 
 
 class _Part:
@@ -123,7 +123,7 @@ class _Part:
         chosen = [side.launches(self._ordinals) for _, side in sides]
         keep = self._interval([launch for found in chosen for launch in found])
         progress("host")
-        calls: list[dict[int, HostCall]] = [{}, {}]
+        calls: list[dict[int, CallPlace]] = [{}, {}]
         yield from self._write_host(keep, calls)
         progress("operations outside graphs")
         yield from write_operations(self._file, calls[1], keep)
@@ -156,7 +156,7 @@ class _Part:
         return lambda start, end: end >= first and start <= last
 
     def _write_host(
-        self, keep: Callable[[int, int], bool], calls: list[dict[int, HostCall]]
+        self, keep: Callable[[int, int], bool], calls: list[dict[int, CallPlace]]
     ) -> Iterator[str]:
         """Yield what the host did; put the calls of launches and operations where told."""
         file = self._file
@@ -171,7 +171,7 @@ class _Part:
         for event, batch, key, tid, start in write_host(batches, file.tracks, pid, file.base_ns):
             yield event
             if key >= 0:
-                calls[batch == len(launches)][key] = HostCall(pid, tid, start)
+                calls[batch == len(launches)][key] = CallPlace(pid, tid, start)
 
 
 def _kept(events: HostEvents, keep: Callable[[int, int], bool]) -> HostEvents:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from gviz.cuda import node_type_name
-from gviz.formats.perfetto.arrows import Dependencies, LaunchTimes
+from gviz.formats.perfetto.arrows import Dependencies
 from gviz.formats.perfetto.event_text import (
     category,
     flow_text,
@@ -22,7 +22,14 @@ from gviz.formats.perfetto.event_text import (
     work_name,
 )
 from gviz.formats.perfetto.tracks import Banks, Tracks, nest
-from gviz.model import LevelNodes, launch_lanes, nvtx_texts, span_owners
+from gviz.model import (
+    Keep,
+    TreeSpans,
+    read_launch_spans,
+    read_level,
+    read_tree,
+    read_tree_edges,
+)
 from gviz.recording import rows
 from gviz.stats import IntArray
 
@@ -34,7 +41,15 @@ DEPENDENCY = "graph_dependency"
 CALL_TO_WORK = "ac2g"
 
 
-class HostCall(NamedTuple):
+#: What is written of nodes.
+_COLUMNS = (
+    *("node_id", "exec_node_id", "type", "name", "function_id", "device_id", "nvtx_path_id"),
+    *("grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z"),
+    *("shared_mem_bytes", "bytes", "copy_kind"),
+)
+
+
+class CallPlace(NamedTuple):
     """Place of a call: process, thread and start (ns, from the file's base)."""
 
     pid: int
@@ -57,13 +72,14 @@ class _Launch(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """Data that all parts of a file share."""
+    """Data that all parts of a file share; ``keep`` remembers what is common to a run."""
 
     recording: Recording
     run: rows.Run
     tracks: Tracks
     base_ns: int
     arrows: count[int]
+    keep: Keep
 
 
 class GraphSide:
@@ -81,17 +97,18 @@ class GraphSide:
         self._file = file
         self._graph = graph
         recording = file.recording
-        self._nodes = list(_read_nodes(recording, graph))
-        self._by_exec = {n.exec_node_id: n for n in self._nodes if n.exec_node_id is not None}
-        self._owners = span_owners(LevelNodes(recording, graph.run_id), graph.graph_id)
-        self._dependencies = Dependencies(recording, graph, self._owners)
+        self._tree = read_tree(recording, graph.graph_id, file.keep, _COLUMNS)
+        self._level = read_level(recording, self._tree)
+        edges = read_tree_edges(recording, self._tree)
+        self._dependencies = Dependencies(self._level, edges)
         self._functions = recording.fetch_functions(graph.run_id)
         self._paths = recording.fetch_nvtx_paths(graph.run_id)
-        self._texts = nvtx_texts(self._paths)
+        self._path_of = self._tree.nodes.listed("nvtx_path_id")
         self._execs = {
             e.graph_exec_id: e.cuda_exec_id for e in recording.fetch_graph_execs(graph.graph_id)
         }
-        self._device = next((n.device_id for n in self._nodes if n.device_id is not None), 0)
+        devices = self._tree.nodes.listed("device_id")
+        self._device = next((device for device in devices if device is not None), 0)
         name = f"GPU {self._device}: graph {graph.name}"
         key = ("graph", graph.graph_id)
         self._pid = file.tracks.process(key, name, label=f"GPU {self._device}")
@@ -112,14 +129,15 @@ class GraphSide:
             and launch.side == "graph"
         ]
 
-    def write(self, launch: _Launch, call: HostCall | None) -> Iterator[str]:
+    def write(self, launch: _Launch, call: CallPlace | None) -> Iterator[str]:
         """Yield the events of a launch; ``call`` is the host's, if it is known."""
-        spans = self._file.recording.fetch_spans(launch.launch_id)
+        spans = read_launch_spans(self._file.recording, self._tree, launch.launch_id)
+        spans = spans.take(np.lexsort((spans.iteration, spans.node)))
+        lane = self._level.lanes_of(spans)
         zero = (launch.gpu_start_ns or 0) - self._file.base_ns
-        start = spans.start_ns + zero
-        times = LaunchTimes(spans.node_id, start, start + spans.duration_ns)
-        begin = int(start.min(initial=zero))
-        end = int(times.end_ns.max(initial=zero))
+        spans = replace(spans, start_ns=spans.start_ns + zero)
+        begin = int(spans.start_ns.min(initial=zero))
+        end = int(spans.end_ns.max(initial=zero))
         if launch.gpu_end_ns is not None:
             end = max(end, launch.gpu_end_ns - self._file.base_ns)
         bank = self._banks.take(begin, end)
@@ -130,10 +148,10 @@ class GraphSide:
         yield slice_text(words, "graph_launch", place, (begin, end - begin), arguments)
         if call is not None and call.start_ns <= begin < end:
             yield from flow_text(CALL_TO_WORK, next(self._file.arrows), call, (*place, begin))
-        yield from self._write_ranges(bank, times)
-        lanes = self._lanes(bank, times)
-        yield from self._write_spans(launch, times, spans.stream_id, spans.iteration, lanes)
-        yield from self._write_arrows(times, lanes)
+        yield from self._write_ranges(bank, spans)
+        threads = self._lane_threads(bank, lane)
+        yield from self._write_spans(launch, spans, threads)
+        yield from self._write_arrows(spans, threads)
 
     def _launch_arguments(self, launch: _Launch) -> dict[str, Any]:
         return known(
@@ -176,17 +194,16 @@ class GraphSide:
 
     # -- NVTX ranges of nodes -----------------------------------------------------------
 
-    def _write_ranges(self, bank: int, times: LaunchTimes) -> Iterator[str]:
+    def _write_ranges(self, bank: int, spans: TreeSpans) -> Iterator[str]:
         """Yield from the first start to the last end of the nodes made in each NVTX range."""
         reach: dict[int, tuple[int, int]] = {}
-        ids, which = np.unique(times.exec_id, return_inverse=True)
-        first = np.full(len(ids), np.iinfo(np.int64).max)
-        last = np.full(len(ids), np.iinfo(np.int64).min)
-        np.minimum.at(first, which, times.start_ns)
-        np.maximum.at(last, which, times.end_ns)
-        for exec_id, start, end in zip(ids.tolist(), first.tolist(), last.tolist(), strict=True):
-            node = self._by_exec.get(exec_id)
-            path = None if node is None else node.nvtx_path_id
+        nodes, which = np.unique(spans.node, return_inverse=True)
+        first = np.full(len(nodes), np.iinfo(np.int64).max)
+        last = np.full(len(nodes), np.iinfo(np.int64).min)
+        np.minimum.at(first, which, spans.start_ns)
+        np.maximum.at(last, which, spans.end_ns)
+        for node, start, end in zip(nodes.tolist(), first.tolist(), last.tolist(), strict=True):
+            path = self._path_of[node]
             while path is not None and path in self._paths:
                 was = reach.get(path, (start, end))
                 reach[path] = (min(was[0], start), max(was[1], end))
@@ -202,63 +219,57 @@ class GraphSide:
             place = (self._pid, self._thread(bank, f"ranges {beside}", name))
             when = (int(begins[i]), int(ends[i] - begins[i]))
             text = self._paths[paths[i]].text
-            arguments = {"path": self._texts[paths[i]]}
+            arguments = {"path": self._tree.nvtx[paths[i]]}
             yield slice_text(text, "gpu_user_annotation", place, when, arguments)
 
     # -- spans and arrows ---------------------------------------------------------------
 
-    def _lanes(self, bank: int, times: LaunchTimes) -> IntArray:
-        """Return the thread of each span: as few as run at once."""
-        owners, chain = self._owners, self._dependencies.chain
-        lane = launch_lanes(owners, chain, times.exec_id, times.start_ns, times.end_ns)
+    def _lane_threads(self, bank: int, lane: IntArray) -> IntArray:
+        """Return the thread of each span by its lane."""
         threads = [
             self._thread(bank, f"lane {i}", f"lane {i}")
             for i in range(int(lane.max(initial=-1)) + 1)
         ]
         return np.array(threads, np.int64)[lane]
 
-    def _write_spans(
-        self,
-        launch: _Launch,
-        times: LaunchTimes,
-        stream: IntArray,
-        iteration: IntArray,
-        lanes: IntArray,
-    ) -> Iterator[str]:
+    def _write_spans(self, launch: _Launch, spans: TreeSpans, threads: IntArray) -> Iterator[str]:
         cuda_exec_id = self._execs.get(launch.graph_exec_id or 0, 0)
         fixed = f', "launch": {launch.ordinal}'
         if launch.correlation_id is not None:
             fixed += f', "correlation": {launch.correlation_id}'
-        columns = (times.exec_id, times.start_ns, times.end_ns, stream, iteration, lanes)
-        for exec_id, start, end, on, turn, tid in zip(*(c.tolist() for c in columns), strict=True):
-            tail = self._tails.get((cuda_exec_id, exec_id))
+        columns = (
+            *(spans.node, spans.start_ns, spans.duration_ns),
+            *(spans.stream_id, spans.iteration, threads),
+        )
+        for node, start, took, on, iteration, tid in zip(
+            *(column.tolist() for column in columns), strict=True
+        ):
+            tail = self._tails.get((cuda_exec_id, node))
             if tail is None:
-                tail = self._tails[cuda_exec_id, exec_id] = self._tail(cuda_exec_id, exec_id)
+                tail = self._tails[cuda_exec_id, node] = self._tail(cuda_exec_id, node)
             arguments = f'"stream": {on}{fixed}'
-            if turn:
-                arguments += f', "iteration": {turn}'
-            yield slice_head(tid, start, end - start, arguments) + tail
+            if iteration:
+                arguments += f', "iteration": {iteration}'
+            yield slice_head(tid, start, took, arguments) + tail
 
-    def _tail(self, cuda_exec_id: int, exec_id: int) -> str:
+    def _tail(self, cuda_exec_id: int, index: int) -> str:
         """Return what all executions of a node share."""
-        node = self._by_exec.get(exec_id)
+        node, level = self._tree.nodes[index], self._tree.level_of(index)
         arguments: dict[str, Any] = {
             "graph": self._graph.name,
             "graph id": cuda_exec_id,
             # As CUPTI's records have it: the executable's id above that of the node.
-            "graph node id": cuda_exec_id << 32 | exec_id,
+            "graph node id": cuda_exec_id << 32 | (node.exec_node_id or 0),
         }
-        if node is None:
-            arguments["device"] = self._device
-            return slice_tail(f"node {exec_id}", "gpu_node", self._pid, arguments)
         function = self._functions.get(node.function_id or 0)
         device = self._device if node.device_id is None else node.device_id
         arguments |= {"device": device} | work_arguments(node, function)
-        if node.graph_id != self._graph.graph_id:
-            arguments["in graph"] = node.graph_id
+        if level.at:
+            arguments["in graph"] = level.graph.graph_id
         arguments |= {"node": node.node_id}
-        if node.nvtx_path_id in self._texts:
-            arguments["nvtx"] = self._texts[node.nvtx_path_id]
+        range_path = self._tree.nvtx.get(node.nvtx_path_id or 0)
+        if range_path is not None:
+            arguments["nvtx"] = range_path
         name = work_name(
             node.type, node.name, None if function is None else function.name, node.copy_kind
         )
@@ -266,17 +277,17 @@ class GraphSide:
             arguments["kind"] = node_type_name(node.type)
         return slice_tail(name, category(node.type), self._pid, arguments)
 
-    def _write_arrows(self, times: LaunchTimes, lanes: IntArray) -> Iterator[str]:
+    def _write_arrows(self, spans: TreeSpans, threads: IntArray) -> Iterator[str]:
         """Yield an arrow for each dependency whose ends lie in order.
 
         It begins in the last nanosecond of what was waited for, or where the other starts while
         that still runs, as behind a programmatic dependency.
         """
-        tail, head = self._dependencies.pairs(times)
-        start, end = times.start_ns, times.end_ns
+        tail, head = self._dependencies.pairs(spans)
+        start, end = spans.start_ns, spans.end_ns
         leave = np.minimum(end[tail] - 1, start[head])
         good = (leave >= start[tail]) & (end[head] > start[head])
-        columns = (leave, lanes[tail], start[head], lanes[head])
+        columns = (leave, threads[tail], start[head], threads[head])
         for begin, out, reach, into in zip(*(c[good].tolist() for c in columns), strict=True):
             yield from flow_text(
                 DEPENDENCY,
@@ -284,13 +295,3 @@ class GraphSide:
                 (self._pid, out, begin),
                 (self._pid, into, reach),
             )
-
-
-def _read_nodes(recording: Recording, graph: rows.Graph) -> Iterator[rows.Node]:
-    """Yield the nodes of a graph and of all that is nested in it."""
-    inside = {graph.graph_id}
-    yield from recording.fetch_nodes(graph.graph_id)
-    for body in recording.fetch_graphs(graph.run_id):
-        if body.parent_graph_id in inside:
-            inside.add(body.graph_id)
-            yield from recording.fetch_nodes(body.graph_id)

@@ -14,7 +14,7 @@ from gviz.formats.perfetto.event_text import (
     work_arguments,
     work_name,
 )
-from gviz.formats.perfetto.graph_side import CALL_TO_WORK, File, HostCall
+from gviz.formats.perfetto.graph_side import CALL_TO_WORK, CallPlace, File
 from gviz.formats.perfetto.tracks import nest
 from gviz.recording import rows, table_of
 
@@ -26,7 +26,7 @@ _AT_ONCE = 10_000
 
 
 def write_operations(
-    file: File, calls: Mapping[int, HostCall], keep: Callable[[int, int], bool]
+    file: File, calls: Mapping[int, CallPlace], keep: Callable[[int, int], bool]
 ) -> Iterator[str]:
     """Yield the operations outside graphs of a run, each with an arrow from its call.
 
@@ -73,7 +73,7 @@ def _write(
     operation: rows.StreamOperation,
     function: rows.KernelFunction | None,
     beside: int,
-    call: HostCall | None,
+    call: CallPlace | None,
 ) -> Iterator[str]:
     device, stream = operation.device_id, operation.stream_id
     key = ("device", file.run.run_id, device)

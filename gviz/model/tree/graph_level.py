@@ -25,6 +25,7 @@ from gviz.recording import rows
 from gviz.stats import FloatArray, IntArray
 
 if TYPE_CHECKING:
+    from gviz.model.tree.spans import TreeSpans
     from gviz.recording import Recording
 
 
@@ -91,6 +92,14 @@ class GraphLevel:
         """
         chain = np.append(self.chain, -1)[self.tree.top[node]]
         return pack_lanes(start_ns, end_ns, chain, self.tree.level[node] > 0)
+
+    def lanes_of(self, spans: TreeSpans) -> IntArray:
+        """Return the lane of each span of one launch, whatever order they are in (int64)."""
+        order = np.lexsort((spans.node, spans.start_ns))
+        start, end = (times[order].astype(np.float64) for times in (spans.start_ns, spans.end_ns))
+        lane = np.zeros(len(spans), np.int64)
+        lane[order] = self.lanes(spans.node[order], start, end)
+        return lane
 
 
 @dataclass(frozen=True, slots=True)

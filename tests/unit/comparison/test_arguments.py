@@ -7,9 +7,9 @@ import struct
 import pytest
 
 from gviz.comparison.changes.arguments import (
-    Argument,
     ArgumentChange,
     ArgumentPair,
+    NodeArgument,
     compare_arguments,
 )
 
@@ -25,7 +25,7 @@ def pointer(value: int) -> bytes:
 def pair(
     position: int, before: bytes, after: bytes, *, kernel: str = SCALE, index: int = 0
 ) -> ArgumentPair:
-    one, two = (Argument(7, position, value, None) for value in (before, after))
+    one, two = (NodeArgument(7, position, value, None) for value in (before, after))
     return ArgumentPair(index, kernel, "shape", one, two)
 
 
@@ -75,7 +75,7 @@ def test_without_types_the_bytes_decide(before: bytes, after: bytes, kind: str) 
 
 def test_pointer_into_an_allocation_is_an_address_wherever_it_lies() -> None:
     low = 0x3_0000_0000
-    one, two = Argument(7, 0, pointer(low), low), Argument(7, 0, pointer(2 * low), 2 * low)
+    one, two = NodeArgument(7, 0, pointer(low), low), NodeArgument(7, 0, pointer(2 * low), 2 * low)
     assert kinds(compare_arguments([ArgumentPair(0, UNKNOWN, "shape", one, two)])) == [
         (0, "address")
     ]

@@ -7,10 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gviz.comparison.changes.arguments import Argument
+from gviz.comparison.changes.arguments import NodeArgument
 from gviz.comparison.changes.edge_changes import compare_edges
 from gviz.comparison.changes.lane_changes import depends, moved_lanes
-from gviz.comparison.changes.node_changes import Difference, LevelDetails, compare_details
+from gviz.comparison.changes.node_changes import (
+    DetailedNode,
+    Difference,
+    LevelDetails,
+    compare_details,
+)
 from gviz.comparison.pairing.compared_graph import ComparedGraph
 from gviz.comparison.pairing.node_pairs import pair_nodes
 from gviz.cuda.node_type import NodeType
@@ -37,9 +42,10 @@ def level(
     arguments: tuple[bytes, ...] = (),
     parameters: tuple[rows.NodeParameter, ...] = (),
 ) -> LevelDetails:
-    given = [Argument(node.node_id, i, value, None) for i, value in enumerate(arguments)]
+    given = [NodeArgument(node.node_id, i, value, None) for i, value in enumerate(arguments)]
     functions = {function.function_id: function}
-    return LevelDetails([node], functions, {node.node_id: given}, {node.node_id: parameters})
+    detailed = DetailedNode(*(getattr(node, name) for name in DetailedNode._fields))
+    return LevelDetails([detailed], functions, {node.node_id: given}, {node.node_id: parameters})
 
 
 def differences(before: LevelDetails, after: LevelDetails) -> tuple[Difference, ...]:

@@ -21,16 +21,17 @@ from recordings import (
     write_recording,
 )
 
-from gviz.comparison.changes.durations import DurationReader, NodeDurations
+from gviz.comparison.changes.durations import NodeDurations
 from gviz.comparison.changes.groups import by_name, by_range
 from gviz.comparison.changes.time_changes import compare_durations
+from gviz.comparison.compared_tree import ComparedTree
 from gviz.comparison.comparison import (
     GraphComparison,
     compare_graphs,
     compare_groups,
     pair_bodies,
 )
-from gviz.comparison.graph_pairs import GraphPair, GraphWork, pair_graphs, read_graph_works
+from gviz.comparison.graph_pairs import GraphPair, GraphTraits, pair_graphs, read_graph_traits
 from gviz.comparison.launch_totals import (
     critical_paths,
     first_to_last,
@@ -61,7 +62,8 @@ def write(tmp_path: Path) -> Write:
 
 def compare(first: Path, second: Path, graph_id: int = 1) -> GraphComparison:
     with Recording(first) as one, Recording(second) as two:
-        return compare_graphs(one, graph_id, two, graph_id)
+        trees = ComparedTree(one, graph_id), ComparedTree(two, graph_id)
+        return compare_graphs(trees[0], graph_id, trees[1], graph_id)
 
 
 def changed_shape(shape: Shape, at: int, **change: object) -> Shape:
@@ -142,7 +144,7 @@ def test_holder_of_a_body_has_the_time_inside(tmp_path: Path) -> None:
     with Recording(short) as one, Recording(long) as two:
         bodies = [[g for g in r.fetch_graphs() if g.parent_graph_id == 1] for r in (one, two)]
         assert pair_bodies(found, *bodies) == [(2, 2)]
-        inside = compare_graphs(one, 2, two, 2)
+    inside = compare(short, long, graph_id=2)
     # A turn of the loop takes as long as before.
     assert inside.times.change_ns.tolist() == [0, 0]
 
@@ -262,7 +264,7 @@ def test_real_program_with_attention_fused(recaptures: tuple[Path, Path]) -> Non
 def test_halves_of_a_real_recording_do_not_differ() -> None:
     for name in ("cupy_pipeline", "decode_step", "training_step"):
         with Recording(BUNDLED / f"{name}.gviz") as recording:
-            found = DurationReader(recording).read(1)
+            found = ComparedTree(recording, 1).durations(1)
         half, nodes = len(found.launches) // 2, np.arange(found.launches.shape[1])
         sides = [
             NodeDurations(rows, np.nanmedian(rows, axis=0), found.methods)
@@ -274,8 +276,8 @@ def test_halves_of_a_real_recording_do_not_differ() -> None:
 # -- graphs of two runs ------------------------------------------------------------------
 
 
-def work(graph_id: int, name: str, shape: str | None, *kernels: str) -> GraphWork:
-    return GraphWork(graph_id, name, shape, Counter((k,) for k in kernels))
+def work(graph_id: int, name: str, shape: str | None, *kernels: str) -> GraphTraits:
+    return GraphTraits(graph_id, name, shape, Counter((k,) for k in kernels))
 
 
 def test_graphs_are_paired_by_shape_then_name_then_work() -> None:
@@ -319,8 +321,8 @@ def test_no_graphs_make_no_pairs() -> None:
 
 def test_graphs_of_recordings(write: Write, tmp_path: Path) -> None:
     with Recording(write(SHAPE)) as one, Recording(write(transformer_shape(layers=4))) as two:
-        (pair,) = pair_graphs(read_graph_works(one, 1), read_graph_works(two, 1))
+        (pair,) = pair_graphs(read_graph_traits(one, 1), read_graph_traits(two, 1))
     assert (pair.first, pair.second, pair.how) == (1, 1, "work")
     with Recording(write_loop_recording(tmp_path / "loop.gviz")) as loop:
         # Bodies are no graphs of their own.
-        assert [g.graph_id for g in read_graph_works(loop, 1)] == [1]
+        assert [g.graph_id for g in read_graph_traits(loop, 1)] == [1]

@@ -18,7 +18,7 @@ from trace_checker import Slice, Trace, read_trace
 
 from gviz.errors import RecordingError
 from gviz.formats.perfetto.event_text import slice_text
-from gviz.formats.perfetto.export import Written, write_trace
+from gviz.formats.perfetto.export import WrittenTrace, write_trace
 from gviz.formats.perfetto.tracks import Banks, nest
 from gviz.formats.perfetto.writer import TraceWriter
 from gviz.recording.reader import Recording
@@ -29,7 +29,7 @@ WORK = ("kernel", "gpu_memcpy", "gpu_memset", "gpu_node")
 
 def export(
     path: Path, output: Path, ordinals: frozenset[int] | None = None
-) -> tuple[Written, Trace]:
+) -> tuple[WrittenTrace, Trace]:
     with Recording(path) as recording:
         graphs = [graph.graph_id for graph in recording.fetch_graphs()]
         written = write_trace(recording, output, graphs, ordinals)
