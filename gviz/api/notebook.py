@@ -1,33 +1,23 @@
-"""A recording in a notebook: a table of its graphs."""
+"""A recording in a notebook: a verdict, and a table of its graphs."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from html import escape
 
 from gviz.api.recorded_graph import RecordedGraph
-from gviz.errors import NO_GRAPH
 from gviz.recording import rows
-from gviz.text import duration, percent
+from gviz.report import GraphEntry, graphs_document, render_html, summarize_launches
 
-#: Graphs of a summary; a notebook's cell is no place for hundreds.
-_MOST_GRAPHS = 20
 #: Kernels named of each graph.
 _MOST_KERNELS = 3
-#: Characters of a name; the whole one is its tooltip.
-_LONGEST = 48
-_HEAD = ("graph", "GPU", "nodes", "launches", "launch", "most node time")
-# Colours are the notebook's own, so that it is read on dark and on light.
-_STYLE = "border-collapse: collapse; color: inherit; background: none"
-_CELL = "padding: 2px 10px; border-bottom: 1px solid rgba(128, 128, 128, 0.4); text-align: "
 
 
 def summary_html(
     title: str,
     runs: Sequence[tuple[str, Sequence[rows.Device], Sequence[RecordedGraph]]],
 ) -> str:
-    """Return a recording's runs and graphs as an HTML table; all names are escaped.
+    """Return a recording's runs and graphs as HTML; all names are escaped.
 
     Parameters
     ----------
@@ -36,55 +26,30 @@ def summary_html(
     runs
         Of each its name, the GPUs it used and its graphs.
     """
-    graphs = [(name, devices, graph) for name, devices, found in runs for graph in found]
-    several = len(runs) > 1
-    head = ("run", *_HEAD) if several else _HEAD
-    lines = [
-        _row("th", head),
-        *(
-            _row("td", ([_named(name)] if several else []) + _cells(devices, graph))
-            for name, devices, graph in graphs[:_MOST_GRAPHS]
-        ),
-    ]
-    title = f"{title}: " + (f"{len(runs)} runs" if several else ", ".join(r[0] for r in runs))
-    more = len(graphs) - _MOST_GRAPHS
-    rest = f"<p>… and {more:,} more graphs</p>" if more > 0 else ""
-    none = "" if graphs else f"<p>{NO_GRAPH}</p>"
-    return (
-        f'<div><table style="{_STYLE}"><caption style="text-align: left; color: inherit">'
-        f"{escape(title)}</caption>{''.join(lines)}</table>{rest}{none}"
-        "<p>.show() embeds the view</p></div>"
-    )
+    entries = [_entry(name, devices, graph) for name, devices, found in runs for graph in found]
+    return render_html(graphs_document(title, [name for name, _, _ in runs], entries))
 
 
-def _row(tag: str, cells: Sequence[str]) -> str:
-    inner = "".join(
-        f'<{tag} style="{_CELL}{"right" if cell[:1].isdigit() else "left"}">{cell}</{tag}>'
-        for cell in cells
-    )
-    return f"<tr>{inner}</tr>"
-
-
-def _cells(devices: Sequence[rows.Device], graph: RecordedGraph) -> list[str]:
-    median = graph.launch_times.median_ns
+def _entry(run: str, devices: Sequence[rows.Device], graph: RecordedGraph) -> GraphEntry:
     gpus = Counter(device.name for device in devices)
-    named = ", ".join(name if n == 1 else f"{n} × {name}" for name, n in gpus.items())
-    return [
-        _named(graph.name),
-        escape(named),
-        f"{graph.node_count:,}",
-        f"{graph.launch_count:,}",
-        "not timed" if median is None else duration(median),
-        "<br>".join(_kernels(graph)),
-    ]
+    sides = (
+        summarize_launches(graph.recording, graph.row.graph_id, side)
+        for side in ("graph", "stream")
+    )
+    return GraphEntry(
+        run=run,
+        graph_id=graph.row.graph_id,
+        name=graph.name,
+        gpus=", ".join(name if n == 1 else f"{n} × {name}" for name, n in gpus.items()),
+        node_count=graph.node_count,
+        launch_count=graph.launch_count,
+        launch_ns=graph.launch_times.median_ns,
+        kernels=tuple(_kernels(graph)),
+        launches=tuple(side for side in sides if side is not None),
+    )
 
 
-def _named(text: str) -> str:
-    short = text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
-    return f'<span title="{escape(text)}">{escape(short)}</span>'
-
-
-def _kernels(graph: RecordedGraph) -> Iterator[str]:
+def _kernels(graph: RecordedGraph) -> Iterator[tuple[str, float]]:
     """Yield the names of nodes that took most time, with their share of all node time."""
     recording, run_id = graph.recording, graph.row.run_id
     names: dict[int, str] = {}
@@ -104,4 +69,4 @@ def _kernels(graph: RecordedGraph) -> Iterator[str]:
     whole = sum(total.values())
     for name, ns in total.most_common(_MOST_KERNELS):
         if whole:
-            yield f"{percent(ns / whole)} {_named(name)}"
+            yield name, ns / whole

@@ -1,6 +1,10 @@
 from gviz.checks.check import check_recording as check_recording
 from gviz.checks.check import report_to_json as report_to_json
+from gviz.checks.check_result import FAILED as FAILED
 from gviz.checks.check_result import PASSED as PASSED
+from gviz.checks.check_result import SKIPPED as SKIPPED
+from gviz.checks.check_result import UNJUDGED as UNJUDGED
+from gviz.checks.check_result import Check as Check
 from gviz.checks.check_result import CheckReport as CheckReport
 from gviz.checks.config_file import DEFAULT_NAME as DEFAULT_NAME
 from gviz.checks.config_file import read_config as read_config
@@ -9,7 +13,5 @@ from gviz.checks.junit import to_junit as to_junit
 from gviz.checks.limits import DEFAULT_REGRESSION as DEFAULT_REGRESSION
 from gviz.checks.limits import Limits as Limits
 from gviz.checks.limits import parse_limits as parse_limits
-from gviz.checks.markdown import to_markdown as to_markdown
 from gviz.checks.words import describe as describe
-from gviz.checks.words import in_unit as in_unit
 from gviz.checks.words import place as place

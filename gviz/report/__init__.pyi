@@ -2,6 +2,7 @@ from gviz.report.analysis import analysis_documents as analysis_documents
 from gviz.report.analysis import run_document as run_document
 from gviz.report.bench_summary import summarize_bench as summarize_bench
 from gviz.report.change import format_shift as format_shift
+from gviz.report.checks_document import check_document as check_document
 from gviz.report.diff_text import render_diff as render_diff
 from gviz.report.document import AlikeLink as AlikeLink
 from gviz.report.document import Bar as Bar
@@ -27,11 +28,14 @@ from gviz.report.document import TableBlock as TableBlock
 from gviz.report.document import Verdict as Verdict
 from gviz.report.document import capitalized as capitalized
 from gviz.report.document import marked as marked
-from gviz.report.info_life import describe_failures as describe_failures
-from gviz.report.info_life import describe_life as describe_life
+from gviz.report.info import GraphEntry as GraphEntry
+from gviz.report.info import graphs_document as graphs_document
+from gviz.report.info import info_document as info_document
 from gviz.report.renderers import HowPlaces as HowPlaces
 from gviz.report.renderers import document_to_json as document_to_json
 from gviz.report.renderers import how_places as how_places
+from gviz.report.renderers import render_html as render_html
+from gviz.report.renderers import render_markdown as render_markdown
 from gviz.report.renderers import render_text as render_text
 from gviz.report.renderers import render_texts as render_texts
 from gviz.report.summary import SLOWEST_COUNT as SLOWEST_COUNT
@@ -41,3 +45,4 @@ from gviz.report.summary import RecordingSummary as RecordingSummary
 from gviz.report.summary import RunSummary as RunSummary
 from gviz.report.summary import StreamSummary as StreamSummary
 from gviz.report.summary import summarize as summarize
+from gviz.report.summary import summarize_launches as summarize_launches

@@ -23,7 +23,6 @@ from gviz.model import (
 )
 from gviz.recording import SCHEMA_VERSION, Recording, rows
 
-#: What is said of a run without graphs. Of imported traces by whole launches there may be launches.
 #: How many of a graph's slowest nodes are listed unless asked otherwise.
 SLOWEST_COUNT = 10
 
@@ -233,7 +232,7 @@ def _summarize_graph(
     nodes = [node for level in levels for node in recording.fetch_nodes(level.graph_id)]
     times = recording.fetch_statistics(graph.graph_id)
     cost = inflation(recording, graph.graph_id)
-    sides = (_summarize_launches(recording, graph.graph_id, s) for s in ("graph", "stream"))
+    sides = (summarize_launches(recording, graph.graph_id, s) for s in ("graph", "stream"))
     return GraphSummary(
         graph_id=graph.graph_id,
         name=graph.name,
@@ -290,7 +289,8 @@ def _summarize_exec(graph_exec: rows.GraphExec) -> ExecSummary:
     )
 
 
-def _summarize_launches(recording: Recording, graph_id: int, side: str) -> LaunchSummary | None:
+def summarize_launches(recording: Recording, graph_id: int, side: str) -> LaunchSummary | None:
+    """Return the launches of a graph on one side; None: it has none."""
     # Columns, not rows: a recording may hold a million launches.
     count, with_node_times = recording.count_launches(graph_id, side)
     if not count:

@@ -105,6 +105,11 @@ def test_a_product_without_a_breach_passes(tree: Path) -> None:
             "faces: gviz.dag: its face has it from gviz.dag.gone, which does not exist",
         ),
         (
+            "gviz/dag/__init__.pyi",
+            "from gviz.dag.ranks import lanes as lanes\n",
+            "faces: gviz.dag: its face has lanes, which a module beside it is called too",
+        ),
+        (
             "gviz/dag/ranks.py",
             "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n"
             "    from gviz.dag.lanes import Cover\ndef rank_rows():\n    return []\n",

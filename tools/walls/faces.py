@@ -8,7 +8,7 @@ from walls.modules import Import, Product, parent
 
 
 def find(product: Product) -> Iterator[str]:
-    """Yield the imports that pass a face, and names of faces that nothing defines."""
+    """Yield the imports that pass a face, and names of faces that are none or a module's too."""
     for found in product.imports:
         fault = _fault_of(product, found)
         if fault is not None:
@@ -17,6 +17,9 @@ def find(product: Product) -> Iterator[str]:
         for name, source in face.items():
             if source != package and source not in product.modules:
                 yield f"{package}: its face has {name} from {source}, which does not exist"
+            if source != package and f"{package}.{name}" in product.modules:
+                # The import of the module would put it in the name's place.
+                yield f"{package}: its face has {name}, which a module beside it is called too"
 
 
 def _fault_of(product: Product, found: Import) -> str | None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,24 +15,19 @@ from gviz.analysis import Ignored
 from gviz.checks import (
     DEFAULT_NAME,
     DEFAULT_REGRESSION,
-    PASSED,
     CheckReport,
     Limits,
     check_recording,
-    describe,
-    in_unit,
     parse_limits,
-    place,
     read_config,
     read_ignored,
     report_to_json,
     to_junit,
-    to_markdown,
 )
 from gviz.cli.recording_path import file_path, find_recording
 from gviz.errors import GvizError, UsageError
 from gviz.recording import Recording
-from gviz.text import counted, render_table, wrapped
+from gviz.report import check_document, render_markdown, render_text
 
 if TYPE_CHECKING:
     from gviz.cli.command_line import Subparsers
@@ -83,14 +77,14 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.junit is not None:
             _write(arguments.junit, "w", to_junit(report))
         if arguments.markdown is not None:
-            _write(arguments.markdown, "a", to_markdown(report))
+            _write(arguments.markdown, "a", render_markdown(check_document(report)))
     except GvizError as error:
         # 1 says that a limit is exceeded; a file that cannot be read says nothing of limits.
         raise UsageError(str(error)) from error
     if arguments.json:
         print(json.dumps(report_to_json(report)))
     else:
-        print(render_report(report, shutil.get_terminal_size((100, 24)).columns))
+        print(render_text(check_document(report), shutil.get_terminal_size((100, 24)).columns))
     return 0 if report.passed else 1
 
 
@@ -127,31 +121,3 @@ def _write(path: Path, mode: str, text: str) -> None:
             file.write(text)
     except OSError as error:
         raise GvizError(f"cannot write {path}: {error.strerror}; name another file") from error
-
-
-def render_report(report: CheckReport, width: int) -> str:
-    """Return a report as text."""
-    return "\n".join(_render(report, width))
-
-
-def _render(report: CheckReport, width: int) -> Iterator[str]:
-    against = "" if report.baseline is None else f" against {report.baseline}"
-    yield f"{report.path}{against}"
-    for where, checks in groupby(report.checks, key=place):
-        yield f"  {where}"
-        rows = [
-            [check.status, check.what]
-            + [in_unit(v, check.unit) for v in (check.value, check.limit, check.baseline)]
-            for check in checks
-        ]
-        head = ["", "check", "value", "at most", "baseline"]
-        yield from render_table(
-            head, rows, width=width, elastic=1, left=frozenset({0}), indent=4
-        ).split("\n")
-    bad = report.failures()
-    for check in report.checks:
-        # Of what passed, only that a regression was not beyond noise is worth a line.
-        if check.status == PASSED and not (check.reason and check.baseline is not None):
-            continue
-        yield from wrapped(f"{check.status}: {check.what}: {describe(check)}", width, indent=2)
-    yield f"{len(bad):,} of {counted(len(report.checks), 'check')} failed"

@@ -68,7 +68,14 @@ def test_summary_says_gpu_nodes_launches_times_and_kernels() -> None:
         (graph,) = opened.graphs
         median = graph.launch_times.median_ns
     assert median is not None
-    assert cells[:6] == ["graph", "GPU", "nodes", "launches", "launch", "most node time"]
+    assert cells[:6] == [
+        "Graph",
+        "GPU",
+        "Nodes",
+        "Launches",
+        "Launch [measured]",
+        "Most node time [derived]",
+    ]
     assert cells[6:11] == [
         graph.name,
         "NVIDIA H100 80GB HBM3",
@@ -151,7 +158,7 @@ def test_recording_without_graphs_is_told(notebook: list[Any], tmp_path: Path) -
         database.execute("UPDATE graph SET origin='failed capture'")
     database.close()
     with gviz.open(path) as opened:
-        assert "there is no graph in what was recorded" in opened._repr_html_()
+        assert "There is no graph in what was recorded" in opened._repr_html_()
         with pytest.raises(GvizError, match="has no graph to show; 'gviz info"):
             opened.show()
 

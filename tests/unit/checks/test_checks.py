@@ -24,12 +24,13 @@ from gviz.checks.check import check_recording, report_to_json
 from gviz.checks.check_result import FAILED, PASSED, SKIPPED, UNJUDGED, Check, CheckReport
 from gviz.checks.junit import to_junit
 from gviz.checks.limits import Limits, parse_limits
-from gviz.checks.markdown import to_markdown
 from gviz.checks.words import in_unit
 from gviz.cuda.node_type import NodeType
 from gviz.errors import UsageError
 from gviz.recording.merge import merge_recordings
 from gviz.recording.reader import Recording
+from gviz.report.checks_document import check_document
+from gviz.report.renderers.markdown_form import render_markdown
 from gviz.stats.figure_fields import fields_of, result_classes
 
 
@@ -346,8 +347,8 @@ def test_junit_of_unjudged_that_passes_is_skipped(write: Write) -> None:
 
 def test_markdown_has_a_row_a_check_and_no_markup_of_names(write: Write) -> None:
     report = nasty(write)
-    text = to_markdown(report)
-    assert text.startswith("### gviz check: ❌ failed\n")
+    text = render_markdown(check_document(report))
+    assert text.startswith("### gviz check: ✘ failed\n")
     rows = [line for line in text.splitlines() if line.startswith("|")][2:]
     assert len(rows) == len(report.checks)
     assert "<b>" not in text

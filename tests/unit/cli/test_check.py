@@ -18,8 +18,9 @@ from recordings import transformer_shape, write_recording
 from gviz.checks.check import check_recording
 from gviz.checks.limits import MOST_KEYS, REGRESSION_KEYS, RUN_KEYS, parse_limits
 from gviz.cli.command_line import build_parser
-from gviz.cli.commands.check import render_report
 from gviz.recording.reader import Recording
+from gviz.report.checks_document import check_document
+from gviz.report.renderers.text_form import render_text
 
 Gviz = Callable[..., "subprocess.CompletedProcess[str]"]
 DOCS = ROOT / "docs"
@@ -44,9 +45,10 @@ def test_exit_codes(gviz: Gviz, pair: tuple[Path, Path]) -> None:
         gviz("check", small, "--baseline", large),
     )
     assert (worse.returncode, better.returncode) == (1, 0)
-    assert "failed: regression.launch" in worse.stdout
-    assert worse.stdout.endswith("2 of 2 checks failed\n")
-    assert better.stdout.endswith("0 of 2 checks failed\n")
+    assert "gviz check: ✘ failed\n\n" in worse.stdout
+    assert re.search(r"✘ failed .* regression.launch ", worse.stdout)
+    assert "2 of 2 checks failed." in " ".join(worse.stdout.split())
+    assert "0 of 2 checks failed." in " ".join(better.stdout.split())
     assert (worse.stderr, better.stderr) == ("", "")
 
 
@@ -56,10 +58,11 @@ def test_text_fits_the_terminal(pair: tuple[Path, Path], width: int) -> None:
              "regression": {"launch": "1%", "node": "1%", "nodes": 0}}  # fmt: skip
     with Recording(pair[0]) as recording, Recording(pair[1]) as baseline:
         report = check_recording(recording, baseline, parse_limits(table))
-    lines = render_report(report, width).splitlines()
-    assert max(map(len, lines[1:])) <= width  # the first one is the path
-    assert lines[1].startswith("  graph 1: ")
-    assert sum(line.startswith("    ") for line in lines) > len(report.checks)
+    lines = render_text(check_document(report), width).splitlines()
+    assert max(map(len, lines)) <= width
+    assert sum(line.startswith(("  ✔", "  ✘", "  ?", "  –")) for line in lines) == len(
+        report.checks
+    )
 
 
 def test_all_forms_say_the_same(gviz: Gviz, tmp_path: Path, pair: tuple[Path, Path]) -> None:
@@ -78,8 +81,8 @@ def test_all_forms_say_the_same(gviz: Gviz, tmp_path: Path, pair: tuple[Path, Pa
         x.attrib["name"] for x in root.iter("testcase") if x.find("failure") is not None
     ] == failed
     text = markdown.read_text()
-    assert text.startswith("# before\n### gviz check: ❌ failed")
-    assert text.count("| ❌ failed |") == 3
+    assert text.startswith("# before\n### gviz check: ✘ failed")
+    assert text.count("| ✘ failed |") == 3
 
 
 @pytest.mark.parametrize(

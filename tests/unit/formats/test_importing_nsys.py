@@ -21,10 +21,11 @@ from nsys_exports import (
 from places import ROOT
 
 from gviz.analysis.analysis import analyze
-from gviz.cli.commands.info import render
 from gviz.errors import GvizError, ImportingError
 from gviz.formats.importer import import_files, import_kineto, import_nsys
 from gviz.recording.reader import Recording
+from gviz.report.info.recording_document import info_document
+from gviz.report.renderers.text_form import render_text
 from gviz.report.summary import summarize
 from gviz.stats.figure_fields import NotComputed
 
@@ -261,11 +262,12 @@ def test_what_is_known_as_a_whole_only_is_said_to_be_so(tmp_path: Path) -> None:
     )  # fmt: skip
     with opened(export.finish()) as got:
         assert any("as a whole only" in note.text for note in got.fetch_notes(1))
-        shown = render(summarize(got), 200)
+        shown = render_text(info_document(summarize(got)), 200)
         assert (
-            "nodes and edges unknown: the trace tells of the graph's launches as a whole" in shown
+            "Nodes and edges not recorded: the trace tells of the graph's launches as a whole"
+            in shown
         )
-        assert "unknown:\n" not in shown
+        assert "recorded:\n" not in shown
         (graph,) = analyze(got).runs[0].graphs
         for said in (graph.ledger, graph.dominance, graph.device_launch, graph.expected_cost):
             assert isinstance(said, NotComputed)

@@ -14,10 +14,12 @@ from life_recordings import LIBRARY_LINE, OWN_LINE, write_life_recording
 from gviz.app.components.addresses import Addresses
 from gviz.app.files.library import Library
 from gviz.app.server.application import render_page
-from gviz.cli.commands.info import render, to_json
+from gviz.cli.commands.info import to_json
 from gviz.errors import RecordingError
 from gviz.model.life_summary import flag_names, mode_name
 from gviz.recording.reader import Recording
+from gviz.report.info.recording_document import info_document
+from gviz.report.renderers.text_form import render_text
 from gviz.report.summary import RunSummary, summarize
 
 
@@ -36,7 +38,7 @@ def run(path: Path) -> RunSummary:
 @pytest.fixture(scope="module")
 def text(path: Path) -> str:
     with Recording(path) as recording:
-        return render(summarize(recording), 1000)
+        return render_text(info_document(summarize(recording)), 1000)
 
 
 def test_failed_capture_is_no_graph_of_the_run_but_keeps_its_nodes(run: RunSummary) -> None:
@@ -75,21 +77,21 @@ def test_instantiations_that_could_be_saved_are_summed(run: RunSummary) -> None:
 
 
 def test_text_names_culprit_line_and_fix_before_the_graphs(text: str) -> None:
-    head, _, rest = text.partition("graph 1: step")
-    assert "a capture failed: synchronising call (1 node captured until then, kept as graph 2)" in (
+    head, _, rest = text.partition("Graph 1: step")
+    assert "A capture failed: synchronising call (1 node captured until then, kept as graph 2)" in (
         head
     )
-    assert "broken by cudaStreamSynchronize (CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED)" in head
-    assert f"at /home/user/train.py:41: {OWN_LINE}" in head
-    assert "fix: Move it out." in head
-    assert "no Python line: the interpreter was shutting down" in head
-    assert "an instantiation failed: Refused: out of device memory." in head
+    assert "Broken by cudaStreamSynchronize (CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED)" in head
+    assert f"At /home/user/train.py:41: {OWN_LINE}" in head
+    assert "Fix: Move it out." in head
+    assert "No Python line: the interpreter was shutting down" in head
+    assert "An instantiation failed: Refused: out of device memory." in head
     assert "1 instantiation (2.00 µs of host time)" in head
     assert LIBRARY_LINE not in text
     assert "2,954 node updates of node 0, 500 ns each" in rest
     assert "1 whole-graph update, 900 ns each, refused: the new graph has 2 nodes" in rest
-    assert "an update of executable 1 would have done" in rest
-    assert "captured in 5.00 µs, thread local mode, thread 77" in rest
+    assert "An update of executable 1 would have done" in rest
+    assert "Captured in 5.00 µs, thread local mode, thread 77" in rest
     assert "first launch 700 ns" in rest
 
 
@@ -150,7 +152,7 @@ def test_updates_that_were_never_called_have_no_time_each(tmp_path: Path) -> Non
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("UPDATE graph_update SET count=0")
     with Recording(path) as recording:
-        said = render(summarize(recording), 100)
+        said = render_text(info_document(summarize(recording)), 100)
     assert "0 updates" in said or "0 node updates" in said
     assert "each" not in [line for line in said.splitlines() if "update" in line][-1]
 

@@ -7,10 +7,11 @@ from collections.abc import Callable
 import pytest
 from spool_writing import FoldRecords, graph_records, node_record
 
-from gviz.cli.commands.info import render
 from gviz.cuda.node_type import NodeType
 from gviz.recording import rows
 from gviz.recording.reader import Recording
+from gviz.report.info.recording_document import info_document
+from gviz.report.renderers.text_form import render_text
 from gviz.report.summary import summarize
 from gviz.spool.records import table
 from gviz.spool.records.format import RecordType
@@ -107,9 +108,9 @@ def test_info_says_what_is_allocated_and_told(folded: Fold) -> None:
             (RecordType.GRAPH_MEMORY, table.GRAPH_MEMORY.pack(10, 0, 0, MIB, 2 * MIB, 2 * MIB)),
         ]
     )
-    text = render(summarize(recording), 200)
+    text = render_text(info_document(summarize(recording)), 200)
     assert f"1 allocation, {byte_size(MIB)}: 1 freed in the same graph" in text
-    assert "node 0: symbol on_step_0" in text
-    assert "and 2 more nodes with parameters (--json)" in text
+    assert "Node 0: symbol on_step_0" in text
+    assert "And 2 more nodes with parameters (--json)" in text
     used = f"used {byte_size(0)} (most {byte_size(MIB)})"
-    assert f"graph memory of GPU 0: {used}, reserved {byte_size(2 * MIB)}" in text
+    assert f"Graph memory of GPU 0: {used}, reserved {byte_size(2 * MIB)}" in text

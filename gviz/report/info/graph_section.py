@@ -1,0 +1,175 @@
+"""A graph of a recording: what it is of, its life, its launches, its slowest nodes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from gviz.cuda import WHOLE_ONLY
+from gviz.model import ExecLife, GraphLife, flag_names
+from gviz.recording import GraphUpdate
+from gviz.report.document import (
+    Content,
+    Section,
+    Sentence,
+    TableBlock,
+    capitalized,
+    column,
+    joined,
+    ns,
+    number,
+    numbers,
+    say,
+    section,
+    share,
+    table,
+)
+from gviz.report.summary import GraphSummary, LaunchSummary
+from gviz.text import byte_size, counted, duration
+
+#: Executables of a graph, and updates of an executable, that are listed one by one.
+_LISTED = 8
+#: Nodes whose parameters are listed; a captured loop may hold thousands of host functions.
+_PARAMETER_LINES = 8
+_KINDS = {"graph": "whole-graph", "node": "node", "enable": "enabling", "disable": "disabling"}
+#: A launch's two sides.
+_SIDES = {"graph": "Graph launches", "stream": "Eager iterations of the same work"}
+
+
+def graph_section(graph: GraphSummary) -> Section:
+    """Return what a recording has of a graph."""
+    return section(
+        f"graph-{graph.graph_id}",
+        f"Graph {graph.graph_id}: {graph.name} ({graph.origin})",
+        _size(graph),
+        *_life(graph.life),
+        *(_launches(side) for side in graph.launches),
+        *_parameters(graph),
+        None if graph.inflation is None else say(f"{capitalized(graph.inflation)}."),
+        _slowest(graph) if graph.slowest_nodes else None,
+    )
+
+
+def _size(graph: GraphSummary) -> Sentence:
+    edges = "edges not recorded" if graph.edge_count is None else counted(graph.edge_count, "edge")
+    if graph.edges_inferred:
+        edges += " inferred from stream order"
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in graph.node_kinds.items())
+    bodies = f", {counted(graph.body_count, 'body', 'bodies')}" if graph.body_count else ""
+    what = f"{counted(graph.node_count, 'node')}, {edges}{bodies}"
+    if graph.origin == "trace" and graph.edge_count is None:
+        what = f"Nodes and edges not recorded: {WHOLE_ONLY}"
+    return say(f"{what}: {kinds}." if kinds else f"{what}.")
+
+
+# -- life --------------------------------------------------------------------------------
+
+
+def _life(life: GraphLife) -> Iterator[Sentence]:
+    """Yield a graph's capture, executables and end."""
+    if life.capture_ns is not None:
+        where = f", {life.capture_mode} mode" if life.capture_mode else ""
+        thread = f", thread {life.capture_thread_id}" if life.capture_thread_id else ""
+        yield say("Captured in ", ns(life.capture_ns, "measured"), f"{where}{thread}.")
+    for graph_exec in life.execs[:_LISTED]:
+        yield from _executable(graph_exec)
+    rest = life.execs[_LISTED:]
+    if rest:
+        total = ns(sum(e.instantiate_ns or 0 for e in rest), "measured")
+        yield say(f"And {counted(len(rest), 'more executable')}, instantiated in ", total,
+                  " altogether.")  # fmt: skip
+    if life.relaunch_median_ns is not None:
+        host = ns(life.relaunch_median_ns, "measured")
+        yield say("Launched again: host ", host, " (median).")
+    if life.destroyed_ns is not None:
+        yield say("The graph was destroyed while gviz watched.")
+
+
+def _executable(found: ExecLife) -> Iterator[Sentence]:
+    flags = ", ".join(flag_names(found.flags))
+    upload: Content = "no upload"
+    if found.upload_ns is not None:
+        upload = ("upload ", ns(found.upload_ns, "measured"))
+    parts: list[Content] = [
+        ("instantiate ", ns(found.instantiate_ns, "measured"), f" ({flags})" if flags else ""),
+        upload,
+        ("first launch ", ns(found.first_launch_ns, "measured")),
+        f"launched {counted(found.launch_count, 'time')}",
+    ]
+    if found.device_memory_bytes:
+        parts.append(f"about {byte_size(found.device_memory_bytes)} of device memory")
+    if found.destroyed_ns is not None:
+        parts.append("destroyed")
+    yield say(f"Executable {found.graph_exec_id}: ", joined(parts), ".")
+    if found.could_update_graph_exec_id is not None:
+        yield say(
+            f"An update of executable {found.could_update_graph_exec_id} would have done "
+            "(cuGraphExecUpdate)."
+        )
+    for update in found.updates[:_LISTED]:
+        yield _update(update)
+    if len(found.updates) > _LISTED:
+        yield say(f"And {len(found.updates) - _LISTED:,} more kinds of updates.")
+
+
+def _update(update: GraphUpdate) -> Sentence:
+    what = _KINDS.get(update.kind, update.kind)
+    node = f" of node {update.node_id}" if update.node_id is not None else ""
+    text = f"{counted(update.count, f'{what} update')}{node}"
+    if update.count:
+        text += f", {duration(update.total_ns / update.count)} each"
+    if update.result == 0:
+        return say(f"{text}.")
+    name = update.detail_name or f"CUresult {update.result}"
+    return say(f"{text}, refused: {update.difference or name}.")
+
+
+# -- launches and nodes ------------------------------------------------------------------
+
+
+def _launches(side: LaunchSummary) -> Sentence:
+    parts: list[Content] = [("host ", ns(side.host_median_ns, "measured"))]
+    if side.gpu_median_ns is not None:
+        parts.append(("first to last node ", ns(side.gpu_median_ns, "measured")))
+    if side.event_median_ns is not None:
+        parts.append(("between events ", ns(side.event_median_ns, "measured")))
+    name = _SIDES.get(side.side, side.side)
+    counts = f"{side.count:,} recorded, {side.with_node_times:,} with node times"
+    return say(f"{name}: {counts}; medians: ", joined(parts), ".")
+
+
+def _parameters(graph: GraphSummary) -> Iterator[Sentence]:
+    """Yield what the graph allocates, and the parameters that no column of nodes holds."""
+    by_end = Counter(allocation.freed for allocation in graph.allocations)
+    if by_end:
+        size = byte_size(sum(allocation.bytes for allocation in graph.allocations))
+        ends = ", ".join(f"{count:,} freed {end}" for end, count in by_end.most_common())
+        yield say(f"{counted(len(graph.allocations), 'allocation')}, {size}: {ends}.")
+    by_node: dict[tuple[int, int], list[str]] = {}
+    for parameter in graph.parameters:
+        listed = by_node.setdefault((parameter.graph_id, parameter.node_id), [])
+        listed.append(f"{parameter.name} {parameter.value}")
+    for (graph_id, node_id), listed in list(by_node.items())[:_PARAMETER_LINES]:
+        yield say(f"Node {_place(graph, graph_id, node_id)}: {', '.join(listed)}.")
+    if len(by_node) > _PARAMETER_LINES:
+        more = len(by_node) - _PARAMETER_LINES
+        yield say(f"And {more:,} more nodes with parameters (--json).")
+
+
+def _slowest(graph: GraphSummary) -> TableBlock:
+    columns = [
+        numbers("Node"), column("Kind"), column("Slowest by total time"), numbers("Median"),
+        numbers("p95", "95th percentile"), numbers("Count"), numbers("Share"),
+    ]  # fmt: skip
+    rows: list[list[Content]] = [
+        [_place(graph, node.graph_id, node.node_id), node.type, node.kernel or node.name,
+         ns(node.median_ns, "measured"), ns(node.p95_ns, "measured"), number(node.count),
+         share(node.share_fraction)]
+        for node in graph.slowest_nodes
+    ]  # fmt: skip
+    return table("Slowest nodes by total time", columns, rows)
+
+
+def _place(graph: GraphSummary, graph_id: int, node_id: int) -> str:
+    # Ids are unique in their graph: a body's node is named with its graph.
+    return f"{graph_id}/{node_id}" if graph_id != graph.graph_id else f"{node_id}"
