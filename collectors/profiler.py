@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from os import PathLike
 
 _active_lock = threading.Lock()
-_active: profile | None = None
+_active: ProfiledBlock | None = None
 
 
-class profile:
+class ProfiledBlock:
     """Record every CUDA graph of this process while active, into one file.
 
     Single-use, and one active in the whole process: CUPTI allows one subscriber.
@@ -112,7 +112,7 @@ class profile:
         self._used = False
         self._entered = False
 
-    def __enter__(self) -> profile:
+    def __enter__(self) -> ProfiledBlock:
         global _active
         with _active_lock:
             if self._used:

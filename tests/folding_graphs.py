@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gviz.layout.folds.cover import least_repeats
 from gviz.layout.folds.fold import Fold, FoldTree
-from gviz.layout.folds.folded_graph import FoldedGraph
+from gviz.layout.folds.folded_graph import FoldedDag
 
 Edge = tuple[int, int]
 
@@ -125,6 +125,6 @@ def check_repeat(fold: Fold, graph: LabelledGraph) -> None:
     assert all(child.kind == "block" for child in fold.children)
 
 
-def items_of(folded: FoldedGraph) -> list[frozenset[int]]:
+def items_of(folded: FoldedDag) -> list[frozenset[int]]:
     """Return the nodes of each item."""
     return [frozenset(folded.nodes_of(i).tolist()) for i in range(len(folded))]

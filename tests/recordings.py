@@ -371,7 +371,7 @@ def write_run(writer: RecordingWriter, name: str) -> None:
             max_threads_per_multiprocessor=2048,
             pci_bus_id="0000:1b:00.0",
         ),
-        rows.Library(run_id=1, name="torch", version="2.9.0"),
+        rows.LibraryVersion(run_id=1, name="torch", version="2.9.0"),
         rows.Window(
             run_id=1,
             window_id=0,

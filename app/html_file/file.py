@@ -22,7 +22,7 @@ from gviz.recording import check_output, rows
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenPage:
     """The result of writing.
 
     Attributes
@@ -53,7 +53,7 @@ def write_html(
     baseline: Path | None = None,
     overwrite: bool = False,
     progress: Progress = lambda text: None,
-) -> Written:
+) -> WrittenPage:
     """Write graphs as one HTML file that opens without a server.
 
     Parameters
@@ -93,7 +93,7 @@ def write_html(
     finally:
         library.close()
     nodes = sum(len(view.nodes) for view in views)
-    return Written(output, size, len(graphs), nodes, chosen[0].to_text())
+    return WrittenPage(output, size, len(graphs), nodes, chosen[0].to_text())
 
 
 def _with_bodies(graphs: Sequence[rows.Graph], wanted: Sequence[int]) -> list[rows.Graph]:

@@ -141,7 +141,6 @@ def render_lives(view: RunView, addresses: Addresses) -> Component | None:
 
 
 def _row(view: RunView, line: GraphLine, e: ExecLife, addresses: Addresses) -> Component:
-    differences = "; ".join(u.difference for u in e.updates if u.difference) or None
     cells = (
         (line.life.capture_mode or MISSING, None),
         (duration(e.instantiate_ns), None),
@@ -149,7 +148,7 @@ def _row(view: RunView, line: GraphLine, e: ExecLife, addresses: Addresses) -> C
         (duration(e.first_launch_ns), None),
         (duration(line.life.relaunch_median_ns), None),
         (integer(e.launch_count), None),
-        (_updates(e), differences),
+        (_updates(e), "; ".join(_refusals(e)) or None),
         (byte_size(e.device_memory_bytes), None),
         ("destroyed" if e.destroyed_ns is not None else MISSING, None),
     )
@@ -164,7 +163,17 @@ def _updates(e: ExecLife) -> str:
     refused = sum(u.count for u in e.updates if u.result != 0)
     if not good and not refused:
         return MISSING
-    return integer(good) + (f", {integer(refused)} refused" if refused else "")
+    if not refused:
+        return integer(good)
+    first, *others = _refusals(e)
+    return f"{integer(good)}, {integer(refused)} refused: {first}{' …' if others else ''}"
+
+
+def _refusals(e: ExecLife) -> list[str]:
+    """Return why updates were refused, each reason once."""
+    refused = (u for u in e.updates if u.result != 0)
+    reasons = (u.difference or u.detail_name or f"CUresult {u.result}" for u in refused)
+    return list(dict.fromkeys(reasons))
 
 
 def _again(execs: Sequence[ExecLife]) -> Component | None:

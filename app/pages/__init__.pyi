@@ -1,4 +1,3 @@
-from gviz.app.pages.bench import render_bench as render_bench
 from gviz.app.pages.compare.comparison import Comparison as Comparison
 from gviz.app.pages.compare.comparison import Comparisons as Comparisons
 from gviz.app.pages.compare.comparison import compare_sides as compare_sides
@@ -19,6 +18,7 @@ from gviz.app.pages.graph import render_graph as render_graph
 from gviz.app.pages.graph import search_field as search_field
 from gviz.app.pages.head import graph_head as graph_head
 from gviz.app.pages.head import no_times as no_times
+from gviz.app.pages.launch_costs import render_launch_costs as render_launch_costs
 from gviz.app.pages.ranks.comparison import RankComparisons as RankComparisons
 from gviz.app.pages.ranks.comparison import compared_ranks as compared_ranks
 from gviz.app.pages.ranks.comparison import ranks_of as ranks_of

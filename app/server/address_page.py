@@ -23,9 +23,9 @@ from gviz.app.components import (
 from gviz.app.files import ChangedError, GoneError, Library, sentence_of
 from gviz.app.pages import (
     ranks_of,
-    render_bench,
     render_compare,
     render_graph,
+    render_launch_costs,
     render_ranks_page,
     render_report,
     render_run,
@@ -91,7 +91,7 @@ def _page(library: Library, addresses: Addresses, path: str, query: Query) -> Pa
         return render_trend(library, query, addresses), steps, "Trend – gviz"
     if local == BENCH:
         steps = trail(("Runs", addresses.runs()), ("Launch costs", None))
-        return render_bench(library, query.file, query.run_id), steps, "Launch costs – gviz"
+        return render_launch_costs(library, query.file, query.run_id), steps, "Launch costs – gviz"
     return _instead("Not here", _NO_PAGE, addresses)
 
 

@@ -47,14 +47,14 @@ from gviz.app.server.ranks_routes import add_rank_routes
 from gviz.app.server.refusals import add_refusals
 from gviz.app.server.routes import add_payload_routes
 from gviz.app.server.scripts import Scripts, add_script_route
-from gviz.app.server.security import Access, content_security_policy, protect
+from gviz.app.server.security import AccessRules, content_security_policy, protect
 from gviz.app.server.state import add_state_route, shown_files
 from gviz.app.server.uploads import MOST_BYTES, add_upload_route
 from gviz.app.views import graph_view, render_kernel_table
 from gviz.recording import Recording
 
 
-def create_app(recordings: Iterable[Recording | Path | str], access: Access) -> dash.Dash:
+def create_app(recordings: Iterable[Recording | Path | str], access: AccessRules) -> dash.Dash:
     """Return the application over a library of its own; see :func:`build_app`.
 
     Raises
@@ -67,7 +67,7 @@ def create_app(recordings: Iterable[Recording | Path | str], access: Access) -> 
 
 def build_app(
     library: Library,
-    access: Access,
+    access: AccessRules,
     most_bytes: int = MOST_BYTES,
     ignored: Sequence[Ignored] = (),
 ) -> dash.Dash:

@@ -21,7 +21,7 @@ from gviz.app.pages import (
     union_dag,
 )
 from gviz.app.server.routes import answer, answer_once
-from gviz.app.views import Window, parse_window
+from gviz.app.views import ViewWindow, parse_window
 from gviz.errors import RecordingError
 
 
@@ -82,7 +82,7 @@ def _table(asked: _Asked) -> Response:
 
 
 def _timeline(asked: _Asked) -> Response:
-    def build(window: Window | None) -> bytes:
+    def build(window: ViewWindow | None) -> bytes:
         files = asked.first, asked.second
         return both_timelines(
             asked.found,

@@ -8,7 +8,7 @@ from gviz.app.components import PAYLOAD, parse_id
 from gviz.app.files import Library, split_edition
 from gviz.app.pages import compared_ranks, ranks_timeline
 from gviz.app.server.routes import answer, answer_once
-from gviz.app.views import Window, parse_window
+from gviz.app.views import ViewWindow, parse_window
 from gviz.errors import RecordingError
 
 
@@ -32,7 +32,7 @@ def add_rank_routes(server: Flask, library: Library, prefix: str) -> None:
                 raise RecordingError(f"launch {ordinal} has no node times on every rank of {key}")
             launch = known.index(ordinal)
 
-            def build(window: Window | None) -> bytes:
+            def build(window: ViewWindow | None) -> bytes:
                 recording, keep = opened.recording, opened.keep
                 return ranks_timeline(recording, found, graph, launch, window, keep)
 

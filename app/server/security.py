@@ -38,7 +38,7 @@ def new_token() -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class AccessRules:
     """Permission to use the server.
 
     Attributes
@@ -96,7 +96,7 @@ def content_security_policy(script_hashes: Iterable[str]) -> str:
     return "; ".join(f"{name} {value}" for name, value in directives.items())
 
 
-def protect(server: Flask, access: Access, policy: str) -> None:
+def protect(server: Flask, access: AccessRules, policy: str) -> None:
     """Check every request to a Flask server and put the headers on every answer."""
 
     def check() -> Response | None:
@@ -127,7 +127,7 @@ def protect(server: Flask, access: Access, policy: str) -> None:
     server.after_request(add_headers)
 
 
-def _welcome(access: Access) -> Response:
+def _welcome(access: AccessRules) -> Response:
     """Answer the first request: set the cookie and lead to the address without the token."""
     rest = [(k, v) for k, v in request.args.items(multi=True) if k != "token"]
     # A path of "//host" would lead to another site.

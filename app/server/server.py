@@ -24,7 +24,7 @@ from gviz.app.components import Addresses
 from gviz.app.files import Library
 from gviz.app.server.allocator import give_memory_back
 from gviz.app.server.read_ahead import ReadAhead
-from gviz.app.server.security import LOOPBACK_HOSTS, Access, new_token
+from gviz.app.server.security import LOOPBACK_HOSTS, AccessRules, new_token
 from gviz.app.server.uploads import MOST_BYTES
 from gviz.errors import UsageError
 
@@ -294,13 +294,13 @@ def _refusal(host: str, port: int, error: OSError) -> UsageError:
     )
 
 
-def build_access(options: Options, prefix: str) -> Access:
+def build_access(options: Options, prefix: str) -> AccessRules:
     """Return who may use a server with these options, with a fresh token."""
     hosts = set(LOOPBACK_HOSTS) | {h.lower() for h in options.allow_hosts}
     beyond = not is_loopback(options.host)
     if beyond:
         hosts |= {socket.gethostname().lower(), socket.getfqdn().lower(), options.host.lower()}
-    return Access(token=new_token(), hosts=frozenset(hosts), any_address=beyond, prefix=prefix)
+    return AccessRules(token=new_token(), hosts=frozenset(hosts), any_address=beyond, prefix=prefix)
 
 
 def is_loopback(host: str) -> bool:

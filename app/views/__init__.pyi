@@ -15,7 +15,7 @@ from gviz.app.views.dag.body_facts import HeldBody as HeldBody
 from gviz.app.views.dag.body_facts import Holder as Holder
 from gviz.app.views.dag.body_facts import holder_arrays as holder_arrays
 from gviz.app.views.dag.body_facts import turn_words as turn_words
-from gviz.app.views.dag.dag_places import Shape as Shape
+from gviz.app.views.dag.dag_places import LevelItems as LevelItems
 from gviz.app.views.dag.dag_places import place_arrays as place_arrays
 from gviz.app.views.dag.folding import fold_level as fold_level
 from gviz.app.views.dag.overlays import describe_overlays as describe_overlays
@@ -65,7 +65,7 @@ from gviz.app.views.timeline.side_arrays import pack_sides as pack_sides
 from gviz.app.views.timeline.side_arrays import read_arrays as read_arrays
 from gviz.app.views.timeline.timeline_side import graph_side as graph_side
 from gviz.app.views.timeline.timeline_side import graph_zero as graph_zero
-from gviz.app.views.timeline.timeline_window import Window as Window
+from gviz.app.views.timeline.timeline_window import ViewWindow as ViewWindow
 from gviz.app.views.timeline.timeline_window import parse_window as parse_window
 from gviz.app.views.wire import Arrays as Arrays
 from gviz.app.views.wire import Strings as Strings

@@ -29,7 +29,7 @@ _STEPS = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Miniature:
+class MiniatureShapes:
     """Content of the picture.
 
     Attributes
@@ -57,13 +57,13 @@ class Miniature:
 
 def build_miniature(
     recording: Recording, level: GraphLevel, launch: ShownLaunch | None
-) -> Miniature:
+) -> MiniatureShapes:
     """Return the picture of a graph and one of its launches."""
     spans: list[list[float]] = []
     lanes = 0
     if launch is not None:
         spans, lanes = _bars(recording, level, launch.launch_id)
-    return Miniature(
+    return MiniatureShapes(
         spans=spans,
         lane_count=lanes,
         gpu_ns=None if launch is None else launch.gpu_ns,

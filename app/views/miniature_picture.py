@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from gviz.app.views.miniature import UNITS, Miniature
+from gviz.app.views.miniature import UNITS, MiniatureShapes
 from gviz.formats import INKS, Pen, category
 from gviz.text import counted, duration
 
@@ -21,7 +21,7 @@ _BAND, _BAND_ALONE, _GAP = 16.0, 40.0, 4.0
 _WIDE = 4
 
 
-def draw_miniature(found: Miniature) -> str:
+def draw_miniature(found: MiniatureShapes) -> str:
     """Return the picture; its title says what it shows."""
     pen = Pen(INKS["light"])
     height = 0.0
@@ -72,7 +72,7 @@ def _band(widths: list[int], top: float, height: float) -> str:
     return f"M0 {middle:.2f}{''.join(upper)}{''.join(reversed(lower))}z"
 
 
-def _words(found: Miniature) -> str:
+def _words(found: MiniatureShapes) -> str:
     said = ["No launch has node times"]
     if found.lane_count:
         length = "" if found.gpu_ns is None else f"{duration(found.gpu_ns)}, "

@@ -18,8 +18,8 @@ from gviz.app.views.dag import (
     FOLD_TYPE,
     Folded,
     LaunchIntervals,
+    LevelItems,
     OpenLevel,
-    Shape,
     data_arrays,
     describe_overlays,
     fold_arrays,
@@ -41,7 +41,7 @@ from gviz.app.views.level_memory import read_memory
 from gviz.app.views.memory_payload import memory_payload
 from gviz.app.views.timeline import (
     SideArrays,
-    Window,
+    ViewWindow,
     choose_launch,
     graph_side,
     is_sent_whole,
@@ -220,7 +220,7 @@ def _open(
 
 def _level_arrays(
     level: OpenLevel,
-    shape: Shape,
+    shape: LevelItems,
     ran: LaunchIntervals | None,
     strings: Strings,
     against: TreeComparison | None,
@@ -241,12 +241,12 @@ def _level_arrays(
     return arrays | {"lane": shape.chain.astype(np.uint32)}
 
 
-def _shape(level: OpenLevel, ran: LaunchIntervals | None) -> Shape:
+def _shape(level: OpenLevel, ran: LaunchIntervals | None) -> LevelItems:
     nodes = level.level
     mine = None if ran is None else ran.part(nodes.part)
     if level.view is not None:
         return items_shape(level.view, mine, level.holder)
-    return Shape(
+    return LevelItems(
         len(nodes.nodes),
         nodes.edge_from,
         nodes.edge_to,
@@ -295,7 +295,7 @@ def timeline_payload(
     launch: int | Launches | None,
     stream_launch_id: int | None,
     order: Order = "ordinal",
-    window: Window | None = None,
+    window: ViewWindow | None = None,
     keep: Keep = build_anew,
     whole: bool = False,
 ) -> bytes:
@@ -339,7 +339,7 @@ def timeline_payload(
     """
     tree = read_tree(recording, graph_id, keep)
     level = read_level(recording, tree, keep=keep)
-    asked = window or Window()
+    asked = window or ViewWindow()
     in_sight = range(asked.first_row, asked.last_row)
     graph = _graph_side(recording, level, launch, order, in_sight, keep, whole)
     stream = read_stream_side(recording, tree, stream_launch_id, keep)

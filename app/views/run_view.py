@@ -74,7 +74,7 @@ class RunView:
     edition: str
     run: rows.Run
     devices: Sequence[rows.Device]
-    libraries: Sequence[rows.Library]
+    libraries: Sequence[rows.LibraryVersion]
     notes: Sequence[rows.Note]
     measurements: Sequence[rows.Measurement]
     graphs: Sequence[GraphLine]

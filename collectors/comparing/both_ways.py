@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from gviz.collectors import native
 from gviz.collectors.comparing.agreement import Leaf, find_differences, flatten
 from gviz.collectors.comparing.capturing import Capturing, choose
-from gviz.collectors.profiler import active_recording, profile
+from gviz.collectors.profiler import ProfiledBlock, active_recording
 from gviz.cuda import NameKind
 from gviz.errors import CollectorError, UsageError
 from gviz.model import SideTimes, StreamComparison, read_sides
@@ -132,7 +132,7 @@ class _Comparison:
                 self.function()
             self.measure_stream()
             if outer is None:
-                recording = profile(
+                recording = ProfiledBlock(
                     path or Path(tempfile.mkdtemp(prefix="gviz-")) / f"{_slug(self.name)}.gviz",
                     name=self.name,
                     node_launches=self.launches + 1,

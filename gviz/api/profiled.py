@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from gviz.api.opened import Opened
 
 
-class profile(profiler.profile):  # noqa: D101  # it is the next line
-    __doc__ = profiler.profile.__doc__
+class profile(profiler.ProfiledBlock):  # noqa: D101  # it is the next line
+    __doc__ = profiler.ProfiledBlock.__doc__
 
     @property
     def recording(self) -> Opened:

@@ -1,6 +1,6 @@
 """Causes of failed stream captures, in words: the rule that a call broke, and what to do about it.
 
-A table from what the driver said (:class:`CaptureError`) to a rule (:class:`Rule`). The results
+A table from what the driver said (:class:`CaptureError`) to a rule (:class:`CaptureRule`). Results
 are those of CUDA 13.0 on an H100, driver 580, where each was provoked.
 """
 
@@ -71,7 +71,7 @@ class CaptureError:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class CaptureRule:
     """A rule of stream capture, why it exists, and how to keep it.
 
     Attributes
@@ -98,7 +98,7 @@ def capture_result_name(result: int) -> str:
     return f"CUDA_ERROR_{name}"
 
 
-def explain_capture(error: CaptureError) -> Rule:
+def explain_capture(error: CaptureError) -> CaptureRule:
     """Return the rule that a call broke."""
     if error.stream_destroyed:
         return _STREAM_DESTROYED
@@ -131,9 +131,9 @@ _WAITING = (
 )
 
 
-def _unsupported(error: CaptureError, call: str) -> Rule:
+def _unsupported(error: CaptureError, call: str) -> CaptureRule:
     if call.startswith(_WAITING):
-        return Rule(
+        return CaptureRule(
             "synchronising call",
             f"{error.name} waits for the GPU or asks how far it is, but work that is being "
             "captured has not started: it runs when the graph is launched.",
@@ -144,7 +144,7 @@ def _unsupported(error: CaptureError, call: str) -> Rule:
             "with cudaEventRecord and cudaStreamWaitEvent.",
         )
     if "GraphLaunch" in call:
-        return Rule(
+        return CaptureRule(
             "graph launched into a capture",
             f"{error.name} was given a stream that is being captured; this driver cannot capture "
             "the launch of an executable.",
@@ -155,9 +155,9 @@ def _unsupported(error: CaptureError, call: str) -> Rule:
     return _unsafe(error)
 
 
-def _unsafe(error: CaptureError) -> Rule:
+def _unsafe(error: CaptureError) -> CaptureRule:
     if not error.same_thread:
-        return Rule(
+        return CaptureRule(
             "cross-thread call in global mode",
             f"{error.name} was made on another thread than the one that captures. A capture in "
             "global mode forbids such calls to every thread of the process.",
@@ -166,7 +166,7 @@ def _unsafe(error: CaptureError) -> Rule:
             "or keep the other thread (a data loader, another profiler) from calling CUDA until "
             "the capture has ended.",
         )
-    return Rule(
+    return CaptureRule(
         "unsafe call",
         f"{error.name} is not captured and could wait for work on the GPU, so it is forbidden to "
         "the capturing thread unless the capture is in relaxed mode.",
@@ -178,13 +178,13 @@ def _unsafe(error: CaptureError) -> Rule:
     )
 
 
-def _legacy(error: CaptureError) -> Rule:
+def _legacy(error: CaptureError) -> CaptureRule:
     used = (
         f"{error.name} used the legacy default stream"
         if error.legacy_stream
         else f"{error.name} works on the legacy default stream"
     )
-    return Rule(
+    return CaptureRule(
         "legacy default stream",
         f"{used}, which waits for every blocking stream; one of these is being captured, and "
         "nothing outside the capture can wait for it.",
@@ -199,22 +199,22 @@ def _legacy(error: CaptureError) -> Rule:
 # -- begin and end --------------------------------------------------------------------------------
 
 
-def _begin(error: CaptureError) -> Rule:
+def _begin(error: CaptureError) -> CaptureRule:
     if error.legacy_stream:
-        return Rule(
+        return CaptureRule(
             "legacy default stream",
             "The legacy default stream cannot be captured.",
             "Create a stream and capture that: torch.cuda.graph makes one by itself; in CuPy use "
             "cupy.cuda.Stream(non_blocking=True); in C++ cudaStreamCreateWithFlags.",
         )
     if error.result == CaptureResult.ILLEGAL_STATE:
-        return Rule(
+        return CaptureRule(
             "stream is captured already",
             f"{error.name} was given a stream that is being captured.",
             "End the first capture before beginning another on the same stream. Nested "
             "torch.cuda.graph blocks, or a capture that an exception left open, do this.",
         )
-    return Rule(
+    return CaptureRule(
         "capture could not begin",
         f"{error.name} was refused with {capture_result_name(error.result or 0)}.",
         "Check that the stream belongs to the current context and is not in use by "
@@ -222,8 +222,8 @@ def _begin(error: CaptureError) -> Rule:
     )
 
 
-def _unjoined(error: CaptureError) -> Rule:
-    return Rule(
+def _unjoined(error: CaptureError) -> CaptureRule:
+    return CaptureRule(
         "unjoined stream",
         "Work was captured on another stream that was forked from the capture, and the capture's "
         "own stream does not wait for it.",
@@ -233,16 +233,16 @@ def _unjoined(error: CaptureError) -> Rule:
     )
 
 
-def _unmatched(error: CaptureError) -> Rule:
-    return Rule(
+def _unmatched(error: CaptureError) -> CaptureRule:
+    return CaptureRule(
         "ended on another stream",
         f"{error.name} was given a stream that joined the capture, not the one that it began on.",
         "End the capture on the stream that it began on.",
     )
 
 
-def _wrong_thread(error: CaptureError) -> Rule:
-    return Rule(
+def _wrong_thread(error: CaptureError) -> CaptureRule:
+    return CaptureRule(
         "ended on another thread",
         f"{error.name} was called on another thread than the one that began the capture; only a "
         "capture in relaxed mode may change threads.",
@@ -254,8 +254,8 @@ def _wrong_thread(error: CaptureError) -> Rule:
 # -- dependencies ---------------------------------------------------------------------------------
 
 
-def _isolation(error: CaptureError) -> Rule:
-    return Rule(
+def _isolation(error: CaptureError) -> CaptureRule:
+    return CaptureRule(
         "uncaptured dependency",
         f"{error.name} made the capture depend on work outside it: an event that was recorded "
         "before the capture, or on a stream that is not part of it.",
@@ -264,8 +264,8 @@ def _isolation(error: CaptureError) -> Rule:
     )
 
 
-def _merge(error: CaptureError) -> Rule:
-    return Rule(
+def _merge(error: CaptureError) -> CaptureRule:
+    return CaptureRule(
         "merged captures",
         f"{error.name} would have joined two captures that were begun separately; both "
         "are invalid.",
@@ -275,8 +275,8 @@ def _merge(error: CaptureError) -> Rule:
     )
 
 
-def _captured_event(error: CaptureError) -> Rule:
-    return Rule(
+def _captured_event(error: CaptureError) -> CaptureRule:
+    return CaptureRule(
         "captured event asked for",
         f"{error.name} asked for an event that was recorded inside the capture: it stands for a "
         "place in the graph and has no time of its own.",
@@ -286,8 +286,8 @@ def _captured_event(error: CaptureError) -> Rule:
     )
 
 
-def _invalidated(error: CaptureError) -> Rule:
-    return Rule(
+def _invalidated(error: CaptureError) -> CaptureRule:
+    return CaptureRule(
         "capture was invalid already",
         f"{error.name} found the capture invalid; the call that broke it was not seen.",
         "Attach gviz before the capture begins. Errors that the program swallowed before this call "
@@ -295,8 +295,8 @@ def _invalidated(error: CaptureError) -> Rule:
     )
 
 
-def _unknown(error: CaptureError) -> Rule:
-    return Rule(
+def _unknown(error: CaptureError) -> CaptureRule:
+    return CaptureRule(
         "other",
         f"{error.name} failed with {capture_result_name(error.result or 0)} "
         "and the capture gave no graph.",
@@ -304,7 +304,7 @@ def _unknown(error: CaptureError) -> Rule:
     )
 
 
-_BY_RESULT: dict[int, Callable[[CaptureError], Rule]] = {
+_BY_RESULT: dict[int, Callable[[CaptureError], CaptureRule]] = {
     CaptureResult.STREAM_CAPTURE_INVALIDATED: _invalidated,
     CaptureResult.STREAM_CAPTURE_MERGE: _merge,
     CaptureResult.STREAM_CAPTURE_UNMATCHED: _unmatched,
@@ -314,13 +314,13 @@ _BY_RESULT: dict[int, Callable[[CaptureError], Rule]] = {
     CaptureResult.STREAM_CAPTURE_WRONG_THREAD: _wrong_thread,
 }
 
-_STREAM_DESTROYED = Rule(
+_STREAM_DESTROYED = CaptureRule(
     "capturing stream destroyed",
     "The stream was destroyed while it was being captured, which ends the capture without a graph.",
     "Keep the stream until the capture has ended; a stream object that went out of scope, as after "
     "an exception, does this.",
 )
-_NEVER_ENDED = Rule(
+_NEVER_ENDED = CaptureRule(
     "never ended",
     "The capture was begun and never ended while gviz watched.",
     "End the capture on its stream, also when an exception leaves the code between begin and end.",

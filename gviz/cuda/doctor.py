@@ -65,7 +65,7 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckOutcome:
     """One thing found: what it is about, what it means, and what to do (None: nothing)."""
 
     name: str
@@ -113,7 +113,7 @@ class Facts:
 class Diagnosis:
     """The findings, and whether profiling would work."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[CheckOutcome, ...]
 
     @property
     def works(self) -> bool:
@@ -137,18 +137,18 @@ def diagnose(facts: Facts) -> Diagnosis:
     )
 
 
-def check_driver(answers: DriverAnswers) -> Finding:
+def check_driver(answers: DriverAnswers) -> CheckOutcome:
     """Judge whether there is a GPU with a working driver."""
     name = "GPU and driver"
     if answers.failure is not None:
-        return Finding(
+        return CheckOutcome(
             name,
             Status.ERROR,
             f"CUDA's driver cannot be asked: {answers.failure}",
             "look whether nvidia-smi answers; if it hangs too, the machine needs a restart",
         )
     if answers.library_error is not None:
-        return Finding(
+        return CheckOutcome(
             name,
             Status.ERROR,
             f"CUDA's driver is not here: {answers.library_error}",
@@ -159,51 +159,51 @@ def check_driver(answers: DriverAnswers) -> Finding:
         cause, advice = _INIT_CAUSES.get(
             answers.init_result or 0, ("it does not start", "look up the number in cuda.h")
         )
-        return Finding(
+        return CheckOutcome(
             name, Status.ERROR, f"cuInit returned {answers.init_result}: {cause}", advice
         )
     if not answers.devices:
-        return Finding(
+        return CheckOutcome(
             name, Status.ERROR, "the driver sees no CUDA device", "check CUDA_VISIBLE_DEVICES"
         )
-    return Finding(
+    return CheckOutcome(
         name, Status.OK, f"CUDA {answers.driver_version} driver with {', '.join(answers.devices)}"
     )
 
 
-def check_native_library(path: str | None, error: str | None, compiler: str | None) -> Finding:
+def check_native_library(path: str | None, error: str | None, compiler: str | None) -> CheckOutcome:
     """Judge whether gviz's own library, which does the recording, is built and loads."""
     name = "native library"
     if path is None:
         if compiler is None:
-            return Finding(
+            return CheckOutcome(
                 name,
                 Status.ERROR,
                 "it was not built, and there is no C compiler here",
                 f"install one (Debian, Ubuntu: apt-get install gcc libc6-dev), then {REINSTALL}",
             )
-        return Finding(
+        return CheckOutcome(
             name, Status.ERROR, f"it was not built, although {compiler} is here now", REINSTALL
         )
     if error is not None:
-        return Finding(name, Status.ERROR, f"{path} does not load: {error}", REINSTALL)
-    return Finding(name, Status.OK, path)
+        return CheckOutcome(name, Status.ERROR, f"{path} does not load: {error}", REINSTALL)
+    return CheckOutcome(name, Status.OK, path)
 
 
-def check_launchcost_library(path: str | None, error: str | None) -> Finding:
+def check_launchcost_library(path: str | None, error: str | None) -> CheckOutcome:
     """Judge whether the library of ``gviz bench`` is built and loads; profiling needs none."""
     name = "launch costs' library"
     if path is None:
-        return Finding(
+        return CheckOutcome(
             name, Status.WARNING, "it was not built: gviz bench cannot measure here", REINSTALL
         )
     if error is not None:
         text = f"{path} does not load: {error}; gviz bench cannot measure here"
-        return Finding(name, Status.WARNING, text, REINSTALL)
-    return Finding(name, Status.OK, path)
+        return CheckOutcome(name, Status.WARNING, text, REINSTALL)
+    return CheckOutcome(name, Status.OK, path)
 
 
-def check_cupti(candidates: tuple[CuptiCandidate, ...], answers: DriverAnswers) -> Finding:
+def check_cupti(candidates: tuple[CuptiCandidate, ...], answers: DriverAnswers) -> CheckOutcome:
     """Judge whether a CUPTI that fits the driver is there."""
     name = "CUPTI"
     driver_major = int((answers.driver_version or "13").split(".")[0])
@@ -211,7 +211,7 @@ def check_cupti(candidates: tuple[CuptiCandidate, ...], answers: DriverAnswers) 
         "pip install 'gviz[cuda13]'" if driver_major >= 13 else "pip install nvidia-cuda-cupti-cu12"
     )
     if not candidates:
-        return Finding(
+        return CheckOutcome(
             name,
             Status.ERROR,
             "no libcupti was found in wheels, toolkits or the linker's cache",
@@ -220,7 +220,7 @@ def check_cupti(candidates: tuple[CuptiCandidate, ...], answers: DriverAnswers) 
     first = candidates[0]
     version = first.version or "unknown version"
     if answers.cupti_error is not None:
-        return Finding(
+        return CheckOutcome(
             name,
             Status.ERROR,
             f"{first.path} ({version}) does not load: {answers.cupti_error}",
@@ -230,49 +230,49 @@ def check_cupti(candidates: tuple[CuptiCandidate, ...], answers: DriverAnswers) 
     more = f"; {others} more found" if others else ""
     text = f"{first.path} ({version}, {first.where}){more}"
     if first.major is not None and answers.driver_version and first.major > driver_major:
-        return Finding(
+        return CheckOutcome(
             name,
             Status.ERROR,
             f"{text} is for CUDA {first.major}, the driver is for CUDA {answers.driver_version}",
             "update the driver, or install the CUPTI of its CUDA version",
         )
-    return Finding(name, Status.OK, text)
+    return CheckOutcome(name, Status.OK, text)
 
 
-def check_cupti_problems(version: int | None) -> Finding:
+def check_cupti_problems(version: int | None) -> CheckOutcome:
     """Name what is known to be wrong with this version of CUPTI."""
     name = "known problems of CUPTI"
     if version is None:
-        return Finding(name, Status.INFORMATION, "CUPTI did not say its version")
+        return CheckOutcome(name, Status.INFORMATION, "CUPTI did not say its version")
     found = problems_of(version)
     if not found:
-        return Finding(name, Status.OK, "none of this version is known")
+        return CheckOutcome(name, Status.OK, "none of this version is known")
     serious = any(problem.concerns is Concerns.ALL for problem in found)
-    return Finding(
+    return CheckOutcome(
         name,
         Status.WARNING if serious else Status.INFORMATION,
         "; ".join(f"{p.concerns.value}: {p.text} ({p.source})" for p in found),
     )
 
 
-def check_subscriber(answers: DriverAnswers) -> Finding:
+def check_subscriber(answers: DriverAnswers) -> CheckOutcome:
     """Judge whether CUPTI accepts gviz as its one subscriber."""
     name = "subscribing to CUPTI"
     result = answers.subscribe_result
     if result is None:
-        return Finding(
+        return CheckOutcome(
             name, Status.INFORMATION, "not tried: it needs a GPU and CUPTI, see the lines above"
         )
     if result == 0:
-        return Finding(name, Status.OK, "CUPTI accepts gviz as a subscriber")
+        return CheckOutcome(name, Status.OK, "CUPTI accepts gviz as a subscriber")
     if result == MULTIPLE_SUBSCRIBERS:
-        return Finding(
+        return CheckOutcome(
             name,
             Status.ERROR,
             "another tool holds CUPTI, which takes one subscriber a process",
             "run without it: nsys, ncu, cuda-gdb, or whatever CUDA_INJECTION64_PATH names",
         )
-    return Finding(
+    return CheckOutcome(
         name,
         Status.ERROR,
         f"cuptiSubscribe returned {result}",
@@ -280,14 +280,14 @@ def check_subscriber(answers: DriverAnswers) -> Finding:
     )
 
 
-def check_environment(environment: Mapping[str, str]) -> Finding:
+def check_environment(environment: Mapping[str, str]) -> CheckOutcome:
     """Judge whether the environment loads another profiler into CUDA programs."""
     name = "other profilers"
     found = [variable for variable in TOOL_VARIABLES if environment.get(variable)]
     if not found:
-        return Finding(name, Status.OK, "the environment loads none")
+        return CheckOutcome(name, Status.OK, "the environment loads none")
     listed = ", ".join(f"{variable} ({TOOL_VARIABLES[variable]})" for variable in found)
-    return Finding(
+    return CheckOutcome(
         name,
         Status.WARNING,
         f"the environment loads a tool into CUDA programs: {listed}",
@@ -295,11 +295,11 @@ def check_environment(environment: Mapping[str, str]) -> Finding:
     )
 
 
-def check_permission(admin_only: bool | None) -> Finding:
+def check_permission(admin_only: bool | None) -> CheckOutcome:
     """Report who may read hardware counters, which gviz does not need."""
     name = "permission"
     tail = "gviz records activities, not hardware counters, and needs no privilege for it"
     if admin_only is None:
-        return Finding(name, Status.INFORMATION, f"the driver does not say; {tail}")
+        return CheckOutcome(name, Status.INFORMATION, f"the driver does not say; {tail}")
     who = "administrators" if admin_only else "every user"
-    return Finding(name, Status.OK, f"hardware counters are open to {who}; {tail}")
+    return CheckOutcome(name, Status.OK, f"hardware counters are open to {who}; {tail}")

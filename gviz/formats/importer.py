@@ -11,7 +11,7 @@ from gviz.formats.kinds import Format, find_format
 from gviz.formats.kineto import read_kineto
 from gviz.formats.nsys import read_nsys
 from gviz.formats.traces import Dump, Progress, RunWriter, Trace, read_dumps, storable
-from gviz.recording import Numbers, RecordingWriter
+from gviz.recording import IdCounter, RecordingWriter
 
 
 def import_kineto(
@@ -146,7 +146,7 @@ def _write(
     name: str | None,
 ) -> list[str]:
     with RecordingWriter(output, overwrite=overwrite) as writer:
-        numbers = Numbers()
+        numbers = IdCounter()
         notes: list[str] = []
         for trace in traces:
             run = RunWriter(writer, numbers.take("run"), numbers)

@@ -6,7 +6,7 @@ from gviz.layout.folds.durations import compare_repeats as compare_repeats
 from gviz.layout.folds.fold import Fold as Fold
 from gviz.layout.folds.fold import FoldTree as FoldTree
 from gviz.layout.folds.fold import invert as invert
-from gviz.layout.folds.folded_graph import FoldedGraph as FoldedGraph
+from gviz.layout.folds.folded_graph import FoldedDag as FoldedDag
 from gviz.layout.folds.folded_graph import fold_graph as fold_graph
 from gviz.layout.folds.line import Line as Line
 from gviz.layout.folds.line import follow_chains as follow_chains

@@ -18,7 +18,7 @@ UNKNOWN = -1
 
 
 @dataclass(frozen=True, slots=True)
-class GraphWork:
+class CapturedWork:
     """The outermost level of a graph.
 
     Attributes
@@ -99,7 +99,7 @@ class EagerMatch:
 
 
 def match_eager(
-    eager: EagerWork, graphs: Sequence[GraphWork], run_id: int, first_launch_id: int
+    eager: EagerWork, graphs: Sequence[CapturedWork], run_id: int, first_launch_id: int
 ) -> EagerMatch:
     """Match operations with graphs' nodes.
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gviz.cuda import demangle
 from gviz.recording import rows
-from gviz.recording.numbers import Numbers
+from gviz.recording.numbers import IdCounter
 
 
 class KernelFunctions:
@@ -21,7 +21,7 @@ class KernelFunctions:
         The next ids of the file.
     """
 
-    def __init__(self, run_id: int, numbers: Numbers) -> None:
+    def __init__(self, run_id: int, numbers: IdCounter) -> None:
         self._run_id = run_id
         self._numbers = numbers
         self._functions: dict[int, rows.KernelFunction] = {}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(slots=True)
-class Numbers:
+class IdCounter:
     """Ids from 1, unique in a file, whatever runs it holds."""
 
     _next: dict[str, int] = field(default_factory=dict)

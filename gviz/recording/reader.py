@@ -91,9 +91,9 @@ class Recording:
         """Return the GPUs of a run."""
         return self._fetch(rows.Device, "WHERE run_id=? ORDER BY device_id", run_id)
 
-    def fetch_libraries(self, run_id: int) -> list[rows.Library]:
+    def fetch_libraries(self, run_id: int) -> list[rows.LibraryVersion]:
         """Return the library versions of a run."""
-        return self._fetch(rows.Library, "WHERE run_id=? ORDER BY name", run_id)
+        return self._fetch(rows.LibraryVersion, "WHERE run_id=? ORDER BY name", run_id)
 
     def fetch_periods(self, run_id: int) -> list[rows.Period]:
         """Return the periods of a run in order of time."""

@@ -16,7 +16,7 @@ from gviz.app.components.addresses import Addresses
 from gviz.app.files.library import Library
 from gviz.app.server.address_page import render_page
 from gviz.app.server.application import build_app
-from gviz.app.server.security import Access
+from gviz.app.server.security import AccessRules
 from gviz.app.views.timeline import side_arrays, timeline_window
 
 LOCAL = {"Host": "localhost"}
@@ -71,7 +71,7 @@ def client(library: Library) -> Iterator[FlaskClient]:
     # So that what is sent only in parts is reached with a small recording.
     with (
         pytest.MonkeyPatch.context() as patch,
-        build_app(library, Access("t")).server.test_client() as client,
+        build_app(library, AccessRules("t")).server.test_client() as client,
     ):
         patch.setattr(side_arrays, "SENT_WHOLE", 10)
         patch.setattr(timeline_window, "EXACT_SPANS", 10)

@@ -14,7 +14,7 @@ from gviz.app.pages.compare.comparison import Comparison
 from gviz.app.views import (
     Arrays,
     SideArrays,
-    Window,
+    ViewWindow,
     median_side,
     pack_sides,
     read_arrays,
@@ -34,7 +34,7 @@ def both_timelines(
     found: Comparison,
     recordings: tuple[Recording, Recording],
     editions: Sides,
-    window: Window | None,
+    window: ViewWindow | None,
     keep: tuple[Keep, Keep],
 ) -> bytes:
     """Return the payload of a timeline whose sides are the launches before and after.
@@ -87,7 +87,7 @@ def both_timelines(
             )
         },
     }  # fmt: skip
-    return pack_sides(header, sides, window or Window(), _nested(found))
+    return pack_sides(header, sides, window or ViewWindow(), _nested(found))
 
 
 def _side(found: Comparison, recording: Recording, side: int) -> SideArrays:

@@ -19,7 +19,7 @@ from gviz.app.pages.compare.open_union import (
 from gviz.app.views import (
     VERDICTS,
     Arrays,
-    Shape,
+    LevelItems,
     Strings,
     apart,
     baseline_arrays,
@@ -92,7 +92,7 @@ def union_dag(
     strings = Strings()
     covers = [cover_graph(len(level), *level.union.forward()) for level in levels]
     shapes = [
-        Shape(len(level), *level.union.forward(), cover.row, cover.chain, None, level.holder)
+        LevelItems(len(level), *level.union.forward(), cover.row, cover.chain, None, level.holder)
         for level, cover in zip(levels, covers, strict=True)
     ]
     arrays = _joined([_node_arrays(found, level, strings) for level in levels])

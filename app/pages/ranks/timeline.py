@@ -12,7 +12,7 @@ from gviz.app.pages.ranks.names import rank_name
 from gviz.app.views import (
     Arrays,
     SideArrays,
-    Window,
+    ViewWindow,
     graph_side,
     graph_zero,
     pack_sides,
@@ -31,7 +31,7 @@ def ranks_timeline(
     found: RankComparison,
     graph: RankGraph,
     launch: int,
-    window: Window | None,
+    window: ViewWindow | None,
     keep: Keep,
 ) -> bytes:
     """Return the payload of a timeline whose sides are the ranks.
@@ -66,7 +66,7 @@ def ranks_timeline(
     return pack_sides(
         _header(found, graph, levels, sides, int(graph.ordinal[launch])),
         sides,
-        window or Window(),
+        window or ViewWindow(),
         _waits(graph, launch, sides, levels[0].tree) | _nested(levels, numbers),
     )
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gviz.app.views.wire import Arrays, Strings
 from gviz.comparison import Difference, GraphComparison, TimeChanges, compare_groups
-from gviz.layout import FoldedGraph, FoldTree
+from gviz.layout import FoldedDag, FoldTree
 from gviz.stats import FALSE_DISCOVERIES, FloatArray
 
 Bytes = npt.NDArray[np.uint8]
@@ -147,7 +147,7 @@ def baseline_arrays(comparison: GraphComparison | None, count: int, strings: Str
 
 
 def fold_baseline(
-    found: Arrays, nodes: Arrays, graph: FoldedGraph, strings: Strings, changes: FoldVerdicts
+    found: Arrays, nodes: Arrays, graph: FoldedDag, strings: Strings, changes: FoldVerdicts
 ) -> None:
     """Set what folds show, in place.
 

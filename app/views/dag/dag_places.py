@@ -27,7 +27,7 @@ from gviz.stats import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class LevelItems:
     """Items of a level as a layout needs them.
 
     Attributes
@@ -47,7 +47,7 @@ class Shape:
     holder: tuple[int, int] | None = None
 
 
-def place_arrays(shapes: Sequence[Shape], layout: str | None) -> tuple[dict[str, Any], Arrays]:
+def place_arrays(shapes: Sequence[LevelItems], layout: str | None) -> tuple[dict[str, Any], Arrays]:
     """Return header fields and arrays of a layout, of the level shown and of open bodies in it.
 
     Arrays: x, y (centres), route_offset, route_x, route_y. With open bodies, and in layout 'time',
@@ -65,7 +65,7 @@ def place_arrays(shapes: Sequence[Shape], layout: str | None) -> tuple[dict[str,
 
 
 def _in_plane(
-    shapes: Sequence[Shape], layout: str | None, note: str | None
+    shapes: Sequence[LevelItems], layout: str | None, note: str | None
 ) -> tuple[dict[str, Any], Arrays]:
     asked = {"structure": True, "lanes": False}.get(layout or "")
     levels = []
@@ -122,7 +122,7 @@ def _boxes(boxes: FloatArray) -> Arrays:
     return {name: boxes[:, at].astype(np.float32) for at, name in enumerate(names)}
 
 
-def _along_time(shapes: Sequence[Shape]) -> tuple[dict[str, Any], Arrays]:
+def _along_time(shapes: Sequence[LevelItems]) -> tuple[dict[str, Any], Arrays]:
     places: list[TimePlacement] = []
     for shape in shapes:
         assert shape.ran is not None

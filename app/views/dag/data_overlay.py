@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from gviz.app.views.level_memory import LevelMemory
 from gviz.app.views.wire import Arrays
-from gviz.layout import FoldedGraph
+from gviz.layout import FoldedDag
 from gviz.model import GraphLevel, data_edges
 
 #: Stands for "none" in arrays of places.
@@ -23,7 +23,7 @@ _OF_PLACES = ("data_place", "use_place")
 _OF_ALLOCATIONS = ("data_allocation", "place_allocation")
 
 
-def data_arrays(memory: LevelMemory, level: GraphLevel, folded: FoldedGraph | None) -> Arrays:
+def data_arrays(memory: LevelMemory, level: GraphLevel, folded: FoldedDag | None) -> Arrays:
     """Return what nodes and edges have in common.
 
     One value an edge that is drawn (:class:`gviz.model.memory.edge_data.DataEdges`): data_common

@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.app.views.baseline import FoldVerdicts, fold_baseline
-from gviz.app.views.dag.dag_places import Shape
+from gviz.app.views.dag.dag_places import LevelItems
 from gviz.app.views.dag.intervals import LaunchIntervals
 from gviz.app.views.wire import Arrays, Strings
 from gviz.dag import cover_graph
 from gviz.layout import (
     Fold,
-    FoldedGraph,
+    FoldedDag,
     FoldTree,
     RangePaths,
     RepeatDurations,
@@ -89,7 +89,7 @@ class Folded:
     """
 
     tree: FoldTree
-    graph: FoldedGraph
+    graph: FoldedDag
     unfolded: frozenset[str]
     prefix: str = ""
 
@@ -164,14 +164,14 @@ def fold_arrays(
     return found
 
 
-def _fold(graph: FoldedGraph, item: int) -> Fold:
+def _fold(graph: FoldedDag, item: int) -> Fold:
     fold = graph.folds[item]
     assert fold is not None
     return fold
 
 
 def _gather(
-    name: str, values: npt.NDArray[Any], graph: FoldedGraph, first: IntArray
+    name: str, values: npt.NDArray[Any], graph: FoldedDag, first: IntArray
 ) -> npt.NDArray[Any]:
     """Return the value of each item: of folds a sum, the least slack, or what is common."""
     found = values[first].copy()
@@ -190,7 +190,7 @@ def _gather(
     return found
 
 
-def _edge_types(level: TimedLevel, graph: FoldedGraph) -> IntArray:
+def _edge_types(level: TimedLevel, graph: FoldedDag) -> IntArray:
     """Return the type of each joined edge: programmatic only where all of them are."""
     group = graph.groups_of(level.edge_from, level.edge_to)
     found = np.full(len(graph.source), np.iinfo(np.int64).max)
@@ -214,7 +214,7 @@ def _open_around(view: Folded, strings: Strings) -> npt.NDArray[np.int32]:
     return around[view.first] if len(view.graph) else around[:0]
 
 
-def _members(level: TimedLevel, graph: FoldedGraph) -> Arrays:
+def _members(level: TimedLevel, graph: FoldedDag) -> Arrays:
     order = np.argsort(graph.item_of, kind="stable")
     sizes = np.bincount(graph.item_of, minlength=len(graph))
     return {
@@ -244,9 +244,13 @@ def _words(fold: Fold, times: RepeatDurations | None) -> str:
     return f"{words}; slowest is number {times.slowest + 1}"
 
 
-def items_shape(view: Folded, ran: LaunchIntervals | None, holder: tuple[int, int] | None) -> Shape:
+def items_shape(
+    view: Folded, ran: LaunchIntervals | None, holder: tuple[int, int] | None
+) -> LevelItems:
     """Return the shape of what is visible of a level, ``ran`` and ``holder`` those of its nodes."""
     graph = view.graph
     cover = cover_graph(len(graph), graph.source, graph.target)
     intervals = None if ran is None else ran.joined(graph.item_of, graph.node < 0)
-    return Shape(len(graph), graph.source, graph.target, cover.row, cover.chain, intervals, holder)
+    return LevelItems(
+        len(graph), graph.source, graph.target, cover.row, cover.chain, intervals, holder
+    )

@@ -11,4 +11,4 @@ from gviz.app.views.timeline.timeline_side import graph_side as graph_side
 from gviz.app.views.timeline.timeline_side import graph_zero as graph_zero
 from gviz.app.views.timeline.timeline_side import stream_side as stream_side
 from gviz.app.views.timeline.timeline_side import timed_launches as timed_launches
-from gviz.app.views.timeline.timeline_window import Window as Window
+from gviz.app.views.timeline.timeline_window import ViewWindow as ViewWindow

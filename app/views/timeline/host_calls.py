@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class HostCall:
+class TimelineCall:
     """A driver call: when, which, and, of a graph's launch, of which graph and launch."""
 
     start_ns: int
@@ -26,7 +26,7 @@ class HostCall:
     ordinal: int | None = None
 
 
-def find_calls(recording: Recording, run_id: int, begin_ns: int, end_ns: int) -> list[HostCall]:
+def find_calls(recording: Recording, run_id: int, begin_ns: int, end_ns: int) -> list[TimelineCall]:
     """Return the recorded driver calls of a run that overlap an interval, in order of start.
 
     These are cuGraphLaunch of any graph, as far as launches have a row, and the calls of graphs'
@@ -41,17 +41,17 @@ def find_calls(recording: Recording, run_id: int, begin_ns: int, end_ns: int) ->
     return sorted(found, key=lambda call: (call.start_ns, call.end_ns))
 
 
-def _launches(recording: Recording, run_id: int) -> Iterator[HostCall]:
+def _launches(recording: Recording, run_id: int) -> Iterator[TimelineCall]:
     names = ("side", "host_start_ns", "host_end_ns", "graph_id", "ordinal")
     found = recording.fetch_columns(rows.Launch, names, {"run_id": run_id}, "ordinal")
     for side, start, end, graph_id, ordinal in found:
         if side == "graph" and start is not None and end is not None:
-            yield HostCall(start, end, "cuGraphLaunch", graph_id, ordinal)
+            yield TimelineCall(start, end, "cuGraphLaunch", graph_id, ordinal)
 
 
-def _life(recording: Recording, run_id: int) -> Iterator[HostCall]:
+def _life(recording: Recording, run_id: int) -> Iterator[TimelineCall]:
     for call in recording.fetch_api_calls(run_id):
-        yield HostCall(call.start_ns, call.end_ns, call.name)
+        yield TimelineCall(call.start_ns, call.end_ns, call.name)
 
 
 def call_arrays(
@@ -72,7 +72,7 @@ def call_arrays(
     }
 
 
-def _title(call: HostCall, launch: rows.Launch, graphs: dict[int, str]) -> str:
+def _title(call: TimelineCall, launch: rows.Launch, graphs: dict[int, str]) -> str:
     if call.ordinal is None or call.graph_id is None:
         return call.name
     if call.graph_id != launch.graph_id:

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from gviz.app.views.timeline.timeline_window import (
     Part,
+    ViewWindow,
     Whole,
-    Window,
     join_parts,
     thin,
     thin_calls,
@@ -63,7 +63,7 @@ def read_arrays(
 def pack_sides(
     header: Mapping[str, Any],
     sides: Mapping[str, SideArrays],
-    window: Window,
+    window: ViewWindow,
     nested: Arrays,
     *,
     whole: bool = False,
@@ -93,7 +93,7 @@ def pack_sides(
 
 
 def _thinned(
-    sides: Mapping[str, SideArrays], window: Window, strings: list[str]
+    sides: Mapping[str, SideArrays], window: ViewWindow, strings: list[str]
 ) -> tuple[Arrays, dict[str, Any]]:
     """Return the arrays of a window and what the header says of it; adds strings of calls."""
     shown = {name: side for name, side in sides.items() if side.header}

@@ -23,7 +23,7 @@ _MOST_NS, _MOST_ROW = 3e19, 1 << 31
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class ViewWindow:
     """The part that a view requests.
 
     Attributes
@@ -51,12 +51,12 @@ class Window:
         return begin, total_ns if self.to_ns is None else self.to_ns
 
 
-def parse_window(fields: Mapping[str, str]) -> Window | None:
+def parse_window(fields: Mapping[str, str]) -> ViewWindow | None:
     """Return the window of ``from=&to=&width=&rows=A-B&node=N,N``; None where it is malformed."""
     try:
         first, _, last = fields.get("rows", f"0-{DEFAULT_ROWS}").partition("-")
         nodes = fields.get("node", "")
-        found = Window(
+        found = ViewWindow(
             from_ns=float(fields["from"]),
             to_ns=float(fields["to"]),
             width=min(20_000, max(16, int(fields["width"]))),
@@ -134,7 +134,9 @@ def join_parts(parts: Sequence[Part]) -> Arrays:
     return {name: np.concatenate([part[name] for part in found]) for name in found[0]}
 
 
-def thin(side: str, parts: Sequence[Part], window: Window, total_ns: float) -> tuple[Arrays, float]:
+def thin(
+    side: str, parts: Sequence[Part], window: ViewWindow, total_ns: float
+) -> tuple[Arrays, float]:
     """Return what a window needs of a side's spans, and its bucket (ns; 0: spans as they are).
 
     Spans shorter than a bucket are merged, those outside left out. ``_merged`` (spans behind an
@@ -155,7 +157,7 @@ def thin(side: str, parts: Sequence[Part], window: Window, total_ns: float) -> t
     return {name: array[order] for name, array in found.items()}, bucket
 
 
-def _in_window(part: Part, window: Window, begin: float, finish: float) -> npt.NDArray[np.intp]:
+def _in_window(part: Part, window: ViewWindow, begin: float, finish: float) -> npt.NDArray[np.intp]:
     start = part.start_ns
     inside = (start <= finish) & (start + part.duration_ns >= begin)
     if window.node_ids:
@@ -179,7 +181,9 @@ def _merge(
     return arrays
 
 
-def thin_gaps(side: str, arrays: Arrays, window: Window, total_ns: float, bucket: float) -> Arrays:
+def thin_gaps(
+    side: str, arrays: Arrays, window: ViewWindow, total_ns: float, bucket: float
+) -> Arrays:
     """Return the gaps of a window, those shorter than a bucket joined."""
     if f"{side}_gap_start_ns" not in arrays:
         return {}
@@ -191,7 +195,7 @@ def thin_gaps(side: str, arrays: Arrays, window: Window, total_ns: float, bucket
 
 
 def thin_calls(
-    side: str, arrays: Arrays, window: Window, total_ns: float, strings: list[str]
+    side: str, arrays: Arrays, window: ViewWindow, total_ns: float, strings: list[str]
 ) -> Arrays:
     """Return the host's calls of a window, those of operations among them, merged; adds strings."""
     begin, finish = window.ends(total_ns)

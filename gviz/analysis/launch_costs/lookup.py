@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from gviz.analysis.launch_costs.figure import Figure
-from gviz.analysis.launch_costs.repayment import BreakEven, break_even
+from gviz.analysis.launch_costs.repayment import RepaymentPoint, break_even
 from gviz.analysis.launch_costs.shape import STRAIGHT_LINE
 
 
@@ -15,7 +15,7 @@ class LengthBreakEven:
     """Break-even of straight lines of one length."""
 
     node_count: int
-    found: BreakEven
+    found: RepaymentPoint
 
 
 class Figures:

@@ -7,7 +7,7 @@ from math import ceil
 
 
 @dataclass(frozen=True, slots=True)
-class BreakEven:
+class RepaymentPoint:
     """After how many launches a graph has cost no more than launching into a stream.
 
     Attributes
@@ -29,7 +29,7 @@ class BreakEven:
 
 def break_even(
     *, stream_ns: float, capture_ns: float, instantiate_ns: float, first_ns: float, again_ns: float
-) -> BreakEven:
+) -> RepaymentPoint:
     """Return the smallest ``n`` with capture + instantiate + first + (n - 1) * again <= n * stream.
 
     Parameters
@@ -44,7 +44,7 @@ def break_even(
     made = capture_ns + instantiate_ns + first_ns - again_ns
     gained = stream_ns - again_ns
     if gained >= made:
-        return BreakEven(1, made, gained)
+        return RepaymentPoint(1, made, gained)
     if gained <= 0:
-        return BreakEven(None, made, gained)
-    return BreakEven(ceil(made / gained), made, gained)
+        return RepaymentPoint(None, made, gained)
+    return RepaymentPoint(ceil(made / gained), made, gained)

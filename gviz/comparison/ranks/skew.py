@@ -77,7 +77,7 @@ def spread_of(durations: FloatArray, by_launch: FloatArray | None = None) -> Ran
 
 
 def _probability(by_launch: FloatArray, slowest: IntArray) -> FloatArray:
-    """Return the p value of each thing, as :class:`Spread` has it; (rank, launch, thing)."""
+    """Return the p value of each thing, as :class:`RankSpread` has it; (rank, launch, thing)."""
     column = np.arange(by_launch.shape[2])
     mine = by_launch[slowest, :, column].T
     others = by_launch.copy()

@@ -14,7 +14,7 @@ from gviz.dag import describe_cycle, find_cycle
 from gviz.errors import DotError, UsageError
 from gviz.formats.dot.model import UNKNOWN_TYPE, DotGraph, DotNode, Parent
 from gviz.formats.dot.parse import read_dot
-from gviz.recording import KernelFunctions, Numbers, RecordingWriter, number_range, rows
+from gviz.recording import IdCounter, KernelFunctions, RecordingWriter, number_range, rows
 
 _RUN_ID = 1
 _NOT_TIMED = "imported from DOT: no times"
@@ -73,7 +73,7 @@ def import_dot(
         writer.insert(_build_run(path, name))
         for note_id, (kind, sentence) in enumerate(_notes(graphs, parents), 1):
             writer.insert(rows.Note(note_id=note_id, run_id=_RUN_ID, kind=kind, text=sentence))
-        numbers = Numbers()
+        numbers = IdCounter()
         functions = KernelFunctions(_RUN_ID, numbers)
         dumps = DotWriter(writer, _RUN_ID, numbers, functions)
         dumps.write(graphs, parents, zlib.compress(text.encode()))
@@ -202,7 +202,7 @@ class DotWriter:
         self,
         writer: RecordingWriter,
         run_id: int,
-        numbers: Numbers,
+        numbers: IdCounter,
         functions: KernelFunctions,
     ) -> None:
         self._writer = writer

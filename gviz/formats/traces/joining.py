@@ -14,8 +14,8 @@ from gviz.formats.dot import DotGraph, DotNode, DotWriter, find_parents, read_gr
 from gviz.formats.traces.dot_join import Family, Join, families, join_nodes
 from gviz.formats.traces.graph_rows import GraphRows, TraceGraph
 from gviz.formats.traces.launches import FoldedTrace
-from gviz.matching import GraphWork
-from gviz.recording import KernelFunctions, Numbers, RecordingWriter, rows
+from gviz.matching import CapturedWork
+from gviz.recording import IdCounter, KernelFunctions, RecordingWriter, rows
 
 _NOT_IN_TRACE = "the trace has no time of this node"
 #: What the trace knows as well, for a dump may be a plain one.
@@ -71,7 +71,7 @@ class Joining:
         self,
         writer: RecordingWriter,
         run_id: int,
-        numbers: Numbers,
+        numbers: IdCounter,
         functions: KernelFunctions,
         dumps: Sequence[Dump],
         *,
@@ -88,7 +88,7 @@ class Joining:
         #: The closest that each dump came to a graph of the trace.
         self._closest: dict[int, tuple[Join, str]] = {}
 
-    def write(self, graph: TraceGraph, folded: FoldedTrace) -> GraphWork | None:
+    def write(self, graph: TraceGraph, folded: FoldedTrace) -> CapturedWork | None:
         """Write a trace's graph as the dump's that it is; return what it does, None: it is none."""
         best: tuple[int, Join] | None = None
         for i, dump in enumerate(self._dumps):
@@ -110,7 +110,7 @@ class Joining:
         )
         return self._write_joined(self._dumps[at], graph, join)
 
-    def _write_joined(self, dump: Dump, graph: TraceGraph, join: Join) -> GraphWork:
+    def _write_joined(self, dump: Dump, graph: TraceGraph, join: Join) -> CapturedWork:
         family = dump.family
         top = family.levels[0]
         outermost: list[rows.Node] = []
@@ -137,7 +137,7 @@ class Joining:
                 free += 1
         pairs = [(edge.from_node, edge.to_node) for edge in top.edges]
         edges = np.array(pairs, np.int64).reshape(-1, 2)
-        return GraphWork(graph_id, outermost, edges)
+        return CapturedWork(graph_id, outermost, edges)
 
     def _joined_row(self, row: rows.Node, timed: rows.Node) -> rows.Node:
         """Return the row of a dump's node with what the trace's tells."""

@@ -9,7 +9,7 @@ import numpy as np
 from gviz.cuda import NodeType, short_name
 from gviz.formats.traces.launches import FoldedTrace
 from gviz.formats.traces.trace import UNKNOWN, Trace
-from gviz.matching import EagerMatch, EagerWork, GraphWork, Work, match_eager
+from gviz.matching import CapturedWork, EagerMatch, EagerWork, Work, match_eager
 from gviz.recording import KernelFunctions
 from gviz.spool import operation_name
 from gviz.stats import IntArray
@@ -44,7 +44,7 @@ class OutsideWork:
         return len(self._work)
 
     def match(
-        self, graphs: Sequence[GraphWork], run_id: int, first_launch_id: int
+        self, graphs: Sequence[CapturedWork], run_id: int, first_launch_id: int
     ) -> EagerMatch | None:
         """Match the operations with graphs' nodes; None: there are too many of both."""
         nodes = sum(len(graph.nodes) for graph in graphs)

@@ -25,9 +25,9 @@ from gviz.formats.traces.joining import Dump, Joining
 from gviz.formats.traces.launches import FoldedTrace, fold_trace
 from gviz.formats.traces.operations import OutsideWork, told
 from gviz.formats.traces.trace import UNKNOWN, Trace
-from gviz.matching import GraphWork
+from gviz.matching import CapturedWork
 from gviz.model import OpenRanges
-from gviz.recording import KernelFunctions, Numbers, RecordingWriter, rows
+from gviz.recording import IdCounter, KernelFunctions, RecordingWriter, rows
 from gviz.stats import IntArray, node_statistics
 
 #: Rows that are Python objects at one time.
@@ -47,7 +47,7 @@ class RunWriter:
         The next ids of the file.
     """
 
-    def __init__(self, writer: RecordingWriter, run_id: int, numbers: Numbers) -> None:
+    def __init__(self, writer: RecordingWriter, run_id: int, numbers: IdCounter) -> None:
         self.writer = writer
         self.run_id = run_id
         self.numbers = numbers
@@ -173,7 +173,7 @@ class RunWriter:
 
     def _write_graphs(
         self, trace: Trace, graphs: GraphRows, folded: FoldedTrace, dumps: Sequence[Dump]
-    ) -> list[GraphWork]:
+    ) -> list[CapturedWork]:
         """Write the graphs; return what each does, in order of creation."""
         joining = Joining(
             self.writer, self.run_id, self.numbers, self.kernels, dumps,
@@ -191,7 +191,7 @@ class RunWriter:
                 inferred |= len(level.edges) > 0
                 nodes = list(level.node_rows())
                 self.writer.insert(level.graph_row(self.run_id, self._topology(level)), *nodes)
-                work = GraphWork(level.graph_id, nodes, level.edges[:, :2])
+                work = CapturedWork(level.graph_id, nodes, level.edges[:, :2])
             level.graph_id = work.graph_id
             works.append(work)
             self._write_exec(trace, level, launched[level.exec_id])
@@ -290,7 +290,7 @@ class RunWriter:
     # -- outside of graphs ------------------------------------------------------------------
 
     def _write_operations(
-        self, trace: Trace, folded: FoldedTrace, graphs: Sequence[GraphWork]
+        self, trace: Trace, folded: FoldedTrace, graphs: Sequence[CapturedWork]
     ) -> None:
         outside = OutsideWork(trace, folded, self.kernels)
         first_launch = self.numbers.take("launch", 0)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gviz.layout.folds.fold import Fold
-from gviz.layout.folds.folded_graph import FoldedGraph
+from gviz.layout.folds.folded_graph import FoldedDag
 from gviz.stats import FloatArray, IntArray
 
 
@@ -58,7 +58,7 @@ class RepeatDurations:
     slowest: int | None
 
 
-def sum_items(folded: FoldedGraph, duration_ns: FloatArray) -> ItemDurations:
+def sum_items(folded: FoldedDag, duration_ns: FloatArray) -> ItemDurations:
     """Return the durations of visible items.
 
     Parameters

@@ -12,7 +12,7 @@ from gviz.stats import IntArray
 
 
 @dataclass(frozen=True, slots=True)
-class FoldedGraph:
+class FoldedDag:
     """Visible items and the edges between them. Acyclic: every edge leads to a later item.
 
     Attributes
@@ -52,7 +52,7 @@ class FoldedGraph:
         return self.node[item : item + 1] if fold is None else fold.nodes
 
 
-def fold_graph(tree: FoldTree, unfolded: Collection[str] = ()) -> FoldedGraph:
+def fold_graph(tree: FoldTree, unfolded: Collection[str] = ()) -> FoldedDag:
     """Return what is visible while the given folds are open and all others closed.
 
     Parameters
@@ -76,7 +76,7 @@ def fold_graph(tree: FoldTree, unfolded: Collection[str] = ()) -> FoldedGraph:
     first = in_order[is_first]
     node = np.where(first < 0, tree.order[is_first], -1)
     source, target, edge_count = _join_edges(item_of[tree.source], item_of[tree.target])
-    return FoldedGraph(
+    return FoldedDag(
         folds=tuple(closed[k] if k >= 0 else None for k in first.tolist()),
         node=node,
         item_of=item_of,

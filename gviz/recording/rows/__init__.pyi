@@ -18,7 +18,7 @@ from gviz.recording.rows.recorded import Graph as Graph
 from gviz.recording.rows.recorded import GraphExec as GraphExec
 from gviz.recording.rows.recorded import KernelFunction as KernelFunction
 from gviz.recording.rows.recorded import Launch as Launch
-from gviz.recording.rows.recorded import Library as Library
+from gviz.recording.rows.recorded import LibraryVersion as LibraryVersion
 from gviz.recording.rows.recorded import Location as Location
 from gviz.recording.rows.recorded import Measurement as Measurement
 from gviz.recording.rows.recorded import Node as Node

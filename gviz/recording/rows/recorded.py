@@ -63,7 +63,7 @@ class Device:
 
 @table("library", primary_key=("run_id", "name"), without_rowid=True)
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Library:
+class LibraryVersion:
     """Version of a library loaded in the run's process."""
 
     run_id: int = column("the run", key="run")

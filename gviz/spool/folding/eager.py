@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.cuda import NodeType
-from gviz.matching import UNKNOWN, EagerWork, GraphWork, match_eager
+from gviz.matching import UNKNOWN, CapturedWork, EagerWork, match_eager
 from gviz.recording import rows
 from gviz.spool.folding.graphs import Graphs, operation_name
 from gviz.spool.folding.kernels import KernelTable
@@ -86,7 +86,7 @@ def match_passes(
     Graphs are taken in order of creation; an operation belongs to one graph at most.
     """
     works = [
-        GraphWork(level.row.graph_id, list(level.nodes.values()), level.edges[:, :2])
+        CapturedWork(level.row.graph_id, list(level.nodes.values()), level.edges[:, :2])
         for level in graphs.levels.values()
         if level.row.origin != "body"
     ]

@@ -177,7 +177,7 @@ class _Fold:
         self.writer.insert(rows.Run(**given))
         self.writer.insert(*(self._device(i) for i in range(len(self.contents.devices))))
         for name, version in (meta.get("libraries") or {}).items():
-            self.writer.insert(rows.Library(run_id=RUN_ID, name=name, version=version))
+            self.writer.insert(rows.LibraryVersion(run_id=RUN_ID, name=name, version=version))
         self._write_windows()
         periods = fold_periods(self.contents, RUN_ID)
         self.writer.insert(*periods.rows)

@@ -28,7 +28,7 @@ _RECORDED = "recorded"
 
 
 @dataclass(frozen=True, slots=True)
-class Owner:
+class SpoolOwner:
     """The process that appends to a spool.
 
     Attributes
@@ -76,7 +76,7 @@ class ProcessSpool:
             self.failure = error
 
     @property
-    def owner(self) -> Owner:
+    def owner(self) -> SpoolOwner:
         """The process, as the first segment's header and the metadata name it."""
         with (self.directory / f"{0:06d}{f.SEGMENT_SUFFIX}").open("rb") as file:
             size = table.SEGMENT_HEADER.size
@@ -84,9 +84,9 @@ class ProcessSpool:
         written = header.process_id
         if not written and not self.is_top:  # just made: named <process id>-<start>
             named = self.directory.name.partition("-")[0]
-            return Owner(int(named) if named.isdecimal() else 0)
+            return SpoolOwner(int(named) if named.isdecimal() else 0)
         told = int(self.contents.metadata.get("process_id") or written)
-        return Owner(told, header.process_start if told == written else 0)
+        return SpoolOwner(told, header.process_start if told == written else 0)
 
     @property
     def bytes_read(self) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gviz.cli.commands.doctor import find_library, load_error, read_admin_only, render
-from gviz.cuda.doctor import Diagnosis, Finding, Status
+from gviz.cuda.doctor import CheckOutcome, Diagnosis, Status
 
 Gviz = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -77,8 +77,8 @@ def test_read_admin_only_without_a_driver_is_unknown(tmp_path: Path) -> None:
 def test_render_fits_the_width_and_shows_advice(width: int) -> None:
     diagnosis = Diagnosis(
         (
-            Finding("CUPTI", Status.ERROR, "word " * 40, "do " * 40),
-            Finding("other", Status.OK, "fine"),
+            CheckOutcome("CUPTI", Status.ERROR, "word " * 40, "do " * 40),
+            CheckOutcome("other", Status.OK, "fine"),
         )
     )
     lines = render(diagnosis, width).splitlines()

@@ -11,8 +11,8 @@ from gviz.cuda import driver_probe
 from gviz.cuda.cupti_library import CuptiCandidate
 from gviz.cuda.doctor import (
     REINSTALL,
+    CheckOutcome,
     Facts,
-    Finding,
     Status,
     check_cupti,
     check_driver,
@@ -120,7 +120,7 @@ def test_permission_never_stands_in_the_way(admin_only: bool | None) -> None:
         (check_subscriber(replace(GPU, subscribe_result=39)), "nsys, ncu"),
     ],
 )
-def test_advice_names_the_next_step(finding: Finding, says: str) -> None:
+def test_advice_names_the_next_step(finding: CheckOutcome, says: str) -> None:
     assert finding.advice is not None
     assert says in finding.advice
 

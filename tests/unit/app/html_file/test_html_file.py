@@ -42,7 +42,7 @@ from gviz.app.html_file.states import all_asked, fold_states, level_folds, list_
 from gviz.app.inspector.inspector import render_inspector
 from gviz.app.inspector.picks import node_list
 from gviz.app.server.application import create_app
-from gviz.app.server.security import Access
+from gviz.app.server.security import AccessRules
 from gviz.app.views.baseline.baseline import compare
 from gviz.app.views.dag.folding import fold_level
 from gviz.app.views.dag.visible_levels import open_id
@@ -137,7 +137,7 @@ def test_every_module_is_in_the_application_or_in_files() -> None:
 
 
 def test_modules_of_files_are_not_loaded_by_the_application(small_recording: Path) -> None:
-    client = create_app([small_recording], Access("token")).server.test_client()
+    client = create_app([small_recording], AccessRules("token")).server.test_client()
     headers = {"Host": "localhost"}
     client.get("/?token=token", headers=headers)
     page = client.get("/", headers=headers).get_data(as_text=True)

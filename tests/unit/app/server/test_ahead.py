@@ -29,7 +29,7 @@ from gviz.app.server.address_page import render_page
 from gviz.app.server.ahead import Ahead, canvas_sources, has_long_data
 from gviz.app.server.application import build_app
 from gviz.app.server.read_ahead import ReadAhead
-from gviz.app.server.security import Access
+from gviz.app.server.security import AccessRules
 from gviz.app.views import payload
 from gviz.app.views.run_view import run_files
 from gviz.model.tree import graph_level
@@ -54,7 +54,7 @@ def open_files() -> Iterator[Open]:
 
 def made(library: Library, prefix: str = "/") -> tuple[Ahead, Callable[[str], int]]:
     """Return what makes pages ahead, and what asks the same server and returns the status."""
-    app = build_app(library, Access("t", prefix=prefix))
+    app = build_app(library, AccessRules("t", prefix=prefix))
     client = app.server.test_client()
     client.get(f"{prefix}?token=t", headers={"Host": "localhost"})
     found = Ahead(app.server, library, Addresses(prefix))
@@ -202,7 +202,7 @@ def test_click_on_a_file_that_is_gone_is_left_to_the_request(
 def test_address_that_fails_is_left_to_the_request(small_recording: Path, open_files: Open) -> None:
     library = open_files(small_recording)
     _, status = made(library)
-    server = build_app(library, Access("t")).server
+    server = build_app(library, AccessRules("t")).server
     ahead.ask(server, "/payload/dag/nothing/1")
     ahead.ask(server, "/no/such/page/at/all")
     assert status("/payload/dag/nothing/1") == 404
@@ -210,7 +210,7 @@ def test_address_that_fails_is_left_to_the_request(small_recording: Path, open_f
 
 def test_styles_are_known_before_the_first_request(small_recording: Path, open_files: Open) -> None:
     """Dash looks for them at the first: a second beside it would have a page without."""
-    app = build_app(open_files(small_recording), Access("t"))
+    app = build_app(open_files(small_recording), AccessRules("t"))
     with app.server.test_request_context("/"):
         page = app.index().get_data(as_text=True)
     assert "/assets/styles/page.css" in page

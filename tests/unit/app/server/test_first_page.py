@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 from gviz.app.files.library import Library
 from gviz.app.server import application, first_page
 from gviz.app.server.application import build_app
-from gviz.app.server.security import Access
+from gviz.app.server.security import AccessRules
 
 PAGE = "/graph?file=small&graph=1"
 HOST = {"Host": "localhost"}
@@ -23,7 +23,7 @@ GZIP = {**HOST, "Accept-Encoding": "gzip"}
 @pytest.fixture
 def client(small_recording: Path) -> Iterator[FlaskClient]:
     library = Library([small_recording])
-    client = build_app(library, Access("t")).server.test_client()
+    client = build_app(library, AccessRules("t")).server.test_client()
     client.get("/?token=t", headers=HOST)
     yield client
     library.close()

@@ -17,7 +17,7 @@ from gviz.app.components.web_modules import join_modules
 from gviz.app.server.application import create_app
 from gviz.app.server.plain_html import to_html
 from gviz.app.server.scripts import Scripts
-from gviz.app.server.security import LOOPBACK_HOSTS, Access
+from gviz.app.server.security import LOOPBACK_HOSTS, AccessRules
 
 LOCAL = {"Host": "localhost"}
 
@@ -39,7 +39,7 @@ class Elements(HTMLParser):
 
 @pytest.fixture
 def client(small_recording: Path) -> FlaskClient:
-    access = Access("secret-of-this-start", LOOPBACK_HOSTS)
+    access = AccessRules("secret-of-this-start", LOOPBACK_HOSTS)
     client = create_app([small_recording], access).server.test_client()
     client.get("/?token=secret-of-this-start", headers=LOCAL)
     return client

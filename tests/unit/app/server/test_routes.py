@@ -9,7 +9,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from gviz.app.server.application import create_app
-from gviz.app.server.security import Access
+from gviz.app.server.security import AccessRules
 from gviz.app.views.payload import dag_payload
 from gviz.app.views.wire import unpack
 from gviz.recording.reader import Recording
@@ -19,7 +19,7 @@ LOCAL = {"Host": "localhost"}
 
 @pytest.fixture
 def client(small_recording: Path) -> FlaskClient:
-    client = create_app([small_recording], Access("t")).server.test_client()
+    client = create_app([small_recording], AccessRules("t")).server.test_client()
     client.get("/?token=t", headers=LOCAL)
     return client
 

@@ -9,7 +9,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from gviz.app.server.application import create_app
-from gviz.app.server.security import Access
+from gviz.app.server.security import AccessRules
 
 TOKEN = "a-token-of-this-test"
 LOCAL = {"Host": "localhost:8765"}
@@ -30,7 +30,7 @@ GATED = [
 
 @pytest.fixture
 def stranger(small_recording: Path) -> FlaskClient:
-    return create_app([small_recording], Access(TOKEN)).server.test_client()
+    return create_app([small_recording], AccessRules(TOKEN)).server.test_client()
 
 
 @pytest.fixture
@@ -79,8 +79,8 @@ def test_wrong_token_is_refused(stranger: FlaskClient, token: str) -> None:
 
 
 def test_cookie_of_another_start_is_refused(client: FlaskClient, small_recording: Path) -> None:
-    other = create_app([small_recording], Access("another-token")).server.test_client()
-    other.set_cookie(Access(TOKEN).cookie, TOKEN)
+    other = create_app([small_recording], AccessRules("another-token")).server.test_client()
+    other.set_cookie(AccessRules(TOKEN).cookie, TOKEN)
     assert other.get("/", headers=LOCAL).status_code == 403
 
 
@@ -111,14 +111,14 @@ def test_redirect_stays_on_this_host(stranger: FlaskClient) -> None:
 )
 def test_host_header_names_this_server(client: FlaskClient, host: str, status: int) -> None:
     for name in ("localhost", "127.0.0.1", "::1"):
-        client.set_cookie(Access(TOKEN).cookie, TOKEN, domain=name)
-    cookie = f"{Access(TOKEN).cookie}={TOKEN}"
+        client.set_cookie(AccessRules(TOKEN).cookie, TOKEN, domain=name)
+    cookie = f"{AccessRules(TOKEN).cookie}={TOKEN}"
     answer = client.get("/", headers={"Host": host, "Cookie": cookie})
     assert answer.status_code == status
 
 
 def test_any_address_answers_for_literal_addresses_but_not_for_names() -> None:
-    access = Access(TOKEN, any_address=True)
+    access = AccessRules(TOKEN, any_address=True)
     assert access.accepts_host("192.0.2.7:8765")
     assert access.accepts_host("[2001:db8::1]:8765")
     assert not access.accepts_host("rebound.example:8765")

@@ -14,7 +14,7 @@ from gviz.app.components.addresses import Addresses
 from gviz.app.files.library import Library
 from gviz.app.server.application import build_app
 from gviz.app.server.graph_refresh import ShownGraph, refresh_graph
-from gviz.app.server.security import Access
+from gviz.app.server.security import AccessRules
 from gviz.app.server.state import shown_files
 from gviz.app.views.graph_data import graph_identity, graph_view
 from gviz.errors import RecordingError
@@ -35,7 +35,7 @@ def library(path: Path, small_recording: Path) -> Library:
 
 @pytest.fixture
 def client(library: Library) -> FlaskClient:
-    client = build_app(library, Access("t")).server.test_client()
+    client = build_app(library, AccessRules("t")).server.test_client()
     client.get("/?token=t", headers=LOCAL)
     return client
 

@@ -20,7 +20,7 @@ from werkzeug.test import TestResponse
 from gviz.app.files.library import Library
 from gviz.app.server import uploads
 from gviz.app.server.application import build_app
-from gviz.app.server.security import Access
+from gviz.app.server.security import AccessRules
 from gviz.app.server.uploads import PIECE_BYTES, shown_name
 from gviz.errors import RecordingError
 from gviz.recording.reader import Recording
@@ -55,7 +55,7 @@ def library(small_recording: Path) -> Any:
 
 @pytest.fixture
 def stranger(library: Library) -> FlaskClient:
-    return build_app(library, Access("t"), MOST).server.test_client()
+    return build_app(library, AccessRules("t"), MOST).server.test_client()
 
 
 @pytest.fixture

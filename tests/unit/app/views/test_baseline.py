@@ -27,7 +27,7 @@ from gviz.app.files.library import Library
 from gviz.app.inspector.inspector import render_inspector
 from gviz.app.server.address_page import render_page
 from gviz.app.server.application import build_app, create_app
-from gviz.app.server.security import Access
+from gviz.app.server.security import AccessRules
 from gviz.app.server.state import shown_files
 from gviz.app.views.baseline.baseline import compare, find_baseline, offered
 from gviz.app.views.baseline.baseline_overlay import VERDICT_WORDS, VERDICTS, Verdict
@@ -328,7 +328,7 @@ def test_page_of_one_graph_alone_offers_no_baseline(tmp_path: Path) -> None:
 @pytest.fixture
 def client(library: Library) -> FlaskClient:
     paths = [f.path for f in library.files()]
-    client = create_app(paths, Access("t")).server.test_client()
+    client = create_app(paths, AccessRules("t")).server.test_client()
     client.get("/?token=t", headers=LOCAL)
     return client
 
@@ -471,7 +471,7 @@ def test_comparison_is_made_anew_when_either_file_changes(changing: Library, fil
 
 @pytest.mark.parametrize("kind", ["dag", "table"])
 def test_route_refuses_a_baseline_of_another_version(changing: Library, kind: str) -> None:
-    client = build_app(changing, Access("t")).server.test_client()
+    client = build_app(changing, AccessRules("t")).server.test_client()
     client.get("/?token=t", headers=LOCAL)
     edition = changing.file("before").edition
     path = f"/payload/{kind}/after/1?baseline={edition}&baseline_graph=1"

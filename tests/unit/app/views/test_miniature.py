@@ -13,7 +13,7 @@ from recordings import transformer_shape, wide_shape, write_loop_recording, writ
 from gviz.app.views.graph_data import launches_with_times, typical_launch
 from gviz.app.views.miniature import (
     UNITS,
-    Miniature,
+    MiniatureShapes,
     build_miniature,
     places_by_time,
     row_widths,
@@ -26,14 +26,14 @@ from gviz.recording.reader import Recording
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def miniature(path: Path, graph_id: int = 1) -> Miniature:
+def miniature(path: Path, graph_id: int = 1) -> MiniatureShapes:
     with Recording(path) as recording:
         level = read_graph_level(recording, graph_id)
         launches, _ = launches_with_times(recording, graph_id)
         return build_miniature(recording, level, typical_launch(launches))
 
 
-def bars(found: Miniature) -> list[tuple[float, float, float]]:
+def bars(found: MiniatureShapes) -> list[tuple[float, float, float]]:
     flat = [value for place in found.spans for value in place]
     return sorted(zip(flat[::3], flat[1::3], flat[2::3], strict=True))
 

@@ -10,7 +10,7 @@ from recordings import FIRST_NODE_ID, transformer_shape, write_recording
 
 from gviz.app.views.payload import timeline_payload
 from gviz.app.views.timeline import side_arrays, timeline_window
-from gviz.app.views.timeline.timeline_window import Window, parse_window
+from gviz.app.views.timeline.timeline_window import ViewWindow, parse_window
 from gviz.app.views.wire import unpack
 from gviz.recording.reader import Recording
 
@@ -35,7 +35,7 @@ def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_few_spans_are_sent_whole_whatever_the_window(recording: Recording) -> None:
     header, a = unpack(
-        timeline_payload(recording, 1, "all", None, window=Window(0.0, 10.0, 16, 0, 1))
+        timeline_payload(recording, 1, "all", None, window=ViewWindow(0.0, 10.0, 16, 0, 1))
     )
     assert "detail" not in header
     assert "graph_merged" not in a
@@ -44,7 +44,7 @@ def test_few_spans_are_sent_whole_whatever_the_window(recording: Recording) -> N
 
 @pytest.mark.usefixtures("small_limits")
 def test_first_answer_is_coarse_and_counts_every_span_of_its_rows(recording: Recording) -> None:
-    header, a = unpack(timeline_payload(recording, 1, "all", None, window=Window(width=10)))
+    header, a = unpack(timeline_payload(recording, 1, "all", None, window=ViewWindow(width=10)))
     assert header["graph"]["count"] == LAUNCHES * TIMED
     assert header["detail"]["bucket_ns"]["graph"] > 0
     assert a["graph_merged"].sum() == LAUNCHES * TIMED
@@ -56,7 +56,7 @@ def test_first_answer_is_coarse_and_counts_every_span_of_its_rows(recording: Rec
 def test_rows_and_time_of_a_window_are_as_in_the_whole(
     recording: Recording, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    window = Window(20_000.0, 30_000.0, 500, 3, 5)
+    window = ViewWindow(20_000.0, 30_000.0, 500, 3, 5)
     header, a = unpack(timeline_payload(recording, 1, "all", None, "length", window))
     assert header["detail"]["bucket_ns"]["graph"] == 0  # few: as they are
     monkeypatch.setattr(side_arrays, "SENT_WHOLE", 10**9)
@@ -73,7 +73,7 @@ def test_rows_and_time_of_a_window_are_as_in_the_whole(
 @pytest.mark.usefixtures("small_limits")
 def test_selected_node_is_there_outside_the_window_and_never_merged(recording: Recording) -> None:
     node = FIRST_NODE_ID + len(SHAPE.works) - 1
-    window = Window(0.0, 1_000.0, 16, 0, LAUNCHES, (node,))
+    window = ViewWindow(0.0, 1_000.0, 16, 0, LAUNCHES, (node,))
     _, a = unpack(timeline_payload(recording, 1, "all", None, window=window))
     of_node = a["graph_node_id"] == node
     assert of_node.sum() == LAUNCHES
@@ -89,7 +89,7 @@ def test_gaps_and_calls_of_a_long_pass_keep_their_sums(
     _, whole = unpack(timeline_payload(recording, 1, 1, None))
     monkeypatch.setattr(side_arrays, "SENT_WHOLE", TIMED)
     monkeypatch.setattr(timeline_window, "EXACT_SPANS", 10)
-    header, a = unpack(timeline_payload(recording, 1, 1, None, window=Window(width=50)))
+    header, a = unpack(timeline_payload(recording, 1, 1, None, window=ViewWindow(width=50)))
     assert header["stream"]["count"] == a["stream_merged"].sum() == TIMED
     gaps = [p["stream_gap_end_ns"] - p["stream_gap_start_ns"] for p in (a, whole)]
     assert gaps[0].sum() == pytest.approx(gaps[1].sum())
@@ -119,4 +119,4 @@ def test_malformed_window_is_none(query: dict[str, str]) -> None:
 
 def test_window_is_bounded() -> None:
     query = {"from": "1", "to": "5", "width": "99999999", "rows": "7-90000", "node": "1,2"}
-    assert parse_window(query) == Window(1.0, 5.0, 20_000, 7, 519, (1, 2))
+    assert parse_window(query) == ViewWindow(1.0, 5.0, 20_000, 7, 519, (1, 2))

@@ -15,7 +15,7 @@ from spool_writing import SpoolWriter, graph_records, name_records
 
 from gviz.errors import SpoolError
 from gviz.recording.reader import Recording
-from gviz.spool.processes.all_processes import JobSpools, Owner
+from gviz.spool.processes.all_processes import JobSpools, SpoolOwner
 from gviz.spool.processes.left_over import add_left_over, fold_left_over
 from gviz.spool.records.format import RecordType
 
@@ -99,14 +99,14 @@ def output(tmp_path: Path) -> Path:
 
 class TestOwner:
     def test_running_process_is_known_by_its_start(self, running: int) -> None:
-        assert Owner(running, start_ticks(running)).is_running()
-        assert Owner(running).is_running()
+        assert SpoolOwner(running, start_ticks(running)).is_running()
+        assert SpoolOwner(running).is_running()
 
     def test_other_process_of_the_same_number_is_another(self, running: int) -> None:
-        assert not Owner(running, start_ticks(running) - 1).is_running()
+        assert not SpoolOwner(running, start_ticks(running) - 1).is_running()
 
     def test_ended_process_is_not_running(self) -> None:
-        assert not Owner(ended_process()).is_running()
+        assert not SpoolOwner(ended_process()).is_running()
 
     def test_spool_of_a_number_used_again_is_folded(
         self, job: Path, output: Path, running: int

@@ -8,7 +8,7 @@ from dash.development.base_component import Component
 from gviz.analysis import CostLine, Figures, bundled_costs, read_figures, read_lines
 from gviz.app.components import facts, message, moment, note_list, state_badge
 from gviz.app.files import Library, OpenRecording
-from gviz.app.pages.bench_charts import BenchSection, sections
+from gviz.app.pages.launch_cost_charts import BenchSection, sections
 from gviz.errors import RecordingError
 from gviz.recording import Recording, rows
 from gviz.text import integer, microseconds, percent, signed_percent
@@ -35,7 +35,7 @@ _COLUMNS = (
 )
 
 
-def render_bench(library: Library, file: str | None, run_id: int | None) -> Component:
+def render_launch_costs(library: Library, file: str | None, run_id: int | None) -> Component:
     """Return the page of a bench run; without one, of an open one, else of the bundled one.
 
     Raises

@@ -17,7 +17,7 @@ from gviz.analysis.launch_costs.recorded import (
 )
 from gviz.app.components.addresses import Addresses
 from gviz.app.files.library import Library
-from gviz.app.pages.bench_charts import sections
+from gviz.app.pages.launch_cost_charts import sections
 from gviz.app.server.application import render_page
 from gviz.recording.reader import Recording
 
