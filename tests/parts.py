@@ -15,15 +15,15 @@ import pytest
 
 
 def split_files(counts: Sequence[int], parts: int) -> list[int]:
-    """Return the part, from 1, of each file of so many tests: in order, of about equal counts."""
-    total = sum(counts)
-    done = 0
-    found = []
-    for count in counts:
-        # By its middle: a file that straddles a border goes where more of it lies.
-        found.append(1 + min(parts - 1, int(parts * (done + count / 2) / max(1, total))))
-        done += count
-    return found
+    """Return the part, from 1, of each file of so many tests; parts are of about equal counts."""
+    filled = [0] * parts
+    places = [0] * len(counts)
+    # The largest files first, each into the part with the fewest tests.
+    for file in sorted(range(len(counts)), key=lambda file: -counts[file]):
+        part = filled.index(min(filled))
+        filled[part] += counts[file]
+        places[file] = part + 1
+    return places
 
 
 def add_options(parser: pytest.Parser) -> None:

@@ -135,9 +135,11 @@ def test_a_part_that_is_none_is_refused(suite: pytest.Pytester, part: str) -> No
 
 
 def test_parts_are_of_about_equal_counts() -> None:
-    assert split_files([5, 5, 5, 5], 2) == [1, 1, 2, 2]
-    assert split_files([1, 1, 18, 1, 1], 2) == [1, 1, 2, 2, 2]
-    assert split_files([3], 4) == [3]
+    assert split_files([5, 5, 5, 5], 2) == [1, 2, 1, 2]
+    assert split_files([1, 1, 18, 1, 1], 2) == [2, 2, 1, 2, 2]
+    # A large file at a border of the order adds to no part beyond its share.
+    assert split_files([4, 9, 4, 9], 2) == [1, 1, 2, 2]
+    assert split_files([3], 4) == [1]
     assert split_files([], 4) == []
 
 
