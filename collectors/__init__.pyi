@@ -1,6 +1,7 @@
 from gviz.collectors import metadata as metadata
 from gviz.collectors import native as native
 from gviz.collectors import profiler as profiler
+from gviz.collectors.attach import warn_of_outer_run as warn_of_outer_run
 from gviz.collectors.comparing.both_ways import compare_stream as compare_stream
 from gviz.collectors.job import OWN_VARIABLES as OWN_VARIABLES
 from gviz.collectors.job import Job as Job

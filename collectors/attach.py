@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import sys
 from pathlib import Path
 
 from gviz.collectors.job import Job
@@ -34,3 +35,8 @@ def running_session() -> Session | None:
 def recording_path() -> Path | None:
     """Return what ``gviz run`` records this process into, or None."""
     return _session.path if _session is not None else None
+
+
+def warn_of_outer_run(outer: Path, path: Path) -> None:
+    """Print that the run around this one records instead of it: nothing comes into ``path``."""
+    print(f"gviz: gviz run records into {outer}; nothing is written to {path}", file=sys.stderr)

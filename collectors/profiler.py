@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from gviz.collectors.attach import recording_path, running_session
+from gviz.collectors.attach import recording_path, running_session, warn_of_outer_run
 from gviz.collectors.options import ProfileOptions
 from gviz.collectors.session import Session
 from gviz.errors import CollectorError, GvizError
@@ -125,10 +125,7 @@ class ProfiledBlock:
             self._used = self._entered = True
             outer = recording_path()
             if outer is not None:
-                print(
-                    f"gviz: gviz run records into {outer}; nothing is written to {self.path}",
-                    file=sys.stderr,
-                )
+                warn_of_outer_run(outer, self.path)
                 return self
             _active = self
         try:

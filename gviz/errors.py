@@ -57,3 +57,21 @@ class ImportingError(GvizError):
 
 class CollectorError(GvizError):
     """Collecting cannot start or had to stop."""
+
+
+# -- messages that several packages raise ------------------------------------------------
+
+
+def no_file(path: object) -> str:
+    """Return the message about a file that is not there."""
+    return f"there is no file {path}; check the name"
+
+
+def cannot_write(path: object, error: OSError) -> str:
+    """Return the message about a file that the system does not let be written."""
+    return f"cannot write {path}: {error.strerror}; choose another place"
+
+
+def no_such_graph(path: object, graph_id: int) -> str:
+    """Return the message about an id that no instantiated graph of a recording has."""
+    return f"{path} has no graph {graph_id} that was instantiated; 'gviz info' lists the graphs"

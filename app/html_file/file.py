@@ -16,7 +16,7 @@ from gviz.app.html_file.frame import render_frame
 from gviz.app.html_file.graph_data import Progress, Source, graph_blobs, read_view
 from gviz.app.html_file.launches import Asked, Chosen, check_asked, choose
 from gviz.app.views import Compared, GraphView
-from gviz.errors import RecordingError
+from gviz.errors import RecordingError, cannot_write
 from gviz.model import Bodies
 from gviz.recording import check_output, rows
 
@@ -143,9 +143,7 @@ def _write(output: Path, pieces: Iterator[str]) -> int:
                 size += file.write(piece.encode())
         os.replace(part, output)
     except OSError as error:
-        raise RecordingError(
-            f"cannot write {output}: {error.strerror}; choose another place"
-        ) from error
+        raise RecordingError(cannot_write(output, error)) from error
     finally:
         part.unlink(missing_ok=True)
     return size

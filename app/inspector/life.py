@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dash import dcc, html
 from dash.development.base_component import Component
 
-from gviz.app.components import Addresses
+from gviz.app.components import Addresses, DocumentPage
 from gviz.app.views import GraphLine, RunView
 from gviz.model import ExecLife, FailedCapture, is_failed
 from gviz.recording import InstantiateFailure, rows
+from gviz.report import culprit, saved_by_updates, without_line
 from gviz.text import MISSING, byte_size, counted, duration, integer
 
 #: Executables listed; programs that instantiate for every step have thousands.
@@ -58,7 +59,7 @@ def render_failures(view: RunView, addresses: Addresses) -> Component | None:
 def _capture(view: RunView, capture: FailedCapture, addresses: Addresses) -> Component:
     failure = capture.failure
     nodes = f"{counted(capture.node_count, 'node')} captured until then"
-    name = failure.error_api or failure.error_call
+    broken_by = culprit(failure)
     return html.Article(
         [
             html.H3(f"Capture failed: {failure.rule}"),
@@ -66,9 +67,7 @@ def _capture(view: RunView, capture: FailedCapture, addresses: Addresses) -> Com
             _place(capture),
             html.P(
                 [
-                    f"Broken by {name} ({failure.error_result_name or 'no result'}). "
-                    if name
-                    else None,
+                    None if broken_by is None else f"{broken_by} ",
                     nodes
                     if failure.graph_id is None
                     else dcc.Link(nodes, href=addresses.graph(view.file, failure.graph_id)),
@@ -85,7 +84,7 @@ def _place(capture: FailedCapture) -> Component | None:
     place = capture.place
     if place is None:
         reason = capture.failure.stack_reason
-        return html.P(f"No Python line: {reason}.", className="gv-muted") if reason else None
+        return html.P(without_line(reason), className="gv-muted") if reason else None
     where = f"{place.file}:{place.line} in {place.function}"
     return html.Div(
         className="gv-line-own",
@@ -180,8 +179,5 @@ def _again(execs: Sequence[ExecLife]) -> Component | None:
     again = [e for e in execs if e.could_update_graph_exec_id is not None]
     if not again:
         return None
-    took = duration(sum(e.instantiate_ns or 0 for e in again))
-    return html.P(
-        f"{counted(len(again), 'instantiation')} ({took} of host time) made an executable that an "
-        "update of an earlier one (cuGraphExecUpdate) would have given."
-    )
+    sentence = saved_by_updates(len(again), sum(e.instantiate_ns or 0 for e in again))
+    return html.P(DocumentPage().line(sentence.content))

@@ -27,9 +27,9 @@ _MODELS = (
 )
 _COLUMNS = (
     ("Of a straight line of N kernels", ""),
-    ("Fixed, us", "Cost of a graph without nodes, extrapolated"),
+    ("Fixed, us", "Of a graph that has no nodes, extrapolated"),
     ("A kernel, us", "Cost of one kernel more"),
-    ("Error", "Root mean square of (measured - fitted) / measured"),
+    ("Error", "How far measured costs are from the line: root mean square, relative"),
     ("Worst", "The largest of these errors"),
     ("N", "Lengths fitted"),
 )

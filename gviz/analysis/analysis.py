@@ -37,7 +37,7 @@ from gviz.analysis.run_subject import RunSubject
 from gviz.analysis.soundness import doubts_of
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import WHOLE_ONLY
-from gviz.errors import RecordingError
+from gviz.errors import RecordingError, no_such_graph
 from gviz.model import OF_RUN, keeper
 from gviz.stats import NotComputed, figure, to_document
 
@@ -146,10 +146,7 @@ def analyze(
     if graph_id is not None:
         runs = [run for run in runs if graph_id in run.graphs]
         if not runs:
-            raise RecordingError(
-                f"{recording.path} has no graph {graph_id} that was instantiated; "
-                "'gviz info' lists the graphs"
-            )
+            raise RecordingError(no_such_graph(recording.path, graph_id))
     found = tuple(_analyze_run(run, graph_id, most_graphs, ignored) for run in runs)
     return Analysis(ANALYSIS_VERSION, str(recording.path), found)
 

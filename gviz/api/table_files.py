@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, cast
 from gviz.api.frame import Kind, import_polars, polars_types, table_kinds
 from gviz.api.graph_frames import KINDS
 from gviz.api.opened import Opened, OpenedGraph
-from gviz.errors import RecordingError
+from gviz.errors import RecordingError, cannot_write
 from gviz.recording import all_tables
 
 #: Formats, and the suffix of their files.
@@ -82,9 +82,7 @@ def write_tables(
                 for target, source in zip(targets, sources, strict=True)
             ]
         except OSError as error:
-            raise RecordingError(
-                f"cannot write {folder}: {error.strerror}; choose another place"
-            ) from error
+            raise RecordingError(cannot_write(folder, error)) from error
     size = sum(target.stat().st_size for target in targets)
     return WrittenTables(folder, len(targets), sum(counts), size)
 

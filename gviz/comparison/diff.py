@@ -23,7 +23,7 @@ from gviz.comparison.graph_pairs import (
     pair_graphs,
     read_graph_traits,
 )
-from gviz.errors import RecordingError
+from gviz.errors import RecordingError, no_such_graph
 from gviz.recording import rows
 from gviz.stats import to_document
 
@@ -211,10 +211,7 @@ def _find(
         for graph in graphs:
             if (where, graph.graph_id) == (side, graph_id):
                 return run_id, graph
-    raise RecordingError(
-        f"{recording.path} has no graph {graph_id} that was instantiated; 'gviz info' lists the "
-        "graphs"
-    )
+    raise RecordingError(no_such_graph(recording.path, graph_id))
 
 
 def _run(recording: Recording, run_id: int) -> rows.Run:

@@ -95,6 +95,10 @@ def conditional_type_name(number: int) -> str:
         return f"type {number}"
 
 
+#: Why a child graph has no time of its own.
+TIMED_IN_BODY = "its time is that of the nodes of its body"
+
+
 def not_timed_reason(number: int, cupti_version: int | None = None) -> str | None:
     """Return why nodes of this type carry no time, or None when they do.
 
@@ -108,7 +112,7 @@ def not_timed_reason(number: int, cupti_version: int | None = None) -> str | Non
     if number in TIMED_TYPES:
         return None
     if number in (NodeType.GRAPH, NodeType.CONDITIONAL):
-        return "its time is that of the nodes of its body"
+        return TIMED_IN_BODY
     if number == NodeType.HOST:
         if cupti_version is not None and cupti_version >= HOST_NODE_CUPTI_VERSION:
             return None

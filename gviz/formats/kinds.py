@@ -7,7 +7,7 @@ import zlib
 from enum import Enum
 from pathlib import Path
 
-from gviz.errors import ImportingError
+from gviz.errors import ImportingError, no_file
 from gviz.recording import is_recording
 
 _SQLITE = b"SQLite format 3\0"
@@ -64,7 +64,7 @@ def find_format(path: Path) -> Format:
 def _head(path: Path) -> bytes:
     """Return the first bytes of a file, unpacked where it is packed with gzip."""
     if not path.exists():
-        raise ImportingError(f"there is no file {path}; check the name")
+        raise ImportingError(no_file(path))
     if not path.is_file():
         raise ImportingError(f"{path} is no file; give what a profiler wrote")
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import stat
 from pathlib import Path
 
-from gviz.errors import RecordingError
+from gviz.errors import RecordingError, no_file
 from gviz.recording.rows import APPLICATION_ID, SCHEMA_VERSION
 
 _SQLITE_MAGIC = b"SQLite format 3\x00"
@@ -47,7 +47,7 @@ def check_header(path: Path) -> None:
         with path.open("rb") as file:
             header = file.read(100)
     except (FileNotFoundError, NotADirectoryError):
-        raise RecordingError(f"there is no file {path}; check the name") from None
+        raise RecordingError(no_file(path)) from None
     except OSError as error:
         raise RecordingError(f"cannot read {path}: {error.strerror}") from error
     if not header.startswith(_SQLITE_MAGIC):

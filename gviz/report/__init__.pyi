@@ -29,8 +29,11 @@ from gviz.report.document import Verdict as Verdict
 from gviz.report.document import capitalized as capitalized
 from gviz.report.document import marked as marked
 from gviz.report.info import GraphEntry as GraphEntry
+from gviz.report.info import culprit as culprit
 from gviz.report.info import graphs_document as graphs_document
 from gviz.report.info import info_document as info_document
+from gviz.report.info import saved_by_updates as saved_by_updates
+from gviz.report.info import without_line as without_line
 from gviz.report.renderers import HowPlaces as HowPlaces
 from gviz.report.renderers import document_to_json as document_to_json
 from gviz.report.renderers import how_places as how_places

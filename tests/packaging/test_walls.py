@@ -172,6 +172,16 @@ def test_an_f_string_is_the_sentence_whatever_it_puts_in(tree: Path) -> None:
     assert "sentences: 'there is no graph {} in this file'" in check(tree).stdout
 
 
+def test_a_heading_is_written_once_whatever_its_case_and_stop(tree: Path) -> None:
+    (tree / "gviz/cli/info.py").write_text('print("What to change")\n')
+    (tree / "app/pages/runs.py").write_text('print("What to CHANGE:")\n')
+    assert "sentences: 'what to change': in gviz.app" in check(tree).stdout
+    # Names of things may be short, and what begins small is a part of a sentence.
+    (tree / "app/pages/runs.py").write_text('print("what to change", "Graph")\n')
+    (tree / "gviz/cli/info.py").write_text('print("what to change", "Graph")\n')
+    assert "sentences" not in check(tree).stdout.replace("columns, sentences,", "")
+
+
 def test_a_21st_module_is_refused(tree: Path) -> None:
     for number in range(17):
         (tree / "gviz" / "dag" / f"more{number}.py").write_text("")

@@ -25,7 +25,7 @@ from gviz.checks import (
     to_junit,
 )
 from gviz.cli.recording_path import file_path, find_recording
-from gviz.errors import GvizError, UsageError
+from gviz.errors import GvizError, UsageError, cannot_write
 from gviz.recording import Recording
 from gviz.report import check_document, render_markdown, render_text
 
@@ -120,4 +120,4 @@ def _write(path: Path, mode: str, text: str) -> None:
         with path.open(mode, encoding="utf-8") as file:
             file.write(text)
     except OSError as error:
-        raise GvizError(f"cannot write {path}: {error.strerror}; name another file") from error
+        raise GvizError(cannot_write(path, error)) from error

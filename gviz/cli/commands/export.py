@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from gviz.cli.graph_choice import GRAPH, GRAPH_MEANS, find_graph
 from gviz.cli.progress import ProgressLine
 from gviz.cli.recording_path import file_path, find_recording
-from gviz.errors import GvizError, RecordingError, UsageError
+from gviz.errors import GvizError, RecordingError, UsageError, cannot_write
 from gviz.recording import Recording, check_output
 from gviz.text import byte_size, counted
 
@@ -221,7 +221,7 @@ def _write_text(output: Path, text: str, arguments: argparse.Namespace) -> None:
     try:
         output.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise GvizError(f"cannot write {output}: {error.strerror}; choose another place") from error
+        raise GvizError(cannot_write(output, error)) from error
 
 
 def _parse_ordinals(asked: Sequence[str]) -> frozenset[int] | None:

@@ -23,6 +23,7 @@ from gviz.collectors import (
     metadata,
     native,
     parse_signal,
+    warn_of_outer_run,
 )
 from gviz.cuda import find_cupti
 from gviz.errors import CollectorError, GvizError, UsageError
@@ -130,10 +131,7 @@ def run(args: argparse.Namespace) -> int:
     outer = Job.from_environment(os.environ)
     if outer is not None:
         # As gviz.profile does: the run outside records this program too.
-        print(
-            f"gviz: gviz run records into {outer.output}; nothing is written to {output}",
-            file=sys.stderr,
-        )
+        warn_of_outer_run(outer.output, output)
         return _attend(_start(command, dict(os.environ)), None, output, options)
     _check_injection()
     job = _job(options, output, follow=not args.no_children)

@@ -14,7 +14,7 @@ import re
 from pathlib import Path
 
 from gviz.cuda import NodeType
-from gviz.errors import DotError
+from gviz.errors import DotError, no_file
 from gviz.formats.dot.label import Field, parse_label, topo_id
 from gviz.formats.dot.lexer import Statement, lex_statements, line_of, parse_attributes
 from gviz.formats.dot.model import (
@@ -67,7 +67,7 @@ def read_dot(path: Path) -> tuple[str, tuple[DotGraph, ...]]:
     try:
         data = path.read_bytes()
     except FileNotFoundError:
-        raise DotError(f"there is no file {path}; check the name") from None
+        raise DotError(no_file(path)) from None
     except OSError as error:
         raise DotError(f"cannot read {path}: {error.strerror}; check its permissions") from error
     try:

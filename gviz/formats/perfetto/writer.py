@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Protocol
 
-from gviz.errors import GvizError
+from gviz.errors import GvizError, cannot_write
 from gviz.formats.perfetto.event_text import json_text
 from gviz.recording import check_output
 
@@ -126,4 +126,4 @@ class TraceWriter:
             self._raw.close()
 
     def _refusal(self, error: OSError) -> GvizError:
-        return GvizError(f"cannot write {self.path}: {error.strerror}; choose another place")
+        return GvizError(cannot_write(self.path, error))

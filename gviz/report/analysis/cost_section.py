@@ -66,7 +66,7 @@ def _setup(found: SetupCost) -> Section:
         ["All together", ns(found.total_ns)],
     ]
     if found.own_ns:
-        rows.insert(-1, ["Taken off: gviz's own callbacks", ns(found.own_ns, "measured")])
+        rows.insert(-1, ["Of gviz's own callbacks, taken off", ns(found.own_ns, "measured")])
     elif found.own_ns is None:
         rows.insert(-1, ["gviz's own callbacks, still in these times", "not recorded"])
     label = f"Setup, of {counted(found.executable_count, 'executable')}"
@@ -85,7 +85,7 @@ def expected_cost(found: ExpectedCost) -> list[Block]:
     ]  # fmt: skip
     many = "branches that join" if found.topology == "fork-join" else found.topology
     shape = "a straight line" if found.width == 1 else f"{many}, {found.width} wide"
-    heading = "Break-even of shorter and longer graphs of the same nodes"
+    heading = "Shorter and longer graphs of the same nodes"
     return [
         table("What calls take and must", columns, [_call(x) for x in found.calls]),
         say(

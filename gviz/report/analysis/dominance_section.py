@@ -139,7 +139,7 @@ def _fullness(found: Fullness | NotComputed) -> Section:
         column("Kernel"), numbers("Executions"), numbers("Time"), numbers("Blocks"),
         numbers("Fit at once", "Multiprocessors times the blocks that fit on one"),
         numbers("Waves"),
-        numbers("Filled", "Waves over the next whole number of waves", detail=True),
+        numbers("Filled", "Waves over the same rounded up", detail=True),
     ]  # fmt: skip
     rows: list[list[Content]] = [
         [AlikeLink("name", x.name), number(x.executions), ns(x.total_ns), number(x.blocks),

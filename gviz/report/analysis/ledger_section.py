@@ -40,7 +40,7 @@ def ledger(found: LedgerResult, path: tuple[PathNode, ...]) -> list[Block]:
     whole = found.median.total_ns
     listed = table(
         "Where the time of the median launch goes",
-        [column(f"Median of {count}"), numbers("Time"), numbers("Share"),
+        [column(f"Median launch of {len(found.launches):,}"), numbers("Time"), numbers("Share"),
          column("Nodes", detail=True)],
         [(bar.name, bar.value, share((bar.value.value or 0.0) / whole) if whole else "", where)
          for bar, where in parts],
@@ -69,7 +69,7 @@ def _parts(found: LedgerResult, path: tuple[PathNode, ...]) -> Iterator[tuple[Ba
     yield Bar("Nodes on the critical path", ns(median.node_ns), "work"), on_path
     after = Bar("Gaps after a dependency ended", ns(median.dependency_gap_ns), "gap")
     yield after, held("dependency")
-    yield Bar("Waits for the same hardware queue", ns(median.queue_wait_ns), "wait"), held("queue")
+    yield Bar("Waits for a hardware queue", ns(median.queue_wait_ns), "wait"), held("queue")
     first = NodeLink(path[0].node) if path else ""
     yield Bar("Until the path's first node", ns(median.late_start_ns), "other"), first
     yield Bar("First node's start to last node's end", ns(median.total_ns), "total"), ""
@@ -119,7 +119,7 @@ def _longest_gaps(found: LedgerResult) -> Section | None:
     worth = sum(gap.gap_ns >= least for gap in found.gaps)
     columns = [
         numbers("Gap"), column("From the end of"), column("To the start of"), column("Held by"),
-        numbers("Others ran", "Part of it in which other nodes of the launch ran"),
+        numbers("Others ran", "How much of it other nodes of the launch ran in"),
         column("Both", detail=True),
     ]  # fmt: skip
     heading = "Longest gaps on the path"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gviz.model import FailedCapture
-from gviz.recording import InstantiateFailure
+from gviz.recording import CaptureFailure, InstantiateFailure
 from gviz.report.document import Sentence, ns, say
 from gviz.report.summary import RunSummary
 from gviz.text import counted
@@ -18,12 +18,7 @@ def failures(summary: RunSummary) -> Iterator[Sentence]:
     for failure in summary.instantiate_failures:
         yield _instantiation(failure)
     if summary.reinstantiations is not None:
-        count = counted(summary.reinstantiations.count, "instantiation")
-        host = ns(summary.reinstantiations.total_ns, "measured")
-        yield say(
-            f"{count} (", host, " of host time) made an executable that an update of an earlier "
-            "one would have given.",
-        )  # fmt: skip
+        yield saved_by_updates(summary.reinstantiations.count, summary.reinstantiations.total_ns)
 
 
 def _capture(capture: FailedCapture) -> Iterator[Sentence]:
@@ -31,16 +26,36 @@ def _capture(capture: FailedCapture) -> Iterator[Sentence]:
     captured = counted(capture.node_count, "node")
     kept = f", kept as graph {failure.graph_id}" if failure.graph_id is not None else ""
     yield say(f"A capture failed: {failure.rule} ({captured} captured until then{kept}).")
-    name = failure.error_api or failure.error_call
-    if name is not None:
-        yield say(f"Broken by {name} ({failure.error_result_name or 'no result'}).")
+    broken_by = culprit(failure)
+    if broken_by is not None:
+        yield say(broken_by)
     if capture.place is not None:
         source = f": {capture.place.source.strip()}" if capture.place.source else ""
         yield say(f"At {capture.place.file}:{capture.place.line}{source}")
     elif failure.stack_reason is not None:
-        yield say(f"No Python line: {failure.stack_reason}.")
+        yield say(without_line(failure.stack_reason))
     yield say(failure.explanation)
     yield say(f"Fix: {failure.fix}")
+
+
+def culprit(failure: CaptureFailure) -> str | None:
+    """Return which call broke a capture; None: not recorded."""
+    name = failure.error_api or failure.error_call
+    result = failure.error_result_name or "no result"
+    return None if name is None else f"Broken by {name} ({result})."
+
+
+def without_line(reason: str) -> str:
+    """Return why no line of a program is known to have broken a capture."""
+    return f"No Python line: {reason}."
+
+
+def saved_by_updates(count: int, total_ns: float) -> Sentence:
+    """Return what instantiations cost that updates could have taken the place of."""
+    return say(
+        f"{counted(count, 'instantiation')} (", ns(total_ns, "measured"), " of host time) made an "
+        "executable that an update of an earlier one (cuGraphExecUpdate) would have given.",
+    )  # fmt: skip
 
 
 def _instantiation(failure: InstantiateFailure) -> Sentence:

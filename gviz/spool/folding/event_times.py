@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from gviz.cuda import NodeType, node_type_name
+from gviz.cuda import TIMED_IN_BODY, NodeType, node_type_name
 from gviz.recording import rows
 from gviz.spool.folding.graphs import FoldedGraph, Graphs
 from gviz.spool.folding.launches import FoldedLaunches, Spans
@@ -25,7 +25,7 @@ from gviz.stats import IntArray
 #: time includes the way to the host or to a semaphore and back.
 _CALIBRATED = (NodeType.KERNEL, NodeType.MEMCPY, NodeType.MEMSET)
 _UNTIMEABLE = {
-    NodeType.GRAPH: "its time is that of the nodes of its body",
+    NodeType.GRAPH: TIMED_IN_BODY,
     NodeType.CONDITIONAL: "events cannot stand in the body of a conditional node",
 }
 #: The bias of early nodes holds until the launch call returns, but no longer than this. Measured
