@@ -50,7 +50,7 @@ from gviz.app.views import (
     render_table,
     typical_launch,
 )
-from gviz.model import is_failed
+from gviz.model import in_nested_order, is_failed
 from gviz.text import duration, integer
 
 #: Both canvases share hover and selection in the browser under this name.
@@ -87,7 +87,7 @@ def render_graph(
     look = _look(selected, _chosen_colour(view, query, compared))
     opened = library.file(file)
     edition = opened.edition
-    graphs = opened.recording.fetch_graphs(view.run.run_id)
+    graphs = in_nested_order(opened.recording.fetch_graphs(view.run.run_id))
     measurements = opened.recording.fetch_measurements(view.run.run_id)
     return html.Div(
         className="gv-graph-page",

@@ -41,6 +41,7 @@ from gviz.model.stream_comparison import SideTimes as SideTimes
 from gviz.model.stream_comparison import StreamComparison as StreamComparison
 from gviz.model.stream_comparison import read_sides as read_sides
 from gviz.model.tree.bodies import Bodies as Bodies
+from gviz.model.tree.bodies import in_nested_order as in_nested_order
 from gviz.model.tree.bodies import read_bodies as read_bodies
 from gviz.model.tree.graph_level import GraphLevel as GraphLevel
 from gviz.model.tree.graph_level import TimedLevel as TimedLevel

@@ -12,7 +12,7 @@ from gviz.app.views.baseline.tree_comparison import TreeComparison
 from gviz.app.views.graph_data import GraphView
 from gviz.comparison import GraphPair, GraphTraits, pair_graphs, read_graph_traits
 from gviz.errors import RecordingError
-from gviz.model import GraphTree, read_tree
+from gviz.model import GraphTree, in_nested_order, read_tree
 from gviz.recording import rows
 
 #: Graphs offered as a baseline; more would make the page itself slow.
@@ -166,7 +166,7 @@ def _offers_of(library: Library, file: str, view: GraphView, opened: OpenRecordi
     found: list[Offer] = []
     own = Baseline(file, view.graph.graph_id)
     for run in opened.recording.fetch_runs():
-        graphs = opened.recording.fetch_graphs(run.run_id)
+        graphs = in_nested_order(opened.recording.fetch_graphs(run.run_id))
         if view.graph.parent_graph_id is None:
             graphs = [g for g in graphs if g.parent_graph_id is None]
         likely: dict[int, GraphPair] = {}

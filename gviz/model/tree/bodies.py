@@ -62,6 +62,13 @@ class Bodies:
         return found
 
 
+def in_nested_order(graphs: Sequence[rows.Graph]) -> list[rows.Graph]:
+    """Return the graphs of a run: each that is launched, by number, then the bodies in it."""
+    bodies = Bodies(graphs)
+    outer = [graph for graph in graphs if graph.parent_graph_id is None]
+    return [g for graph in outer for g in (graph, *bodies.nested(graph.graph_id))]
+
+
 def read_bodies(recording: Recording, run_id: int, keep: Keep = build_anew) -> Bodies:
     """Return the bodies of a run's graphs. ``keep`` remembers them."""
     return keep(("bodies", run_id), lambda: Bodies(recording.fetch_graphs(run_id)))

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from nested_recordings import NESTED, write_nested_recording
-from renumbered import random_numbers, renumber
+from renumbered import new_numbers, renumber
 
 from gviz.model.tree.bodies import Bodies
 from gviz.model.tree.graph_tree import OF_RUN, GraphTree, read_tree
@@ -65,7 +65,7 @@ def described(recording: Recording, tree: GraphTree) -> dict[str, object]:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_numbers_of_graphs_change_nothing(nested: Path, tmp_path: Path, seed: int) -> None:
-    numbers = random_numbers(nested, seed)
+    numbers = new_numbers(nested, seed)
     other = renumber(nested, tmp_path / "other.gviz", numbers)
     with Recording(nested) as one, Recording(other) as two:
         before, after = read_tree(one, 1), read_tree(two, numbers[1])
