@@ -7,7 +7,7 @@ from dash.development.base_component import Component
 
 from gviz.app.components import sentence
 from gviz.app.pages.compare.comparison import Comparison
-from gviz.app.pages.report import Column, Content, how, number, table
+from gviz.app.pages.report import ColumnHead, Content, how, number, table
 from gviz.comparison import GraphDiff, RunRef, TimeChange
 from gviz.stats import NotComputed
 from gviz.text import MISSING, counted, duration, percent, signed_duration, signed_percent
@@ -110,8 +110,8 @@ def totals(found: GraphDiff) -> Component:
         ("First to last node", found.first_to_last),
         ("Critical path", found.critical_path),
     )
-    columns = [Column("Time"), number("Before"), number("After"), number("Change"),
-               number("95% interval"), Column("Verdict"), Column("How")]  # fmt: skip
+    columns = [ColumnHead("Time"), number("Before"), number("After"), number("Change"),
+               number("95% interval"), ColumnHead("Verdict"), ColumnHead("How")]  # fmt: skip
     rows: list[list[Content]] = []
     for name, time in each:
         if isinstance(time, NotComputed):
@@ -182,7 +182,7 @@ def circumstances(found: Comparison) -> Component:
     """Return what differs besides the program."""
     if not found.run.circumstances:
         return html.P("Nothing known differs besides the program.", className="gv-muted")
-    columns = [Column("Besides the program"), Column("Before"), Column("After")]
+    columns = [ColumnHead("Besides the program"), ColumnHead("Before"), ColumnHead("After")]
     rows = [[sentence(c.what), c.before or MISSING, c.after or MISSING]
             for c in found.run.circumstances]  # fmt: skip
     return table(columns, rows, "What differs besides the program")

@@ -8,7 +8,7 @@ from dash import dcc, html
 from dash.development.base_component import Component
 
 from gviz.app.components import Addresses, Axis, Series, Sides, chart, moment
-from gviz.app.pages.report import Column, Content, number, said, section, table
+from gviz.app.pages.report import ColumnHead, Content, number, said, section, table
 from gviz.comparison import Trend, TrendPoint, TrendRun, TrendSeries, remarks
 from gviz.text import MISSING, counted, duration, integer, signed_duration, signed_percent
 
@@ -51,11 +51,11 @@ def _series(
         )
         drawn.append(chart(f"trend-{at}", [line], Axis("run"), Axis("launch, µs")))
     columns = [
-        number("Run"), Column("Recording"), Column("Recorded"),
-        Column("Commit", "+: with changes that were not committed"), Column("GPU"),
+        number("Run"), ColumnHead("Recording"), ColumnHead("Recorded"),
+        ColumnHead("Commit", "+: with changes that were not committed"), ColumnHead("GPU"),
         number("Nodes"), number("Launch", "Median on the GPU, least disturbed launches"),
         number("Host call"), number("Change", "Since the run before that has the graph"),
-        Column("Verdict"), Column("Compare"),
+        ColumnHead("Verdict"), ColumnHead("Compare"),
     ]  # fmt: skip
     before = (None, *series.points)
     rows = [

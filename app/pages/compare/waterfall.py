@@ -5,7 +5,7 @@ from __future__ import annotations
 from dash.development.base_component import Component
 
 from gviz.app.components import Step, sentence, waterfall
-from gviz.app.pages.report import Column, heading, number, said, table, why_not
+from gviz.app.pages.report import ColumnHead, heading, number, said, table, why_not
 from gviz.comparison import Waterfall, WaterfallStep
 from gviz.stats import NotComputed
 from gviz.text import MISSING, duration, integer, signed_duration, signed_percent
@@ -52,8 +52,8 @@ def _begin(found: Waterfall) -> float:
 
 
 def _table(found: Waterfall) -> Component:
-    columns = [Column("Step"), number("Change"), number("Share", "Of the launch before"),
-               number("Executions", "On either path"), Column("Most of it")]  # fmt: skip
+    columns = [ColumnHead("Step"), number("Change"), number("Share", "Of the launch before"),
+               number("Executions", "On either path"), ColumnHead("Most of it")]  # fmt: skip
     rows = [
         [
             sentence(step.cause),
@@ -76,7 +76,7 @@ def _parts(step: WaterfallStep) -> str:
 def _ranges(found: Waterfall) -> list[Component]:
     if len(found.ranges) < 2:
         return []
-    columns = [Column("NVTX range"), number("Before"), number("After"), number("Change")]
+    columns = [ColumnHead("NVTX range"), number("Before"), number("After"), number("Change")]
     rows = [
         [
             r.name or "outside of ranges",

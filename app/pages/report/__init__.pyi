@@ -1,4 +1,4 @@
-from gviz.app.pages.report.parts import Column as Column
+from gviz.app.pages.report.parts import ColumnHead as ColumnHead
 from gviz.app.pages.report.parts import Content as Content
 from gviz.app.pages.report.parts import heading as heading
 from gviz.app.pages.report.parts import how as how

@@ -25,7 +25,7 @@ _MEANING: dict[How, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ColumnHead:
     """A column: its head, what it means, and whether it holds numbers."""
 
     name: str
@@ -33,9 +33,9 @@ class Column:
     is_number: bool = False
 
 
-def number(name: str, meaning: str | None = None) -> Column:
+def number(name: str, meaning: str | None = None) -> ColumnHead:
     """Return a column of numbers."""
-    return Column(name, meaning, is_number=True)
+    return ColumnHead(name, meaning, is_number=True)
 
 
 def section(key: str, title: str, *children: Component | None) -> Component:
@@ -62,7 +62,9 @@ def how(word: How) -> Component:
     return html.Span(word, className="gv-how-word", title=_MEANING[word])
 
 
-def table(columns: Sequence[Column], rows: Sequence[Sequence[Content]], label: str) -> Component:
+def table(
+    columns: Sequence[ColumnHead], rows: Sequence[Sequence[Content]], label: str
+) -> Component:
     """Return a table; the first cell of a row is its head."""
     head = [
         html.Th(c.name, title=c.meaning, className="gv-number" if c.is_number else None)

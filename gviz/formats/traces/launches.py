@@ -16,7 +16,7 @@ _SHAPE = ("type", "name", "grid_x", "grid_y", "grid_z", "block_x", "block_y", "b
 
 
 @dataclass(frozen=True, slots=True)
-class Launch:
+class TracedLaunch:
     """A graph launch; None: not told.
 
     Attributes
@@ -65,7 +65,7 @@ class FoldedTrace:
 
     work: npt.NDArray[np.void]
     calls: npt.NDArray[np.void]
-    launches: list[Launch]
+    launches: list[TracedLaunch]
     span: IntArray
     span_launch: IntArray
     span_iteration: IntArray
@@ -210,7 +210,7 @@ def _launches(
     inside: IntArray,
     group: IntArray,
     ambiguous: npt.NDArray[np.bool_],
-) -> tuple[list[Launch], IntArray]:
+) -> tuple[list[TracedLaunch], IntArray]:
     """Return the launches in order of time, and the place of each group among them."""
     count = int(group.max()) + 1 if len(group) else 0
     size = np.bincount(group, minlength=count)
@@ -225,7 +225,7 @@ def _launches(
     correlation = work["correlation_id"][sample] if count else np.zeros(0, np.int64)
     call = _call_of(calls, correlation)
     found = [
-        Launch(
+        TracedLaunch(
             exec_id=int(work["exec_id"][sample[i]]),
             correlation_id=int(correlation[i]),
             call=None if call[i] < 0 else int(call[i]),
@@ -240,7 +240,7 @@ def _launches(
     whole_call = _call_of(calls, whole["correlation_id"])
     for row, at in zip(whole, whole_call.tolist(), strict=True):
         found.append(
-            Launch(
+            TracedLaunch(
                 exec_id=int(row["exec_id"]),
                 correlation_id=int(row["correlation_id"]) if row["correlation_id"] > 0 else None,
                 call=None if at < 0 else at,

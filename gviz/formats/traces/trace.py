@@ -82,7 +82,7 @@ class ExecFacts:
     thread_id: int | None = None
 
 
-class Columns:
+class RowBuffer:
     """Rows of one dtype of integers, taken in one by one; eight bytes a value."""
 
     def __init__(self, dtype: np.dtype[np.void]) -> None:
@@ -139,13 +139,13 @@ class Trace:
     rank: int | None = None
     driver_version: str | None = None
     cupti_version: str | None = None
-    activities: Columns = field(default_factory=lambda: Columns(ACTIVITY))
-    calls: Columns = field(default_factory=lambda: Columns(CALL))
-    whole_launches: Columns = field(default_factory=lambda: Columns(WHOLE))
+    activities: RowBuffer = field(default_factory=lambda: RowBuffer(ACTIVITY))
+    calls: RowBuffer = field(default_factory=lambda: RowBuffer(CALL))
+    whole_launches: RowBuffer = field(default_factory=lambda: RowBuffer(WHOLE))
     names: list[str] = field(default_factory=list)
     first_seen: dict[str, int] = field(default_factory=dict)
     devices: dict[int, DeviceFacts] = field(default_factory=dict)
-    ranges: Columns = field(default_factory=lambda: Columns(RANGE))
+    ranges: RowBuffer = field(default_factory=lambda: RowBuffer(RANGE))
     range_names: dict[tuple[str | None, str], int] = field(default_factory=dict)
     operator_count: int = 0
     ranges_left_out: int = 0
