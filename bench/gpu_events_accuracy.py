@@ -68,9 +68,9 @@ def medians(
         for number, graph in enumerate(graphs):
             times = {s.node_id: s.median_ns for s in recording.fetch_statistics(graph.graph_id)}
             for node in recording.fetch_nodes(graph.graph_id):
-                if node.exec_node_id not in times:
+                if node.node_id not in times:
                     continue
-                kind, time = node_type_name(node.type), times[node.exec_node_id]
+                kind, time = node_type_name(node.type), times[node.node_id]
                 if number == 0:
                     found[node.node_id] = (kind, time)
                 else:

@@ -133,12 +133,12 @@ def union_ns(start_ns: IntArray, duration_ns: IntArray) -> int:
 
 
 def spun_us(recording: Recording, graph_id: int, rate: float) -> dict[int, int]:
-    """Return how long each node spun, by exec_node_id, from its argument as recorded."""
+    """Return how long each node spun, by node_id, from its argument as recorded."""
     found = {}
     for node in recording.fetch_nodes(graph_id):
         (cycles,) = recording.fetch_arguments(graph_id, node.node_id)
         us = int.from_bytes(cycles.value, "little") / rate
-        found[int(node.exec_node_id or 0)] = min(WANTED_US, key=lambda wanted: abs(wanted - us))
+        found[node.node_id] = min(WANTED_US, key=lambda wanted: abs(wanted - us))
     return found
 
 

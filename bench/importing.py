@@ -59,7 +59,7 @@ def graph_pieces() -> Iterator[str]:
     """Yield launches of a real graph, as Kineto writes them."""
     with Recording(GRAPH) as recording:
         functions = recording.fetch_functions(1)
-        nodes = {n.exec_node_id: n for n in recording.fetch_nodes(1)}
+        nodes = {n.node_id: n for n in recording.fetch_nodes(1)}
         launch = next(x for x in recording.fetch_launches(1) if x.span_count)
         spans = recording.fetch_spans(launch.launch_id)
     columns = (spans.node_id, spans.start_ns, spans.duration_ns, spans.stream_id)

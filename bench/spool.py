@@ -247,7 +247,7 @@ def measure_fetching(folder: Path) -> tuple[float, float, float]:
             duration = rng.integers(1_000, 9_000, LARGE_LAUNCH_NODES)
             columns = (node, 0 * node, np.cumsum(duration) - duration, duration, 0 * node + 7)
             spans = zip(*(c.tolist() for c in columns), strict=True)
-            writer.insert_tuples(rows.Span, ((launch + 1, *span) for span in spans))
+            writer.insert_tuples(rows.Span, ((launch + 1, 1, *span) for span in spans))
     chosen = random.Random(1).sample(range(1, LARGE_LAUNCHES + 1), FETCHES)
     times = []
     with Recording(output) as recording:

@@ -75,7 +75,7 @@ def _launches(writer: RecordingWriter, count: int, *, nodes: int) -> None:
             )
         )
         for node in range(1, nodes + 1):
-            writer.insert_tuples(rows.Span, [(i + 1, node, 0, 3_000 * (node - 1), 2_500, 7)])
+            writer.insert_tuples(rows.Span, [(i + 1, 1, node, 0, 3_000 * (node - 1), 2_500, 7)])
     for node in range(1, nodes + 1):
         writer.insert(
             rows.NodeStatistics(

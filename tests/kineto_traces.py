@@ -24,7 +24,11 @@ def trace_of(path: Path, *, node_ids: bool = True, launches: int = 20) -> dict[s
         functions = recording.fetch_functions(run.run_id)
         tops = [g.graph_id for g in recording.fetch_graphs() if g.parent_graph_id is None]
         execs = {e.graph_exec_id: e for g in tops for e in recording.fetch_graph_execs(g)}
-        nodes = {graph_id: _tree_nodes(recording, graph_id) for graph_id in tops}
+        nodes = {
+            (level.graph_id, node.node_id): node
+            for level in recording.fetch_graphs()
+            for node in recording.fetch_nodes(level.graph_id)
+        }
         rows_of = [x for g in tops for x in recording.fetch_launches(g) if x.span_count]
         chosen = sorted(rows_of, key=lambda x: x.gpu_start_ns or 0)[:launches]
         spans = {x.launch_id: recording.fetch_spans(x.launch_id) for x in chosen}
@@ -41,15 +45,16 @@ def trace_of(path: Path, *, node_ids: bool = True, launches: int = 20) -> dict[s
         )  # fmt: skip
         cuda_exec = execs[launch.graph_exec_id].cuda_exec_id
         found = spans[launch.launch_id]
-        for node_id, start, duration, stream in zip(
-            found.node_id.tolist(), found.start_ns.tolist(), found.duration_ns.tolist(),
-            found.stream_id.tolist(), strict=True,
+        for graph_id, node_id, start, duration, stream in zip(
+            found.graph_id.tolist(), found.node_id.tolist(), found.start_ns.tolist(),
+            found.duration_ns.tolist(), found.stream_id.tolist(), strict=True,
         ):  # fmt: skip
-            node = nodes[launch.graph_id][node_id]
+            node = nodes[graph_id, node_id]
             begin = launch.gpu_start_ns + start
             args = _args(node, names, registers, node.device_id, stream, correlation)
             if node_ids:
-                args |= {"graph id": cuda_exec, "graph node id": cuda_exec << 32 | node_id}
+                graph_node_id = cuda_exec << 32 | (node.exec_node_id or 0)
+                args |= {"graph id": cuda_exec, "graph node id": graph_node_id}
             events.append(_work(node, names, begin, begin + duration, base, args))
     for operation in operations:
         args = _args(operation, names, registers, operation.device_id, operation.stream_id,
@@ -80,18 +85,6 @@ def write_trace(trace: dict[str, Any], path: Path) -> Path:
     text = json.dumps(trace, indent=2).encode()
     path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
     return path
-
-
-def _tree_nodes(recording: Recording, graph_id: int) -> dict[int, rows.Node]:
-    levels = [graph_id]
-    for level in levels:
-        levels += [g.graph_id for g in recording.fetch_graphs() if g.parent_graph_id == level]
-    return {
-        node.exec_node_id: node
-        for level in levels
-        for node in recording.fetch_nodes(level)
-        if node.exec_node_id is not None
-    }
 
 
 def _microseconds(ns: int) -> float:

@@ -217,15 +217,21 @@ def write_nested_recording(
             _write_level(writer, level, topologies)
         write_exec(writer, STARTED_NS + 40_000_000, launches, 0)
         clock, found = STARTED_NS + 60_000_000, []
+        keys = {
+            exec_id: (level.graph_id, index)
+            for level in top.walk()
+            for index, exec_id in enumerate(level.exec_ids)
+        }
         for ordinal in range(launches):
             run = _Run(ordinal, rng)
             run.level(top, 0)
-            clock = _write_launch(writer, ordinal, clock, run.spans)
+            clock = _write_launch(writer, ordinal, clock, run.spans, keys)
             found += run.spans
         if found:
             node, _, start, length = (np.array(c, np.int64) for c in zip(*found, strict=True))
             statistics = node_statistics(node, length, start)
-            writer.insert_tuples(rows.NodeStatistics, statistics.to_tuples(1))
+            of_node = np.array([keys[i] for i in statistics.node_id.tolist()], np.int64)
+            writer.insert_tuples(rows.NodeStatistics, sorted(statistics.to_tuples(*of_node.T)))
     return path
 
 
@@ -267,7 +273,11 @@ def _write_level(writer: RecordingWriter, level: _Level, written: dict[str, int]
 
 
 def _write_launch(
-    writer: RecordingWriter, ordinal: int, clock: int, spans: list[tuple[int, int, int, int]]
+    writer: RecordingWriter,
+    ordinal: int,
+    clock: int,
+    spans: list[tuple[int, int, int, int]],
+    keys: dict[int, tuple[int, int]],
 ) -> int:
     first = min((start for _, _, start, _ in spans), default=0)
     end = max((start + length for _, _, start, length in spans), default=0)
@@ -283,6 +293,6 @@ def _write_launch(
     )  # fmt: skip
     writer.insert_tuples(
         rows.Span,
-        ((ordinal + 1, n, i, start - first, length, 7) for n, i, start, length in sorted(spans)),
+        sorted((ordinal + 1, *keys[n], i, start - first, ns, 7) for n, i, start, ns in spans),
     )
     return clock + end + 60_000

@@ -286,6 +286,7 @@ class Plan:
                     [
                         (
                             ordinal + 1,
+                            1,
                             i,
                             0,
                             round((n.start_ns - first) * scale),

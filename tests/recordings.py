@@ -676,7 +676,7 @@ def _write_launches(
             writer.insert_tuples(
                 rows.Span,
                 (
-                    (ordinal + 1, n, 0, s, d, q)
+                    (ordinal + 1, 1, n, 0, s, d, q)
                     for n, s, d, q in zip(*(c.tolist() for c in columns), strict=True)
                 ),
             )
@@ -686,7 +686,11 @@ def _write_launches(
 
 
 def _write_statistics(
-    writer: RecordingWriter, ids: IntArray, starts: IntArray, durations: IntArray
+    writer: RecordingWriter,
+    ids: IntArray,
+    starts: IntArray,
+    durations: IntArray,
+    graph_id: int = 1,
 ) -> None:
     median = np.median(durations, axis=0)
     p5, p95 = np.percentile(durations, (5, 95), axis=0)
@@ -703,14 +707,14 @@ def _write_statistics(
     }
     for values in zip(*(column.tolist() for column in columns.values()), strict=True):
         given = dict(zip(columns, values, strict=True))
-        writer.insert(rows.NodeStatistics(graph_id=1, count=len(durations), **given))
+        writer.insert(rows.NodeStatistics(graph_id=graph_id, count=len(durations), **given))
 
 
 def write_loop_recording(path: Path, *, iterations: int = 5, overwrite: bool = False) -> Path:
     """Write a graph with a while node (id 1002) whose body (graph 2) runs several times.
 
-    The body's nodes 2001 and 2002 appear in spans as 3001 and 3002 (``exec_node_id``), once
-    an iteration. One launch is recorded; there is no eager side.
+    The body's nodes 2001 and 2002 are 3001 and 3002 in the executable, and run once an
+    iteration. One launch is recorded; there is no eager side.
     """
     with RecordingWriter(path, overwrite=overwrite) as writer:
         write_run(writer, "while loop")
@@ -751,14 +755,14 @@ def write_loop_recording(path: Path, *, iterations: int = 5, overwrite: bool = F
             )
         clock = STARTED_NS + 50_000_000
         write_exec(writer, clock, 1, 0)
-        spans = [(1001, 0, 0, 3_000)]
+        spans = [(1, 1001, 0, 0, 3_000)]
         for turn in range(iterations):
             spans += [
-                (3001, turn, 4_200 + 9_000 * turn, 5_000),
-                (3002, turn, 9_900 + 9_000 * turn, 1_800),
+                (2, 2001, turn, 4_200 + 9_000 * turn, 5_000),
+                (2, 2002, turn, 9_900 + 9_000 * turn, 1_800),
             ]
         end = 4_200 + 9_000 * iterations
-        spans.append((1003, 0, end, 2_500))
+        spans.append((1, 1003, 0, end, 2_500))
         gpu_start = clock + 5_000_000 + GRAPH_CALL_NS + LATENCY_NS
         writer.insert(
             rows.Launch(
@@ -780,9 +784,9 @@ def write_loop_recording(path: Path, *, iterations: int = 5, overwrite: bool = F
                 span_count=len(spans),
             )
         )
-        writer.insert_tuples(rows.Span, ((1, n, i, s, d, 7) for n, i, s, d in sorted(spans)))
-        for node_id in (1001, 1003, 3001, 3002):
-            values = np.array([[d for n, _, _, d in spans if n == node_id]], np.int64).T
-            starts = np.array([[s for n, _, s, _ in spans if n == node_id]], np.int64).T
-            _write_statistics(writer, np.array([node_id]), starts, values)
+        writer.insert_tuples(rows.Span, ((1, *span, 7) for span in sorted(spans)))
+        for graph_id, node_id in ((1, 1001), (1, 1003), (2, 2001), (2, 2002)):
+            values = np.array([[d for _, n, _, _, d in spans if n == node_id]], np.int64).T
+            starts = np.array([[s for _, n, _, s, _ in spans if n == node_id]], np.int64).T
+            _write_statistics(writer, np.array([node_id]), starts, values, graph_id)
     return path

@@ -26,16 +26,12 @@ def _integers(arrays: type) -> dict[str, Kind]:
     return {field.name: "INTEGER" for field in fields(arrays)}
 
 
-#: Spans carry the id in the executable, which differs from node_id in bodies.
-_SPAN_COLUMNS = {
-    name: "exec_node_id" if name == "node_id" else name for name in _integers(SpanArrays)
-}
 #: The columns of each table, and their types.
 KINDS: Mapping[str, Mapping[str, Kind]] = {
     "nodes": _NODES,
     "edges": _integers(EdgeArrays),
     "launches": _integers(LaunchArrays),
-    "spans": dict.fromkeys(_SPAN_COLUMNS.values(), "INTEGER"),
+    "spans": _integers(SpanArrays),
 }
 
 
@@ -43,13 +39,14 @@ def _nodes(graph: RecordedGraph) -> Frame:
     recording, row = graph.recording, graph.row
     functions = recording.fetch_functions(row.run_id)
     paths = nvtx_texts(recording.fetch_nvtx_paths(row.run_id))
-    outermost = recording.fetch_outermost(row)
-    times = {t.node_id: t for t in recording.fetch_statistics(outermost.graph_id)}
+    times = {
+        t.node_id: t for t in recording.fetch_statistics(row.graph_id) if t.graph_id == row.graph_id
+    }
     names = tuple(table_kinds(table_of(rows.Node)))
     found = []
     for node in graph.nodes:
         function = functions.get(node.function_id or 0)
-        time = times.get(-1 if node.exec_node_id is None else node.exec_node_id)
+        time = times.get(node.node_id)
         found.append(
             (
                 *(getattr(node, name) for name in names),
@@ -76,8 +73,7 @@ def _launches(graph: RecordedGraph) -> Frame:
 
 def _spans(graph: RecordedGraph) -> Frame:
     found = graph.spans
-    columns = {column: getattr(found, name) for name, column in _SPAN_COLUMNS.items()}
-    return Frame(KINDS["spans"], columns)
+    return Frame(KINDS["spans"], {name: getattr(found, name) for name in KINDS["spans"]})
 
 
 #: Makes each of the tables.

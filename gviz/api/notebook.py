@@ -52,20 +52,19 @@ def _entry(run: str, devices: Sequence[rows.Device], graph: RecordedGraph) -> Gr
 def _kernels(graph: RecordedGraph) -> Iterator[tuple[str, float]]:
     """Yield the names of nodes that took most time, with their share of all node time."""
     recording, run_id = graph.recording, graph.row.run_id
-    names: dict[int, str] = {}
+    total: Counter[str] = Counter()
     inside = {graph.row.graph_id}
     for level in recording.fetch_graphs(run_id):
         if level.graph_id not in inside and level.parent_graph_id not in inside:
             continue
         inside.add(level.graph_id)
         key = {"graph_id": level.graph_id}
-        columns = ("exec_node_id", "name")
-        names |= dict(recording.fetch_columns(rows.Node, columns, key, "node_id"))
-    key = {"graph_id": graph.row.graph_id}
-    times = recording.fetch_columns(rows.NodeStatistics, ("node_id", "total_ns"), key, "node_id")
-    total: Counter[str] = Counter()
-    for node_id, total_ns in times:
-        total[names.get(node_id, f"node {node_id}")] += total_ns
+        names = dict(recording.fetch_columns(rows.Node, ("node_id", "name"), key, "node_id"))
+        columns = ("node_id", "total_ns")
+        for node_id, total_ns in recording.fetch_columns(
+            rows.NodeStatistics, columns, key, "node_id"
+        ):
+            total[names.get(node_id, f"node {node_id}")] += total_ns
     whole = sum(total.values())
     for name, ns in total.most_common(_MOST_KERNELS):
         if whole:

@@ -27,6 +27,7 @@ from gviz.model.memory.uses import GivenArguments as GivenArguments
 from gviz.model.memory.uses import MemoryOperations as MemoryOperations
 from gviz.model.memory.uses import MemoryUses as MemoryUses
 from gviz.model.memory.uses import find_uses as find_uses
+from gviz.model.node_index import NodeIndex as NodeIndex
 from gviz.model.nvtx_paths import OPERATOR_DOMAIN as OPERATOR_DOMAIN
 from gviz.model.nvtx_paths import SEPARATOR as SEPARATOR
 from gviz.model.nvtx_paths import nested_ranges as nested_ranges

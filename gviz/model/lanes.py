@@ -12,9 +12,10 @@ from gviz.stats import IntArray
 
 
 def launch_lanes(
-    owners: Mapping[int, Owner],
+    owners: Mapping[tuple[int, int], Owner],
     chain: IntArray,
-    exec_id: IntArray,
+    graph_id: IntArray,
+    node_id: IntArray,
     start_ns: IntArray,
     end_ns: IntArray,
 ) -> IntArray:
@@ -26,12 +27,13 @@ def launch_lanes(
         As of :func:`gviz.model.owners.span_owners`.
     chain
         The chain of each node of the outermost level.
-    exec_id, start_ns, end_ns
+    graph_id, node_id, start_ns, end_ns
         The spans, in any order.
     """
     order = np.argsort(start_ns, kind="stable")
     nowhere = Owner(-1, True, "", 0)
-    found = [owners.get(i, nowhere) for i in exec_id[order].tolist()]
+    keys = zip(graph_id[order].tolist(), node_id[order].tolist(), strict=True)
+    found = [owners.get(key, nowhere) for key in keys]
     node = np.array([owner.node for owner in found], np.int64)
     nested = np.array([owner.nested for owner in found], bool)
     # From the first start: floating point numbers are exact there.

@@ -20,7 +20,7 @@ class SpanNode(Protocol):
 
     @property
     def exec_node_id(self) -> int | None:
-        """Its id in spans."""
+        """Its id in the executable; None: it never gets a span."""
 
     @property
     def type(self) -> int:
@@ -90,11 +90,11 @@ class LevelNodes:
         return self._bodies.get(graph_id, {})
 
 
-def span_owners(levels: LevelNodes, graph_id: int) -> dict[int, Owner]:
-    """Return the owners of spans in a level, by the node id that spans carry (exec_node_id)."""
+def span_owners(levels: LevelNodes, graph_id: int) -> dict[tuple[int, int], Owner]:
+    """Return the owners of spans in a level, by (graph_id, node_id) of the node that ran."""
     nodes = levels.of(graph_id)
     found = {
-        n.exec_node_id: Owner(i, False, n.name, n.type)
+        (graph_id, n.node_id): Owner(i, False, n.name, n.type)
         for i, n in enumerate(nodes)
         if n.exec_node_id is not None
     }
@@ -108,5 +108,5 @@ def span_owners(levels: LevelNodes, graph_id: int) -> dict[int, Owner]:
         for n in levels.of(body_id):
             waiting += [(body, index) for body in nested.get(n.node_id, ())]
             if n.exec_node_id is not None:
-                found.setdefault(n.exec_node_id, Owner(index, True, n.name, n.type))
+                found[body_id, n.node_id] = Owner(index, True, n.name, n.type)
     return found

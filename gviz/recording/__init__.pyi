@@ -34,5 +34,5 @@ from gviz.recording.rows.tables import table_of as table_of
 from gviz.recording.rows.value_ranges import LATEST_NS as LATEST_NS
 from gviz.recording.rows.value_ranges import MOST_BYTES as MOST_BYTES
 from gviz.recording.rows.value_ranges import number_range as number_range
-from gviz.recording.upgrade import upgrade_recording as upgrade_recording
+from gviz.recording.upgrades import upgrade_recording as upgrade_recording
 from gviz.recording.writer import RecordingWriter as RecordingWriter

@@ -1,9 +1,10 @@
-"""The launches of a graph as arrays, whether they are rows, blocks of columns, or bins."""
+"""Launches of a graph as arrays, whether they are rows or bins."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
 from gviz.recording import rows
@@ -12,9 +13,6 @@ from gviz.recording.integrity import DamagedError
 from gviz.recording.rows import LATEST_NS
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
     from gviz.stats import FloatArray, IntArray
 
 #: ``host``: the call; ``gpu``: first span's start to last span's end; ``event``: between the
@@ -35,15 +33,11 @@ ROW_COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class LaunchArrays:
-    """Launches known one by one, in time order: int64 arrays of one length; -1: not known.
+    """Launches that have a row, in time order: int64 arrays of one length; -1: not known.
 
     Attributes
     ----------
-    ordinal
-        From 0, as in table launch.
-    launch_id
-        -1: the launch has no row, and so no spans.
-    graph_exec_id, host_start_ns, event_duration_ns, node_level
+    ordinal, launch_id, graph_exec_id, host_start_ns, event_duration_ns, node_level
         As in table launch.
     host_duration_ns, gpu_duration_ns
         Of the call, and from the first node's start to the last node's end.
@@ -111,43 +105,18 @@ class WeightedDurations:
         return float(self.values_ns[at].mean())
 
 
-def merge_launches(found: Sequence[Any], blocks: Sequence[rows.LaunchBlock]) -> LaunchArrays:
-    """Return rows (of ROW_COLUMNS, by ordinal) and blocks as one, in time order."""
+def launch_arrays(found: Sequence[tuple[Any, ...]]) -> LaunchArrays:
+    """Return rows of ROW_COLUMNS, by ordinal, as arrays."""
     import numpy as np
 
-    if not all(type(value) is int for row in found for value in row):
+    if not set(map(type, chain.from_iterable(found))) <= {int}:
         raise DamagedError("table launch holds something that is no whole number")
     table = np.array(found, np.int64).reshape(len(found), len(ROW_COLUMNS)).T
-    parts = [table, *(_columns(block) for block in blocks)]
-    whole = np.concatenate(parts, axis=1)
     # Differences of two times may be twice as large as a time.
-    times = whole[3:7]
+    times = table[3:7]
     if ((times < -2 * LATEST_NS) | (times > 2 * LATEST_NS)).any():
-        raise DamagedError("table launch or launch_block holds times that cannot be")
-    if blocks:
-        whole = whole[:, np.argsort(whole[3], kind="stable")]
-        whole[0] = np.arange(whole.shape[1])
-    return LaunchArrays(*(np.ascontiguousarray(column) for column in whole))
-
-
-def _columns(block: rows.LaunchBlock) -> npt.NDArray[np.int64]:
-    import numpy as np
-
-    stored = [
-        decode(blob)
-        for blob in (
-            block.host_start,
-            block.host_duration,
-            block.event_duration,
-            block.gpu_duration,
-            block.node_level,
-        )
-    ]
-    if {len(values) for values in stored} != {block.count}:
-        raise DamagedError(f"a block of {block.count:,} launches holds others")
-    none = np.full(block.count, -1, np.int64)
-    exec_id = np.full(block.count, block.graph_exec_id, np.int64)
-    return np.stack((none, none, exec_id, *stored))
+        raise DamagedError("table launch holds times that cannot be")
+    return LaunchArrays(*(np.ascontiguousarray(column) for column in table))
 
 
 def weigh(durations: IntArray, bins: Sequence[rows.LaunchBin]) -> WeightedDurations:

@@ -16,21 +16,25 @@ if TYPE_CHECKING:
     from gviz.recording.database import Database, Execute
     from gviz.stats import IntArray
 
-_MOST_ID = 2**63 - 1
+#: A node: graph_id of the level that holds it, and its node_id there.
+NodeKey = tuple[int, int]
+_EVERY_NODE: tuple[NodeKey, NodeKey] = ((-(2**63), -(2**63)), (2**63 - 1, 2**63 - 1))
 
 
 @dataclass(frozen=True, slots=True)
 class SpanArrays:
-    """Spans as arrays of one length, in order of (launch, node, iteration).
+    """Spans as arrays of one length, in order of (launch, graph, node, iteration).
 
     Attributes
     ----------
-    launch_id, node_id, iteration, start_ns, duration_ns, stream_id
-        int64 arrays, the columns of table ``span``. ``start_ns`` is relative to
-        the first span of its launch.
+    launch_id, graph_id, node_id, iteration, start_ns, duration_ns, stream_id
+        int64 arrays, the columns of table ``span``. ``graph_id`` is the level that holds the
+        node, and ``node_id`` the node in it; ``start_ns`` is relative to the first span of its
+        launch.
     """
 
     launch_id: IntArray
+    graph_id: IntArray
     node_id: IntArray
     iteration: IntArray
     start_ns: IntArray
@@ -69,9 +73,17 @@ def read_spans(database: Database, launch_id: int) -> SpanArrays:
     return SpanArrays(*(found.integers(name) for name in names))
 
 
-def read_graph_spans(database: Database, graph_id: int, node_ids: range | None) -> SpanArrays:
-    """Return the spans of every recorded launch of a graph; None: of all its nodes."""
-    sql = "SELECT launch_id, span_count FROM launch WHERE graph_id=? AND side='graph'"
+def read_graph_spans(
+    database: Database, graph_id: int, nodes: tuple[NodeKey, NodeKey] | None
+) -> SpanArrays:
+    """Return the spans of every recorded launch of a graph.
+
+    ``nodes``: of those from the first to the second, in order of (graph, node); None: of all.
+    """
+    sql = (
+        "SELECT launch_id, span_count FROM launch "
+        "WHERE graph_id=? AND side='graph' AND span_count > 0"
+    )
     launches = database.execute(sql, graph_id)
     check_rows(table_of(rows.Launch), ["launch_id", "span_count"], launches)
     launches.sort()
@@ -79,13 +91,15 @@ def read_graph_spans(database: Database, graph_id: int, node_ids: range | None) 
     source = (
         f"SELECT {', '.join(f'span.{name}' for name in names)} "
         "FROM launch CROSS JOIN span USING (launch_id) "
-        "WHERE launch_id BETWEEN ? AND ? AND +graph_id=? AND side='graph' "
-        "AND node_id BETWEEN ? AND ? ORDER BY launch_id, node_id, iteration"
+        "WHERE launch_id BETWEEN ? AND ? AND +launch.graph_id=? AND side='graph' "
+        "AND span_count > 0 AND (span.graph_id, span.node_id) >= (?, ?) "
+        "AND (span.graph_id, span.node_id) <= (?, ?) "
+        "ORDER BY launch_id, span.graph_id, span.node_id, iteration"
     )
-    ends = (0, _MOST_ID) if node_ids is None else (node_ids.start, node_ids.stop - 1)
+    first, last = _EVERY_NODE if nodes is None else nodes
 
     def read(execute: Execute, part: tuple[int, int]) -> Page:
-        return read_page(execute, rows.Span, names, source, (*part, graph_id, *ends))
+        return read_page(execute, rows.Span, names, source, (*part, graph_id, *first, *last))
 
     pages = [read(database.execute, part) for part in _page_launches(launches)]
     found = join_pages(names, pages)

@@ -21,9 +21,7 @@ _TYPES = {"INTEGER": (int,), "REAL": (float, int), "TEXT": (str,), "BLOB": (byte
 _WORDS = {"INTEGER": "whole number", "REAL": "number", "TEXT": "text", "BLOB": "bytes"}
 #: Rows of these are looked for by what they refer to, so one that refers to nothing is not found;
 #: they may have millions, which would have to be read.
-_LOOKED_UP = frozenset(
-    {"span", "argument", "stream_operation", "launch_block", "launch_bin", "node_statistics"}
-)
+_LOOKED_UP = frozenset({"span", "argument", "stream_operation", "launch_bin", "node_statistics"})
 #: Stacks, lines and ranges may be missing of a program that was killed: then they are not shown,
 #: and the analysis tells of it.
 _MAY_BE_MISSING = frozenset({"stack", "location", "nvtx_path"})

@@ -15,11 +15,12 @@ from gviz.recording.all_launches import (
     LaunchArrays,
     Measure,
     WeightedDurations,
-    merge_launches,
+    launch_arrays,
     weigh,
 )
 from gviz.recording.arrays import (
     EdgeArrays,
+    NodeKey,
     SpanArrays,
     read_edges,
     read_graph_spans,
@@ -28,7 +29,6 @@ from gviz.recording.arrays import (
 from gviz.recording.column_reading import ROWS_AT_ONCE, read_columns
 from gviz.recording.columns import Columns
 from gviz.recording.database import Database
-from gviz.recording.int_column import decode
 from gviz.recording.integrity import DamagedError, check_rows
 from gviz.recording.rows import table_of
 
@@ -36,6 +36,11 @@ if TYPE_CHECKING:
     from gviz.stats import IntArray
 
 _R = TypeVar("_R")
+#: The graph_ids of a graph and of all bodies in it, at any depth; those of a file are a tree.
+_NESTED = (
+    "WITH RECURSIVE nested(id) AS (VALUES (?) UNION "
+    "SELECT graph_id FROM graph JOIN nested ON parent_graph_id = id) SELECT id FROM nested"
+)
 _OF_GRAPH = "graph_exec_id IN (SELECT graph_exec_id FROM graph_exec WHERE graph_id=?)"
 
 
@@ -219,11 +224,16 @@ class Recording:
     def fetch_launches(self, graph_id: int, side: str = "graph") -> list[rows.Launch]:
         """Return the launches of a graph that have a row, in time order.
 
-        On one side, 'graph' or 'stream'. In long runs most have none: see
-        :meth:`fetch_launch_arrays`.
+        On one side, 'graph' or 'stream'. There may be 100,000: see :meth:`fetch_launch_arrays`,
+        and :meth:`fetch_launches_with_spans`.
         """
         tail = "WHERE graph_id=? AND side=? ORDER BY ordinal"
         return self._fetch(rows.Launch, tail, graph_id, side)
+
+    def fetch_launches_with_spans(self, graph_id: int) -> list[rows.Launch]:
+        """Return the launches of a graph whose spans are in the recording, in time order."""
+        tail = "WHERE graph_id=? AND side='graph' AND span_count > 0 ORDER BY ordinal"
+        return self._fetch(rows.Launch, tail, graph_id)
 
     def fetch_first_launches(self, graph_id: int) -> dict[int, int]:
         """Return the host time of each executable's first launch, by graph_exec_id (ns)."""
@@ -245,9 +255,6 @@ class Recording:
         check_rows(table_of(rows.Launch), ["ordinal", "node_level"], found)
         ((count, with_node_times),) = found
         if side == "graph":
-            for block in self.fetch_launch_blocks(graph_id):
-                count += block.count
-                with_node_times += int(decode(block.node_level).sum())
             for bin_ in self._fetch_bins(graph_id, "host"):
                 count += bin_.count
                 with_node_times += bin_.count * bin_.node_level
@@ -257,10 +264,6 @@ class Recording:
         """Return what launches of a graph's executables take with and without node times."""
         tail = f"WHERE {_OF_GRAPH} ORDER BY graph_exec_id, node_level"
         return self._fetch(rows.LaunchCost, tail, graph_id)
-
-    def fetch_launch_blocks(self, graph_id: int) -> list[rows.LaunchBlock]:
-        """Return the launches of a graph without a row, of long runs, in order of arrival."""
-        return self._fetch(rows.LaunchBlock, f"WHERE {_OF_GRAPH} ORDER BY block", graph_id)
 
     def fetch_launch(self, launch_id: int) -> rows.Launch:
         """Return one launch; RecordingError if there is none of that id."""
@@ -279,13 +282,27 @@ class Recording:
         return self._fetch(rows.StreamOperation, "WHERE run_id=? ORDER BY start_ns", run_id)
 
     def fetch_statistics(self, graph_id: int) -> list[rows.NodeStatistics]:
-        """Return the duration statistics of a graph's nodes, by exec_node_id."""
-        return self._fetch(rows.NodeStatistics, "WHERE graph_id=? ORDER BY node_id", graph_id)
+        """Return the duration statistics of the nodes of a graph and of all bodies in it.
 
-    def fetch_statistics_of(self, graph_id: int, exec_node_id: int) -> rows.NodeStatistics | None:
+        In order of graph_id and node_id.
+        """
+        tail = f"WHERE graph_id IN ({_NESTED}) ORDER BY graph_id, node_id"
+        return self._fetch(rows.NodeStatistics, tail, graph_id)
+
+    def fetch_statistics_of(self, node: NodeKey) -> rows.NodeStatistics | None:
         """Return those of one node; None: it has none."""
         tail = "WHERE graph_id=? AND node_id=?"
-        return next(iter(self._fetch(rows.NodeStatistics, tail, graph_id, exec_node_id)), None)
+        return next(iter(self._fetch(rows.NodeStatistics, tail, *node)), None)
+
+    def sum_node_times(self, graph_id: int) -> int:
+        """Return the time of all nodes of a graph and of all bodies in it, over all launches (ns).
+
+        0: none has a time.
+        """
+        sql = f"SELECT total_ns FROM node_statistics WHERE graph_id IN ({_NESTED})"
+        found = self._execute(sql, graph_id)
+        check_rows(table_of(rows.NodeStatistics), ["total_ns"], found)
+        return sum(ns for (ns,) in found)
 
     def fetch_nvtx_paths(self, run_id: int) -> dict[int, rows.NvtxPath]:
         """Return the NVTX paths of a run by nvtx_path_id."""
@@ -368,44 +385,43 @@ class Recording:
         """Return the spans of one launch as arrays."""
         return read_spans(self._database, launch_id)
 
-    def fetch_graph_spans(self, graph_id: int, node_ids: range | None = None) -> SpanArrays:
+    def fetch_graph_spans(
+        self, graph_id: int, nodes: tuple[NodeKey, NodeKey] | None = None
+    ) -> SpanArrays:
         """Return the spans of every recorded launch of a graph as arrays.
 
-        ``node_ids`` are those in the executable that are wanted; None: all.
+        ``nodes`` are the first and the last (graph_id, node_id) wanted; None: all.
         """
-        return read_graph_spans(self._database, graph_id, node_ids)
+        return read_graph_spans(self._database, graph_id, nodes)
 
-    def fetch_node_durations(self, graph_id: int, node_id: int) -> IntArray:
-        """Return a node's durations over the recorded launches, in order of launch (int64, ns)."""
+    def fetch_node_durations(self, launched_graph_id: int, node: NodeKey) -> IntArray:
+        """Return a node's durations over a graph's launches, in their order (int64, ns)."""
         import numpy as np
 
         sql = (
             "SELECT span.duration_ns FROM launch CROSS JOIN span ON "
-            "span.launch_id=launch.launch_id AND span.node_id=? "
-            "WHERE graph_id=? AND side='graph' ORDER BY ordinal, iteration"
+            "span.launch_id=launch.launch_id AND span.graph_id=? AND span.node_id=? "
+            "WHERE launch.graph_id=? AND side='graph' AND span_count > 0 "
+            "ORDER BY ordinal, iteration"
         )
-        found = self._execute(sql, node_id, graph_id)
+        found = self._execute(sql, *node, launched_graph_id)
         check_rows(table_of(rows.Span), ["duration_ns"], found)
         return np.array([ns for (ns,) in found], np.int64)
 
     def fetch_launch_arrays(self, graph_id: int, side: str = "graph") -> LaunchArrays:
-        """Return the launches of one side that are known one by one, in time order.
-
-        These are all of a run's first million, with a row in table launch or without.
-        """
+        """Return the launches of one side that have a row, as arrays in time order."""
         sql = (
             f"SELECT {', '.join(ROW_COLUMNS)} FROM launch WHERE graph_id=? AND side=? "
             "ORDER BY ordinal"
         )
-        blocks = self.fetch_launch_blocks(graph_id) if side == "graph" else []
-        return merge_launches(self._execute(sql, graph_id, side), blocks)
+        return launch_arrays(self._execute(sql, graph_id, side))
 
     def fetch_launch_durations(
         self, graph_id: int, side: str, measure: Measure, *, undisturbed: bool = False
     ) -> IntArray:
         """Return one duration of each launch on a side that has it, in time order (int64, ns).
 
-        Launches beyond the run's first million are not among them: see
+        Launches without a row, which long runs have, are not among them: see
         :meth:`fetch_weighted_durations`.
 
         Parameters

@@ -6,7 +6,7 @@ import contextlib
 import os
 import sqlite3
 import urllib.parse
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -41,6 +41,7 @@ class RecordingWriter:
 
     def __init__(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         self.path = Path(path)
+        self._check: Callable[[Path], None] | None = None
         check_output(self.path, overwrite=overwrite)
         self._part = self.path.with_name(self.path.name + ".part")
         try:
@@ -104,12 +105,20 @@ class RecordingWriter:
         """
         # A database cannot be let go inside a transaction, and only ten can be held at once.
         self._db.execute("COMMIT")
-        self._db.execute(f"ATTACH ? AS {SOURCE}", (_uri(source) + "?immutable=1",))
+        attach_source(self._db, source)
         self._db.execute("BEGIN")
         yield self._db
         self._db.execute("COMMIT")
         self._db.execute(f"DETACH {SOURCE}")
         self._db.execute("BEGIN")
+
+    def check_with(self, check: Callable[[Path], None]) -> None:
+        """Have the written file checked before it gets its place.
+
+        ``check`` is given the closed part and raises RecordingError where it is not good: then
+        nothing changes at ``path``.
+        """
+        self._check = check
 
     def set_mode(self, mode: int) -> None:
         """Give the recording these permission bits instead of the process's usual ones."""
@@ -121,7 +130,8 @@ class RecordingWriter:
         Raises
         ------
         RecordingError
-            If a number in it cannot be: what it is made of is damaged. The part stays open.
+            If a number in it cannot be: what it is made of is damaged. The part stays open. Or
+            if it fails the check of :meth:`check_with`.
         """
         try:
             check_written(self._db)
@@ -133,6 +143,8 @@ class RecordingWriter:
         self._db.execute("COMMIT")
         self._db.execute("ANALYZE")
         self._db.close()
+        if self._check is not None:
+            self._check(self._part)
         if self.path.exists():
             _sync(self._part)  # what is replaced may be the only copy
         os.replace(self._part, self.path)
@@ -171,6 +183,11 @@ class RecordingWriter:
             raise RecordingError(
                 f"cannot write {self.path}: {failure}; make room and try again"
             ) from failure
+
+
+def attach_source(database: sqlite3.Connection, source: Path) -> None:
+    """Attach a recording, read-only, under the name of SOURCE."""
+    database.execute(f"ATTACH ? AS {SOURCE}", (_uri(source) + "?immutable=1",))
 
 
 def _sync(path: Path) -> None:

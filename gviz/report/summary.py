@@ -33,7 +33,7 @@ class SlowNode:
 
     graph_id: int
     node_id: int
-    exec_node_id: int
+    exec_node_id: int | None
     name: str
     kernel: str | None
     type: str
@@ -311,13 +311,13 @@ def _find_slowest(
     functions: dict[int, rows.KernelFunction],
     count: int,
 ) -> tuple[SlowNode, ...]:
-    by_exec_id = {node.exec_node_id: node for node in nodes if node.exec_node_id is not None}
+    by_key = {(node.graph_id, node.node_id): node for node in nodes}
     total = sum(t.total_ns for t in times)
-    slowest = sorted(times, key=lambda t: (-t.total_ns, t.node_id))
+    slowest = sorted(times, key=lambda t: (-t.total_ns, t.graph_id, t.node_id))
     return tuple(
-        _slow_node(by_exec_id[t.node_id], t, functions, total)
+        _slow_node(node, t, functions, total)
         for t in slowest[:count]
-        if t.node_id in by_exec_id
+        if (node := by_key.get((t.graph_id, t.node_id))) is not None
     )
 
 
@@ -331,7 +331,7 @@ def _slow_node(
     return SlowNode(
         graph_id=node.graph_id,
         node_id=node.node_id,
-        exec_node_id=time.node_id,
+        exec_node_id=node.exec_node_id,
         name=node.name,
         kernel=None if function is None else function.name,
         type=node_type_name(node.type),

@@ -41,14 +41,17 @@ class NodeStatisticsArrays:
     def __len__(self) -> int:
         return len(self.node_id)
 
-    def to_tuples(self, graph_id: int) -> Iterator[tuple[Any, ...]]:
-        """Yield the values of rows.NodeStatistics, for RecordingWriter.insert_tuples."""
+    def to_tuples(self, graph_id: IntArray, node_id: IntArray) -> Iterator[tuple[Any, ...]]:
+        """Yield the values of rows.NodeStatistics, for RecordingWriter.insert_tuples.
+
+        ``graph_id`` and ``node_id`` are the keys of the nodes in the recording.
+        """
         columns = (
-            self.node_id, self.count, self.total_ns, self.median_ns, self.p5_ns, self.p95_ns,
+            graph_id, node_id, self.count, self.total_ns, self.median_ns, self.p5_ns, self.p95_ns,
             self.min_ns, self.max_ns, self.mad_ns, self.start_median_ns,
         )  # fmt: skip
         for values in zip(*(column.tolist() for column in columns), strict=True):
-            yield (graph_id, *values, 0, None)  # every span is a row, every quantile exact
+            yield (*values, 0, None)  # every span is a row, every quantile exact
 
 
 def node_statistics(

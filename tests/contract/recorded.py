@@ -36,10 +36,11 @@ def edges(recording: Recording, graph: rows.Graph) -> set[tuple[int, int]]:
     return set(zip(found.from_node.tolist(), found.to_node.tolist(), strict=True))
 
 
-def span_counts(recording: Recording, graph: rows.Graph) -> Counter[tuple[int, int]]:
-    """Return how many spans each (launch, node) has."""
+def span_counts(recording: Recording, graph: rows.Graph) -> Counter[tuple[int, int, int]]:
+    """Return how many spans each (launch, level, node) has."""
     spans = recording.fetch_graph_spans(graph.graph_id)
-    return Counter(zip(spans.launch_id.tolist(), spans.node_id.tolist(), strict=True))
+    columns = (spans.launch_id, spans.graph_id, spans.node_id)
+    return Counter(zip(*(c.tolist() for c in columns), strict=True))
 
 
 def launch_ids(recording: Recording, graph: rows.Graph) -> list[int]:

@@ -34,8 +34,7 @@ PROGRAMS = (
 
 def durations_us(recording: Recording, node: rows.Node, graph_id: int) -> list[float]:
     """Return a node's durations."""
-    assert node.exec_node_id is not None
-    found = recording.fetch_node_durations(graph_id, node.exec_node_id)
+    found = recording.fetch_node_durations(graph_id, (node.graph_id, node.node_id))
     return [d / 1e3 for d in found.tolist()]
 
 

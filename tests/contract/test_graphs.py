@@ -55,7 +55,8 @@ class TestGraphs:
         for graph, shape in zip(top_graphs(recording), GRAPH_SHAPES.values(), strict=True):
             ids = launch_ids(recording, graph)
             assert len(ids) == launches
-            expected = {(i, n): 1 for i in ids for n in range(shape.node_count)}
+            own = graph.graph_id
+            expected = {(i, own, n): 1 for i in ids for n in range(shape.node_count)}
             assert span_counts(recording, graph) == expected
 
     def test_spans_keep_dependencies_in_order(self, record: Record) -> None:
@@ -157,14 +158,14 @@ class TestGraphs:
         graph = top_graphs(recording)[list(outcome["kinds"]).index(name)]
         levels = [graph, *bodies(recording, graph)]
         timed = {
-            n.exec_node_id
+            (n.graph_id, n.node_id)
             for level in levels
             for n in recording.fetch_nodes(level.graph_id)
             if n.exec_node_id is not None
         }
         ids = launch_ids(recording, graph)
         assert len(ids) == outcome["launches"]
-        assert span_counts(recording, graph) == {(i, n): 1 for i in ids for n in timed}
+        assert span_counts(recording, graph) == {(i, *n): 1 for i in ids for n in timed}
 
     # -- nesting ---------------------------------------------------------------------------
 
@@ -196,11 +197,12 @@ class TestGraphs:
             for n in recording.fetch_nodes(level.graph_id)
         ]
         # In a chain, order of start is order of grids: 1, then 3, 5, 4 inside, then 6, then 2.
-        order = {n.exec_node_id: n.grid_x for n in nodes if n.exec_node_id is not None}
+        order = {(n.graph_id, n.node_id): n.grid_x for n in nodes}
         for launch_id in launch_ids(recording, graph):
             spans = recording.fetch_spans(launch_id)
-            by_start = spans.node_id[np.argsort(spans.start_ns)].tolist()
-            assert [order[n] for n in by_start] == [1, 3, 5, 4, 6, 2]
+            at = np.argsort(spans.start_ns)
+            by_start = zip(spans.graph_id[at].tolist(), spans.node_id[at].tolist(), strict=True)
+            assert [order[key] for key in by_start] == [1, 3, 5, 4, 6, 2]
 
     def test_launch_into_a_capture_is_no_launch(self, record: Record, backend: Backend) -> None:
         recording = record("captured_launch")
@@ -214,14 +216,14 @@ class TestGraphs:
         recording = record("branches")
         (graph,) = top_graphs(recording)
         nodes = {
-            n.exec_node_id: n
+            (n.graph_id, n.node_id): n
             for level in (graph, *bodies(recording, graph))
             for n in recording.fetch_nodes(level.graph_id)
         }
         launches = backend.run("branches").facts["launches"]
-        found = Counter(
-            nodes[n].grid_x for n in recording.fetch_graph_spans(graph.graph_id).node_id.tolist()
-        )
+        spans = recording.fetch_graph_spans(graph.graph_id)
+        keys = zip(spans.graph_id.tolist(), spans.node_id.tolist(), strict=True)
+        found = Counter(nodes[key].grid_x for key in keys)
         assert found == {1: launches, 12: launches}
 
     # -- captures --------------------------------------------------------------------------

@@ -153,7 +153,7 @@ class TestLaunches:
         ids = launch_ids(recording, graph)
         assert len(ids) == facts["launches"]
         assert span_counts(recording, graph) == {
-            (i, n): 1 for i in ids for n in range(facts["nodes"])
+            (i, graph.graph_id, n): 1 for i in ids for n in range(facts["nodes"])
         }
         assert any("before gviz attached" in note.text for note in recording.fetch_notes(RUN))
 
@@ -174,7 +174,7 @@ class TestLaunches:
         ids = launch_ids(recording, graph)
         assert len(ids) == facts["launches"]
         assert span_counts(recording, graph) == {
-            (i, n): 1 for i in ids for n in range(facts["nodes"])
+            (i, graph.graph_id, n): 1 for i in ids for n in range(facts["nodes"])
         }
 
     def test_attached_before_the_driver_starts_sees_the_same(self, backend: Backend) -> None:

@@ -117,7 +117,7 @@ class TestCaptures:
         ids = launch_ids(recording, graph)
         assert len(ids) == launches
         # Watching every call meanwhile must not cost the node times afterwards.
-        assert span_counts(recording, graph) == {(i, 0): 1 for i in ids}
+        assert span_counts(recording, graph) == {(i, graph.graph_id, 0): 1 for i in ids}
 
     def test_call_is_not_blamed_for_another_threads_capture(
         self, record: Record, backend: Backend

@@ -60,11 +60,12 @@ def grids(recording: Recording, graph: rows.Graph) -> list[int | None]:
 
 def runs(recording: Recording, graph: rows.Graph) -> list[Counter[int]]:
     """Return how often the kernel of each grid ran, a counter a launch."""
-    grid_of = {n.exec_node_id: grid for grid, n in by_grid(recording, graph).items()}
+    grid_of = {(n.graph_id, n.node_id): grid for grid, n in by_grid(recording, graph).items()}
     found = []
     for launch_id in launch_ids(recording, graph):
-        spans = recording.fetch_spans(launch_id).node_id.tolist()
-        found.append(Counter(grid_of[n] for n in spans if n in grid_of))
+        spans = recording.fetch_spans(launch_id)
+        keys = zip(spans.graph_id.tolist(), spans.node_id.tolist(), strict=True)
+        found.append(Counter(grid_of[key] for key in keys if key in grid_of))
     return found
 
 
@@ -188,7 +189,7 @@ class TestBodies:
         assert len(ids) == facts["launches"]
         for launch_id in ids:
             spans = recording.fetch_spans(launch_id)
-            mine = spans.node_id == body.exec_node_id
+            mine = (spans.graph_id == body.graph_id) & (spans.node_id == body.node_id)
             assert spans.iteration[mine].tolist() == list(range(facts["iterations"]))
             assert (np.diff(spans.start_ns[mine]) > 0).all()
 
@@ -201,7 +202,7 @@ class TestBodies:
         inner = by_grid(recording, graph)[30]
         for launch_id in launch_ids(recording, graph):
             spans = recording.fetch_spans(launch_id)
-            mine = spans.node_id == inner.exec_node_id
+            mine = (spans.graph_id == inner.graph_id) & (spans.node_id == inner.node_id)
             assert spans.iteration[mine].tolist() == list(range(facts["iterations"]))
             assert (np.diff(spans.start_ns[mine]) > 0).all()
 
@@ -316,11 +317,10 @@ class TestDevices:
             assert {d.device_id for d in recording.fetch_devices(RUN)} == {0, 1}
             ids = launch_ids(recording, graph)
             counts = span_counts(recording, graph)
-            assert {(i, n): counts[i, n] for i in ids for n in range(4)} == {
-                (i, n): 1 for i in ids for n in range(4)
-            }
+            own = graph.graph_id
+            assert {counts[i, own, n] for i in ids for n in range(4)} == {1}
             # CUPTI reports a copy between two GPUs once, or once for each of them (H200).
-            assert all(counts[i, 4] in (1, 2) for i in ids)
+            assert all(counts[i, own, 4] in (1, 2) for i in ids)
 
 
 class TestLaterCupti:
@@ -335,7 +335,8 @@ class TestLaterCupti:
             assert host.type == NodeType.HOST
             assert (host.not_timed_reason, host.exec_node_id) == (None, host.node_id)
             ids = launch_ids(recording, graph)
-            assert span_counts(recording, graph) == {(i, n): 1 for i in ids for n in range(5)}
+            own = graph.graph_id
+            assert span_counts(recording, graph) == {(i, own, n): 1 for i in ids for n in range(5)}
 
     def test_host_nodes_before_that_say_why_not(self, fake: Backend) -> None:
         with fake.run("captured").recording() as recording:

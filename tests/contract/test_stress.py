@@ -161,7 +161,7 @@ class TestStress:
                 # Launches left plain, and the last ones after the end of the recording, have no
                 # times; none has a part of them.
                 counts = span_counts(recording, graph)
-                whole = [sum(counts[i, n] for n in range(4)) for i in ids]
+                whole = [sum(counts[i, graph.graph_id, n] for n in range(4)) for i in ids]
                 assert set(whole) <= {0, 4}
                 assert whole[:3] == [4, 4, 4]
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import re
-import sqlite3
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from recordings import transformer_shape, write_loop_recording, write_recording
 
 from gviz.cli.command_line import COMMANDS
 from gviz.recording.rows.schema import to_markdown
@@ -38,51 +36,6 @@ def test_recording_document_ends_with_the_generated_tables() -> None:
         assert text.count(f"\n## {table.name}\n") == 1
         for column in table.columns:
             assert f"| {column.name} | {column.sql_type}" in text
-
-
-def _queries() -> list[str]:
-    return re.findall(r"```sql\n(.*?)```", (DOCS / "recording.md").read_text(), re.DOTALL)
-
-
-def test_recording_document_has_three_queries() -> None:
-    assert len(_queries()) == 3
-
-
-@pytest.mark.parametrize("query", _queries(), ids=["kernels", "launches", "timeline"])
-def test_documented_query_returns_rows(tmp_path: Path, query: str) -> None:
-    shape = transformer_shape(layers=2)
-    path = write_recording(tmp_path / "r.gviz", shape, launches=4)
-    database = sqlite3.connect(path)
-    try:
-        found = database.execute(query).fetchall()
-    finally:
-        database.close()
-    assert found
-    if "graph_id, side" in query:
-        assert [(row[1], row[2]) for row in found] == [("graph", 8), ("stream", 1)]
-        assert all(value > 0 for row in found for value in row[3:])
-    elif "total_ms" in query:
-        assert found[0][0] == "gemv_bf16_lm_head(float const*, float*)"
-        assert found[0][2] == 4
-    else:
-        assert len(found) == len(shape.works)
-        assert {"layer 0", "layer 1", None} == {row[3] for row in found}
-
-
-def test_documented_kernel_query_counts_loop_bodies(tmp_path: Path) -> None:
-    path = write_loop_recording(tmp_path / "loop.gviz", iterations=5)
-    # Loop recordings have no kernel functions: give every kernel node one.
-    database = sqlite3.connect(path)
-    try:
-        database.execute(
-            "INSERT INTO kernel_function (function_id, run_id, mangled_name, name) "
-            "VALUES (1, 1, 'k', 'k')"
-        )
-        database.execute("UPDATE node SET function_id=1 WHERE type=0")
-        found = database.execute(_queries()[0]).fetchall()
-    finally:
-        database.close()
-    assert [(name, times) for name, _, times in found] == [("k", 12)]
 
 
 SUMMARY_CLASSES = [

@@ -116,7 +116,7 @@ def change_schema(random: Random, db: Database) -> None:
                 f"DROP TABLE {table}",
                 f"ALTER TABLE copy RENAME TO {table}",
             ),
-            (f"PRAGMA user_version = {random.choice((-1, 0, 1, 2, 4, 1 << 30))}",),
+            (f"PRAGMA user_version = {random.choice((-1, 0, 1, 3, 5, 1 << 30))}",),
             ("PRAGMA application_id = 1",),
             ("PRAGMA journal_mode = WAL",),
         )
@@ -136,6 +136,7 @@ def mutate_database(random: Random, path: Path) -> None:
     connection = sqlite3.connect(path, isolation_level=None)
     try:
         connection.execute("PRAGMA synchronous = OFF")
+        connection.execute("PRAGMA legacy_alter_table = ON")  # whatever views name
         for _ in range(random.choice((1, 1, 2, 4))):
             # A change that cannot be made is left out, the others are made.
             with contextlib.suppress(sqlite3.Error, OverflowError, IndexError):

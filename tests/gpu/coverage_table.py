@@ -126,12 +126,13 @@ def kinds_of(path: Path, versions: dict[str, str]) -> dict[str, Kind]:
         for top in graphs:
             if top.parent_graph_id is not None or not recording.fetch_launches(top.graph_id):
                 continue
-            with_times = set(recording.fetch_graph_spans(top.graph_id).node_id.tolist())
+            spans = recording.fetch_graph_spans(top.graph_id)
+            with_times = set(zip(spans.graph_id.tolist(), spans.node_id.tolist(), strict=True))
             for level in _family(top, graphs):
                 for node in recording.fetch_nodes(level.graph_id):
                     kind = kinds.setdefault(_kind_name(node, level), Kind())
                     kind.nodes += 1
-                    kind.timed += node.exec_node_id is not None and node.exec_node_id in with_times
+                    kind.timed += (node.graph_id, node.node_id) in with_times
                     kind.mapped += _leads_to_program(recording, node)
                     kind.reason = kind.reason or node.not_timed_reason or node.stack_reason
     return kinds

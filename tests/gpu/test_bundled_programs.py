@@ -44,14 +44,13 @@ def test_bodies_ran_as_often_as_the_plate_needed(recording: Recording) -> None:
     solve = graph_named(recording, "solve")
     bodies = [g for g in recording.fetch_graphs(1) if g.parent_graph_id == solve.graph_id]
     assert len(bodies) == 2
-    loop, rest = ({n.exec_node_id for n in recording.fetch_nodes(b.graph_id)} for b in bodies)
+    loop, rest = (body.graph_id for body in bodies)
     sweeps, smoothed = set(), set()
     for launch in recording.fetch_launches(solve.graph_id):
         spans = recording.fetch_spans(launch.launch_id)
         if len(spans):
-            runs = zip(spans.node_id, spans.iteration, strict=True)
-            sweeps.add(len({int(iteration) for node, iteration in runs if int(node) in loop}))
-            smoothed.add(any(int(n) in rest for n in spans.node_id))
+            sweeps.add(len(set(spans.iteration[spans.graph_id == loop].tolist())))
+            smoothed.add(bool((spans.graph_id == rest).any()))
     assert len(sweeps) > 1, "a hotter edge takes more sweeps"
     assert smoothed == {False, True}
 

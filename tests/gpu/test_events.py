@@ -300,7 +300,7 @@ def test_node_times_come_near_cupti(record: Record) -> None:
         untimed[collector] = {
             n.node_id: n.not_timed_reason
             for n in recording.fetch_nodes(graph.graph_id)
-            if n.exec_node_id not in medians[-1]
+            if n.node_id not in medians[-1]
         }
     assert untimed["cupti"] == {}
     assert all("programmatic edge" in (reason or "") for reason in untimed["events"].values())

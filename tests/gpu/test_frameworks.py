@@ -172,13 +172,16 @@ def test_every_recorded_launch_has_one_span_for_each_timed_node(
     graphs = launched(recording)
     assert graphs
     for graph in graphs:
-        timed = {n.exec_node_id for n in family(recording, graph) if n.not_timed_reason is None}
+        timed = sorted(
+            (n.graph_id, n.node_id) for n in family(recording, graph) if n.not_timed_reason is None
+        )
         launches = recording.fetch_launches(graph.graph_id)
         recorded = [launch for launch in launches if launch.node_level]
         assert recorded
         for launch in recorded:
             spans = recording.fetch_spans(launch.launch_id)
-            assert sorted(spans.node_id.tolist()) == sorted(timed)  # type: ignore[type-var]
+            keys = zip(spans.graph_id.tolist(), spans.node_id.tolist(), strict=True)
+            assert sorted(keys) == timed
             assert launch.gpu_start_ns is not None
             assert launch.host_start_ns is not None
             assert launch.gpu_start_ns > launch.host_start_ns

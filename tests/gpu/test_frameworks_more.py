@@ -97,7 +97,7 @@ def test_every_recorded_launch_has_one_span_for_each_timed_node(
     assert graphs
     for graph in graphs:
         timed = sorted(
-            n.exec_node_id
+            (n.graph_id, n.node_id)
             for n in family(recording, graph)
             if n.not_timed_reason is None and n.exec_node_id is not None
         )
@@ -105,7 +105,8 @@ def test_every_recorded_launch_has_one_span_for_each_timed_node(
         assert recorded
         for launch in recorded:
             spans = recording.fetch_spans(launch.launch_id)
-            assert sorted(spans.node_id.tolist()) == timed
+            keys = zip(spans.graph_id.tolist(), spans.node_id.tolist(), strict=True)
+            assert sorted(keys) == timed
             assert (spans.duration_ns > 0).all()
 
 

@@ -130,13 +130,17 @@ def _values(found: columns.Columns, column: Column) -> list[Any]:
 @given(
     st.sets(
         st.tuples(
-            st.integers(1, 4), st.integers(0, 2**32 - 1), st.integers(0, 3), st.integers(0, 2**61)
+            st.integers(1, 4),
+            st.integers(1, 3),
+            st.integers(0, 2**32 - 1),
+            st.integers(0, 3),
+            st.integers(0, 2**61),
         ),
         max_size=60,
     )
 )
-def test_spans_come_back_as_arrays_in_order(spans: set[tuple[int, int, int, int]]) -> None:
-    unique = {span[:3]: span[3] for span in spans}
+def test_spans_come_back_as_arrays_in_order(spans: set[tuple[int, int, int, int, int]]) -> None:
+    unique = {span[:4]: span[4] for span in spans}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "r.gviz"
         with RecordingWriter(path) as writer:
@@ -150,6 +154,7 @@ def test_spans_come_back_as_arrays_in_order(spans: set[tuple[int, int, int, int]
                         side="graph",
                         ordinal=launch_id - 1,
                         node_level=1,
+                        span_count=sum(key[0] == launch_id for key in unique),
                     )
                 )
             writer.insert_tuples(
@@ -158,11 +163,9 @@ def test_spans_come_back_as_arrays_in_order(spans: set[tuple[int, int, int, int]
         with Recording(path) as recording:
             found = recording.fetch_graph_spans(1)
             lengths = [len(recording.fetch_spans(i)) for i in range(1, 5)]
-    keys = list(
-        zip(found.launch_id.tolist(), found.node_id.tolist(), found.iteration.tolist(), strict=True)
-    )
-    assert sorted(keys) == sorted(unique)
-    assert [key[0] for key in keys] == sorted(key[0] for key in keys)
+    columns = (found.launch_id, found.graph_id, found.node_id, found.iteration)
+    keys = list(zip(*(column.tolist() for column in columns), strict=True))
+    assert keys == sorted(unique)
     assert found.start_ns.tolist() == [unique[key] for key in keys]
     assert found.duration_ns.tolist() == [unique[key] // 2 for key in keys]
     assert lengths == [sum(key[0] == i for key in unique) for i in range(1, 5)]

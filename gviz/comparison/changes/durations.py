@@ -134,7 +134,7 @@ def _owners(tree: GraphTree, level: TreeLevel) -> tuple[IntArray, slice]:
 
 def _have_nested(tree: GraphTree, level: TreeLevel, owner: IntArray) -> BoolArray:
     """Return which nodes of a level have something nested in them that can be timed."""
-    timed = tree.span_keys.node
+    timed = np.flatnonzero(tree.nodes.integers("exec_node_id", -1) >= 0)
     inner = timed[(owner[timed] >= 0) & (tree.level[timed] != level.at)]
     found = np.zeros(level.count, bool)
     found[owner[inner]] = True

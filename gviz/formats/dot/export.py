@@ -42,7 +42,7 @@ class _Source:
 
     recording: Recording
     bodies: dict[tuple[int, int], list[rows.Graph]]
-    median_ns: dict[int, float]
+    median_ns: dict[tuple[int, int], float]
     colours: ValueColours
     symbols: dict[int, str]
 
@@ -84,7 +84,8 @@ def _fetch_source(recording: Recording, graph: rows.Graph) -> _Source:
         if body.parent_graph_id is not None and body.parent_node_id is not None:
             bodies[body.parent_graph_id, body.parent_node_id].append(body)
     top = recording.fetch_outermost(graph)
-    median_ns = {s.node_id: s.median_ns for s in recording.fetch_statistics(top.graph_id)}
+    statistics = recording.fetch_statistics(top.graph_id)
+    median_ns = {(s.graph_id, s.node_id): s.median_ns for s in statistics}
     colours = ValueColours(ColourScale.of(np.array([*median_ns.values()], np.float64)))
     functions = recording.fetch_functions(graph.run_id)
     symbols = {number: function.mangled_name for number, function in functions.items()}
@@ -127,7 +128,7 @@ def _draw_level(drawing: pydot.Dot, place: pydot.Graph, graph: rows.Graph, sourc
 def _build_node(node: rows.Node, source: _Source) -> pydot.Node:
     import pydot
 
-    median_ns = None if node.exec_node_id is None else source.median_ns.get(node.exec_node_id)
+    median_ns = source.median_ns.get((node.graph_id, node.node_id))
     lines = _node_lines(node)
     drawn = pydot.Node(_anchor(node.graph_id, node.node_id), tooltip=_quoted(node.name))
     if median_ns is not None:

@@ -11,7 +11,7 @@ import numpy as np
 from gviz.formats.perfetto.event_text import GRAPH_LAUNCH_CALL, call_of, known, slice_text
 from gviz.formats.perfetto.tracks import Tracks, nest
 from gviz.model import OPERATOR_DOMAIN
-from gviz.recording import decode, rows
+from gviz.recording import rows
 from gviz.stats import IntArray
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def read_ranges(recording: Recording, run: rows.Run, last_ns: int) -> HostEvents
 
 
 def read_launches(recording: Recording, run_id: int) -> Iterator[HostEvents]:
-    """Yield the launches of a run's graphs: those with a row, then those of long runs without."""
+    """Yield the launches of a run's graphs that have a row."""
     for graph in recording.fetch_graphs(run_id):
         if graph.parent_graph_id is not None:
             continue
@@ -103,57 +103,17 @@ def read_launches(recording: Recording, run_id: int) -> Iterator[HostEvents]:
             execs: dict[int, int] = execs,
         ) -> tuple[str, str, dict[str, Any]]:
             _, ordinal, _, _, _, stream, correlation, event_ns, exec_id, _ = found[index]
-            return _launch_words(name, correlation, stream, execs.get(exec_id), ordinal, event_ns)
+            arguments = known(
+                correlation=correlation,
+                graph=name,
+                launch=ordinal,
+                stream=stream,
+                graph_id=execs.get(exec_id),
+                event_duration_ns=event_ns,
+            )
+            return GRAPH_LAUNCH_CALL, "cuda_runtime", arguments
 
         yield _events([(r[4], r[2], r[3], r[0]) for r in found], describe)
-        yield from _block_launches(recording, graph, execs)
-
-
-def _launch_words(
-    graph: str,
-    correlation: int | None,
-    stream: int | None,
-    cuda_exec_id: int | None,
-    ordinal: int | None,
-    event_ns: int | None,
-) -> tuple[str, str, dict[str, Any]]:
-    arguments = known(
-        correlation=correlation,
-        graph=graph,
-        launch=ordinal,
-        stream=stream,
-        graph_id=cuda_exec_id,
-        event_duration_ns=event_ns,
-    )
-    return GRAPH_LAUNCH_CALL, "cuda_runtime", arguments
-
-
-def _block_launches(
-    recording: Recording, graph: rows.Graph, execs: dict[int, int]
-) -> Iterator[HostEvents]:
-    for block in recording.fetch_launch_blocks(graph.graph_id):
-        start, took = decode(block.host_start), decode(block.host_duration)
-        stream, event = decode(block.stream_id), decode(block.event_duration)
-
-        def describe(
-            index: int,
-            name: str = graph.name,
-            cuda_exec_id: int | None = execs.get(block.graph_exec_id),
-            stream: IntArray = stream,
-            event: IntArray = event,
-        ) -> tuple[str, str, dict[str, Any]]:
-            of_stream, event_ns = int(stream[index]), int(event[index])
-            return _launch_words(
-                name,
-                None,
-                of_stream if of_stream >= 0 else None,
-                cuda_exec_id,
-                None,
-                event_ns if event_ns >= 0 else None,
-            )
-
-        thread = decode(block.thread_id)
-        yield HostEvents(thread, start, start + took, np.full(len(start), -1), describe)
 
 
 def read_operation_calls(recording: Recording, run_id: int) -> HostEvents:

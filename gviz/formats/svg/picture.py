@@ -57,7 +57,7 @@ def draw_graphs(recording: Recording, graph_ids: Sequence[int], theme: Theme = "
         names.append(graph.name)
         outermost = recording.fetch_outermost(graph)
         statistics = recording.fetch_statistics(outermost.graph_id)
-        median_ns = {s.node_id: s.median_ns for s in statistics}
+        median_ns = {(s.graph_id, s.node_id): s.median_ns for s in statistics}
         colours = ValueColours(ColourScale.of(np.array([*median_ns.values()], np.float64)), theme)
         for level in _levels(recording, graph):
             title = level.name if level is graph else f"{level.name} (in {graph.name})"
@@ -96,7 +96,7 @@ def draw_launch(
     edges = edge_indices(recording, graph, np.array([n.node_id for n in nodes], np.int64))
     chain = cover_graph(len(nodes), edges.source, edges.target).chain
     end = spans.start_ns + spans.duration_ns
-    lane = launch_lanes(owners, chain, spans.node_id, spans.start_ns, end)
+    lane = launch_lanes(owners, chain, spans.graph_id, spans.node_id, spans.start_ns, end)
     colours = ValueColours(ColourScale.of(spans.duration_ns.astype(np.float64)), theme)
     pen = Pen(INKS[theme])
     title = f"{graph.name}, launch #{launch.ordinal}"
@@ -105,10 +105,12 @@ def draw_launch(
     whole = max(1, int(end.max(initial=1)))
     scale = _TIMELINE / whole
     height = _LANE * (int(lane.max(initial=0)) + 1)
-    columns = (spans.node_id, spans.start_ns, spans.duration_ns, spans.iteration, lane)
-    for exec_id, start, took, iteration, at in zip(*(c.tolist() for c in columns), strict=True):
-        owner = owners.get(exec_id)
-        name = f"node {exec_id}" if owner is None else owner.name
+    keys = zip(spans.graph_id.tolist(), spans.node_id.tolist(), strict=True)
+    columns = (spans.start_ns, spans.duration_ns, spans.iteration, lane)
+    times = zip(*(column.tolist() for column in columns), strict=True)
+    for key, (start, took, iteration, at) in zip(keys, times, strict=True):
+        owner = owners.get(key)
+        name = "unknown node" if owner is None else owner.name
         box = (_MARGIN + start * scale, top + at * _LANE, max(took * scale, 0.2), _LANE - 4)
         words = f"{name}, {duration(took)} from {duration(start)} on"
         pen.rect(
@@ -166,7 +168,7 @@ def _draw_level(
     top: float,
     recording: Recording,
     graph: rows.Graph,
-    median_ns: dict[int, float],
+    median_ns: dict[tuple[int, int], float],
     colours: ValueColours,
 ) -> tuple[float, float]:
     """Draw one level; return its width and height."""
@@ -183,7 +185,7 @@ def _draw_level(
         pen.line(points, dash="5 3" if programmatic else "", arrow=True)
     width, height = place.node_width, place.node_height
     for node, x, y in zip(nodes, place.x.tolist(), place.y.tolist(), strict=True):
-        took = None if node.exec_node_id is None else median_ns.get(node.exec_node_id)
+        took = median_ns.get((node.graph_id, node.node_id))
         box = (_MARGIN + x - width / 2, top + y - height / 2, width, height)
         time = "not timed" if took is None else duration(took)
         fill = pen.ink.untimed if took is None else colours.fill(took)

@@ -53,6 +53,8 @@ class TraceGraph:
     cuda_graph_id: int | None = None
     graph_id: int = 0
     graph_exec_id: int = 0
+    #: By exec_node_id, graph_id and node_id of the node's row where these are others.
+    joined: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def cuda_exec_id(self) -> int:
@@ -69,6 +71,15 @@ class TraceGraph:
             cuda_graph_id=self.cuda_graph_id,
             topology_id=topology_id,
         )
+
+    def keys_of(self, exec_node_id: IntArray) -> tuple[IntArray, IntArray]:
+        """Return graph_id and node_id of the rows of nodes (int64)."""
+        if not self.joined:
+            return np.full(len(exec_node_id), self.graph_id, np.int64), exec_node_id
+        ids, place = np.unique(exec_node_id, return_inverse=True)
+        keys = np.array([self.joined[i] for i in ids.tolist()], np.int64).reshape(len(ids), 2)
+        graph_id, node_id = keys[place.reshape(-1)].T
+        return graph_id, node_id
 
     def node_rows(self) -> Iterator[rows.Node]:
         """Yield the rows of its nodes."""

@@ -122,6 +122,7 @@ class Joining:
                 found = replace(row, not_timed_reason=reason)
             else:
                 found = self._joined_row(row, graph.nodes[exec_node_id])
+                graph.joined[exec_node_id] = (found.graph_id, found.node_id)
             if level.number == top.number:
                 outermost.append(found)
             return found
@@ -133,6 +134,7 @@ class Joining:
         for node_id, node in graph.nodes.items():
             if node_id not in matched:
                 outermost.append(replace(node, graph_id=graph_id, node_id=free))
+                graph.joined[node_id] = (graph_id, free)
                 self._writer.insert(outermost[-1])
                 free += 1
         pairs = [(edge.from_node, edge.to_node) for edge in top.edges]

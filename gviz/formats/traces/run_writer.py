@@ -273,19 +273,24 @@ class RunWriter:
         origin = np.array([x.gpu_start_ns or 0 for x in folded.launches], np.int64)
         start = work["start_ns"][span] - origin[folded.span_launch]
         duration = work["end_ns"][span] - work["start_ns"][span]
-        node = work["node_id"][span]
-        columns = (
-            folded.span_launch + self._first_launch, node, folded.span_iteration, start, duration,
-            np.maximum(work["stream_id"][span], 0),
-        )  # fmt: skip
-        self.writer.insert_tuples(rows.Span, _tuples(columns))
-        executable = work["exec_id"][span]
+        executable, node = work["exec_id"][span], work["node_id"][span]
+        graph_id, node_id = np.empty_like(node), np.empty_like(node)
         order = np.argsort(executable, kind="stable")
         ids, first = np.unique(executable[order], return_index=True)
         for exec_id, mine in zip(ids.tolist(), np.split(order, first[1:]), strict=True):
+            graph = graphs.levels[exec_id]
+            graph_id[mine], node_id[mine] = graph.keys_of(node[mine])
             found = node_statistics(node[mine], duration[mine], start[mine])
-            graph_id = graphs.levels[exec_id].graph_id
-            self.writer.insert_tuples(rows.NodeStatistics, found.to_tuples(graph_id))
+            statistics = found.to_tuples(*graph.keys_of(found.node_id))
+            self.writer.insert_tuples(rows.NodeStatistics, statistics)
+        columns: list[IntArray] = [
+            folded.span_launch + self._first_launch, graph_id, node_id, folded.span_iteration,
+            start, duration, np.maximum(work["stream_id"][span], 0),
+        ]  # fmt: skip
+        if any(graph.joined for graph in graphs.levels.values()):
+            order = np.lexsort(columns[3::-1])
+            columns = [column[order] for column in columns]
+        self.writer.insert_tuples(rows.Span, _tuples(columns))
 
     # -- outside of graphs ------------------------------------------------------------------
 

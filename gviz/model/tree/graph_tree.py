@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gviz.cuda import NodeType
+from gviz.model.node_index import NodeIndex
 from gviz.model.nvtx_paths import nvtx_texts
 from gviz.model.tree.bodies import Bodies, read_bodies
 from gviz.model.tree.keep import Keep, build_anew
-from gviz.model.tree.span_keys import SpanKeys
 from gviz.model.tree.tree_nodes import (
     NEEDED,
     SHOWN,
@@ -123,7 +123,7 @@ class GraphTree:
     times: TreeTimes
     nvtx: Mapping[int, str]
     devices: Mapping[int, str]
-    span_keys: SpanKeys
+    index: NodeIndex
     _parents: list[int]
     _bodies: dict[int, tuple[int, ...]]
     _inside: dict[int, range]
@@ -235,7 +235,8 @@ def _read(recording: Recording, graph_id: int, keep: Keep, columns: Sequence[str
     nodes = join_tree_nodes(builder.columns)
     level = np.repeat(np.arange(len(levels)), [x.count for x in levels]).astype(np.int64)
     parent = np.array([x.parent for x in levels], np.int64)[level]
-    keys = SpanKeys.of(nodes)
+    graph_ids = np.array([x.graph.graph_id for x in levels], np.int64)
+    index = NodeIndex.of(graph_ids[level], nodes.integers("node_id"))
     return GraphTree(
         outermost=outermost,
         levels=tuple(levels),
@@ -244,10 +245,10 @@ def _read(recording: Recording, graph_id: int, keep: Keep, columns: Sequence[str
         level=level,
         parent=parent,
         top=_tops(level, parent),
-        times=read_tree_times(recording, outermost, parent, keys),
+        times=read_tree_times(recording, outermost, graph_ids, parent, index),
         nvtx=keep(("nvtx", run_id), lambda: nvtx_texts(recording.fetch_nvtx_paths(run_id))),
         devices=keep(("devices", run_id), lambda: _device_names(recording, run_id)),
-        span_keys=keys,
+        index=index,
         _parents=sorted(builder.bodies),
         _bodies={node: tuple(found) for node, found in builder.bodies.items()},
         _inside=builder.inside,

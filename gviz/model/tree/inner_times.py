@@ -75,7 +75,7 @@ def _measure(recording: Recording, tree: GraphTree, keep: Keep) -> InnerTimes:
 
 def _body_spans(recording: Recording, tree: GraphTree, keep: Keep) -> tuple[BodySpans, int]:
     """Return the spans that tell about bodies, and how many launches have any."""
-    if len(tree.levels) == 1 or not in_bodies(tree, tree.span_keys.node).any():
+    if len(tree.levels) == 1 or not in_bodies(tree, np.arange(len(tree))).any():
         none = np.zeros(0, np.int64)
         return BodySpans(none, none, none, none), 0
     launches = recording.fetch_launches(tree.outermost.graph_id)

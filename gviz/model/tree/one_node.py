@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from gviz.stats import IntArray
 
 if TYPE_CHECKING:
@@ -23,13 +21,13 @@ def read_node_statistics(
     recording: Recording, tree: GraphTree, node: int
 ) -> rows.NodeStatistics | None:
     """Return a node's times over the recorded launches; None: it has none."""
-    key = tree.span_keys.of_node(node)
-    return None if key is None else recording.fetch_statistics_of(tree.outermost.graph_id, key)
+    return recording.fetch_statistics_of(_key(tree, node))
 
 
 def read_node_durations(recording: Recording, tree: GraphTree, node: int) -> IntArray:
     """Return a node's durations over the recorded launches, in order of launch (int64, ns)."""
-    key = tree.span_keys.of_node(node)
-    if key is None:
-        return np.zeros(0, np.int64)
-    return recording.fetch_node_durations(tree.outermost.graph_id, key)
+    return recording.fetch_node_durations(tree.outermost.graph_id, _key(tree, node))
+
+
+def _key(tree: GraphTree, node: int) -> tuple[int, int]:
+    return tree.level_of(node).graph.graph_id, tree.nodes[node].node_id

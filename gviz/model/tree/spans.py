@@ -10,11 +10,13 @@ import numpy as np
 
 from gviz.model.tree.keep import Keep, build_anew
 from gviz.model.tree.tree_times import TreeStatistics, statistics_of
-from gviz.stats import BoolArray, IntArray
+from gviz.stats import BoolArray, IntArray, is_ascending
 
 if TYPE_CHECKING:
     from gviz.model.tree.graph_tree import GraphTree
     from gviz.recording import Recording, SpanArrays
+
+_MOST_ID = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,7 @@ class TreeSpans:
 def read_launch_spans(
     recording: Recording, tree: GraphTree, launch_id: int, keep: Keep = build_anew
 ) -> TreeSpans:
-    """Return the spans of one launch, in the order of the recording: by node and iteration.
+    """Return the spans of one launch, by node and iteration.
 
     ``keep`` remembers what was read, for the other trees that the launch has spans of.
     """
@@ -80,10 +82,11 @@ def read_spans(recording: Recording, tree: GraphTree) -> TreeSpans:
 
 
 def read_nested_spans(recording: Recording, tree: GraphTree) -> TreeSpans:
-    """Return those of nodes in bodies (:func:`in_bodies`), at least one."""
-    ids = tree.span_keys.ids[in_bodies(tree, tree.span_keys.node)]
-    # Nested nodes are numbered after those of the level around: the others need not be read.
-    wanted = range(int(ids[0]), int(ids[-1]) + 1)
+    """Return those of nodes in bodies (:func:`in_bodies`) of a tree that has bodies, or is one."""
+    shown = 0 if tree.graph.parent_graph_id is not None else 1
+    ids = [level.graph.graph_id for level in tree.levels[shown:]]
+    # The nodes of what is launched need not be read.
+    wanted = (min(ids), 0), (max(ids), _MOST_ID)
     found = _on_nodes(tree, recording.fetch_graph_spans(tree.outermost.graph_id, wanted))
     return found.take(in_bodies(tree, found.node))
 
@@ -97,15 +100,14 @@ def in_bodies(tree: GraphTree, node: IntArray) -> BoolArray:
 
 def read_spans_in_parts(recording: Recording, tree: GraphTree, parts: int) -> Iterator[TreeSpans]:
     """Yield the spans of all recorded launches, those of some nodes at a time."""
-    for ids in np.array_split(tree.span_keys.ids, parts):
-        if len(ids):
-            some = range(int(ids[0]), int(ids[-1]) + 1)
-            yield _on_nodes(tree, recording.fetch_graph_spans(tree.outermost.graph_id, some))
+    for some in tree.index.parts(parts):
+        yield _on_nodes(tree, recording.fetch_graph_spans(tree.outermost.graph_id, some))
 
 
 def read_statistics(recording: Recording, tree: GraphTree, names: Sequence[str]) -> TreeStatistics:
     """Return columns of the statistics of a tree's nodes over all recorded launches."""
-    return statistics_of(recording, tree.outermost, len(tree), tree.span_keys, names)
+    levels = [level.graph.graph_id for level in tree.levels]
+    return statistics_of(recording, levels, len(tree), tree.index, names)
 
 
 def by_start(spans: TreeSpans) -> TreeSpans:
@@ -115,7 +117,7 @@ def by_start(spans: TreeSpans) -> TreeSpans:
 
 def _on_nodes(tree: GraphTree, spans: SpanArrays) -> TreeSpans:
     """Return spans by node index: the one place where keys of spans become nodes."""
-    node = tree.span_keys.find(spans.node_id)
+    node = tree.index.find(spans.graph_id, spans.node_id)
     found = TreeSpans(
         launch_id=spans.launch_id,
         node=node,
@@ -125,4 +127,7 @@ def _on_nodes(tree: GraphTree, spans: SpanArrays) -> TreeSpans:
         stream_id=spans.stream_id,
         stray_count=int((node < 0).sum()),
     )
-    return found.take(node >= 0) if found.stray_count else found
+    found = found.take(node >= 0) if found.stray_count else found
+    # A recording has them by the numbers of graphs, which need not be in the order of the tree.
+    order = (found.launch_id, found.node, found.iteration)
+    return found if is_ascending(order) else found.take(np.lexsort(order[::-1]))

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gviz.recording import rows
+from gviz.recording import join_columns, rows
 from gviz.stats import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from gviz.model.tree.span_keys import SpanKeys
+    from gviz.model.node_index import NodeIndex
     from gviz.recording import Columns, Recording
 
 
@@ -72,26 +72,32 @@ class TreeStatistics:
 
 def statistics_of(
     recording: Recording,
-    outermost: rows.Graph,
+    graph_ids: Iterable[int],
     count: int,
-    keys: SpanKeys,
+    index: NodeIndex,
     names: Sequence[str],
 ) -> TreeStatistics:
-    """Return columns of the statistics of ``count`` nodes."""
-    key = {"graph_id": outermost.graph_id}
-    found = recording.fetch_arrays(rows.NodeStatistics, key, ("node_id", *names))
-    node = keys.find(found.integers("node_id"))
+    """Return columns of the statistics of ``count`` nodes of some graph levels."""
+    columns = ("graph_id", "node_id", *names)
+    found = join_columns(
+        [recording.fetch_arrays(rows.NodeStatistics, {"graph_id": i}, columns) for i in graph_ids]
+    )
+    node = index.find(found.integers("graph_id"), found.integers("node_id"))
     row = np.full(count + 1, -1, np.int64)  # the last is that of rows without a node
     row[node] = np.arange(len(node))
     return TreeStatistics(row[:count], node < 0, found)
 
 
 def read_tree_times(
-    recording: Recording, outermost: rows.Graph, parent: IntArray, keys: SpanKeys
+    recording: Recording,
+    outermost: rows.Graph,
+    graph_ids: IntArray,
+    parent: IntArray,
+    index: NodeIndex,
 ) -> TreeTimes:
-    """Return the times of nodes; ``parent`` has the node around each."""
+    """Return the times of nodes of some levels; ``parent`` has the node around each."""
     names = ("median_ns", "p95_ns", "total_ns")
-    found = statistics_of(recording, outermost, len(parent), keys, names)
+    found = statistics_of(recording, graph_ids.tolist(), len(parent), index, names)
     median, p95, total = (found.numbers(name) for name in names)
     _add_nested(total, parent)
     gpu_ns = recording.fetch_weighted_durations(outermost.graph_id, "graph", "gpu").total_ns
@@ -106,9 +112,7 @@ def read_tree_times(
 
 def read_total_ns(recording: Recording, graph_id: int) -> int:
     """Return the time of all nodes over the recorded launches of a graph, nested ones included."""
-    found = recording.fetch_arrays(rows.NodeStatistics, {"graph_id": graph_id}, ("total_ns",))
-    # As Python's numbers, which do not overflow.
-    return sum(found.integers("total_ns").tolist())
+    return recording.sum_node_times(graph_id)
 
 
 def _add_nested(total: FloatArray, around: IntArray) -> None:

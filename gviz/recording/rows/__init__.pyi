@@ -5,7 +5,6 @@ from gviz.recording.rows.life import CaptureFailure as CaptureFailure
 from gviz.recording.rows.life import GraphUpdate as GraphUpdate
 from gviz.recording.rows.life import InstantiateFailure as InstantiateFailure
 from gviz.recording.rows.long_run import LaunchBin as LaunchBin
-from gviz.recording.rows.long_run import LaunchBlock as LaunchBlock
 from gviz.recording.rows.long_run import LaunchCost as LaunchCost
 from gviz.recording.rows.nesting import Allocation as Allocation
 from gviz.recording.rows.nesting import GraphMemory as GraphMemory

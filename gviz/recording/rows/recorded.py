@@ -121,7 +121,7 @@ class Topology:
 
 @table(
     "edge",
-    primary_key=("topology_id", "from_node", "to_node", "from_port", "to_port"),
+    primary_key=("topology_id", "from_node", "to_node", "type", "from_port", "to_port"),
     without_rowid=True,
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +139,7 @@ class Edge:
     to_port: int = column("always 0 in CUDA 13")
 
 
-@table("graph", primary_key=("graph_id",), indexes=(("run_id",),))
+@table("graph", primary_key=("graph_id",), indexes=(("run_id",), ("parent_graph_id",)))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Graph:
     """A CUDA graph (template), or the body of a child graph or conditional node."""
@@ -208,7 +208,8 @@ class Node:
     graph_id: int = column("the graph", key="graph")
     node_id: int = column("low 32 bits of cuptiGetGraphNodeId in the template graph")
     exec_node_id: int | None = column(
-        "id of this node in the executable, as spans carry it; differs in bodies. "
+        "CUDA's id of this node in the executable: low 32 bits of graphNodeId in its activity "
+        "records; another than node_id in bodies, and where a trace was joined with a dump. "
         "NULL: it never gets a span"
     )
     type: int = column("CUgraphNodeType; unknown numbers kept")
@@ -298,7 +299,8 @@ class GraphExec:
 class Launch:
     """One launch of a graph, or (side 'stream') the same work done once by stream calls.
 
-    In long runs most launches have no row here: they are in launch_block and launch_bin.
+    In long runs only the first launches and those with spans have a row; the others are counted
+    in launch_bin.
     """
 
     launch_id: int = column("ours, from 1, unique in the file", key="launch")
@@ -332,13 +334,20 @@ class Launch:
     )
 
 
-@table("span", primary_key=("launch_id", "node_id", "iteration"), without_rowid=True)
+@table("span", primary_key=("launch_id", "graph_id", "node_id", "iteration"), without_rowid=True)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """One execution of one node inside one graph launch, measured as launch.node_method says."""
+    """One execution of one node inside one graph launch, measured as launch.node_method says.
+
+    A span's node is the row of node with its graph_id and node_id. Only upgraded recordings of
+    damaged runs have spans without such a row: their node_id is negative.
+    """
 
     launch_id: int = column("the launch", key="launch")
-    node_id: int = column("exec_node_id of the node")
+    graph_id: int = column(
+        "the level that holds the node: the launched graph, or a body in it", key="graph"
+    )
+    node_id: int = column("the node, as in node")
     iteration: int = column("from 0; above 0 in loop bodies")
     start_ns: int = column("relative to launch.gpu_start_ns")
     duration_ns: int = column("end - start")
@@ -383,12 +392,12 @@ class StreamOperation:
 class NodeStatistics:
     """Duration of a node over all recorded launches of its graph (derived from span).
 
-    In long runs also from launches without a row: the quantiles of such nodes come from a
+    In long runs also over launches without spans: the quantiles of such nodes come from a
     histogram of all their durations (quantile_error_fraction).
     """
 
-    graph_id: int = column("the top-level graph", key="graph")
-    node_id: int = column("exec_node_id")
+    graph_id: int = column("the level that holds the node", key="graph")
+    node_id: int = column("the node, as in node")
     count: int = column("executions with a time")
     total_ns: int = column("sum")
     median_ns: float = column("median duration")

@@ -182,7 +182,7 @@ def _merge(
     on = np.array([NO_STREAM if stream[i] is None else stream[i] for i, *_ in found], np.int64)
     columns = (
         np.concatenate([spans.launch_id, launch_id]),
-        np.concatenate([spans.node_id, *(ids for _, ids, _, _ in found)]),
+        np.concatenate([spans.exec_node_id, *(ids for _, ids, _, _ in found)]),
         np.concatenate([spans.iteration, np.zeros(sum(sizes), np.int64)]),
         np.concatenate([spans.start_ns, *(start for _, _, start, _ in found)]),
         np.concatenate([spans.duration_ns, *(length for *_, length in found)]),

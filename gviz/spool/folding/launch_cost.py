@@ -6,14 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
-from gviz.recording import decode, rows
+from gviz.recording import rows
 from gviz.spool.folding.graphs import Graphs
 from gviz.spool.folding.launches import FoldedLaunches
-from gviz.spool.streams import Block, LaunchStream
+from gviz.spool.streams import LaunchStream
 from gviz.stats import IntArray
 
-_COLUMNS = ("host_start", "host_duration", "event_duration", "node_level")
+_COLUMNS = ("host_start_ns", "host_duration_ns", "event_duration_ns", "node_level")
 _MEASURED = (
     "measured: median over launches after the executable's first; on the GPU between two events "
     "around the launch, on the host from the call's entry to its return"
@@ -25,17 +26,19 @@ def launch_costs(
 ) -> Iterator[rows.LaunchCost]:
     """Yield a row with and one without node level for each executable that has node times.
 
-    Launches beyond the run's first million, which are only binned, do not count.
+    Launches that are only binned do not count.
     """
     by_exec: dict[int, list[rows.Launch]] = {}
     for launch in launches.launches:
         by_exec.setdefault(launch.graph_exec_id or 0, []).append(launch)
-    packed: dict[int, list[Block]] = {}
-    for block in stream.blocks:
-        packed.setdefault(graphs.execs[block.exec_id].graph_exec_id, []).append(block)
-    for exec_id in sorted(set(by_exec) | set(packed)):
-        # One executable at a time: its columns of a million launches take 32 MB.
-        found = _columns(by_exec.get(exec_id, []), packed.get(exec_id, []))
+    order = np.argsort(stream.plain["exec_id"], kind="stable")
+    ids, first = np.unique(stream.plain["exec_id"][order], return_index=True)
+    plain = {
+        graphs.execs[exec_id].graph_exec_id: stream.plain[at]
+        for exec_id, at in zip(ids.tolist(), np.split(order, first[1:]), strict=False)
+    }
+    for exec_id in sorted(set(by_exec) | set(plain)):
+        found = _columns(by_exec.get(exec_id, []), plain.get(exec_id, stream.plain[:0]))
         if (found.node_level == 1).any():
             yield from (_cost(exec_id, level, found) for level in (0, 1))
 
@@ -49,11 +52,10 @@ class _Launches:
     node_level: IntArray
 
 
-def _columns(launches: list[rows.Launch], blocks: list[Block]) -> _Launches:
+def _columns(launches: list[rows.Launch], plain: npt.NDArray[np.void]) -> _Launches:
     table = _of_rows(launches)
     called, host, event, level = (
-        np.concatenate([own, *(decode(block.columns[name]) for block in blocks)])
-        for own, name in zip(table, _COLUMNS, strict=True)
+        np.concatenate([own, plain[name]]) for own, name in zip(table, _COLUMNS, strict=True)
     )
     level[np.argmin(called)] = -1
     return _Launches(host, event, level)

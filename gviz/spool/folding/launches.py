@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -14,10 +15,10 @@ from gviz.recording import rows
 from gviz.spool.folding.bodies import BodyOwners
 from gviz.spool.folding.graphs import GraphFolder, Graphs, operation_name
 from gviz.spool.folding.kernels import KernelTable
-from gviz.spool.folding.launch_order import count_launches, launch_ordinals
+from gviz.spool.folding.node_keys import NodeKeys
 from gviz.spool.records import LAUNCH_NODE_LEVEL, NO_STREAM, WHOLE_GRAPH, LaunchRecord
-from gviz.spool.streams import Contents, cut_launches, impossible_launches
-from gviz.stats import IntArray
+from gviz.spool.streams import Contents, LaunchStream, cut_launches, impossible_launches
+from gviz.stats import IntArray, is_ascending
 
 #: Spans that are Python integers at one time: those take several times the arrays' room.
 _PIECE = 65_536
@@ -25,10 +26,14 @@ _PIECE = 65_536
 
 @dataclass(frozen=True, slots=True)
 class Spans:
-    """Columns of table span, ordered by its primary key (int64, one length)."""
+    """Spans by launch, node and iteration; int64 arrays of one length.
+
+    As columns of table span, but for the node: here by its id in the executable, as records
+    carry it.
+    """
 
     launch_id: IntArray
-    node_id: IntArray
+    exec_node_id: IntArray
     iteration: IntArray
     start_ns: IntArray
     duration_ns: IntArray
@@ -40,38 +45,69 @@ class Spans:
 
     def by_graph(self, graph_of: IntArray) -> Iterator[tuple[int, Spans]]:
         """Yield each graph's id and its spans, given the graph_id of every launch_id."""
+        for graph_id, mine in self._places_by_graph(graph_of):
+            yield graph_id, self._chosen(mine)
+
+    def _places_by_graph(self, graph_of: IntArray) -> Iterator[tuple[int, npt.NDArray[np.intp]]]:
         owner = graph_of[self.launch_id]
         # One sort, not a pass over all spans a graph: there may be thousands of graphs.
         order = np.argsort(owner, kind="stable")
         graphs, first = np.unique(owner[order], return_index=True)
-        for graph_id, mine in zip(graphs.tolist(), np.split(order, first[1:]), strict=False):
-            yield graph_id, self._chosen(mine)
+        yield from zip(graphs.tolist(), np.split(order, first[1:]), strict=False)
 
     def _chosen(self, at: npt.NDArray[np.intp]) -> Spans:
         return Spans(
             self.launch_id[at],
-            self.node_id[at],
+            self.exec_node_id[at],
             self.iteration[at],
             self.start_ns[at],
             self.duration_ns[at],
             self.stream_id[at],
         )
 
-    def to_tuples(self) -> Iterator[tuple[int, ...]]:
-        """Return the values of rows.Span, for RecordingWriter.insert_tuples."""
-        columns = (self.launch_id, self.node_id, self.iteration, self.start_ns, self.duration_ns,
-                   self.stream_id)  # fmt: skip
+    def to_tuples(
+        self, graph_of: IntArray, keys: Mapping[int, NodeKeys]
+    ) -> Iterator[tuple[int, ...]]:
+        """Return the values of rows.Span by its primary key, for RecordingWriter.insert_tuples.
+
+        Parameters
+        ----------
+        graph_of
+            The launched graph of every launch_id.
+        keys
+            Of the nodes of each launched graph.
+        """
+        graph_id, node_id = np.empty_like(self.launch_id), np.empty_like(self.launch_id)
+        for top_id, mine in self._places_by_graph(graph_of):
+            graph_id[mine], node_id[mine] = keys[top_id].find(self.exec_node_id[mine])
+        columns = (self.launch_id, graph_id, node_id, self.iteration, self.start_ns,
+                   self.duration_ns, self.stream_id)  # fmt: skip
+        order = None
+        if not is_ascending(columns[:4]):
+            order = np.lexsort((self.iteration, node_id, graph_id, self.launch_id))
         return chain.from_iterable(
-            zip(*(column[first : first + _PIECE].tolist() for column in columns), strict=True)
-            for first in range(0, len(self.launch_id), _PIECE)
+            zip(*(column[at].tolist() for column in columns), strict=True)
+            for at in _pieces(len(self.launch_id), order)
         )
+
+
+def _pieces(
+    count: int, order: npt.NDArray[np.intp] | None
+) -> Iterator[slice | npt.NDArray[np.intp]]:
+    for first in range(0, count, _PIECE):
+        piece = slice(first, first + _PIECE)
+        yield piece if order is None else order[piece]
 
 
 @dataclass(frozen=True, slots=True)
 class FoldedLaunches:
-    """Launches with their spans, and how many records belonged to no launch."""
+    """Launches with their spans, and how many records belonged to no launch.
+
+    ``plain_ordinals`` are those of the launches without spans (int64).
+    """
 
     launches: list[rows.Launch]
+    plain_ordinals: IntArray
     spans: Spans
     homeless_records: int
     impossible: int
@@ -107,18 +143,20 @@ def fold_launches(
     impossible = _impossible(spans, records, graphs)
     if len(impossible):
         spans = spans.without(impossible)
-    cut = cut_launches(_exec_of(contents, records, graphs), spans.launch_id, spans.node_id)
+    cut = cut_launches(_exec_of(contents, records, graphs), spans.launch_id, spans.exec_node_id)
     if len(cut):
         spans = spans.without(cut)
     if len(impossible) or len(cut):
         left_out = {*impossible.tolist(), *cut.tolist()}
         counts = {i: n for i, n in counts.items() if i + 1 not in left_out}
-    launches = _launch_rows(contents, records, graphs, first, last, counts)
+    ordinals, plain_ordinals = _launch_ordinals(contents.launch_stream, records, graphs)
+    launches = _launch_rows(contents, records, graphs, ordinals.tolist(), first, last, counts)
     doubts = np.bincount(owner[ambiguous], minlength=len(records))
     for i in np.flatnonzero(doubts).tolist():
         if launches[i].span_count:
             launches[i] = replace(launches[i], ambiguous_count=int(doubts[i]))
-    return FoldedLaunches(launches, spans, int((owner < 0).sum()), len(impossible))
+    homeless = int((owner < 0).sum())
+    return FoldedLaunches(launches, plain_ordinals, spans, homeless, len(impossible))
 
 
 def _impossible(spans: Spans, records: list[LaunchRecord], graphs: Graphs) -> IntArray:
@@ -132,7 +170,7 @@ def _impossible(spans: Spans, records: list[LaunchRecord], graphs: Graphs) -> In
             impossible_launches(
                 graphs.levels[graph_id].edges,
                 mine.launch_id,
-                mine.node_id,
+                mine.exec_node_id,
                 mine.iteration,
                 mine.start_ns,
                 mine.duration_ns,
@@ -223,7 +261,7 @@ def _spans(
     sizes = np.diff(np.append(first_at, len(launch)))
     spans = Spans(
         launch_id=launch + 1,
-        node_id=node,
+        exec_node_id=node,
         iteration=_rank_in_runs(launch, node),
         start_ns=start - np.repeat(origin, sizes),
         duration_ns=end - start,
@@ -242,13 +280,13 @@ def _launch_rows(
     contents: Contents,
     records: list[LaunchRecord],
     graphs: Graphs,
+    ordinals: list[int],
     first: dict[int, int],
     last: dict[int, int],
     counts: dict[int, int],
 ) -> list[rows.Launch]:
-    ordinals = launch_ordinals(contents.launch_stream, records, graphs)
     times = contents.launch_stream.row_times
-    for exec_id, count in count_launches(contents.launch_stream).items():
+    for exec_id, count in _count_launches(contents.launch_stream).items():
         graphs.execs[exec_id] = replace(graphs.execs[exec_id], launch_count=count)
     launches = []
     for i, record in enumerate(records):
@@ -275,6 +313,56 @@ def _launch_rows(
             )
         )
     return launches
+
+
+# -- the places of launches among those of their graph ---------------------------------------
+
+
+def _count_launches(stream: LaunchStream) -> Counter[int]:
+    """Return how many launches each executable has, with spans or without."""
+    return stream.counts + Counter(record.exec_id for record in stream.rows)
+
+
+def _launch_ordinals(
+    stream: LaunchStream, records: Sequence[LaunchRecord], graphs: Graphs
+) -> tuple[IntArray, IntArray]:
+    """Return the ordinals of launches with spans and of those without: calls of its graph before.
+
+    Bins hold launches after the run's first. Of a launch among these none is before; of a later one
+    those are that begin before.
+
+    Parameters
+    ----------
+    records
+        Launches with spans, in order of their calls. The others are those of the stream.
+    """
+    called = np.array([record.start_ns for record in records], np.int64)
+    starts = np.concatenate((called, stream.plain["host_start_ns"]))
+    graph_of = np.concatenate(
+        (
+            _graphs_of(np.array([record.exec_id for record in records], np.int64), graphs),
+            _graphs_of(stream.plain["exec_id"], graphs),
+        )
+    )
+    order = np.lexsort((starts, graph_of))
+    found = np.empty(len(order), np.int64)
+    ids, first = np.unique(graph_of[order], return_index=True)
+    mine = dict(zip(ids.tolist(), np.split(order, first[1:]), strict=False))
+    for at in mine.values():
+        found[at] = np.arange(len(at))
+    last_plain = int(stream.plain["host_start_ns"].max(initial=0))
+    for bin_ in stream.bins.bins():
+        at = mine.get(graphs.execs[bin_.key.exec_id].graph_id)
+        if at is not None and bin_.key.measure == 0:
+            later = starts[at] > max(bin_.start_ns, last_plain)
+            found[at[later]] += int(bin_.histogram.count.sum())
+    return found[: len(records)], found[len(records) :]
+
+
+def _graphs_of(exec_ids: IntArray, graphs: Graphs) -> IntArray:
+    ids, place = np.unique(exec_ids, return_inverse=True)
+    graph_ids = np.array([graphs.execs[i].graph_id for i in ids.tolist()], np.int64)
+    return graph_ids[place.reshape(-1)]
 
 
 # -- nodes that are known from their records only ---------------------------------------------

@@ -29,7 +29,8 @@ from gviz.spool.folding.kernels import KernelTable
 from gviz.spool.folding.launch_cost import launch_costs
 from gviz.spool.folding.launches import FoldedLaunches, Spans, fold_launches
 from gviz.spool.folding.life import fold_life
-from gviz.spool.folding.long_run import bin_rows, block_rows, remarks, statistics_rows
+from gviz.spool.folding.long_run import bin_rows, plain_rows, remarks, statistics_rows
+from gviz.spool.folding.node_keys import NodeKeys
 from gviz.spool.folding.origins import Origins, name_graphs
 from gviz.spool.folding.periods import fold_periods
 from gviz.spool.folding.placement import take_recorded_devices
@@ -127,7 +128,8 @@ class _Fold:
         fit_to_events(self.contents, graphs)
         launches = add_event_times(self.contents, graphs, launches)
         operations = fold_operations(self.contents, outside, self.kernels, RUN_ID)
-        first_stream = len(launches.launches) + 1
+        first_plain = len(launches.launches) + 1
+        first_stream = first_plain + len(stream.plain)
         operations, stream_launches = match_passes(operations, graphs, first_stream)
         self._name_graphs(graphs, folder.origins)
         life = fold_life(self.contents, folder, self.kernels)
@@ -135,7 +137,9 @@ class _Fold:
         self._write_run()
         self._write_graphs(graphs)
         self.writer.insert(*launches.launches, *stream_launches, *operations)
-        self.writer.insert(*block_rows(stream, graphs), *bin_rows(stream, graphs))
+        plain = plain_rows(stream, graphs, first_plain, launches.plain_ordinals)
+        self.writer.insert_tuples(rows.Launch, plain)
+        self.writer.insert(*bin_rows(stream, graphs))
         self.writer.insert(*launch_costs(launches, stream, graphs))
         self._write_spans(launches, graphs)
         self._write_host(graphs)
@@ -380,10 +384,14 @@ class _Fold:
 
     def _write_spans(self, launches: FoldedLaunches, graphs: Graphs) -> None:
         spans = launches.spans
-        self.writer.insert_tuples(rows.Span, spans.to_tuples())
         graph_of = np.zeros(len(launches.launches) + 1, np.int64)
         for launch in launches.launches:
             graph_of[launch.launch_id] = launch.graph_id
+        keys = {
+            graph_id: NodeKeys.of(graphs.family(graph_id))
+            for graph_id in {row.graph_id for row in graphs.execs.values()}
+        }
+        self.writer.insert_tuples(rows.Span, spans.to_tuples(graph_of, keys))
         streamed = self.contents.activity_stream.nodes
         by_graph: dict[int, Spans | None] = dict(spans.by_graph(graph_of))
         execs = {group >> 32 for group in streamed.groups.tolist()}
@@ -391,7 +399,7 @@ class _Fold:
             by_graph.setdefault(graph_id, None)
         # One method a graph: without CUPTI a graph has an id, and so a row, of its own.
         for graph_id, mine in sorted(by_graph.items()):
-            found = statistics_rows(graph_id, mine, streamed, graphs)
+            found = statistics_rows(keys[graph_id], mine, streamed, graphs)
             self.writer.insert_tuples(rows.NodeStatistics, found)
 
     # -- the host ------------------------------------------------------------------------

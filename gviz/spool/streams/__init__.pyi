@@ -5,7 +5,6 @@ from gviz.spool.streams.fences import Extent as Extent
 from gviz.spool.streams.fences import Fences as Fences
 from gviz.spool.streams.fences import place_between as place_between
 from gviz.spool.streams.launch_bins import MEASURES as MEASURES
-from gviz.spool.streams.launch_stream import Block as Block
 from gviz.spool.streams.launch_stream import LaunchStream as LaunchStream
 from gviz.spool.streams.node_ids import Numbering as Numbering
 from gviz.spool.streams.node_ids import body_name as body_name

@@ -1,23 +1,21 @@
-"""Graph launches as they come: some become rows, the rest columns, or bins after a million."""
+"""Graph launches as they come: rows with spans, rows without, and bins for those after."""
 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from gviz.recording import decode, encode
 from gviz.spool.records import LaunchRecord, table
 from gviz.spool.records import format as f
 from gviz.spool.streams.launch_bins import LaunchBins
 from gviz.spool.streams.retention import Retention, RowChoice
 from gviz.stats import IntArray
 
-#: A launch without a row. -1: not known; gpu times 0 likewise.
+#: A launch without spans. -1: not known; gpu times 0 likewise.
 LAUNCH = np.dtype(
     [
         ("exec_id", "<i8"), ("correlation", "<i8"), ("host_start_ns", "<i8"),
@@ -31,18 +29,8 @@ _BATCH = 8_192
 _MOST_PENDING = 100_000
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Launches of one executable, as rows.LaunchBlock stores them."""
-
-    exec_id: int
-    count: int
-    first_start_ns: int
-    columns: dict[str, bytes]
-
-
 class _Awaited(NamedTuple):
-    """A launch without a row whose time between events is still to come."""
+    """A launch without spans whose time between events is still to come."""
 
     block: int
     place: int
@@ -57,28 +45,29 @@ class LaunchStream:
     Attributes
     ----------
     rows
-        Launches that have a row, in order of arrival; failed calls have none.
+        Launches whose spans are rows, in order of arrival; failed calls have none.
     row_times
-        By token, GPU time between events of launches that have a row (ns).
-    blocks
-        Launches without a row, packed.
+        By token, GPU time between events of these (ns).
+    plain
+        Launches that have a row without spans, in order of arrival (dtype LAUNCH); complete once
+        :meth:`finish` was called.
     bins
         Launches after those.
     counts
-        Launches without a row, by executable.
+        Launches without spans, by executable.
     last_call_ns, last_gpu_ns
-        The latest end of a call, and of a node of a launch without a row.
+        The latest end of a call, and of a node of a launch without spans.
     bounds
         By executable, host start of its first and of its last launch.
     streamed_from
-        By executable, host start of its first launch that is recorded but has no row.
+        By executable, host start of its first launch that is recorded but has no spans.
     """
 
     def __init__(self, limits: Retention, timed_nodes: Callable[[int], int]) -> None:
         self.limits = limits
         self.rows: list[LaunchRecord] = []
         self.row_times: dict[int, int] = {}
-        self.blocks: list[Block] = []
+        self.plain = np.zeros(0, LAUNCH)
         self.bins = LaunchBins()
         self.counts: Counter[int] = Counter()
         self.without_nodes: Counter[int] = Counter()
@@ -95,8 +84,8 @@ class LaunchStream:
         self._open: deque[npt.NDArray[np.void]] = deque()
         self._fill = 0  # launches in the last open block
         self._sealed = 0  # blocks no longer open
-        self._late: dict[int, list[tuple[int, int]]] = {}
-        self._packed: list[list[tuple[npt.NDArray[np.int32], Block]]] = []
+        self._kept: list[npt.NDArray[np.void]] = []  # of sealed blocks, what has a row
+        self._plain_count = 0  # launches, from the first block's first, that have a row
         self._keys: tuple[npt.NDArray[np.uint64], IntArray] | None = None
 
     def __len__(self) -> int:
@@ -119,7 +108,7 @@ class LaunchStream:
             self.settle()
 
     def settle(self) -> None:
-        """Sort everything taken in so far into rows and blocks."""
+        """Sort everything taken in so far."""
         if self._calls:
             calls = np.frombuffer(bytes(self._calls), table.LAUNCH.dtype)
             self._calls.clear()
@@ -134,7 +123,7 @@ class LaunchStream:
         return len(self._open) > self.limits.open_blocks
 
     def seal(self) -> None:
-        """Seal the oldest blocks: they are packed, or binned."""
+        """Seal the oldest blocks: their launches become rows, or are binned."""
         while self.overfull:
             self._seal()
 
@@ -143,10 +132,8 @@ class LaunchStream:
         self.settle()
         while self._open:
             self._seal()
-        for number, packed in enumerate(self._packed):
-            late = self._late.pop(number, [])
-            self.blocks += [_with_late(block, at, late) for at, block in packed]
-        self._packed.clear()
+        self.plain = np.concatenate([self.plain, *self._kept])
+        self._kept.clear()
 
     def _take(self, calls: npt.NDArray[np.void]) -> None:
         if not len(calls):
@@ -157,6 +144,8 @@ class LaunchStream:
         exec_id = calls["exec_id"].astype(np.int64)
         self._widen(exec_id, calls["start_ns"].astype(np.int64))
         row = self._choice.choose(exec_id, recorded)
+        room = max(0, self.limits.row_launches - len(self))
+        self._plain_count += int((~row[:room]).sum())
         for call in calls[row].tolist():
             record = LaunchRecord(*call)
             self.rows.append(record)
@@ -234,8 +223,8 @@ class LaunchStream:
         if found.block >= self._sealed:
             block = self._open[found.block - self._sealed]
             block["event_duration_ns"][found.place] = duration_ns
-        elif found.block < self.limits.single_blocks:
-            self._late.setdefault(found.block, []).append((found.place, duration_ns))
+        elif found.block < len(self._kept) and found.place < len(self._kept[found.block]):
+            self._kept[found.block]["event_duration_ns"][found.place] = duration_ns
         else:
             one = (found.exec_id, found.node_level, found.start_ns, duration_ns)
             self.bins.add("event", *np.array(one, np.int64).reshape(4, 1))
@@ -301,7 +290,7 @@ class LaunchStream:
     # -- sealing -------------------------------------------------------------------------------
 
     def _seal(self) -> None:
-        """Pack the oldest open block, or bin its launches."""
+        """Keep the launches of the oldest open block that have a row, and bin the others."""
         self._keys = None
         block = self._open.popleft()
         if not self._open:
@@ -309,10 +298,10 @@ class LaunchStream:
         for exec_id in np.unique(block["exec_id"][_without(block)]).tolist():
             mine = (block["exec_id"] == exec_id) & _without(block)
             self.without_nodes[exec_id] += int(mine.sum())
-        if self._sealed < self.limits.single_blocks:
-            self._packed.append(list(_pack(block)))
-        else:
-            self._bin(block)
+        kept = max(0, self._plain_count - self._sealed * self.limits.block_launches)
+        if kept:
+            self._kept.append(block[:kept].copy())
+        self._bin(block[kept:])
         self._sealed += 1
 
     def _bin(self, block: npt.NDArray[np.void]) -> None:
@@ -339,41 +328,3 @@ def _first_of(exec_id: IntArray, chosen: npt.NDArray[np.bool_]) -> tuple[list[in
     at = np.flatnonzero(chosen)
     execs, first = np.unique(exec_id[at], return_index=True)
     return execs.tolist(), at[first].tolist()
-
-
-def _pack(block: npt.NDArray[np.void]) -> Iterator[tuple[npt.NDArray[np.int32], Block]]:
-    """Yield the launches of each executable in a block, with their places in it."""
-    order = np.argsort(block["exec_id"], kind="stable")
-    execs, first = np.unique(block["exec_id"][order], return_index=True)
-    for exec_id, at in zip(execs.tolist(), np.split(order, first[1:]), strict=False):
-        mine = block[at]
-        known = mine["gpu_start_ns"] > 0
-        columns = {
-            "host_start": encode(mine["host_start_ns"], differences=True),
-            "host_duration": encode(mine["host_duration_ns"]),
-            "event_duration": encode(mine["event_duration_ns"]),
-            "gpu_start": encode(
-                np.where(known, mine["gpu_start_ns"] - mine["host_start_ns"], 0)
-            ),
-            "gpu_duration": encode(
-                np.where(known, mine["gpu_end_ns"] - mine["gpu_start_ns"], -1)
-            ),
-            "thread_id": encode(mine["thread_id"]),
-            "stream_id": encode(mine["stream_id"]),
-            "node_level": encode(mine["node_level"]),
-        }  # fmt: skip
-        yield (
-            at.astype(np.int32),
-            Block(exec_id, len(mine), int(mine["host_start_ns"].min()), columns),
-        )
-
-
-def _with_late(block: Block, at: npt.NDArray[np.int32], late: list[tuple[int, int]]) -> Block:
-    """Return the block with the event times that came after it was packed."""
-    mine = [(place, duration) for place, duration in late if place in at]
-    if not mine:
-        return block
-    found = decode(block.columns["event_duration"])
-    for place, duration in mine:
-        found[np.flatnonzero(at == place)] = duration
-    return replace(block, columns=block.columns | {"event_duration": encode(found)})

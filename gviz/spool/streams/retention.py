@@ -1,4 +1,4 @@
-"""Rules of what is kept of a long run as rows, and what as columns or statistics."""
+"""Rules of what is kept of a long run as rows, and what as bins or statistics."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-#: Launches that a block of columns holds (rows.LaunchBlock); 32 make a million.
+#: Launches of a run that have a row: as rows 100,000 take 7.8 MB.
+ROW_LAUNCHES = 100_000
+#: Launches that are sorted together.
 BLOCK_LAUNCHES = 31_250
 
 
@@ -27,14 +29,16 @@ class Retention:
         That room: span rows of one executable, and of the run (the latter also ends
         ``always_launches``).
     plain_launches, run_launches
-        Launches without node level that have a row, of each executable and of the run.
+        Launches without node level whose spans, should there be any, are rows, of each executable
+        and of the run.
+    row_launches
+        Launches that have a row, from the run's first. Later ones have one if their spans are rows,
+        or else are binned.
     block_launches
-        Launches in a block of columns.
+        Launches that are sorted together.
     open_blocks
         The newest blocks, which CUPTI's records and the events may still add to: what is told
         of a launch comes up to a second after its call.
-    single_blocks
-        Blocks whose launches are kept one by one; later launches are binned.
     operations
         Kernels, copies and memsets outside graphs that have a row.
     """
@@ -45,9 +49,9 @@ class Retention:
     run_spans: int = 2_000_000
     plain_launches: int = 500
     run_launches: int = 10_000
+    row_launches: int = ROW_LAUNCHES
     block_launches: int = BLOCK_LAUNCHES
     open_blocks: int = 4
-    single_blocks: int = 32
     operations: int = 50_000
 
     def to_text(self) -> str:
@@ -56,9 +60,9 @@ class Retention:
             f"long run: spans are rows for the first {self.always_launches} launches of each "
             f"executable recorded node by node, up to {self.span_launches} while they are fewer "
             f"than {self.exec_spans:,} of the executable and {self.run_spans:,} of the run; nodes "
-            "of later launches are in node_statistics only. Launches without a row are in "
-            f"launch_block, the run's first {self.block_launches * self.single_blocks:,} one by "
-            "one, later ones in launch_bin"
+            "of later launches are in node_statistics only. The run's first "
+            f"{self.row_launches:,} launches have a row, later ones without spans are counted in "
+            "launch_bin"
         )
 
 
@@ -71,7 +75,7 @@ class _Spent:
 
 
 class RowChoice:
-    """Decides, launch by launch in order of arrival, which have a row (and span rows).
+    """Decides, launch by launch in order of arrival, of which the spans are rows.
 
     Parameters
     ----------
@@ -90,7 +94,7 @@ class RowChoice:
     def choose(
         self, exec_id: npt.NDArray[np.int64], recorded: npt.NDArray[np.bool_]
     ) -> npt.NDArray[np.bool_]:
-        """Return which launches have a row.
+        """Return of which launches the spans are rows.
 
         Parameters
         ----------

@@ -15,7 +15,7 @@ from gviz.analysis.subject import GraphSubject
 from gviz.recording.identity import read_version
 from gviz.recording.reader import Recording
 from gviz.recording.rows.schema import SCHEMA_VERSION
-from gviz.recording.upgrade import upgrade_recording
+from gviz.recording.upgrades import upgrade_recording
 
 _FOLDER = TESTS / "golden" / "findings"
 #: What repairing the fault gained on the same GPU, without gviz (README.md beside the recordings).

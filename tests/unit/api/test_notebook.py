@@ -92,7 +92,7 @@ def graph_times(path: Path) -> list[tuple[str, float]]:
     database = sqlite3.connect(path)
     found = database.execute(
         "SELECT name, 1.0 * sum(total_ns) / (SELECT sum(total_ns) FROM node_statistics) AS share "
-        "FROM node_statistics JOIN node ON node.exec_node_id=node_statistics.node_id "
+        "FROM node_statistics JOIN node USING (graph_id, node_id) "
         "GROUP BY name ORDER BY share DESC"
     ).fetchall()
     database.close()

@@ -91,7 +91,7 @@ def test_nodes_have_times_kernels_and_ranges(opened: Opened, graph: OpenedGraph)
     assert polars_frame["node_id"].to_list() == pandas_frame.node_id.tolist()
     statistics = {t.node_id: t for t in opened.recording.fetch_statistics(1)}
     for node, median in zip(graph.nodes, polars_frame["median_ns"].to_list(), strict=True):
-        time = statistics.get(-1 if node.exec_node_id is None else node.exec_node_id)
+        time = statistics.get(node.node_id)
         assert median == (None if time is None else time.median_ns)
     assert set(pandas_frame.kind) >= {"KERNEL"}
     assert pandas_frame.kernel.notna().sum() == (pandas_frame.kind == "KERNEL").sum()
@@ -108,9 +108,9 @@ def test_pandas_and_polars_hold_the_same(graph: OpenedGraph, what: str) -> None:
         assert known == two[name].to_list(), name
 
 
-def test_spans_join_nodes_on_their_id_in_the_executable(graph: OpenedGraph) -> None:
+def test_spans_join_nodes_on_their_key(graph: OpenedGraph) -> None:
     nodes, spans = graph.to_pandas("nodes"), graph.to_pandas("spans")
-    joined = spans.merge(nodes, on="exec_node_id")
+    joined = spans.merge(nodes, on=["graph_id", "node_id"])
     assert len(joined) == len(spans)
     medians = joined.groupby("node_id").duration_ns.median()
     assert medians.tolist() == nodes.set_index("node_id").median_ns.dropna().tolist()

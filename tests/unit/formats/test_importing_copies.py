@@ -71,15 +71,23 @@ def ancestors(name: str) -> dict[DotKey, set[DotKey]]:
 
 def intervals(recording: Recording, graph_id: int) -> list[dict[int, Interval]]:
     """Return when and where each node ran, by its id in the executable, launch by launch."""
+    exec_ids = {
+        (level.graph_id, node.node_id): node.exec_node_id or 0
+        for level in recording.fetch_graphs()
+        for node in recording.fetch_nodes(level.graph_id)
+    }
     found = []
     for launch in recording.fetch_launches(graph_id, "graph"):
-        assert launch.gpu_start_ns is not None
+        origin = launch.gpu_start_ns
+        assert origin is not None
         spans = recording.fetch_spans(launch.launch_id)
-        columns = (spans.node_id, spans.start_ns, spans.duration_ns, spans.stream_id)
+        keys = zip(spans.graph_id.tolist(), spans.node_id.tolist(), strict=True)
+        columns = (spans.start_ns, spans.duration_ns, spans.stream_id)
+        times = zip(*(column.tolist() for column in columns), strict=True)
         found.append(
             {
-                node: (launch.gpu_start_ns + start, launch.gpu_start_ns + start + took, stream)
-                for node, start, took, stream in zip(*(c.tolist() for c in columns), strict=True)
+                exec_ids[key]: (origin + start, origin + start + took, stream)
+                for key, (start, took, stream) in zip(keys, times, strict=True)
             }
         )
     return found

@@ -128,7 +128,7 @@ def test_each_node_has_the_times_of_its_kernel_on_its_stream(
     recording: Recording = request.getfixturevalue(which)
     (graph,) = recording.fetch_graphs()
     functions = recording.fetch_functions(1)
-    nodes = {n.exec_node_id: n for n in recording.fetch_nodes(graph.graph_id)}
+    nodes = {n.node_id: n for n in recording.fetch_nodes(graph.graph_id)}
     for launch in recording.fetch_launches(graph.graph_id):
         assert launch.gpu_start_ns is not None
         told = {(raw.start(e), e["args"]["stream"]): e for e in raw.work[launch.correlation_id]}

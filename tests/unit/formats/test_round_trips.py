@@ -22,12 +22,12 @@ def timed_launches(recording: Recording, run_id: int) -> list[Launch]:
     functions = {k: f.name for k, f in recording.fetch_functions(run_id).items()}
     found = []
     graphs = recording.fetch_graphs(run_id)
+    nodes = {
+        (level.graph_id, node.node_id): node
+        for level in graphs
+        for node in recording.fetch_nodes(level.graph_id)
+    }
     for graph in graphs:
-        # An executable numbers the nodes of its bodies along with its own.
-        held = {graph.graph_id}
-        for body in graphs:  # a body follows the graph that its parent node is in
-            held |= {body.graph_id} if body.parent_graph_id in held else set()
-        nodes = {n.exec_node_id: n for at in held for n in recording.fetch_nodes(at)}
         for launch in recording.fetch_launches(graph.graph_id):
             spans = recording.fetch_spans(launch.launch_id)
             if not len(spans):
@@ -35,9 +35,13 @@ def timed_launches(recording: Recording, run_id: int) -> list[Launch]:
             first = int(spans.start_ns.min())
             found.append(
                 sorted(
-                    (int(start) - first, int(duration), *identity(nodes[int(node_id)], functions))
-                    for node_id, start, duration in zip(
-                        spans.node_id, spans.start_ns, spans.duration_ns, strict=True
+                    (start - first, duration, *identity(nodes[graph_id, node_id], functions))
+                    for graph_id, node_id, start, duration in zip(
+                        spans.graph_id.tolist(),
+                        spans.node_id.tolist(),
+                        spans.start_ns.tolist(),
+                        spans.duration_ns.tolist(),
+                        strict=True,
                     )
                 )
             )

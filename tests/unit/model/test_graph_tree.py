@@ -208,14 +208,14 @@ def test_statistics_are_those_of_each_node(nested: Path) -> None:
     with Recording(nested) as recording:
         tree = read_tree(recording, 1)
         found = read_statistics(recording, tree, ("count", "median_ns"))
-        known = {s.node_id: s for s in recording.fetch_statistics(1)}
+        known = {(s.graph_id, s.node_id): s for s in recording.fetch_statistics(1)}
         for index, node in enumerate(tree.nodes):
-            row = known.get(-1 if node.exec_node_id is None else node.exec_node_id)
+            row = known.get((tree.level_of(index).graph.graph_id, node.node_id))
             assert read_node_statistics(recording, tree, index) == row
             of_level = recording.fetch_nodes(tree.level_of(index).graph.graph_id)
             assert read_node(recording, tree, index) in of_level
     for index, node in enumerate(tree.nodes):
-        row = known.get(-1 if node.exec_node_id is None else node.exec_node_id)
+        row = known.get((tree.level_of(index).graph.graph_id, node.node_id))
         assert found.integers("count", 0)[index] == (row.count if row else 0)
         assert np.isnan(found.numbers("median_ns")[index]) == (row is None)
 

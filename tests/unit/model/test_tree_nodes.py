@@ -13,10 +13,9 @@ from gviz.app.views.node_neighbours import Grouped
 from gviz.app.views.row_table import RowTable
 from gviz.app.views.wire import Strings
 from gviz.model.tree.graph_tree import GraphTree, read_tree
-from gviz.model.tree.span_keys import SpanKeys
-from gviz.model.tree.tree_nodes import SHOWN, TreeNodes, all_columns, distinct
+from gviz.model.tree.tree_nodes import SHOWN, all_columns, distinct
 from gviz.recording import rows
-from gviz.recording.columns import Columns, Integers, Texts
+from gviz.recording.columns import Texts
 from gviz.recording.reader import Recording
 
 BUNDLED = ROOT / "assets" / "recordings"
@@ -66,23 +65,9 @@ def test_every_node_is_found_by_its_ids(recording: Recording) -> None:
     tree = read_tree(recording, 1)
     for at, node in enumerate(tree.nodes):
         assert tree.key_in(int(tree.level[at]), node.node_id) == tree.key[at]
-        if node.exec_node_id is not None:
-            assert tree.span_keys.find(np.array([node.exec_node_id])).tolist() == [at]
+        level = tree.levels[tree.level[at]].graph.graph_id
+        assert tree.index.find(np.array([level]), np.array([node.node_id])).tolist() == [at]
     assert tree.key_in(0, 2**40) is None
-
-
-def test_ids_of_executables_find_the_first_node_that_has_them() -> None:
-    found = span_keys([7, None, 3, 7, None])
-    assert found.find(np.array([3, 7, 5, -1, 9])).tolist() == [2, 0, -1, -1, -1]
-    assert span_keys([None, None]).find(np.array([0, -1])).tolist() == [-1, -1]
-    assert span_keys([]).find(np.array([1])).tolist() == [-1]
-
-
-def span_keys(ids: list[int | None]) -> SpanKeys:
-    """Return the keys of nodes with these ids in the executable."""
-    given = np.array([-5 if i is None else i for i in ids], np.int64)
-    known = np.array([i is not None for i in ids], bool)
-    return SpanKeys.of(TreeNodes(Columns({"exec_node_id": Integers(given, known)})))
 
 
 def test_a_column_that_was_not_read_is_refused(recording: Recording) -> None:

@@ -18,7 +18,7 @@ from gviz.recording.reader import Recording
 
 #: Rows of a page here, so that small recordings have many.
 PAGE = 4
-NAMES = ("node_id", "iteration", "start_ns", "duration_ns", "stream_id")
+NAMES = ("graph_id", "node_id", "iteration", "start_ns", "duration_ns", "stream_id")
 
 
 @pytest.fixture(autouse=True)
@@ -37,7 +37,8 @@ def spans_of(path: Path) -> list[tuple[int, ...]]:
     """Return the spans of launch 1 as SQLite gives them."""
     with closing(sqlite3.connect(path)) as database:
         return database.execute(
-            f"SELECT {', '.join(NAMES)} FROM span WHERE launch_id=1 ORDER BY node_id, iteration"
+            f"SELECT {', '.join(NAMES)} FROM span WHERE launch_id=1 "
+            "ORDER BY graph_id, node_id, iteration"
         ).fetchall()
 
 
@@ -63,7 +64,7 @@ def test_any_keys_are_cut_into_pages(tmp_path: Path, keys: list[int], iterations
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("DELETE FROM span")
         database.executemany(
-            "INSERT INTO span VALUES (1, ?, ?, ?, 5, 7)",
+            "INSERT INTO span VALUES (1, 1, ?, ?, ?, 5, 7)",
             [(key, i, 10 * i) for key in keys for i in range(iterations)],
         )
     with Recording(path) as recording:
@@ -119,13 +120,14 @@ def test_a_file_put_in_its_place_later_is_not_read_either(path: Path, tmp_path: 
         assert read(recording) == before
 
 
-@pytest.mark.parametrize("at", ["node_id, iteration", "node_id DESC, iteration DESC"])
+@pytest.mark.parametrize(
+    "at", ["graph_id, node_id, iteration", "graph_id DESC, node_id DESC, iteration DESC"]
+)
 def test_damage_on_any_page_is_reported(path: Path, at: str) -> None:
     with closing(sqlite3.connect(path)) as database, database:
-        key = database.execute(f"SELECT node_id, iteration FROM span ORDER BY {at}").fetchone()
-        database.execute(
-            "UPDATE span SET duration_ns='long' WHERE (node_id, iteration) = (?, ?)", key
-        )
+        columns = "graph_id, node_id, iteration"
+        key = database.execute(f"SELECT {columns} FROM span ORDER BY {at}").fetchone()
+        database.execute(f"UPDATE span SET duration_ns='long' WHERE ({columns}) = (?, ?, ?)", key)
     with Recording(path) as recording, pytest.raises(RecordingError, match=r"span\.duration_ns"):
         read(recording)
 

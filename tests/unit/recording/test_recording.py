@@ -162,7 +162,7 @@ def test_spans_of_launch_and_of_graph_agree(small_recording: Path) -> None:
         assert sum(int(s.duration_ns.sum()) for s in per_launch) == everything.duration_ns.sum()
         assert min(int(s.start_ns.min()) for s in per_launch if len(s)) == 0
         node = int(everything.node_id[5])
-        durations = recording.fetch_node_durations(1, node)
+        durations = recording.fetch_node_durations(1, (1, node))
         assert durations.tolist() == everything.duration_ns[everything.node_id == node].tolist()
 
 

@@ -1,4 +1,4 @@
-"""Long runs: what is kept as rows, columns and statistics is together what was recorded."""
+"""Long runs: what is kept as rows, bins and statistics is together what was recorded."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import tarfile
 import tracemalloc
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -41,7 +41,7 @@ KERNEL, CONDITIONAL = NodeType.KERNEL, NodeType.CONDITIONAL
 #: So little is kept as rows that every rule is at work in a few dozen launches.
 SMALL = Retention(
     always_launches=2, span_launches=4, exec_spans=1_000, plain_launches=2, run_launches=3,
-    block_launches=5, open_blocks=20, single_blocks=1_000,
+    row_launches=1_000, block_launches=5, open_blocks=20,
 )  # fmt: skip
 Records = Sequence[tuple[int, bytes]]
 
@@ -115,7 +115,7 @@ def test_spool_settled_anywhere_folds_to_the_same_recording(
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_what_has_no_row_is_told_by_columns_and_statistics(
+def test_what_has_no_spans_is_in_launches_and_statistics(
     golden: tuple[Path, list[Record]], seed: int, tmp_path: Path
 ) -> None:
     _, records = golden
@@ -124,22 +124,23 @@ def test_what_has_no_row_is_told_by_columns_and_statistics(
         folded(told(records), tmp_path, "whole") as whole,
         folded(told(records, SMALL, cuts), tmp_path, "small") as small,
     ):
-        assert len(small.fetch_launches(1)) < len(whole.fetch_launches(1))
+        kept = small.fetch_launches_with_spans(1)
+        assert len(kept) < len(whole.fetch_launches_with_spans(1))
         assert columns(small.fetch_launch_arrays(1)) == columns(whole.fetch_launch_arrays(1))
         assert small.count_launches(1) == whole.count_launches(1)
         assert small.fetch_launch_costs(1) == whole.fetch_launch_costs(1)
-        for kept in small.fetch_launches(1):
-            (same,) = (x for x in whole.fetch_launches(1) if x.ordinal == kept.ordinal)
-            assert kept.correlation_id == same.correlation_id
-            assert kept.span_count == same.span_count
-        pairs = zip(small.fetch_statistics(1), whole.fetch_statistics(1), strict=True)
-        for found, exact in pairs:
+        pairs = zip(small.fetch_launches(1), whole.fetch_launches(1), strict=True)
+        for found, same in pairs:
+            assert replace(found, launch_id=same.launch_id, span_count=same.span_count) == same
+            assert found.span_count in (0, same.span_count)
+        nodes = zip(small.fetch_statistics(1), whole.fetch_statistics(1), strict=True)
+        for found, exact in nodes:
             assert found.streamed_count > 0
             assert found.quantile_error_fraction == RELATIVE_ERROR
             assert exact.quantile_error_fraction is None
             for name in ("node_id", "count", "total_ns", "min_ns", "max_ns"):
                 assert getattr(found, name) == getattr(exact, name)
-            spans = whole.fetch_node_durations(1, exact.node_id)
+            spans = whole.fetch_node_durations(1, (exact.graph_id, exact.node_id))
             for name, fraction in (("median_ns", 50), ("p5_ns", 5), ("p95_ns", 95)):
                 at_rank = np.percentile(spans, fraction, method="lower")
                 assert getattr(found, name) == pytest.approx(at_rank, rel=RELATIVE_ERROR)
@@ -174,13 +175,14 @@ def test_every_launch_keeps_its_times(tmp_path: Path, late_times: bool) -> None:
         assert launches.host_start_ns.tolist() == [10_000 * (i + 1) for i in range(60)]
         assert launches.event_duration_ns.tolist() == [1_000 + i for i in range(60)]
         assert launches.gpu_duration_ns.tolist() == [250 + i % 10 for i in range(60)]
-        assert len(recording.fetch_launches(1)) == SMALL.span_launches
+        assert len(recording.fetch_launches_with_spans(1)) == SMALL.span_launches
+        assert len(recording.fetch_launches(1)) == 60
         (execution,) = recording.fetch_graph_execs(1)
         assert execution.launch_count == 60
         assert {s.count for s in recording.fetch_statistics(1)} == {60}
         assert {s.streamed_count for s in recording.fetch_statistics(1)} == {56}
         measured = {m.name: m for m in recording.fetch_measurements(1)}
-        assert measured["launches_without_row"].value == 56
+        assert "launches_without_row" not in measured
         assert measured["spans_without_row"].value == 3 * 56
         assert "4 while they are fewer" in measured["spans_without_row"].method
         assert measured["launches_without_node_times"].value == 0
@@ -193,12 +195,12 @@ def test_short_run_says_nothing_of_length(tmp_path: Path) -> None:
         assert len(recording.fetch_launches(1)) == 5
 
 
-def test_launches_beyond_the_blocks_are_binned_and_counted(tmp_path: Path) -> None:
+def test_launches_beyond_the_first_are_binned_and_counted(tmp_path: Path) -> None:
     limits = Retention(
-        always_launches=2, span_launches=2, plain_launches=0, block_launches=5, single_blocks=2
+        always_launches=2, span_launches=2, plain_launches=0, row_launches=12, block_launches=5
     )
     with folded(told(chain_run(60, late_times=True), limits), tmp_path) as recording:
-        assert len(recording.fetch_launch_arrays(1)) == 2 + 10
+        assert recording.fetch_launch_arrays(1).ordinal.tolist() == list(range(12))
         assert recording.count_launches(1) == (60, 60)
         assert recording.fetch_graph_execs(1)[0].launch_count == 60
         events = recording.fetch_weighted_durations(1, "graph", "event")
@@ -210,7 +212,7 @@ def test_launches_beyond_the_blocks_are_binned_and_counted(tmp_path: Path) -> No
         assert gpu.median_ns() == pytest.approx(254.5, rel=0.02)
         measured = {m.name: m for m in recording.fetch_measurements(1)}
         assert measured["launch_bin_interval_ns"].value == FIRST_INTERVAL_NS
-        assert "first 10 are" in measured["launch_bin_interval_ns"].method
+        assert "first 12 are" in measured["launch_bin_interval_ns"].method
 
 
 def test_records_that_come_before_their_call_find_it(tmp_path: Path) -> None:
@@ -262,9 +264,10 @@ def test_loop_bodies_are_divided_where_rows_end(tmp_path: Path, batch: int) -> N
     records = as_records(found)
     cuts = frozenset(range(0, len(records), batch))
     with folded(told(records, SMALL, cuts), tmp_path) as recording:
-        kept = recording.fetch_launches(1)
+        kept = recording.fetch_launches_with_spans(1)
         assert [x.span_count for x in kept] == [2, 3, 4, 5]
         body = recording.fetch_statistics(1)[1]
+        assert (body.graph_id, body.node_id) == (2, 0)
         assert body.count == sum(i % 4 + 1 for i in range(12))
         assert body.streamed_count == body.count - 10
         ends = [110, *(220 + 100 * turn for turn in range(4))]
@@ -292,12 +295,11 @@ def test_bodies_before_every_other_node_go_to_the_launch_that_follows(
     records = as_records(found)
     cuts = frozenset(range(0, len(records), batch))
     with folded(told(records, SMALL, cuts), tmp_path) as recording:
-        kept = recording.fetch_launches(1)
+        kept = recording.fetch_launches_with_spans(1)
         assert [x.span_count for x in kept] == [1, 1 + turns, 1 + turns, 1]
         top, body = recording.fetch_graphs()
-        statistics = recording.fetch_statistics(body.graph_id) or recording.fetch_statistics(1)
-        count = {s.node_id: (s.count, s.streamed_count) for s in statistics}[2]
-        assert count == (8 * turns, 6 * turns)
+        (inner,) = recording.fetch_statistics(body.graph_id)
+        assert (inner.count, inner.streamed_count) == (8 * turns, 6 * turns)
         expected = [1_050 if i % 3 else 50 for i in range(12)]
         assert recording.fetch_launch_arrays(top.graph_id).gpu_duration_ns.tolist() == expected
         measured = {m.name: m.value for m in recording.fetch_measurements(1)}
@@ -320,7 +322,8 @@ def test_bodies_beside_other_nodes_are_doubtful_between_launches_without_rows(
         spans += [work(2, 2, 0, start + 500, 10)] * (i in (1, 8))
         found.append((RecordType.BUFFER, buffer(spans)))
     with folded(told(as_records(found), SMALL), tmp_path) as recording:
-        assert [(x.span_count, x.ambiguous_count) for x in recording.fetch_launches(1)] == [
+        kept = recording.fetch_launches_with_spans(1)
+        assert [(x.span_count, x.ambiguous_count) for x in kept] == [
             (2, 0), (3, 1), (2, 0), (2, 0),
         ]  # fmt: skip
         measured = {m.name: m.value for m in recording.fetch_measurements(1)}
@@ -342,9 +345,8 @@ def test_bodies_alone_are_counted_for_no_launch_once_rows_end(tmp_path: Path, ba
     records = as_records(found)
     cuts = frozenset(range(0, len(records), batch))
     with folded(told(records, SMALL, cuts), tmp_path) as recording:
-        assert [(x.span_count, x.ambiguous_count) for x in recording.fetch_launches(1)] == [
-            (2, 0)
-        ] * 4
+        kept = recording.fetch_launches_with_spans(1)
+        assert [(x.span_count, x.ambiguous_count) for x in kept] == [(2, 0)] * 4
         (statistics,) = recording.fetch_statistics(1)
         assert (statistics.count, statistics.streamed_count) == (24, 16)
         gpu = recording.fetch_launch_arrays(1).gpu_duration_ns.tolist()
@@ -385,11 +387,10 @@ def test_several_executables_share_the_ordinals_of_their_graph(tmp_path: Path) -
         exec_id = 3 if i % 10 == 9 else 2
         found.append(launch(exec_id, i + 1, 1_000 * (i + 1), level=0))
     with folded(told(as_records(found), SMALL), tmp_path) as recording:
-        kept = [x.ordinal for x in recording.fetch_launches(1)]
-        assert kept == [0, 1, 9]
         launches = recording.fetch_launch_arrays(1)
         assert launches.ordinal.tolist() == list(range(40))
-        assert np.flatnonzero(launches.launch_id > 0).tolist() == kept
+        # Numbers of those that come first in the file, because their spans would be rows.
+        assert np.flatnonzero(launches.launch_id <= 3).tolist() == [0, 1, 9]
         assert np.flatnonzero(launches.graph_exec_id == 2).tolist() == [9, 19, 29, 39]
 
 
@@ -415,7 +416,11 @@ def test_bins_widen_instead_of_growing_in_number() -> None:
 @pytest.mark.thorough
 def test_memory_does_not_grow_with_the_launches() -> None:
     limits = Retention(
-        span_launches=20, plain_launches=20, run_launches=20, block_launches=500, single_blocks=4
+        span_launches=20,
+        plain_launches=20,
+        run_launches=20,
+        row_launches=2_000,
+        block_launches=500,
     )
 
     def held(launches: int) -> int:

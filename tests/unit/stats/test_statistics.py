@@ -39,7 +39,7 @@ def test_statistics_of_no_spans_are_empty() -> None:
 
 def test_single_span_is_every_statistic_and_deviates_by_nothing() -> None:
     found = node_statistics(ints(2**32 - 1), ints(42), ints(-3))
-    (row,) = found.to_tuples(9)
+    (row,) = found.to_tuples(ints(9), found.node_id)
     assert row == (9, 2**32 - 1, 1, 42, 42.0, 42.0, 42.0, 42, 42, 0.0, -3.0, 0, None)
 
 
@@ -52,7 +52,8 @@ def test_tuples_are_the_columns_of_the_table(tmp_path: Path) -> None:
     found = node_statistics(ints(1, 1, 2), ints(5, 7, 9), ints(0, 0, 8))
     with RecordingWriter(tmp_path / "a.gviz") as writer:
         writer.insert(rows.Run(run_id=1, name="r", state="completed", source="import"))
-        writer.insert_tuples(rows.NodeStatistics, found.to_tuples(4))
+        writer.insert(rows.Graph(graph_id=4, run_id=1, name="g", origin="trace"))
+        writer.insert_tuples(rows.NodeStatistics, found.to_tuples(ints(4, 4), found.node_id))
     with Recording(tmp_path / "a.gviz") as recording:
         first, second = recording.fetch_statistics(4)
     assert (first.node_id, first.count, first.total_ns, first.median_ns) == (1, 2, 12, 6.0)

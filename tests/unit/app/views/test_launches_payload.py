@@ -42,7 +42,7 @@ def test_median_launch_has_each_timed_node_once_with_its_median(small: Recording
     for node, duration in zip(
         a["graph_node_id"].tolist(), a["graph_duration_ns"].tolist(), strict=True
     ):
-        assert duration == pytest.approx(np.median(small.fetch_node_durations(1, node)))
+        assert duration == pytest.approx(np.median(small.fetch_node_durations(1, (1, node))))
     assert (a["graph_count"] == LAUNCHES).all()
     assert a["graph_start_ns"].min() == 0
     assert header["stream"] is not None

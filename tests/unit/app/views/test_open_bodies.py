@@ -16,7 +16,9 @@ from gviz.app.views.payload import DagAsked, dag_payload, timeline_payload
 from gviz.app.views.wire import Arrays, unpack
 from gviz.model.tree.graph_tree import GraphTree, read_tree
 from gviz.model.tree.inner_times import read_inner_times
+from gviz.recording.arrays import SpanArrays
 from gviz.recording.reader import Recording
+from gviz.stats import IntArray
 
 LAUNCHES, LAYERS = 6, 8
 #: Numbers on the page of nodes of NESTED.
@@ -49,6 +51,11 @@ def payload(
 ) -> tuple[dict[str, object], Arrays]:
     ids = frozenset(f"n{x}" if isinstance(x, int) else x for x in opened)
     return unpack(dag_payload(recording, 1, DagAsked(unfolded=ids, **asked)))  # type: ignore[arg-type]
+
+
+def page_numbers(tree: GraphTree, spans: SpanArrays) -> IntArray:
+    """Return the number on the page of the node of each span."""
+    return tree.key[tree.index.find(spans.graph_id, spans.node_id)]
 
 
 def items(arrays: Arrays) -> dict[int, int]:
@@ -156,7 +163,7 @@ def test_open_node_is_named_around_its_items(nested: Recording) -> None:
 def test_closed_node_tells_sum_and_spread_over_launches(nested: Recording, tree: GraphTree) -> None:
     header, a = payload(nested)
     spans = nested.fetch_graph_spans(1)
-    mine = np.isin(spans.node_id, [12, 14, 15, 16, 17, 18])
+    mine = np.isin(page_numbers(tree, spans), [12, 14, 15, 16, 17, 18])
     sums = np.bincount(spans.launch_id[mine], spans.duration_ns[mine])[1:]
     i = items(a)[WHILE]
     n = a["holder_item"].tolist().index(i)
@@ -192,11 +199,18 @@ def test_values_of_body_nodes_are_of_one_execution_and_launches_sum_them(
 ) -> None:
     _, a = payload(nested, WHILE, launch_id=1)
     step = items(a)[12]
+    key = next(
+        (n.graph_id, n.node_id)
+        for g in nested.fetch_graphs()
+        for n in nested.fetch_nodes(g.graph_id)
+        if n.exec_node_id == 12
+    )
     assert a["median_ns"][step] == pytest.approx(
-        np.median(nested.fetch_node_durations(1, 12)), rel=1e-6
+        np.median(nested.fetch_node_durations(1, key)), rel=1e-6
     )
     spans = nested.fetch_spans(1)
-    assert a["launch_ns"][step] == spans.duration_ns[spans.node_id == 12].sum()
+    mine = (spans.graph_id == key[0]) & (spans.node_id == key[1])
+    assert a["launch_ns"][step] == spans.duration_ns[mine].sum()
 
 
 def test_open_nodes_do_not_stretch_the_scale_of_colours(nested: Recording) -> None:
@@ -332,24 +346,26 @@ def test_nodes_that_hold_other_bodies_are_no_repeat(tmp_path: Path) -> None:
 # -- along time -----------------------------------------------------------------------------------
 
 
-def test_node_of_a_loop_has_a_bar_a_turn_where_it_ran(nested: Recording) -> None:
+def test_node_of_a_loop_has_a_bar_a_turn_where_it_ran(nested: Recording, tree: GraphTree) -> None:
     _, a = payload(nested, WHILE, layout="time", launch_id=2)
     spans = nested.fetch_spans(2)
     offset = a["bar_offset"].tolist()
     for key, i in items(a).items():
         bars = slice(offset[i], offset[i + 1])
         start = a["bar_x"][bars] - a["bar_half_width"][bars]
-        mine = spans.node_id == key
+        mine = page_numbers(tree, spans) == key
         if mine.any():
             assert start.tolist() == pytest.approx(sorted(spans.start_ns[mine].tolist()), abs=1)
         else:
             assert len(start) == 1
 
 
-def test_frame_along_time_lasts_from_first_start_to_last_end_inside(nested: Recording) -> None:
+def test_frame_along_time_lasts_from_first_start_to_last_end_inside(
+    nested: Recording, tree: GraphTree
+) -> None:
     _, a = payload(nested, WHILE, INNER_IF, layout="time", launch_id=1)
     spans = nested.fetch_spans(1)
-    mine = np.isin(spans.node_id, [12, 14, 15, 16, 17, 18])
+    mine = np.isin(page_numbers(tree, spans), [12, 14, 15, 16, 17, 18])
     i = items(a)[WHILE]
     assert a["x"][i] - a["half_width"][i] == pytest.approx(spans.start_ns[mine].min())
     end = (spans.start_ns + spans.duration_ns)[mine].max()
@@ -360,10 +376,10 @@ def test_frame_along_time_lasts_from_first_start_to_last_end_inside(nested: Reco
 # -- other views ----------------------------------------------------------------------------------
 
 
-def test_timeline_carries_a_span_for_every_turn(nested: Recording) -> None:
+def test_timeline_carries_a_span_for_every_turn(nested: Recording, tree: GraphTree) -> None:
     _, a = unpack(timeline_payload(nested, 1, 2, None))
     spans = nested.fetch_spans(2)
-    assert sorted(a["graph_node_id"].tolist()) == sorted(spans.node_id.tolist())
+    assert sorted(a["graph_node_id"].tolist()) == sorted(page_numbers(tree, spans).tolist())
     step = a["graph_node_id"] == 12
     assert a["graph_iteration"][step].tolist() == list(range(5))
     holder = dict(zip(a["nested_node"].tolist(), a["nested_holder"].tolist(), strict=True))

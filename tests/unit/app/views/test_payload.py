@@ -85,7 +85,7 @@ def test_dag_payload_holds_every_node_and_edge(small: Recording) -> None:
 def test_dag_payload_times_are_the_medians_and_nan_without(small: Recording) -> None:
     header, a = unpack(dag_payload(small, 1))
     for i, work in enumerate(SHAPE.works):
-        durations = small.fetch_node_durations(1, FIRST_NODE_ID + i)
+        durations = small.fetch_node_durations(1, (1, FIRST_NODE_ID + i))
         if work.timed:
             assert a["median_ns"][i] == pytest.approx(np.median(durations))
             assert a["reason"][i] == -1
@@ -107,7 +107,7 @@ def test_dag_payload_unknown_graph_raises(small: Recording) -> None:
         dag_payload(small, 99)
 
 
-def test_dag_payload_body_takes_times_of_its_executable_ids(loop: Recording) -> None:
+def test_dag_payload_body_takes_times_of_its_nodes(loop: Recording) -> None:
     header, a = unpack(dag_payload(loop, 2))
     assert a["node_id"].tolist() == [2001, 2002]
     assert a["median_ns"].tolist() == [5000, 1800]
@@ -119,7 +119,7 @@ def test_dag_payload_share_is_node_time_over_launch_time(small: Recording) -> No
     recorded = [x for x in small.fetch_launches(1) if x.node_level]
     whole = sum((x.gpu_end_ns or 0) - (x.gpu_start_ns or 0) for x in recorded)
     last = len(SHAPE.works) - 1
-    expected = small.fetch_node_durations(1, FIRST_NODE_ID + last).sum() / whole
+    expected = small.fetch_node_durations(1, (1, FIRST_NODE_ID + last)).sum() / whole
     assert a["share"][last] == pytest.approx(expected)
     assert np.isnan(a["share"][2])  # an empty node
 

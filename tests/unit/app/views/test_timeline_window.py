@@ -78,7 +78,7 @@ def test_selected_node_is_there_outside_the_window_and_never_merged(recording: R
     of_node = a["graph_node_id"] == node
     assert of_node.sum() == LAUNCHES
     assert (a["graph_merged"][of_node] == 1).all()
-    durations = recording.fetch_node_durations(1, node)
+    durations = recording.fetch_node_durations(1, (1, node))
     assert sorted(a["graph_duration_ns"][of_node].tolist()) == sorted(durations.tolist())
 
 

@@ -116,8 +116,10 @@ def test_host_nodes_are_timed_and_get_an_id(folded: Fold) -> None:
     ids = [host.exec_node_id, inner_host.exec_node_id, inner_kernel.exec_node_id]
     assert len(set(ids)) == 3
     assert None not in ids
-    by_node = dict(zip(*_columns(recording), strict=True))
-    assert [by_node[i] for i in ids if i is not None] == [9, 8, 7]
+    spans = recording.fetch_spans(1)
+    assert spans.graph_id.tolist() == [1, 2, 2]
+    assert spans.node_id.tolist() == [0, 0, 1]
+    assert spans.duration_ns.tolist() == [9, 8, 7]
 
 
 def _columns(recording: Recording) -> tuple[list[int], list[int]]:

@@ -16,15 +16,20 @@ from places import TESTS
 
 from gviz.cli.command_line import main
 from gviz.errors import RecordingError
-from gviz.recording import upgrade, writer
+from gviz.recording import writer
 from gviz.recording.identity import read_version
 from gviz.recording.reader import Recording
 from gviz.recording.rows.schema import SCHEMA_VERSION
 from gviz.recording.rows.tables import all_tables
-from gviz.recording.upgrade import default_of, upgrade_recording
+from gviz.recording.upgrades import upgrade
+from gviz.recording.upgrades.upgrade import default_of, upgrade_recording
 
 FROZEN = TESTS / "golden" / "recordings"
 VERSIONS = range(1, SCHEMA_VERSION)
+#: Tables whose rows are others in the current schema.
+CHANGED = {"launch", "launch_block", "measurement", "node_statistics", "span"}
+#: A name of a graph or program in each frozen file.
+SHOWN = {1: "CuPy fork-join pipeline", 2: "CuPy fork-join pipeline", 3: "CONDITIONAL WHILE"}
 
 
 def frozen(version: int) -> Path:
@@ -90,7 +95,7 @@ def test_every_column_since_a_frozen_schema_has_a_value_for_old_rows() -> None:
     for version in VERSIONS:
         had = tables(frozen(version))
         for table in all_tables():
-            if table.name not in had:
+            if table.name not in had or table.name == "span":
                 continue
             for column in table.columns:
                 if column.name not in had[table.name]:
@@ -114,7 +119,9 @@ def test_upgrade_keeps_every_row_and_column(old: Path, tmp_path: Path) -> None:
     before = old.read_bytes()
     upgrade_recording(old, output)
     assert old.read_bytes() == before
-    assert content(output, had) == content(old, had)
+    # What steps change is compared in the tests of these steps.
+    same = {name: had[name] for name in had if name not in CHANGED}
+    assert content(output, same) == content(old, same)
 
 
 def test_upgraded_recording_has_the_shape_of_a_new_one(old: Path, tmp_path: Path) -> None:
@@ -129,9 +136,10 @@ def test_upgraded_recording_has_the_shape_of_a_new_one(old: Path, tmp_path: Path
 def test_everything_of_an_upgraded_recording_is_shown(
     old: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    version = read_version(old)
     assert main(["upgrade", str(old)]) == 0
     shown = show_everything(old)
-    assert "CuPy fork-join pipeline" in shown
+    assert SHOWN[version] in shown
     assert "NVIDIA H100" in capsys.readouterr().out
 
 
@@ -296,7 +304,8 @@ def test_interrupt_loses_nothing(one: Path, monkeypatch: pytest.MonkeyPatch) -> 
 KILLED = """
 import os, signal, sys
 from gviz.cli.command_line import main
-from gviz.recording import upgrade, writer
+from gviz.recording import writer
+from gviz.recording.upgrades import upgrade
 def kill(*_): os.kill(os.getpid(), signal.SIGKILL)
 places = {"copy": (upgrade, "_copy"), "sync": (writer, "_sync"), "replace": (os, "replace")}
 place, name = places[sys.argv[1]]

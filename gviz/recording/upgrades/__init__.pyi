@@ -1,0 +1,1 @@
+from gviz.recording.upgrades.upgrade import upgrade_recording as upgrade_recording

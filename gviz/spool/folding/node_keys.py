@@ -1,0 +1,58 @@
+"""Keys of nodes in the recording, for records that name nodes by their ids in the executable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from gviz.spool.folding.graphs import FoldedGraph
+from gviz.stats import IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class NodeKeys:
+    """Keys of the nodes of a top-level graph and of its bodies, by their ids in the executable.
+
+    Attributes
+    ----------
+    top_id
+        graph_id of the top-level graph.
+    exec_node_id, graph_id, node_id
+        int64, one a node that may have a time, by ascending id in the executable.
+    """
+
+    top_id: int
+    exec_node_id: IntArray
+    graph_id: IntArray
+    node_id: IntArray
+
+    @classmethod
+    def of(cls, levels: Iterable[FoldedGraph]) -> NodeKeys:
+        """Return those of the levels of one graph, the top one first."""
+        keys: dict[int, tuple[int, int]] = {}
+        top_id = 0
+        for level in levels:
+            top_id = top_id or level.row.graph_id
+            for node_id, node in level.nodes.items():
+                if node.exec_node_id is not None:
+                    # Executables of one graph may each have a body that is known from records
+                    # only: the first stands for all.
+                    keys.setdefault(node.exec_node_id, (level.row.graph_id, node_id))
+        table = np.array([(i, *keys[i]) for i in sorted(keys)], np.int64).reshape(len(keys), 3)
+        return cls(top_id, table[:, 0].copy(), table[:, 1].copy(), table[:, 2].copy())
+
+    def find(self, exec_node_id: IntArray) -> tuple[IntArray, IntArray]:
+        """Return graph_id and node_id of each of these nodes (int64).
+
+        A node that the graph does not have gets a negative node_id of the top level, which no
+        row of node has: -1 less its id.
+        """
+        if not len(self.exec_node_id):
+            return np.full(len(exec_node_id), self.top_id, np.int64), -1 - exec_node_id
+        at = np.searchsorted(self.exec_node_id, exec_node_id)
+        at[at == len(self.exec_node_id)] = 0
+        known = self.exec_node_id[at] == exec_node_id
+        graph_id = np.where(known, self.graph_id[at], self.top_id)
+        return graph_id, np.where(known, self.node_id[at], -1 - exec_node_id)
