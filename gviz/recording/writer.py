@@ -7,6 +7,8 @@ import os
 import sqlite3
 import urllib.parse
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, groupby, islice
+from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -18,6 +20,9 @@ from gviz.recording.rows import APPLICATION_ID, SCHEMA_VERSION, Table, create_sq
 
 #: Under this schema name, statements reach the recording opened with RecordingWriter.reading.
 SOURCE = "source"
+#: Values of one INSERT statement: what SQLite takes before 3.32. A statement of 100 rows takes half
+#: the time of 100 statements.
+_PARAMETERS = 999
 
 
 class RecordingWriter:
@@ -61,17 +66,25 @@ class RecordingWriter:
 
     def insert(self, *rows: Any) -> None:
         """Insert rows given as instances of the classes in :mod:`gviz.recording.rows.recorded`."""
-        for row in rows:
-            table = table_of(type(row))
-            values = [getattr(row, c.name) for c in table.columns]
-            with self._storing(table):
-                self._db.execute(table.insert_sql(), values)
+        for kind, group in groupby(rows, type):
+            names = [column.name for column in table_of(kind).columns]
+            self.insert_tuples(kind, map(attrgetter(*names), group))
 
     def insert_tuples(self, row: type, values: Iterable[Sequence[Any]]) -> None:
         """Insert many rows of one table, each a sequence in the order of the row class's fields."""
         table = table_of(row)
+        count = _PARAMETERS // len(table.columns)
+        rest: list[Sequence[Any]] = []
+
+        def batches() -> Iterator[tuple[Any, ...]]:
+            iterator = iter(values)
+            while len(batch := list(islice(iterator, count))) == count:
+                yield tuple(chain.from_iterable(batch))
+            rest.extend(batch)
+
         with self._storing(table):
-            self._db.executemany(table.insert_sql(), values)
+            self._db.executemany(table.insert_sql(count), batches())
+            self._db.executemany(table.insert_sql(), rest)
 
     @contextlib.contextmanager
     def _storing(self, table: Table) -> Iterator[None]:

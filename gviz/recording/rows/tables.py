@@ -58,10 +58,10 @@ class Table:
         ]
         return "\n".join(statements)
 
-    def insert_sql(self) -> str:
-        """Return the INSERT statement with one placeholder a column, in column order."""
-        marks = ", ".join("?" * len(self.columns))
-        return f"INSERT INTO {self.name} VALUES ({marks})"
+    def insert_sql(self, count: int = 1) -> str:
+        """Return the INSERT statement of ``count`` rows: a placeholder a column, in their order."""
+        marks = f"({', '.join('?' * len(self.columns))})"
+        return f"INSERT INTO {self.name} VALUES {', '.join([marks] * count)}"
 
 
 def column(doc: str, *, default: Any = dataclasses.MISSING, key: str | None = None) -> Any:

@@ -81,8 +81,13 @@ def cut_launches(exec_of: IntArray, launch_id: IntArray, node_id: IntArray) -> I
 
 def _last_lacks_nodes(launch_id: IntArray, node_id: IntArray) -> bool:
     """Whether the last launch of one executable lacks a node that all before it have."""
-    before = launch_id != launch_id[-1]
-    pairs = np.unique(np.stack([launch_id[before], node_id[before]]), axis=1)
-    nodes, counts = np.unique(pairs[1], return_counts=True)
-    always = nodes[counts == len(np.unique(pairs[0]))]
-    return not np.isin(always, node_id[~before]).all()
+    before = int(np.searchsorted(launch_id, launch_id[-1]))
+    if not before:
+        return False
+    launch = np.cumsum(np.diff(launch_id[:before], prepend=launch_id[0]) != 0)
+    # One number a launch and node, of 32 bits each, which sorts faster than pairs do.
+    pairs = np.sort(launch << 32 | node_id[:before])
+    pairs = pairs[np.diff(pairs, prepend=-1) != 0]
+    nodes, counts = np.unique(pairs & 0xFFFFFFFF, return_counts=True)
+    always = nodes[counts == launch[-1] + 1]
+    return not np.isin(always, node_id[before:]).all()
