@@ -11,7 +11,8 @@ from gviz.formats.kinds import Format, find_format
 from gviz.formats.kineto import read_kineto
 from gviz.formats.nsys import read_nsys
 from gviz.formats.traces import Dump, Progress, RunWriter, Trace, read_dumps, storable
-from gviz.recording import IdCounter, RecordingWriter
+from gviz.recording import RecordingWriter
+from gviz.runs import IdCounter, RunBuilder
 
 
 def import_kineto(
@@ -149,7 +150,7 @@ def _write(
         numbers = IdCounter()
         notes: list[str] = []
         for trace in traces:
-            run = RunWriter(writer, numbers.take("run"), numbers)
+            run = RunWriter(RunBuilder(writer, numbers))
             shown = storable(name or bare_name(path))
             if len(traces) > 1:
                 shown += f" (process {trace.process_id})"

@@ -17,9 +17,7 @@ from gviz.recording.identity import read_version as read_version
 from gviz.recording.int_column import decode as decode
 from gviz.recording.int_column import encode as encode
 from gviz.recording.integrity import DamagedError as DamagedError
-from gviz.recording.kernel_functions import KernelFunctions as KernelFunctions
 from gviz.recording.merge import merge_recordings as merge_recordings
-from gviz.recording.numbers import IdCounter as IdCounter
 from gviz.recording.output import check_output as check_output
 from gviz.recording.reader import Recording as Recording
 from gviz.recording.rows.life import CaptureFailure as CaptureFailure

@@ -1,4 +1,3 @@
-from gviz.spool.folding.graphs import operation_name as operation_name
 from gviz.spool.processes.all_processes import JobSpools as JobSpools
 from gviz.spool.processes.attended import attend as attend
 from gviz.spool.processes.left_over import StillRunningError as StillRunningError

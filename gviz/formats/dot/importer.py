@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import gviz
-from gviz.cuda import CopyKind, node_type_name, short_name, topology_hash
+from gviz.cuda import CopyKind, node_type_name, short_name
 from gviz.dag import describe_cycle, find_cycle
 from gviz.errors import DotError, UsageError
 from gviz.formats.dot.model import UNKNOWN_TYPE, DotGraph, DotNode, Parent
 from gviz.formats.dot.parse import read_dot
-from gviz.recording import IdCounter, KernelFunctions, RecordingWriter, number_range, rows
+from gviz.recording import RecordingWriter, number_range, rows
+from gviz.runs import IdCounter, RunBuilder
 
-_RUN_ID = 1
 _NOT_TIMED = "imported from DOT: no times"
 _LIMIT = (
     "Imported from DOT text, which tells no times, no Python lines and no NVTX ranges, and "
@@ -70,14 +70,18 @@ def import_dot(
     text, graphs = read_graphs(path)
     parents = find_parents(graphs)
     with RecordingWriter(output, overwrite=overwrite) as writer:
-        writer.insert(_build_run(path, name))
-        for note_id, (kind, sentence) in enumerate(_notes(graphs, parents), 1):
-            writer.insert(rows.Note(note_id=note_id, run_id=_RUN_ID, kind=kind, text=sentence))
-        numbers = IdCounter()
-        functions = KernelFunctions(_RUN_ID, numbers)
-        dumps = DotWriter(writer, _RUN_ID, numbers, functions)
-        dumps.write(graphs, parents, zlib.compress(text.encode()))
-        writer.insert(*functions.rows())
+        builder = RunBuilder(writer, IdCounter())
+        builder.add_run(
+            name=name or path.stem,
+            state="completed",
+            source="import",
+            collector="dot",
+            collector_reason=f"imported from {path.name}",
+            gviz_version=gviz.__version__,
+        )
+        builder.notes += _notes(graphs, parents)
+        DotWriter(builder).write(graphs, parents, zlib.compress(text.encode()))
+        builder.finish()
     return output
 
 
@@ -144,18 +148,6 @@ def _check_acyclic(path: Path, graph: DotGraph) -> None:
     )
 
 
-def _build_run(path: Path, name: str | None) -> rows.Run:
-    return rows.Run(
-        run_id=_RUN_ID,
-        name=name or path.stem,
-        state="completed",
-        source="import",
-        collector="dot",
-        collector_reason=f"imported from {path.name}",
-        gviz_version=gviz.__version__,
-    )
-
-
 def _notes(graphs: tuple[DotGraph, ...], parents: dict[int, Parent]) -> Iterator[tuple[str, str]]:
     if any(graph.is_own for graph in graphs):
         yield "limit", _OWN_LIMIT
@@ -188,28 +180,12 @@ class DotWriter:
 
     Parameters
     ----------
-    writer
-        The recording.
-    run_id
-        The run that they belong to.
-    numbers
-        The next ids of the file.
-    functions
-        Where kernels get their numbers; they are not written.
+    builder
+        Of the run.
     """
 
-    def __init__(
-        self,
-        writer: RecordingWriter,
-        run_id: int,
-        numbers: IdCounter,
-        functions: KernelFunctions,
-    ) -> None:
-        self._writer = writer
-        self._run_id = run_id
-        self._numbers = numbers
-        self._functions = functions
-        self._topologies: dict[str, int] = {}
+    def __init__(self, builder: RunBuilder) -> None:
+        self._builder = builder
 
     def write(
         self,
@@ -231,53 +207,40 @@ class DotWriter:
         node_row
             Changes the rows of nodes.
         """
-        graph_ids = {graph.number: self._numbers.take("graph") for graph in graphs}
+        graph_ids = {graph.number: self._builder.numbers.take("graph") for graph in graphs}
         first_top = next(graph.number for graph in graphs if graph.number not in parents)
         for graph in graphs:
             parent = parents.get(graph.number)
-            self._writer.insert(
-                rows.Graph(
-                    graph_id=graph_ids[graph.number],
-                    run_id=self._run_id,
-                    name=graph.name,
-                    origin="body" if parent else "trace" if graph.edges_inferred else "dot",
-                    parent_graph_id=None if parent is None else graph_ids[parent.graph_number],
-                    parent_node_id=None if parent is None else parent.node_id,
-                    branch=None if parent is None else parent.branch,
-                    topology_id=self._topology(graph),
-                    dot=text if graph.number == first_top else None,
-                )
+            edges = sorted(
+                {(e.from_node, e.to_node, e.type, e.from_port, e.to_port) for e in graph.edges}
             )
+            topology = self._topology(graph, edges) if graph.edges_known else None
+            row = rows.Graph(
+                graph_id=graph_ids[graph.number],
+                run_id=self._builder.run_id,
+                name=graph.name,
+                origin="body" if parent else "trace" if graph.edges_inferred else "dot",
+                parent_graph_id=None if parent is None else graph_ids[parent.graph_number],
+                parent_node_id=None if parent is None else parent.node_id,
+                branch=None if parent is None else parent.branch,
+                topology_id=None if topology is None else topology.topology_id,
+                dot=text if graph.number == first_top else None,
+            )
+            nodes = []
             for node in graph.nodes:
-                row = build_node_row(node, graph_ids[graph.number], self._function(node))
-                self._writer.insert(row if node_row is None else node_row(graph, node, row))
+                found = build_node_row(node, row.graph_id, self._function(node))
+                nodes.append(found if node_row is None else node_row(graph, node, found))
+            self._builder.add_graph(row, nodes, topology, edges)
         return graph_ids
 
-    def _topology(self, graph: DotGraph) -> int | None:
-        if not graph.edges_known:
-            return None
+    def _topology(self, graph: DotGraph, edges: Sequence[Sequence[int]]) -> rows.Topology:
         names = [node.kernel.mangled_name if node.kernel else "" for node in graph.nodes]
-        edges = sorted(
-            {(e.from_node, e.to_node, e.type, e.from_port, e.to_port) for e in graph.edges}
-        )
-        digest = topology_hash([node.type for node in graph.nodes], names, edges)
-        if digest not in self._topologies:
-            topology_id = self._topologies[digest] = self._numbers.take("topology")
-            self._writer.insert(
-                rows.Topology(
-                    topology_id=topology_id,
-                    hash=digest,
-                    node_count=len(graph.nodes),
-                    edge_count=len(edges),
-                )
-            )
-            self._writer.insert_tuples(rows.Edge, [(topology_id, *edge) for edge in edges])
-        return self._topologies[digest]
+        return self._builder.topology([node.type for node in graph.nodes], names, edges)
 
     def _function(self, node: DotNode) -> int | None:
         if node.kernel is None or not node.kernel.mangled_name:
             return None
-        return self._functions.number_of_symbol(node.kernel.mangled_name)
+        return self._builder.kernels.number_of_symbol(node.kernel.mangled_name)
 
 
 def build_node_row(node: DotNode, graph_id: int, function_id: int | None) -> rows.Node:

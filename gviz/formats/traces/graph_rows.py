@@ -7,12 +7,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from gviz.cuda import EdgeType, NodeType, short_name, topology_hash
+from gviz.cuda import EdgeType, NodeType, short_name
 from gviz.formats.traces.inferred_edges import infer_edges
 from gviz.formats.traces.launches import FoldedTrace
 from gviz.formats.traces.trace import UNKNOWN, Trace
-from gviz.recording import KernelFunctions, rows
-from gviz.spool import OWN_IDS, operation_name
+from gviz.recording import rows
+from gviz.runs import KernelFunctions, NodeKeys, RunBuilder, operation_name
+from gviz.spool import OWN_IDS
 from gviz.stats import IntArray
 
 #: Finds, by threads and moments, the ids of the innermost paths that were open; -1: none was.
@@ -48,7 +49,6 @@ class TraceGraph:
     nodes: dict[int, rows.Node]  # by exec_node_id
     symbols: dict[int, str]  # kernel names, likewise
     edges: IntArray = field(default_factory=lambda: np.zeros((0, 5), np.int64))
-    topology_hash: str | None = None
     #: CUDA's id of the graph that it was made of; None: not told.
     cuda_graph_id: int | None = None
     graph_id: int = 0
@@ -61,7 +61,7 @@ class TraceGraph:
         """CUDA's id of the executable; above OWN_IDS one that gviz counts."""
         return self.exec_id if self.exec_id >= 0 else OWN_IDS - self.exec_id
 
-    def graph_row(self, run_id: int, topology_id: int | None) -> rows.Graph:
+    def graph_row(self, run_id: int, topology: rows.Topology | None) -> rows.Graph:
         """Return its row."""
         return rows.Graph(
             graph_id=self.graph_id,
@@ -69,17 +69,22 @@ class TraceGraph:
             name=self.name,
             origin="trace",
             cuda_graph_id=self.cuda_graph_id,
-            topology_id=topology_id,
+            topology_id=None if topology is None else topology.topology_id,
         )
 
-    def keys_of(self, exec_node_id: IntArray) -> tuple[IntArray, IntArray]:
-        """Return graph_id and node_id of the rows of nodes (int64)."""
-        if not self.joined:
-            return np.full(len(exec_node_id), self.graph_id, np.int64), exec_node_id
-        ids, place = np.unique(exec_node_id, return_inverse=True)
-        keys = np.array([self.joined[i] for i in ids.tolist()], np.int64).reshape(len(ids), 2)
-        graph_id, node_id = keys[place.reshape(-1)].T
-        return graph_id, node_id
+    def topology(self, builder: RunBuilder) -> rows.Topology | None:
+        """Return its topology; None: only launches as a whole are known."""
+        if not self.nodes:
+            return None
+        nodes = sorted(self.nodes)
+        types = [self.nodes[node].type for node in nodes]
+        symbols = [self.symbols.get(node, "") for node in nodes]
+        return builder.topology(types, symbols, self.edges.tolist())
+
+    def keys(self) -> NodeKeys:
+        """Return the keys of its nodes."""
+        own = {node_id: (self.graph_id, node_id) for node_id in self.nodes}
+        return NodeKeys.of(self.graph_id, self.joined or own)
 
     def node_rows(self) -> Iterator[rows.Node]:
         """Yield the rows of its nodes."""
@@ -168,12 +173,6 @@ def _graph(
     graph.edges = np.zeros((len(pairs), 5), np.int64)
     graph.edges[:, :2] = pairs
     graph.edges[:, 2] = EdgeType.INFERRED
-    nodes = sorted(graph.nodes)
-    graph.topology_hash = topology_hash(
-        [graph.nodes[n].type for n in nodes],
-        [graph.symbols.get(n, "") for n in nodes],
-        graph.edges,
-    )
     return graph
 
 

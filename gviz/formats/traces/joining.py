@@ -15,7 +15,8 @@ from gviz.formats.traces.dot_join import Family, Join, families, join_nodes
 from gviz.formats.traces.graph_rows import GraphRows, TraceGraph
 from gviz.formats.traces.launches import FoldedTrace
 from gviz.matching import CapturedWork
-from gviz.recording import IdCounter, KernelFunctions, RecordingWriter, rows
+from gviz.recording import rows
+from gviz.runs import RunBuilder
 
 _NOT_IN_TRACE = "the trace has no time of this node"
 #: What the trace knows as well, for a dump may be a plain one.
@@ -54,8 +55,8 @@ class Joining:
 
     Parameters
     ----------
-    writer, run_id, numbers, functions
-        The recording, the run, the next ids and the kernels.
+    builder
+        Of the run.
     dumps
         Graphs of dumps.
     shared_memory_is_total
@@ -69,21 +70,16 @@ class Joining:
 
     def __init__(
         self,
-        writer: RecordingWriter,
-        run_id: int,
-        numbers: IdCounter,
-        functions: KernelFunctions,
+        builder: RunBuilder,
         dumps: Sequence[Dump],
         *,
         shared_memory_is_total: bool,
     ) -> None:
         self.notes: list[tuple[str, str]] = []
-        self._writer = writer
-        self._numbers = numbers
-        self._functions = functions
+        self._builder = builder
         self._dumps = dumps
         self._shared_is_total = shared_memory_is_total
-        self._dots = DotWriter(writer, run_id, numbers, functions)
+        self._dots = DotWriter(builder)
         self._used: set[int] = set()
         #: The closest that each dump came to a graph of the trace.
         self._closest: dict[int, tuple[Join, str]] = {}
@@ -135,7 +131,7 @@ class Joining:
             if node_id not in matched:
                 outermost.append(replace(node, graph_id=graph_id, node_id=free))
                 graph.joined[node_id] = (graph_id, free)
-                self._writer.insert(outermost[-1])
+                self._builder.add(outermost[-1])
                 free += 1
         pairs = [(edge.from_node, edge.to_node) for edge in top.edges]
         edges = np.array(pairs, np.int64).reshape(-1, 2)
@@ -150,7 +146,7 @@ class Joining:
             told["shared_mem_bytes"] = shared
         elif shared is not None and self._shared_is_total and row.function_id is not None:
             static = max(shared - row.shared_mem_bytes, 0)
-            self._functions.learn_static_shared(row.function_id, static)
+            self._builder.kernels.learn_static_shared(row.function_id, static)
         return replace(
             row,
             exec_node_id=timed.exec_node_id,

@@ -1,29 +1,34 @@
-"""Work outside of graphs: its rows, and the passes it makes over graphs' work."""
+"""Work of a trace outside of graphs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from gviz.cuda import NodeType, short_name
 from gviz.formats.traces.launches import FoldedTrace
 from gviz.formats.traces.trace import UNKNOWN, Trace
-from gviz.matching import CapturedWork, EagerMatch, EagerWork, Work, match_eager
-from gviz.recording import KernelFunctions
-from gviz.spool import operation_name
-from gviz.stats import IntArray
+from gviz.matching import CapturedWork
+from gviz.runs import KernelFunctions, OutsideOperations, operation_name
+from gviz.stats import BoolArray, IntArray
 
 #: Nodes of all graphs times operations that are looked at: 3 to 20 s (bench/matching.py).
 MOST_COMPARED = 10**9
-#: Operations that are looked at: 0.2 GB while it lasts.
+#: OutsideOperations that are looked at: 0.2 GB while it lasts.
 MOST_OPERATIONS = 500_000
-#: Rows that are Python objects at one time.
-_PIECE = 65_536
 
 
-class OutsideWork:
-    """The operations of a trace outside of graphs.
+def are_too_many(operations: OutsideOperations, graphs: Sequence[CapturedWork]) -> bool:
+    """Return whether the operations and the nodes of graphs are too many to be compared."""
+    nodes = sum(len(graph.nodes) for graph in graphs)
+    count = len(operations)
+    return nodes > 0 and (count > MOST_OPERATIONS or nodes * count > MOST_COMPARED)
+
+
+def outside_work(trace: Trace, folded: FoldedTrace, kernels: KernelFunctions) -> OutsideOperations:
+    """Return the work of a trace outside of graphs, in order of GPU start.
 
     Parameters
     ----------
@@ -32,105 +37,69 @@ class OutsideWork:
     kernels
         Where kernels get their numbers.
     """
+    work, call = folded.work[folded.operations], folded.operation_call
+    is_kernel = work["type"] == NodeType.KERNEL
+    function = _functions(trace, work, is_kernel, kernels)
+    shared = work["shared_mem_bytes"]
+    if trace.shared_memory_is_total:
+        shared = shared - _static_shared(function, kernels)
+    copy_kind = np.where(is_kernel, UNKNOWN, work["copy_kind"])
+    shown = [short_name(name) for name in trace.names]
 
-    def __init__(self, trace: Trace, folded: FoldedTrace, kernels: KernelFunctions) -> None:
-        self._trace = trace
-        self._kernels = kernels
-        self._work = folded.work[folded.operations]
-        self._calls = folded.calls
-        self._call = folded.operation_call
+    def of_call(name: str) -> IntArray:
+        if not len(folded.calls):
+            return np.full(len(work), UNKNOWN, np.int64)
+        return np.where(call >= 0, folded.calls[name][call], UNKNOWN)
 
-    def __len__(self) -> int:
-        return len(self._work)
+    def shape(of: str) -> IntArray:
+        axes = np.stack([work[f"{of}_{axis}"] for axis in "xyz"], axis=1)
+        return np.where(is_kernel[:, None], axes, UNKNOWN)
 
-    def match(
-        self, graphs: Sequence[CapturedWork], run_id: int, first_launch_id: int
-    ) -> EagerMatch | None:
-        """Match the operations with graphs' nodes; None: there are too many of both."""
-        nodes = sum(len(graph.nodes) for graph in graphs)
-        if nodes and (len(self) > MOST_OPERATIONS or nodes * len(self) > MOST_COMPARED):
-            return None
-        return match_eager(self._eager(), graphs, run_id, first_launch_id)
+    return OutsideOperations(
+        type=work["type"],
+        names=[
+            shown[name] if kernel else operation_name(kind, told(direction))
+            for name, kernel, kind, direction in zip(
+                *(x.tolist() for x in (work["name"], is_kernel, work["type"], copy_kind)),
+                strict=True,
+            )
+        ],
+        start_ns=work["start_ns"],
+        end_ns=work["end_ns"],
+        stream_id=np.maximum(work["stream_id"], 0),
+        device_id=np.maximum(work["device_id"], 0),
+        correlation_id=np.maximum(work["correlation_id"], 0),
+        function_id=function,
+        grid=shape("grid"),
+        block=shape("block"),
+        shared_mem_bytes=np.where(is_kernel, np.maximum(shared, UNKNOWN), UNKNOWN),
+        bytes=np.where(is_kernel, UNKNOWN, work["bytes"]),
+        copy_kind=copy_kind,
+        host_start_ns=of_call("start_ns"),
+        host_end_ns=of_call("end_ns"),
+        thread_id=of_call("thread_id"),
+    )
 
-    def _eager(self) -> EagerWork:
-        work = self._work
-        function = np.full(len(work), UNKNOWN, np.int64)
-        is_kernel = work["type"] == NodeType.KERNEL
-        names, first, place = np.unique(
-            work["name"][is_kernel], return_index=True, return_inverse=True
-        )
-        samples = np.flatnonzero(is_kernel)[first]
-        numbers = [
-            self._number(int(name), int(work["registers"][at]))
-            for name, at in zip(names.tolist(), samples.tolist(), strict=True)
-        ]
-        function[is_kernel] = np.array(numbers, np.int64)[place]
 
-        def shape(of: str) -> IntArray:
-            return np.stack([work[f"{of}_{axis}"] for axis in "xyz"], axis=1)
+def _functions(
+    trace: Trace, work: npt.NDArray[np.void], is_kernel: BoolArray, kernels: KernelFunctions
+) -> IntArray:
+    """Return the function of each kernel, with the registers that its first record tells."""
+    found = np.full(len(work), UNKNOWN, np.int64)
+    names, first, place = np.unique(work["name"][is_kernel], return_index=True, return_inverse=True)
+    registers = work["registers"][is_kernel][first]
+    numbers = [
+        kernels.number(trace.names[name], told(count))
+        for name, count in zip(names.tolist(), registers.tolist(), strict=True)
+    ]
+    found[is_kernel] = np.array(numbers, np.int64)[place]
+    return found
 
-        def told(name: str) -> IntArray:
-            if not len(self._calls):
-                return np.full(len(work), UNKNOWN, np.int64)
-            return np.where(self._call >= 0, self._calls[name][self._call], UNKNOWN)
 
-        return EagerWork(
-            work=Work(
-                type=work["type"],
-                function_id=function,
-                grid=shape("grid"),
-                block=shape("block"),
-                bytes=work["bytes"],
-            ),
-            start_ns=work["start_ns"],
-            end_ns=work["end_ns"],
-            called_ns=told("start_ns"),
-            returned_ns=told("end_ns"),
-            thread_id=told("thread_id"),
-            stream_id=np.maximum(work["stream_id"], 0),
-        )
-
-    def _number(self, name: int, registers: int) -> int:
-        return self._kernels.number(self._trace.names[name], told(registers))
-
-    def rows(
-        self, run_id: int, first: int, match: EagerMatch | None
-    ) -> Iterator[tuple[object, ...]]:
-        """Yield the rows of the operations, as tuples.
-
-        Parameters
-        ----------
-        first
-            The first operation_id.
-        match
-            Which of them did a graph's work; None: not looked for.
-        """
-        shown = [short_name(name) for name in self._trace.names]
-        nothing = np.full(len(self), UNKNOWN, np.int64)
-        launch, node = (nothing, nothing) if match is None else (match.launch_id, match.node_id)
-        for begin in range(0, len(self), _PIECE):
-            piece = slice(begin, begin + _PIECE)
-            columns = (self._work, self._call, launch, node)
-            each = zip(*(column[piece].tolist() for column in columns), strict=True)
-            for number, (record, call, launch_id, node_id) in enumerate(each, first + begin):
-                host = self._calls[call].tolist()[1:4] if call >= 0 else (None, None, None)
-                common = (number, run_id, *self._row(record, shown), *host)
-                yield (*common, told(launch_id), told(node_id))
-
-    def _row(self, record: tuple[int, ...], shown: Sequence[str]) -> tuple[object, ...]:
-        (kind, name, start, end, device, stream, correlation, _, _, *shape, shared, registers,
-         size, copy_kind) = record  # fmt: skip
-        placed = (start, end - start, max(stream, 0), max(device, 0), max(correlation, 0))
-        if kind != NodeType.KERNEL:
-            known_copy = told(copy_kind)
-            shown_name = operation_name(kind, known_copy)
-            return (kind, shown_name, *placed, *(None,) * 8, told(size), known_copy)
-        function_id = self._number(name, registers)
-        dynamic = shared
-        if self._trace.shared_memory_is_total:
-            dynamic = max(shared - self._kernels.static_shared(function_id), UNKNOWN)
-        return (kind, shown[name], *placed, function_id, *map(told, shape), told(dynamic),
-                None, None)  # fmt: skip
+def _static_shared(function: IntArray, kernels: KernelFunctions) -> IntArray:
+    ids, place = np.unique(function, return_inverse=True)
+    sizes = [0 if i == UNKNOWN else kernels.static_shared(i) for i in ids.tolist()]
+    return np.array(sizes, np.int64)[place]
 
 
 def told(number: int) -> int | None:

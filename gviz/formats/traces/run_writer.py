@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -23,15 +23,13 @@ from gviz.formats.traces.graph_rows import (
 from gviz.formats.traces.host_ranges import nest_ranges
 from gviz.formats.traces.joining import Dump, Joining
 from gviz.formats.traces.launches import FoldedTrace, fold_trace
-from gviz.formats.traces.operations import OutsideWork, told
+from gviz.formats.traces.operations import are_too_many, outside_work, told
 from gviz.formats.traces.trace import UNKNOWN, Trace
 from gviz.matching import CapturedWork
 from gviz.model import OpenRanges
-from gviz.recording import IdCounter, KernelFunctions, RecordingWriter, rows
-from gviz.stats import IntArray, node_statistics
-
-#: Rows that are Python objects at one time.
-_PIECE = 65_536
+from gviz.recording import rows
+from gviz.runs import RunBuilder, Spans
+from gviz.stats import IntArray
 
 
 class RunWriter:
@@ -39,24 +37,13 @@ class RunWriter:
 
     Parameters
     ----------
-    writer
-        The recording.
-    run_id
-        The run's number.
-    numbers
-        The next ids of the file.
+    builder
+        Of the run.
     """
 
-    def __init__(self, writer: RecordingWriter, run_id: int, numbers: IdCounter) -> None:
-        self.writer = writer
-        self.run_id = run_id
-        self.numbers = numbers
-        self.kernels = KernelFunctions(run_id, numbers)
-        self._notes: list[tuple[str, str]] = []
-
-    def _note(self, kind: str, text: str) -> None:
-        """Add a sentence that the reader of the run must know."""
-        self._notes.append((kind, text))
+    def __init__(self, builder: RunBuilder) -> None:
+        self._builder = builder
+        self._note = builder.note
 
     def write(
         self, trace: Trace, name: str, source: str, dumps: Sequence[Dump] = ()
@@ -71,19 +58,16 @@ class RunWriter:
         folded = fold_trace(trace)
         self._write_run(trace, folded, name, [source, *(dump.name for dump in dumps)])
         path_of, outermost = self._write_ranges(trace)
-        graphs = trace_graphs(trace, folded, self.kernels)
+        graphs = trace_graphs(trace, folded, self._builder.kernels)
         add_creations(graphs, trace, path_of)
         add_annotations(graphs, trace, outermost)
         works = self._write_graphs(trace, graphs, folded, dumps)
         self._write_launches(folded, graphs)
         self._write_spans(folded, graphs)
         self._write_operations(trace, folded, works)
-        self.writer.insert(*self.kernels.rows())
         self._count(trace, folded)
-        for kind, text in self._notes:
-            number = self.numbers.take("note")
-            self.writer.insert(rows.Note(note_id=number, run_id=self.run_id, kind=kind, text=text))
-        return self._notes
+        self._builder.finish()
+        return self._builder.notes
 
     # -- the run ----------------------------------------------------------------------------
 
@@ -94,23 +78,20 @@ class RunWriter:
         timed = [x for x in (work, folded.calls) if len(x)]
         begin = min((int(x["start_ns"].min()) for x in timed), default=None)
         end = max((int(x["end_ns"].max()) for x in timed), default=None)
-        self.writer.insert(
-            rows.Run(
-                run_id=self.run_id,
-                name=name,
-                state="completed",
-                source="import",
-                process_id=trace.process_id,
-                rank=trace.rank,
-                started_ns=begin,
-                ended_ns=end,
-                gviz_version=gviz.__version__,
-                driver_version=trace.driver_version,
-                cupti_version=trace.cupti_version,
-                collector="+".join([trace.collector, "dot"][: len(sources)]),
-                collector_reason=f"imported from {' and '.join(sources)}; the trace is of "
-                f"{trace.profiler}",
-            )
+        self._builder.add_run(
+            name=name,
+            state="completed",
+            source="import",
+            process_id=trace.process_id,
+            rank=trace.rank,
+            started_ns=begin,
+            ended_ns=end,
+            gviz_version=gviz.__version__,
+            driver_version=trace.driver_version,
+            cupti_version=trace.cupti_version,
+            collector="+".join([trace.collector, "dot"][: len(sources)]),
+            collector_reason=f"imported from {' and '.join(sources)}; the trace is of "
+            f"{trace.profiler}",
         )
         used = set(work["device_id"].tolist())
         used |= set(trace.whole_launches.to_array()["device_id"].tolist())
@@ -119,9 +100,9 @@ class RunWriter:
         if not devices:
             self._note("limit", NO_DEVICE_NOTE)
         for device in sorted(devices, key=lambda d: d.device_id):
-            self.writer.insert(
+            self._builder.add(
                 rows.Device(
-                    run_id=self.run_id,
+                    run_id=self._builder.run_id,
                     device_id=device.device_id,
                     name=device.name,
                     compute_capability=device.compute_capability,
@@ -132,12 +113,16 @@ class RunWriter:
                 )
             )
         if begin is not None:
-            self.writer.insert(
+            self._builder.add(
                 rows.Window(
-                    run_id=self.run_id, window_id=0, start_ns=begin, end_ns=end, reason="eager"
+                    run_id=self._builder.run_id,
+                    window_id=0,
+                    start_ns=begin,
+                    end_ns=end,
+                    reason="eager",
                 )
             )
-        self._notes += trace.notes
+        self._builder.notes += trace.notes
 
     def _count(self, trace: Trace, folded: FoldedTrace) -> None:
         counts = (
@@ -153,12 +138,7 @@ class RunWriter:
              "measured: operators of PyTorch beyond those that are kept"),
         )  # fmt: skip
         for name, value, method in counts:
-            self.writer.insert(
-                rows.Measurement(
-                    run_id=self.run_id, name=name, value=float(value), unit="records",
-                    method=method,
-                )
-            )  # fmt: skip
+            self._builder.measurements[name] = (float(value), "records", method)
             if value:
                 what = method.split(": ")[1]
                 self._note("warning", f"{value:,} {what}.")
@@ -175,28 +155,27 @@ class RunWriter:
         self, trace: Trace, graphs: GraphRows, folded: FoldedTrace, dumps: Sequence[Dump]
     ) -> list[CapturedWork]:
         """Write the graphs; return what each does, in order of creation."""
-        joining = Joining(
-            self.writer, self.run_id, self.numbers, self.kernels, dumps,
-            shared_memory_is_total=trace.shared_memory_is_total,
-        )  # fmt: skip
+        joining = Joining(self._builder, dumps, shared_memory_is_total=trace.shared_memory_is_total)
         launched = Counter(launch.exec_id for launch in folded.launches)
         works = []
         inferred = False
         # CUDA counts executables as they are made; those that gviz tells apart count down.
         for level in sorted(graphs.levels.values(), key=lambda x: abs(x.exec_id)):
-            level.graph_exec_id = self.numbers.take("graph_exec")
+            level.graph_exec_id = self._builder.numbers.take("graph_exec")
             work = joining.write(level, folded)
             if work is None:
-                level.graph_id = self.numbers.take("graph")
+                level.graph_id = self._builder.numbers.take("graph")
                 inferred |= len(level.edges) > 0
                 nodes = list(level.node_rows())
-                self.writer.insert(level.graph_row(self.run_id, self._topology(level)), *nodes)
+                topology = level.topology(self._builder)
+                row = level.graph_row(self._builder.run_id, topology)
+                self._builder.add_graph(row, nodes, topology, level.edges.tolist())
                 work = CapturedWork(level.graph_id, nodes, level.edges[:, :2])
             level.graph_id = work.graph_id
             works.append(work)
             self._write_exec(trace, level, launched[level.exec_id])
         joining.write_rest(graphs)
-        self._notes += joining.notes
+        self._builder.notes += joining.notes
         if inferred:
             self._note("limit", INFERRED_NOTE)
         if folded.numbered:
@@ -208,10 +187,10 @@ class RunWriter:
     def _write_exec(self, trace: Trace, level: TraceGraph, launches: int) -> None:
         told = trace.execs.get(level.exec_id)
         call = None if told is None or told.instantiated is None else told.instantiated
-        self.writer.insert(
+        self._builder.add(
             rows.GraphExec(
                 graph_exec_id=level.graph_exec_id,
-                run_id=self.run_id,
+                run_id=self._builder.run_id,
                 graph_id=level.graph_id,
                 cuda_exec_id=level.cuda_exec_id,
                 instantiate_start_ns=None if call is None else call[0] + trace.base_ns,
@@ -221,33 +200,18 @@ class RunWriter:
             )
         )
 
-    def _topology(self, level: TraceGraph) -> int | None:
-        if level.topology_hash is None:
-            return None
-        number = self.numbers.take("topology")
-        self.writer.insert(
-            rows.Topology(
-                topology_id=number,
-                hash=level.topology_hash,
-                node_count=len(level.nodes),
-                edge_count=len(level.edges),
-            )
-        )
-        self.writer.insert_tuples(rows.Edge, [(number, *edge) for edge in level.edges.tolist()])
-        return number
-
     def _write_launches(self, folded: FoldedTrace, graphs: GraphRows) -> None:
-        self._first_launch = self.numbers.take("launch", len(folded.launches))
+        self._first_launch = self._builder.numbers.take("launch", len(folded.launches))
         ordinals: dict[int, int] = {}
         for i, launch in enumerate(folded.launches):
             level = graphs.levels[launch.exec_id]
             call = None if launch.call is None else folded.calls[launch.call]
             ordinal = ordinals.get(level.graph_id, 0)
             ordinals[level.graph_id] = ordinal + 1
-            self.writer.insert(
+            self._builder.add(
                 rows.Launch(
                     launch_id=self._first_launch + i,
-                    run_id=self.run_id,
+                    run_id=self._builder.run_id,
                     graph_id=level.graph_id,
                     graph_exec_id=level.graph_exec_id,
                     side="graph",
@@ -268,50 +232,35 @@ class RunWriter:
 
     def _write_spans(self, folded: FoldedTrace, graphs: GraphRows) -> None:
         work, span = folded.work, folded.span
-        if not len(span):
-            return
+        tops = [graphs.levels[launch.exec_id].graph_id for launch in folded.launches]
         origin = np.array([x.gpu_start_ns or 0 for x in folded.launches], np.int64)
-        start = work["start_ns"][span] - origin[folded.span_launch]
-        duration = work["end_ns"][span] - work["start_ns"][span]
-        executable, node = work["exec_id"][span], work["node_id"][span]
-        graph_id, node_id = np.empty_like(node), np.empty_like(node)
-        order = np.argsort(executable, kind="stable")
-        ids, first = np.unique(executable[order], return_index=True)
-        for exec_id, mine in zip(ids.tolist(), np.split(order, first[1:]), strict=True):
-            graph = graphs.levels[exec_id]
-            graph_id[mine], node_id[mine] = graph.keys_of(node[mine])
-            found = node_statistics(node[mine], duration[mine], start[mine])
-            statistics = found.to_tuples(*graph.keys_of(found.node_id))
-            self.writer.insert_tuples(rows.NodeStatistics, statistics)
-        columns: list[IntArray] = [
-            folded.span_launch + self._first_launch, graph_id, node_id, folded.span_iteration,
-            start, duration, np.maximum(work["stream_id"][span], 0),
-        ]  # fmt: skip
-        if any(graph.joined for graph in graphs.levels.values()):
-            order = np.lexsort(columns[3::-1])
-            columns = [column[order] for column in columns]
-        self.writer.insert_tuples(rows.Span, _tuples(columns))
+        spans = Spans(
+            launch_id=folded.span_launch + self._first_launch,
+            exec_node_id=work["node_id"][span],
+            iteration=folded.span_iteration,
+            start_ns=work["start_ns"][span] - origin[folded.span_launch],
+            duration_ns=work["end_ns"][span] - work["start_ns"][span],
+            stream_id=np.maximum(work["stream_id"][span], 0),
+        )
+        graph_of = np.array([0] * self._first_launch + tops, np.int64)
+        keys = {level.graph_id: level.keys() for level in graphs.levels.values()}
+        self._builder.add_spans(spans, graph_of, keys)
 
     # -- outside of graphs ------------------------------------------------------------------
 
     def _write_operations(
         self, trace: Trace, folded: FoldedTrace, graphs: Sequence[CapturedWork]
     ) -> None:
-        outside = OutsideWork(trace, folded, self.kernels)
-        first_launch = self.numbers.take("launch", 0)
-        match = outside.match(graphs, self.run_id, first_launch)
-        if match is None:
+        operations = outside_work(trace, folded, self._builder.kernels)
+        too_many = are_too_many(operations, graphs)
+        self._builder.add_operations(operations, None if too_many else graphs)
+        if too_many:
             self._note(
                 "limit",
-                f"Whether the {len(outside):,} operations outside graphs did the work of a graph "
-                "was not looked at: there are too many. Record fewer steps to have graphs "
+                f"Whether the {len(operations):,} operations outside graphs did the work of a "
+                "graph was not looked at: there are too many. Record fewer steps to have graphs "
                 "compared with stream calls.",
             )
-        else:
-            self.numbers.take("launch", len(match.launches))
-            self.writer.insert(*match.launches)
-        first = self.numbers.take("stream_operation", len(outside))
-        self.writer.insert_tuples(rows.StreamOperation, outside.rows(self.run_id, first, match))
 
     def _write_ranges(self, trace: Trace) -> tuple[PathOf, dict[int, int]]:
         """Write the ranges of the host; return what finds the path at a moment of a thread.
@@ -322,24 +271,17 @@ class RunWriter:
         for name in ("start_ns", "end_ns"):
             ranges[name] += trace.base_ns
         nested = nest_ranges(ranges, trace.annotations.values())
-        first_path = self.numbers.take("nvtx_path", len(nested.path_name))
+        first_path = self._builder.numbers.take("nvtx_path", len(nested.path_name))
         names = list(trace.range_names)
-        paths = zip(nested.path_parent, nested.path_name, strict=True)
-        self.writer.insert_tuples(
-            rows.NvtxPath,
-            (
-                (path_id, self.run_id, None if outer < 0 else first_path + outer, *names[name])
-                for path_id, (outer, name) in enumerate(paths, first_path)
-            ),
+        self._builder.add_paths(
+            range(first_path, first_path + len(nested.path_name)),
+            (None if outer < 0 else first_path + outer for outer in nested.path_parent),
+            (names[name] for name in nested.path_name),
         )
-        first = self.numbers.take("nvtx_range", len(nested.ranges))
-        columns = (
-            np.arange(first, first + len(nested.ranges)),
-            np.full(len(nested.ranges), self.run_id),
+        self._builder.add_ranges(
             nested.path + first_path,
             *(nested.ranges[name] for name in ("thread_id", "start_ns", "end_ns")),
         )
-        self.writer.insert_tuples(rows.NvtxRange, _tuples(columns))
 
         def path_of(thread_id: IntArray, time_ns: IntArray) -> IntArray:
             found = nested.ranges
@@ -351,8 +293,3 @@ class RunWriter:
 
         outermost = {name: path + first_path for name, path in nested.outermost().items()}
         return path_of, outermost
-
-
-def _tuples(columns: Sequence[IntArray]) -> Iterator[tuple[int, ...]]:
-    for at in range(0, len(columns[0]), _PIECE):
-        yield from zip(*(column[at : at + _PIECE].tolist() for column in columns), strict=True)

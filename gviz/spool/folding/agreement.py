@@ -12,8 +12,8 @@ import numpy as np
 
 from gviz.cuda import NodeType
 from gviz.recording import rows
+from gviz.runs import KernelFunctions
 from gviz.spool.folding.graphs import FoldedGraph, Graphs
-from gviz.spool.folding.kernels import KernelTable
 from gviz.spool.streams import Contents
 
 #: node.not_timed_reason of nested nodes whose records contradict them.
@@ -21,7 +21,7 @@ CONTRADICTED = "its recorded times could not be told from those of other nodes"
 
 
 def give_up_contradicted(
-    graphs: Graphs, contents: Contents, kernels: KernelTable
+    graphs: Graphs, contents: Contents, kernels: KernelFunctions
 ) -> dict[int, int]:
     """Take the executable ids from nested nodes that recorded work contradicts.
 
@@ -77,7 +77,12 @@ class _Check:
     """Compares records with the nodes of their number, for one executable."""
 
     def __init__(
-        self, levels: list[FoldedGraph], contents: Contents, kernels: KernelTable, *, updated: bool
+        self,
+        levels: list[FoldedGraph],
+        contents: Contents,
+        kernels: KernelFunctions,
+        *,
+        updated: bool,
     ) -> None:
         self._contents = contents
         self._kernels = kernels
@@ -94,7 +99,7 @@ class _Check:
         if kind != NodeType.KERNEL or self._updated:
             return True
         name = self._contents.strings.get(int(record["name"]))
-        known = self._kernels.mangled(node.function_id)
+        known = self._kernels.symbol(node.function_id)
         if name is not None and known not in (None, "?", name):
             return False
         # Another grid may come from an update that was not seen; one of another nested node's

@@ -1,99 +1,76 @@
-"""The eager side: work outside graphs, and its match with the graphs' nodes."""
+"""Work outside graphs, from activity records."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
-from gviz.cuda import NodeType
-from gviz.matching import UNKNOWN, CapturedWork, EagerWork, match_eager
-from gviz.recording import rows
-from gviz.spool.folding.graphs import Graphs, operation_name
-from gviz.spool.folding.kernels import KernelTable
-from gviz.spool.records import CallRecord
+from gviz.cuda import NodeType, short_name
+from gviz.matching import UNKNOWN
+from gviz.runs import KernelFunctions, OutsideOperations, operation_name
 from gviz.spool.streams import Contents
+from gviz.stats import BoolArray, IntArray
 
 
 def fold_operations(
-    contents: Contents, activities: npt.NDArray[np.void], kernels: KernelTable, run_id: int
-) -> list[rows.StreamOperation]:
-    """Return a row for each record outside graphs, in order of GPU start.
+    contents: Contents, activities: npt.NDArray[np.void], kernels: KernelFunctions
+) -> OutsideOperations:
+    """Return the work outside graphs, in order of GPU start.
 
     Parameters
     ----------
     activities
         Valid records with ``graph_node_id`` 0 (dtype ACTIVITY), ordered by start.
     """
-    calls = {call.correlation: call for call in contents.calls}
-    return [
-        _operation(number, record, calls.get(int(record["correlation_id"])), contents, kernels,
-                   run_id)
-        for number, record in enumerate(activities, start=1)
-    ]  # fmt: skip
-
-
-def _operation(
-    number: int,
-    record: np.void,
-    call: CallRecord | None,
-    contents: Contents,
-    kernels: KernelTable,
-    run_id: int,
-) -> rows.StreamOperation:
-    kind = int(record["type"])
-    kernel = kind == NodeType.KERNEL
-    copy_kind = int(record["copy_kind"]) or None
-    start = int(record["start_ns"])
-    row = rows.StreamOperation(
-        operation_id=number,
-        run_id=run_id,
-        type=kind,
-        name=operation_name(kind, copy_kind),
-        start_ns=start,
-        duration_ns=int(record["end_ns"]) - start,
-        stream_id=int(record["stream_id"]),
-        device_id=int(record["device_id"]),
-        correlation_id=int(record["correlation_id"]),
-        bytes=None if kernel else int(record["bytes"]),
-        copy_kind=None if kernel else copy_kind,
-        host_start_ns=call.start_ns if call else None,
-        host_end_ns=call.end_ns if call else None,
-        thread_id=call.thread_id if call else None,
-    )
-    if not kernel:
-        return row
-    mangled = contents.strings.get(int(record["name"]), "?")
-    grid, block = record["grid"].tolist(), record["block"].tolist()
-    return replace(
-        row,
-        name=kernels.short(mangled),
-        function_id=kernels.from_activity(
-            mangled, int(record["registers"]), int(record["static_shared_mem_bytes"])
-        ),
-        grid_x=grid[0], grid_y=grid[1], grid_z=grid[2],
-        block_x=block[0], block_y=block[1], block_z=block[2],
-        shared_mem_bytes=int(record["shared_mem_bytes"]),
-    )  # fmt: skip
-
-
-def match_passes(
-    operations: list[rows.StreamOperation], graphs: Graphs, first_launch_id: int
-) -> tuple[list[rows.StreamOperation], list[rows.Launch]]:
-    """Match operations with graphs' nodes; return the operations anew and stream-side launches.
-
-    Graphs are taken in order of creation; an operation belongs to one graph at most.
-    """
-    works = [
-        CapturedWork(level.row.graph_id, list(level.nodes.values()), level.edges[:, :2])
-        for level in graphs.levels.values()
-        if level.row.origin != "body"
+    is_kernel = activities["type"] == NodeType.KERNEL
+    symbols = [
+        contents.strings.get(pointer, "?") if kernel else None
+        for pointer, kernel in zip(activities["name"].tolist(), is_kernel.tolist(), strict=True)
     ]
-    found = match_eager(EagerWork.from_rows(operations), works, graphs.run_id, first_launch_id)
-    matched = list(operations)
-    for i in np.flatnonzero(found.launch_id != UNKNOWN).tolist():
-        matched[i] = replace(
-            matched[i], launch_id=int(found.launch_id[i]), node_id=int(found.node_id[i])
-        )
-    return matched, found.launches
+    copy_kind = _known(activities["copy_kind"], ~is_kernel & (activities["copy_kind"] != 0))
+    calls = {call.correlation: call for call in contents.calls}
+    made = [calls.get(correlation) for correlation in activities["correlation_id"].tolist()]
+    host = np.array(
+        [(UNKNOWN,) * 3 if c is None else (c.start_ns, c.end_ns, c.thread_id) for c in made],
+        np.int64,
+    ).reshape(-1, 3)
+    return OutsideOperations(
+        type=activities["type"].astype(np.int64),
+        names=[
+            operation_name(kind, max(direction, 0)) if symbol is None else short_name(symbol)
+            for symbol, kind, direction in zip(
+                symbols, activities["type"].tolist(), copy_kind.tolist(), strict=True
+            )
+        ],
+        start_ns=activities["start_ns"],
+        end_ns=activities["end_ns"],
+        stream_id=activities["stream_id"].astype(np.int64),
+        device_id=activities["device_id"].astype(np.int64),
+        correlation_id=activities["correlation_id"].astype(np.int64),
+        function_id=_functions(activities, symbols, kernels),
+        grid=_known(activities["grid"], is_kernel[:, None]),
+        block=_known(activities["block"], is_kernel[:, None]),
+        shared_mem_bytes=_known(activities["shared_mem_bytes"], is_kernel),
+        bytes=_known(activities["bytes"], ~is_kernel),
+        copy_kind=copy_kind,
+        host_start_ns=host[:, 0],
+        host_end_ns=host[:, 1],
+        thread_id=host[:, 2],
+    )
+
+
+def _functions(
+    activities: npt.NDArray[np.void], symbols: list[str | None], kernels: KernelFunctions
+) -> IntArray:
+    resources = (activities[name].tolist() for name in ("registers", "static_shared_mem_bytes"))
+    return np.array(
+        [
+            UNKNOWN if symbol is None else kernels.number(symbol, registers, static_shared)
+            for symbol, registers, static_shared in zip(symbols, *resources, strict=True)
+        ],
+        np.int64,
+    )
+
+
+def _known(column: npt.NDArray[np.integer], where: BoolArray) -> IntArray:
+    return np.where(where, column.astype(np.int64), UNKNOWN)

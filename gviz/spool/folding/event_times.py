@@ -15,8 +15,9 @@ import numpy.typing as npt
 
 from gviz.cuda import TIMED_IN_BODY, NodeType, node_type_name
 from gviz.recording import rows
+from gviz.runs import Spans
 from gviz.spool.folding.graphs import FoldedGraph, Graphs
-from gviz.spool.folding.launches import FoldedLaunches, Spans
+from gviz.spool.folding.launches import FoldedLaunches
 from gviz.spool.records import NO_STREAM, OWN_IDS, CalibrationRecord, NodeTimesRecord
 from gviz.spool.streams import Contents
 from gviz.stats import IntArray

@@ -13,15 +13,21 @@ from gviz.cuda import (
     CopyKind,
     NodeType,
     conditional_type_name,
-    node_type_name,
     not_timed_reason,
-    topology_hash,
+    short_name,
 )
 from gviz.errors import SpoolError
 from gviz.recording import rows
-from gviz.spool.folding.kernels import KernelTable
+from gviz.runs import NodeKeys, RunBuilder, operation_name
 from gviz.spool.folding.origins import Origins
-from gviz.spool.records import NO_STREAM, STACK_REASONS, GraphWalk, LifeRecord, NodeRecord
+from gviz.spool.records import (
+    NO_STREAM,
+    STACK_REASONS,
+    FunctionRecord,
+    GraphWalk,
+    LifeRecord,
+    NodeRecord,
+)
 from gviz.spool.streams import Contents, Numbering, body_name
 
 #: CUmemorytype: host, device, array, unified. Unified addresses leave the direction open.
@@ -73,7 +79,6 @@ class Graphs:
     run_id: int
     levels: dict[int, FoldedGraph] = field(default_factory=dict)
     execs: dict[int, rows.GraphExec] = field(default_factory=dict)
-    topologies: dict[str, int] = field(default_factory=dict)
     unknown_bodies: list[tuple[int, int]] = field(default_factory=list)  # (graph_id, node_id)
     _bodies: dict[int, list[FoldedGraph]] = field(default_factory=dict)  # by their parent
 
@@ -99,13 +104,24 @@ class Graphs:
             found += self._bodies.get(level.row.graph_id, ())
         return found
 
+    def keys_of(self, graph_id: int) -> NodeKeys:
+        """Return the keys of the nodes of a top-level graph and of its bodies."""
+        keys: dict[int, tuple[int, int]] = {}
+        for level in self.family(graph_id):
+            for node_id, node in level.nodes.items():
+                if node.exec_node_id is not None:
+                    # Executables of one graph may each have a body that is known from records
+                    # only: the first stands for all.
+                    keys.setdefault(node.exec_node_id, (level.row.graph_id, node_id))
+        return NodeKeys.of(graph_id, keys)
+
 
 class GraphFolder:
     """Builds :class:`Graphs` out of a spool's contents."""
 
-    def __init__(self, contents: Contents, kernels: KernelTable, run_id: int, spool: Path) -> None:
+    def __init__(self, contents: Contents, builder: RunBuilder, spool: Path) -> None:
         self._contents = contents
-        self._kernels = kernels
+        self._builder = builder
         self._spool = spool
         self._captures = _captures(contents)
         self._cupti_version = contents.cupti_version
@@ -115,7 +131,7 @@ class GraphFolder:
             if life.result == 0:
                 self._lives.setdefault(life.exec_id, []).append(life)
         self._unknown: dict[int, list[tuple[int, int]]] = {}  # holders, by top graph_id
-        self.graphs = Graphs(run_id)
+        self.graphs = Graphs(builder.run_id)
 
     def fold(self) -> Graphs:
         """Return the graphs of every walk, in order of instantiation."""
@@ -203,15 +219,7 @@ class GraphFolder:
         nodes = sorted(walk.nodes)
         found = [self._contents.functions.get(n.function) for n in nodes]
         names = [function.name if function else "" for function in found]
-        edges = [tuple(e) for e in walk.edges.tolist()]
-        digest = topology_hash([n.type for n in nodes], names, edges)
-        known = self.graphs.topologies
-        return rows.Topology(
-            topology_id=known.setdefault(digest, len(known) + 1),
-            hash=digest,
-            node_count=len(nodes),
-            edge_count=len(edges),
-        )
+        return self._builder.topology([n.type for n in nodes], names, walk.edges.tolist())
 
     def _node(
         self, node: NodeRecord, graph_id: int, walk: GraphWalk, exec_node_id: int | None
@@ -227,11 +235,11 @@ class GraphFolder:
             node_id=node.node_id,
             exec_node_id=exec_node_id if reason is None else None,
             type=node.type,
-            name=self._kernels.short(function.name)
+            name=short_name(function.name)
             if function
             else operation_name(node.type, copy_kind)
             + (f" {conditional_type_name(conditional.type).upper()}" if conditional else ""),
-            function_id=self._kernels.from_walk(function) if function else None,
+            function_id=self._function(function) if function else None,
             device_id=None if node.device_id < 0 else node.device_id,
             priority=node.priority if kernel and node.priority != -(2**31) else None,
             cooperative=node.cooperative if kernel and node.cooperative >= 0 else None,
@@ -246,6 +254,20 @@ class GraphFolder:
         )
         row = self._with_launch_shape(row, node) if kernel else row
         return self._with_creation(row, walk.graph_id)
+
+    def _function(self, function: FunctionRecord) -> int:
+        values = (
+            function.registers, function.static_shared_bytes, function.local_bytes,
+            function.max_threads,
+        )  # fmt: skip
+        registers, static_shared, local, threads = (None if n < 0 else n for n in values)
+        return self._builder.kernels.describe(
+            function.name,
+            registers=registers,
+            static_shared_mem_bytes=static_shared,
+            local_mem_bytes=local,
+            max_threads_per_block=threads,
+        )
 
     def _with_launch_shape(self, row: rows.Node, node: NodeRecord) -> rows.Node:
         blocks = node.max_blocks if node.max_blocks >= 0 else None
@@ -330,15 +352,6 @@ class GraphFolder:
     def _add_known_by_records(self, row: rows.Graph, nodes: dict[int, rows.Node]) -> None:
         mine = {k: replace(n, graph_id=row.graph_id) for k, n in nodes.items()}
         self.graphs.add(FoldedGraph(row, mine, np.zeros((0, 5), np.int64)))
-
-
-def operation_name(kind: int, copy_kind: int | None) -> str:
-    """Return the name shown for work that is no kernel, such as ``MEMCPY DtoH``."""
-    name = node_type_name(kind)
-    if kind == NodeType.MEMCPY and copy_kind:
-        direction = CopyKind(copy_kind).name if copy_kind in list(CopyKind) else ""
-        return f"{name} {direction.replace('TO', 'to')}"
-    return name
 
 
 def _check_nesting(walks: list[GraphWalk]) -> None:

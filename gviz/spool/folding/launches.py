@@ -3,100 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
 
-from gviz.cuda import NodeType
+from gviz.cuda import NodeType, short_name
 from gviz.recording import rows
+from gviz.runs import KernelFunctions, Spans, operation_name
 from gviz.spool.folding.bodies import BodyOwners
-from gviz.spool.folding.graphs import GraphFolder, Graphs, operation_name
-from gviz.spool.folding.kernels import KernelTable
-from gviz.spool.folding.node_keys import NodeKeys
+from gviz.spool.folding.graphs import GraphFolder, Graphs
 from gviz.spool.records import LAUNCH_NODE_LEVEL, NO_STREAM, WHOLE_GRAPH, LaunchRecord
 from gviz.spool.streams import Contents, LaunchStream, cut_launches, impossible_launches
-from gviz.stats import IntArray, is_ascending
-
-#: Spans that are Python integers at one time: those take several times the arrays' room.
-_PIECE = 65_536
-
-
-@dataclass(frozen=True, slots=True)
-class Spans:
-    """Spans by launch, node and iteration; int64 arrays of one length.
-
-    As columns of table span, but for the node: here by its id in the executable, as records
-    carry it.
-    """
-
-    launch_id: IntArray
-    exec_node_id: IntArray
-    iteration: IntArray
-    start_ns: IntArray
-    duration_ns: IntArray
-    stream_id: IntArray
-
-    def without(self, launch_ids: IntArray) -> Spans:
-        """Return the spans of all other launches."""
-        return self._chosen(np.flatnonzero(~np.isin(self.launch_id, launch_ids)))
-
-    def by_graph(self, graph_of: IntArray) -> Iterator[tuple[int, Spans]]:
-        """Yield each graph's id and its spans, given the graph_id of every launch_id."""
-        for graph_id, mine in self._places_by_graph(graph_of):
-            yield graph_id, self._chosen(mine)
-
-    def _places_by_graph(self, graph_of: IntArray) -> Iterator[tuple[int, npt.NDArray[np.intp]]]:
-        owner = graph_of[self.launch_id]
-        # One sort, not a pass over all spans a graph: there may be thousands of graphs.
-        order = np.argsort(owner, kind="stable")
-        graphs, first = np.unique(owner[order], return_index=True)
-        yield from zip(graphs.tolist(), np.split(order, first[1:]), strict=False)
-
-    def _chosen(self, at: npt.NDArray[np.intp]) -> Spans:
-        return Spans(
-            self.launch_id[at],
-            self.exec_node_id[at],
-            self.iteration[at],
-            self.start_ns[at],
-            self.duration_ns[at],
-            self.stream_id[at],
-        )
-
-    def to_tuples(
-        self, graph_of: IntArray, keys: Mapping[int, NodeKeys]
-    ) -> Iterator[tuple[int, ...]]:
-        """Return the values of rows.Span by its primary key, for RecordingWriter.insert_tuples.
-
-        Parameters
-        ----------
-        graph_of
-            The launched graph of every launch_id.
-        keys
-            Of the nodes of each launched graph.
-        """
-        graph_id, node_id = np.empty_like(self.launch_id), np.empty_like(self.launch_id)
-        for top_id, mine in self._places_by_graph(graph_of):
-            graph_id[mine], node_id[mine] = keys[top_id].find(self.exec_node_id[mine])
-        columns = (self.launch_id, graph_id, node_id, self.iteration, self.start_ns,
-                   self.duration_ns, self.stream_id)  # fmt: skip
-        order = None
-        if not is_ascending(columns[:4]):
-            order = np.lexsort((self.iteration, node_id, graph_id, self.launch_id))
-        return chain.from_iterable(
-            zip(*(column[at].tolist() for column in columns), strict=True)
-            for at in _pieces(len(self.launch_id), order)
-        )
-
-
-def _pieces(
-    count: int, order: npt.NDArray[np.intp] | None
-) -> Iterator[slice | npt.NDArray[np.intp]]:
-    for first in range(0, count, _PIECE):
-        piece = slice(first, first + _PIECE)
-        yield piece if order is None else order[piece]
+from gviz.stats import IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +34,10 @@ class FoldedLaunches:
 
 
 def fold_launches(
-    contents: Contents, activities: npt.NDArray[np.void], folder: GraphFolder, kernels: KernelTable
+    contents: Contents,
+    activities: npt.NDArray[np.void],
+    folder: GraphFolder,
+    kernels: KernelFunctions,
 ) -> FoldedLaunches:
     """Give every graph activity to its launch.
 
@@ -369,7 +292,7 @@ def _graphs_of(exec_ids: IntArray, graphs: Graphs) -> IntArray:
 
 
 def _add_unknown(
-    contents: Contents, samples: Iterable[np.void], folder: GraphFolder, kernels: KernelTable
+    contents: Contents, samples: Iterable[np.void], folder: GraphFolder, kernels: KernelFunctions
 ) -> None:
     """Add the nodes of these records (dtype ACTIVITY, one a node) that no walk told."""
     unknown: dict[int, dict[int, rows.Node]] = {}
@@ -394,7 +317,7 @@ def _add_unknown(
 
 
 def node_from_activity(
-    contents: Contents, record: np.void, node_id: int, kernels: KernelTable
+    contents: Contents, record: np.void, node_id: int, kernels: KernelFunctions
 ) -> rows.Node:
     """Return what an activity record tells about its node."""
     kind = int(record["type"])
@@ -406,8 +329,8 @@ def node_from_activity(
         node_id=node_id,
         exec_node_id=node_id,
         type=kind,
-        name=kernels.short(mangled) if kernel else operation_name(kind, int(record["copy_kind"])),
-        function_id=kernels.from_activity(
+        name=short_name(mangled) if kernel else operation_name(kind, int(record["copy_kind"])),
+        function_id=kernels.number(
             mangled, int(record["registers"]), int(record["static_shared_mem_bytes"])
         )
         if kernel

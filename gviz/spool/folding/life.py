@@ -10,7 +10,6 @@ from gviz.recording import rows
 from gviz.spool.folding.capture_failures import fold_capture_failures
 from gviz.spool.folding.graphs import GraphFolder, Graphs
 from gviz.spool.folding.instantiate_failures import fold_instantiate_failures
-from gviz.spool.folding.kernels import KernelTable
 from gviz.spool.folding.updates import fold_updates
 from gviz.spool.records import GraphWalk
 from gviz.spool.streams import Contents
@@ -29,7 +28,7 @@ class FoldedLife:
         return [*self.captures, *self.instantiates, *self.updates]
 
 
-def fold_life(contents: Contents, folder: GraphFolder, kernels: KernelTable) -> FoldedLife:
+def fold_life(contents: Contents, folder: GraphFolder) -> FoldedLife:
     """Return the life's rows; graphs and executables get theirs filled in, failed ones are added.
 
     To be called once the launches are known, and before the graphs are written.
@@ -42,7 +41,7 @@ def fold_life(contents: Contents, folder: GraphFolder, kernels: KernelTable) -> 
     return FoldedLife(
         captures=fold_capture_failures(contents, folder),
         instantiates=fold_instantiate_failures(contents, folder),
-        updates=fold_updates(contents, graphs, walks, kernels),
+        updates=fold_updates(contents, graphs, walks),
     )
 
 

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-import numpy as np
-
 from gviz.recording import encode, rows
 from gviz.spool.folding.graphs import Graphs
-from gviz.spool.folding.launches import Spans
-from gviz.spool.folding.node_keys import NodeKeys
 from gviz.spool.streams import MEASURES, Contents, LaunchStream
-from gviz.stats import (
-    RELATIVE_ERROR,
-    DurationSketch,
-    IntArray,
-    NodeStatisticsArrays,
-    node_statistics,
-)
+from gviz.stats import DurationSketch, IntArray
 
 #: Rows that are Python integers at one time.
 _PIECE = 16_384
@@ -109,70 +99,24 @@ def remarks(contents: Contents) -> Iterator[Remark]:
         )  # fmt: skip
 
 
-# -- statistics of nodes ---------------------------------------------------------------------
+# -- executions of nodes that are no spans ----------------------------------------------------
 
 
-def statistics_rows(
-    keys: NodeKeys, spans: Spans | None, streamed: DurationSketch, graphs: Graphs
-) -> Iterator[tuple[Any, ...]]:
-    """Yield a graph's rows of node_statistics, from spans and from nodes without a span row.
-
-    Nodes of which every execution is a row have exact quantiles.
+def counted_by_graph(streamed: DurationSketch, graphs: Graphs) -> dict[int, DurationSketch]:
+    """Return durations of executions without a span row, by graph and id in the executable.
 
     Parameters
     ----------
-    keys
-        Of the graph's nodes.
-    spans
-        Of the graph's launches.
     streamed
-        Durations of the others, by graph_node_id.
+        The durations, by graph_node_id.
     """
-    exact = _of_spans(spans)
-    nodes = exact.node_id
-    own = dict(zip(nodes.tolist(), exact.to_tuples(*keys.find(nodes)), strict=True))
-    names = _nodes_of(keys.top_id, streamed, graphs)
-    if names:
-        sketch = DurationSketch()
-        sketch.merge(streamed, names)
-        added = dict(zip(sketch.groups.tolist(), sketch.counts.tolist(), strict=True))
-        if spans is not None:
-            too = np.isin(spans.exec_node_id, sketch.groups)
-            sketch.add(spans.exec_node_id[too], spans.duration_ns[too])
-        own |= _of_sketch(sketch, added, own, keys)
-    yield from sorted(own.values())
-
-
-def _of_sketch(
-    sketch: DurationSketch,
-    added: Mapping[int, int],
-    exact: Mapping[int, tuple[Any, ...]],
-    keys: NodeKeys,
-) -> dict[int, tuple[Any, ...]]:
-    """Return the rows of nodes by id in the executable, with quantiles of a sketch."""
-    counts, totals = sketch.counts.tolist(), sketch.totals.tolist()
-    quantiles = [sketch.quantile(fraction).tolist() for fraction in (0.5, 0.05, 0.95)]
-    least, most = sketch.least.tolist(), sketch.most.tolist()
-    graph_id, node_id = (column.tolist() for column in keys.find(sketch.groups))
-    found: dict[int, tuple[Any, ...]] = {}
-    for i, node in enumerate(sketch.groups.tolist()):
-        # Deviation and start are only known of spans that are rows.
-        spread = exact[node][9:11] if node in exact else (None, None)
-        found[node] = (
-            graph_id[i], node_id[i], counts[i], totals[i], *(q[i] for q in quantiles), least[i],
-            most[i], *spread, added[node], RELATIVE_ERROR,
-        )  # fmt: skip
+    groups: dict[int, dict[int, int]] = {}
+    for group in streamed.groups.tolist():
+        row = graphs.execs.get(group >> 32)
+        if row is not None:
+            groups.setdefault(row.graph_id, {})[group] = group & 0xFFFFFFFF
+    found = {}
+    for graph_id, names in groups.items():
+        found[graph_id] = DurationSketch()
+        found[graph_id].merge(streamed, names)
     return found
-
-
-def _of_spans(spans: Spans | None) -> NodeStatisticsArrays:
-    if spans is None:
-        none = np.zeros(0, np.int64)
-        return node_statistics(none, none, none)
-    return node_statistics(spans.exec_node_id, spans.duration_ns, spans.start_ns)
-
-
-def _nodes_of(graph_id: int, streamed: DurationSketch, graphs: Graphs) -> dict[int, int]:
-    """Return the node id of each graph_node_id of a graph's executables."""
-    execs = {e for e, row in graphs.execs.items() if row.graph_id == graph_id}
-    return {group: group & 0xFFFFFFFF for group in streamed.groups.tolist() if group >> 32 in execs}

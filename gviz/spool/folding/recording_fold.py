@@ -13,10 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gviz.cuda import NodeType, problems_in
+from gviz.matching import CapturedWork
 from gviz.recording import RecordingWriter, rows, table_of
+from gviz.runs import IdCounter, RunBuilder, operation_name
 from gviz.spool.folding.agreement import give_up_contradicted
 from gviz.spool.folding.allocations import build_allocations, build_graph_memory
-from gviz.spool.folding.eager import fold_operations, match_passes
+from gviz.spool.folding.eager import fold_operations
 from gviz.spool.folding.event_times import (
     add_event_times,
     bias_measurements,
@@ -24,13 +26,11 @@ from gviz.spool.folding.event_times import (
     fit_to_events,
     refusal_notes,
 )
-from gviz.spool.folding.graphs import GraphFolder, Graphs, operation_name
-from gviz.spool.folding.kernels import KernelTable
+from gviz.spool.folding.graphs import GraphFolder, Graphs
 from gviz.spool.folding.launch_cost import launch_costs
-from gviz.spool.folding.launches import FoldedLaunches, Spans, fold_launches
+from gviz.spool.folding.launches import FoldedLaunches, fold_launches
 from gviz.spool.folding.life import fold_life
-from gviz.spool.folding.long_run import bin_rows, plain_rows, remarks, statistics_rows
-from gviz.spool.folding.node_keys import NodeKeys
+from gviz.spool.folding.long_run import bin_rows, counted_by_graph, plain_rows, remarks
 from gviz.spool.folding.origins import Origins, name_graphs
 from gviz.spool.folding.periods import fold_periods
 from gviz.spool.folding.placement import take_recorded_devices
@@ -38,13 +38,13 @@ from gviz.spool.folding.source import SourceLines
 from gviz.spool.records import (
     SPOOL_SUFFIX,
     WINDOW_REASONS,
+    NvtxRangeRecord,
     SpoolReader,
     WindowRecord,
     read_text,
 )
 from gviz.spool.streams import Contents
 
-RUN_ID = 1
 #: Counters that stand in the run's row, not among its measurements.
 _OF_THE_RUN = ("attached_ns", "ended_ns", "driver_version", "cupti_version")
 
@@ -83,7 +83,7 @@ def fold(
     """
     contents.finish()
     with RecordingWriter(output, overwrite=overwrite) as writer:
-        _Fold(contents, spool, writer, exit_code, is_growing).run()
+        _Fold(contents, spool, RunBuilder(writer, IdCounter()), exit_code, is_growing).run()
     return output
 
 
@@ -94,30 +94,30 @@ class _Fold:
         self,
         contents: Contents,
         spool: Path,
-        writer: RecordingWriter,
+        builder: RunBuilder,
         exit_code: int | None,
         is_growing: bool,
     ) -> None:
         self.contents = contents
         self.spool = spool
-        self.writer = writer
+        self.builder = builder
         self.exit_code = exit_code
         self.is_growing = is_growing
-        self.kernels = KernelTable(RUN_ID)
-        self.notes = list(contents.notes)
+        self.kernels = builder.kernels
+        self.notes = builder.notes
+        self.notes += contents.notes
         self.contradicted: dict[int, int] = {}
         self.counters = {name: value for name, value, _, _ in contents.counters}
-        self.measurements: dict[str, tuple[float | None, str, str]] = {
-            name: (value, unit, method)
-            for name, value, unit, method in contents.counters
-            if name not in _OF_THE_RUN
-        }
+        self.measurements = builder.measurements
+        for name, value, unit, method in contents.counters:
+            if name not in _OF_THE_RUN:
+                self.measurements[name] = (value, unit, method)
 
     def run(self) -> None:
         """Write every table."""
         inside, outside = self._activities()
         stream = self.contents.launch_stream
-        folder = GraphFolder(self.contents, self.kernels, RUN_ID, self.spool)
+        folder = GraphFolder(self.contents, self.builder, self.spool)
         graphs = folder.fold()
         samples = self.contents.activity_stream.samples
         _fill_copy_kinds(graphs, samples)
@@ -127,23 +127,25 @@ class _Fold:
         launches = fold_launches(self.contents, inside, folder, self.kernels)
         fit_to_events(self.contents, graphs)
         launches = add_event_times(self.contents, graphs, launches)
-        operations = fold_operations(self.contents, outside, self.kernels, RUN_ID)
-        first_plain = len(launches.launches) + 1
-        first_stream = first_plain + len(stream.plain)
-        operations, stream_launches = match_passes(operations, graphs, first_stream)
+        operations = fold_operations(self.contents, outside, self.kernels)
         self._name_graphs(graphs, folder.origins)
-        life = fold_life(self.contents, folder, self.kernels)
+        life = fold_life(self.contents, folder)
         self._measure(graphs, launches, folder.origins)
         self._write_run()
         self._write_graphs(graphs)
-        self.writer.insert(*launches.launches, *stream_launches, *operations)
-        plain = plain_rows(stream, graphs, first_plain, launches.plain_ordinals)
-        self.writer.insert_tuples(rows.Launch, plain)
-        self.writer.insert(*bin_rows(stream, graphs))
-        self.writer.insert(*launch_costs(launches, stream, graphs))
+        self.builder.numbers.take("launch", len(launches.launches))
+        self.builder.add(*launches.launches)
+        first_plain = self.builder.numbers.take("launch", len(stream.plain))
+        self.builder.add_launch_tuples(
+            plain_rows(stream, graphs, first_plain, launches.plain_ordinals)
+        )
+        self.builder.add_operations(operations, _works(graphs))
+        self.builder.add(*bin_rows(stream, graphs))
+        self.builder.add(*launch_costs(launches, stream, graphs))
         self._write_spans(launches, graphs)
         self._write_host(graphs)
-        self.writer.insert(*life.rows(), *self.kernels.rows())
+        self.builder.add(*life.rows())
+        self.builder.finish()
 
     def _activities(self) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void]]:
         activities = self.contents.activity_stream
@@ -167,7 +169,6 @@ class _Fold:
         known = {c.name for c in table_of(rows.Run).columns}
         given: dict[str, Any] = {k: v for k, v in meta.items() if k in known}
         given |= {
-            "run_id": RUN_ID,
             "name": str(meta.get("name", self.spool.name.removesuffix(SPOOL_SUFFIX))),
             "state": "recording" if self.is_growing else _state(self.contents),
             "source": str(meta.get("source", "profile")),
@@ -178,25 +179,21 @@ class _Fold:
             "collector": collector,
             "collector_reason": reason,
         }
-        self.writer.insert(rows.Run(**given))
-        self.writer.insert(*(self._device(i) for i in range(len(self.contents.devices))))
+        self.builder.add_run(**given)
+        self.builder.add(*(self._device(i) for i in range(len(self.contents.devices))))
         for name, version in (meta.get("libraries") or {}).items():
-            self.writer.insert(rows.LibraryVersion(run_id=RUN_ID, name=name, version=version))
-        self._write_windows()
-        periods = fold_periods(self.contents, RUN_ID)
-        self.writer.insert(*periods.rows)
-        self.notes += periods.notes
-        for number, (kind, text) in enumerate(self.notes, start=1):
-            self.writer.insert(rows.Note(note_id=number, run_id=RUN_ID, kind=kind, text=text))
-        for name, (value, unit, method) in sorted(self.measurements.items()):
-            self.writer.insert(
-                rows.Measurement(run_id=RUN_ID, name=name, value=value, unit=unit, method=method)
+            self.builder.add(
+                rows.LibraryVersion(run_id=self.builder.run_id, name=name, version=version)
             )
+        self._write_windows()
+        periods = fold_periods(self.contents, self.builder.run_id)
+        self.builder.add(*periods.rows)
+        self.notes += periods.notes
 
     def _device(self, index: int) -> rows.Device:
         device = self.contents.devices[index]
         return rows.Device(
-            run_id=RUN_ID,
+            run_id=self.builder.run_id,
             device_id=device.ordinal,
             name=device.name,
             compute_capability=f"{device.major}.{device.minor}",
@@ -213,9 +210,9 @@ class _Fold:
             if window.is_open:
                 open_at = window
             elif open_at is not None:
-                self.writer.insert(
+                self.builder.add(
                     rows.Window(
-                        run_id=RUN_ID,
+                        run_id=self.builder.run_id,
                         window_id=number,
                         start_ns=open_at.time_ns,
                         end_ns=window.time_ns or None,
@@ -368,58 +365,38 @@ class _Fold:
             level.row = row
 
     def _write_graphs(self, graphs: Graphs) -> None:
-        written: set[int] = set()
         for level in graphs.levels.values():
-            self.writer.insert(level.row, *level.nodes.values(), *level.arguments)
-            self.writer.insert(*level.parameters)
-            topology = level.topology
-            if topology is None or topology.topology_id in written:
-                continue
-            written.add(topology.topology_id)
-            self.writer.insert(topology)
-            edges = level.edges.tolist()
-            self.writer.insert_tuples(rows.Edge, ([topology.topology_id, *e] for e in edges))
-        self.writer.insert(*graphs.execs.values(), *build_allocations(graphs, self.contents))
-        self.writer.insert(*build_graph_memory(self.contents, RUN_ID))
+            self.builder.add_graph(
+                level.row, level.nodes.values(), level.topology, level.edges.tolist()
+            )
+            self.builder.add(*level.arguments, *level.parameters)
+        self.builder.add(*graphs.execs.values(), *build_allocations(graphs, self.contents))
+        self.builder.add(*build_graph_memory(self.contents, self.builder.run_id))
 
     def _write_spans(self, launches: FoldedLaunches, graphs: Graphs) -> None:
-        spans = launches.spans
         graph_of = np.zeros(len(launches.launches) + 1, np.int64)
         for launch in launches.launches:
             graph_of[launch.launch_id] = launch.graph_id
         keys = {
-            graph_id: NodeKeys.of(graphs.family(graph_id))
+            graph_id: graphs.keys_of(graph_id)
             for graph_id in {row.graph_id for row in graphs.execs.values()}
         }
-        self.writer.insert_tuples(rows.Span, spans.to_tuples(graph_of, keys))
-        streamed = self.contents.activity_stream.nodes
-        by_graph: dict[int, Spans | None] = dict(spans.by_graph(graph_of))
-        execs = {group >> 32 for group in streamed.groups.tolist()}
-        for graph_id in {graphs.execs[e].graph_id for e in execs if e in graphs.execs}:
-            by_graph.setdefault(graph_id, None)
-        # One method a graph: without CUPTI a graph has an id, and so a row, of its own.
-        for graph_id, mine in sorted(by_graph.items()):
-            found = statistics_rows(keys[graph_id], mine, streamed, graphs)
-            self.writer.insert_tuples(rows.NodeStatistics, found)
+        counted = counted_by_graph(self.contents.activity_stream.nodes, graphs)
+        self.builder.add_spans(launches.spans, graph_of, keys, counted)
 
     # -- the host ------------------------------------------------------------------------
 
     def _write_host(self, graphs: Graphs) -> None:
         contents = self.contents
-        for path_id, (parent, domain, text) in contents.nvtx_paths.items():
-            self.writer.insert(
-                rows.NvtxPath(
-                    nvtx_path_id=path_id, run_id=RUN_ID, parent_id=parent or None,
-                    domain=domain or None, text=text,
-                )
-            )  # fmt: skip
-        for number, (path, thread, start, end) in enumerate(contents.nvtx_ranges, start=1):
-            self.writer.insert(
-                rows.NvtxRange(
-                    nvtx_range_id=number, run_id=RUN_ID, nvtx_path_id=path, thread_id=thread,
-                    start_ns=start, end_ns=end,
-                )
-            )  # fmt: skip
+        paths = contents.nvtx_paths
+        self.builder.add_paths(
+            paths,
+            (parent for parent, _, _ in paths.values()),
+            ((domain or None, text) for _, domain, text in paths.values()),
+        )
+        ranges = np.array(contents.nvtx_ranges, np.int64).reshape(-1, len(NvtxRangeRecord._fields))
+        columns = dict(zip(NvtxRangeRecord._fields, ranges.T, strict=True))
+        self.builder.add_ranges(**columns)
         self._write_stacks(contents.stacks)
         self._write_calls(graphs)
 
@@ -428,12 +405,12 @@ class _Fold:
         for stack_id, frames in stacks.items():
             for depth, frame in enumerate(frames):
                 number = locations.setdefault(tuple(frame), len(locations) + 1)
-                self.writer.insert(
+                self.builder.add(
                     rows.StackFrame(stack_id=stack_id, depth=depth, location_id=number)
                 )
         sources = SourceLines(_last_moment(self.contents))
         for (file, line, function, source), number in locations.items():
-            self.writer.insert(
+            self.builder.add(
                 rows.Location(
                     location_id=number,
                     file=file,
@@ -449,10 +426,10 @@ class _Fold:
         for number, life in enumerate(lives, start=1):
             execution = graphs.execs.get(life.exec_id)
             graph_id = by_cuda_id.get(life.graph_id) if life.graph_id else None
-            self.writer.insert(
+            self.builder.add(
                 rows.ApiCall(
                     api_call_id=number,
-                    run_id=RUN_ID,
+                    run_id=self.builder.run_id,
                     name=self.contents.call_names.get(life.call, f"driver call {life.call}"),
                     start_ns=life.start_ns,
                     end_ns=life.end_ns,
@@ -462,6 +439,15 @@ class _Fold:
                     graph_exec_id=execution.graph_exec_id if execution else None,
                 )
             )
+
+
+def _works(graphs: Graphs) -> list[CapturedWork]:
+    """Return what each graph does, in order of creation."""
+    return [
+        CapturedWork(level.row.graph_id, list(level.nodes.values()), level.edges[:, :2])
+        for level in graphs.levels.values()
+        if level.row.origin != "body"
+    ]
 
 
 def _fill_copy_kinds(graphs: Graphs, samples: Mapping[int, np.void]) -> None:

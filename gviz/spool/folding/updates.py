@@ -11,11 +11,12 @@ from gviz.cuda import (
     NodeType,
     UpdateError,
     explain_update,
+    short_name,
     update_result_name,
 )
 from gviz.recording import GraphUpdate
-from gviz.spool.folding.graphs import Graphs, operation_name
-from gviz.spool.folding.kernels import KernelTable
+from gviz.runs import operation_name
+from gviz.spool.folding.graphs import Graphs
 from gviz.spool.records import (
     NO_NODE,
     UNKNOWN_NODE,
@@ -32,7 +33,7 @@ _Key = tuple[int, int, int, int, int, int]
 
 
 def fold_updates(
-    contents: Contents, graphs: Graphs, walks: dict[int, list[GraphWalk]], kernels: KernelTable
+    contents: Contents, graphs: Graphs, walks: dict[int, list[GraphWalk]]
 ) -> list[GraphUpdate]:
     """Return the rows of table graph_update, in order of the first call of each.
 
@@ -41,7 +42,7 @@ def fold_updates(
     walks
         The levels that were read at each instantiation, by executable.
     """
-    folder = _Updates(contents, graphs, walks, kernels)
+    folder = _Updates(contents, graphs, walks)
     found = sorted(folder.rows(), key=lambda row: row.first_ns)
     return [replace(row, graph_update_id=i) for i, row in enumerate(found, start=1)]
 
@@ -52,12 +53,10 @@ class _Updates:
         contents: Contents,
         graphs: Graphs,
         walks: dict[int, list[GraphWalk]],
-        kernels: KernelTable,
     ) -> None:
         self._contents = contents
         self._graphs = graphs
         self._walks = walks
-        self._kernels = kernels
 
     def rows(self) -> list[GraphUpdate]:
         """Return the rows, not yet numbered."""
@@ -151,9 +150,7 @@ class _Updates:
         return NodeFacts(
             node_id=node.node_id,
             type=node.type,
-            name=self._kernels.short(function.name)
-            if function
-            else operation_name(node.type, None),
+            name=short_name(function.name) if function else operation_name(node.type, None),
             device_id=None if node.device_id < 0 else node.device_id,
             cooperative=node.cooperative if kernel and node.cooperative >= 0 else None,
             priority=node.priority if kernel and node.priority != -(2**31) else None,

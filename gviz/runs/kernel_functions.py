@@ -1,4 +1,4 @@
-"""The kernel functions of an imported run: traces tell names, dumps symbols."""
+"""The kernel functions of a run: drivers and dumps tell symbols, traces demangled names too."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gviz.cuda import demangle
 from gviz.recording import rows
-from gviz.recording.numbers import IdCounter
+from gviz.runs.numbers import IdCounter
 
 
 class KernelFunctions:
@@ -29,14 +29,39 @@ class KernelFunctions:
         #: By demangled name, those of which only that is known.
         self._symbol_missing: dict[str, int] = {}
 
-    def number(self, name: str, registers: int | None) -> int:
-        """Return the function_id of a kernel, given by its symbol or its demangled name."""
+    def number(
+        self, name: str, registers: int | None, static_shared_mem_bytes: int | None = None
+    ) -> int:
+        """Return the function_id of a kernel, given by its symbol or its demangled name.
+
+        Its resources are those of the first that is numbered.
+        """
         found = self._ids.get(name)
         if found is None:
             shown = demangle(name)
-            found = self._add(name, shown, registers)
+            found = self._add(name, shown, registers, static_shared_mem_bytes)
             if shown == name:
                 self._symbol_missing[name] = found
+        return found
+
+    def describe(
+        self,
+        name: str,
+        *,
+        registers: int | None,
+        static_shared_mem_bytes: int | None,
+        local_mem_bytes: int | None,
+        max_threads_per_block: int | None,
+    ) -> int:
+        """Return the function_id of a kernel whose resources the driver told."""
+        found = self.number(name, registers, static_shared_mem_bytes)
+        self._functions[found] = replace(
+            self._functions[found],
+            registers=registers,
+            static_shared_mem_bytes=static_shared_mem_bytes,
+            local_mem_bytes=local_mem_bytes,
+            max_threads_per_block=max_threads_per_block,
+        )
         return found
 
     def number_of_symbol(self, symbol: str) -> int:
@@ -50,12 +75,14 @@ class KernelFunctions:
             shown = demangle(symbol)
             found = self._symbol_missing.pop(shown, None)
             if found is None:
-                return self._add(symbol, shown, None)
+                return self._add(symbol, shown, None, None)
             self._ids[symbol] = found
             self._functions[found] = replace(self._functions[found], mangled_name=symbol)
         return found
 
-    def _add(self, name: str, shown: str, registers: int | None) -> int:
+    def _add(
+        self, name: str, shown: str, registers: int | None, static_shared_mem_bytes: int | None
+    ) -> int:
         found = self._ids[name] = self._numbers.take("kernel_function")
         self._functions[found] = rows.KernelFunction(
             function_id=found,
@@ -63,8 +90,13 @@ class KernelFunctions:
             mangled_name=name,
             name=shown,
             registers=registers,
+            static_shared_mem_bytes=static_shared_mem_bytes,
         )
         return found
+
+    def symbol(self, function_id: int | None) -> str | None:
+        """Return a function's symbol, or the name that stands for it; None: no function."""
+        return None if function_id is None else self._functions[function_id].mangled_name
 
     def learn_static_shared(self, function_id: int, size: int) -> None:
         """Take in how much static shared memory a kernel has, in bytes."""

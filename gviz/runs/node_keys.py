@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.spool.folding.graphs import FoldedGraph
 from gviz.stats import IntArray
 
 
@@ -29,17 +28,8 @@ class NodeKeys:
     node_id: IntArray
 
     @classmethod
-    def of(cls, levels: Iterable[FoldedGraph]) -> NodeKeys:
-        """Return those of the levels of one graph, the top one first."""
-        keys: dict[int, tuple[int, int]] = {}
-        top_id = 0
-        for level in levels:
-            top_id = top_id or level.row.graph_id
-            for node_id, node in level.nodes.items():
-                if node.exec_node_id is not None:
-                    # Executables of one graph may each have a body that is known from records
-                    # only: the first stands for all.
-                    keys.setdefault(node.exec_node_id, (level.row.graph_id, node_id))
+    def of(cls, top_id: int, keys: Mapping[int, tuple[int, int]]) -> NodeKeys:
+        """Return those of a graph; ``keys``: graph_id and node_id by id in the executable."""
         table = np.array([(i, *keys[i]) for i in sorted(keys)], np.int64).reshape(len(keys), 3)
         return cls(top_id, table[:, 0].copy(), table[:, 1].copy(), table[:, 2].copy())
 

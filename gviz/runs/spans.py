@@ -1,0 +1,91 @@
+"""Executions of nodes in launches, as columns, and their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+import numpy.typing as npt
+
+from gviz.runs.node_keys import NodeKeys
+from gviz.stats import IntArray, is_ascending
+
+#: Spans that are Python integers at one time: those take several times the arrays' room.
+_PIECE = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Spans:
+    """Spans by launch, node and iteration; int64 arrays of one length.
+
+    As columns of table span, but for the node: here by its id in the executable, as records
+    carry it.
+    """
+
+    launch_id: IntArray
+    exec_node_id: IntArray
+    iteration: IntArray
+    start_ns: IntArray
+    duration_ns: IntArray
+    stream_id: IntArray
+
+    def without(self, launch_ids: IntArray) -> Spans:
+        """Return the spans of all other launches."""
+        return self._chosen(np.flatnonzero(~np.isin(self.launch_id, launch_ids)))
+
+    def by_graph(self, graph_of: IntArray) -> Iterator[tuple[int, Spans]]:
+        """Yield each graph's id and its spans, given the graph_id of every launch_id."""
+        for graph_id, mine in self._places_by_graph(graph_of):
+            yield graph_id, self._chosen(mine)
+
+    def _places_by_graph(self, graph_of: IntArray) -> Iterator[tuple[int, npt.NDArray[np.intp]]]:
+        owner = graph_of[self.launch_id]
+        # One sort, not a pass over all spans a graph: there may be thousands of graphs.
+        order = np.argsort(owner, kind="stable")
+        graphs, first = np.unique(owner[order], return_index=True)
+        yield from zip(graphs.tolist(), np.split(order, first[1:]), strict=False)
+
+    def _chosen(self, at: npt.NDArray[np.intp]) -> Spans:
+        return Spans(
+            self.launch_id[at],
+            self.exec_node_id[at],
+            self.iteration[at],
+            self.start_ns[at],
+            self.duration_ns[at],
+            self.stream_id[at],
+        )
+
+    def to_tuples(
+        self, graph_of: IntArray, keys: Mapping[int, NodeKeys]
+    ) -> Iterator[tuple[int, ...]]:
+        """Return the values of rows.Span by its primary key, for RecordingWriter.insert_tuples.
+
+        Parameters
+        ----------
+        graph_of
+            The launched graph of every launch_id.
+        keys
+            Of the nodes of each launched graph.
+        """
+        graph_id, node_id = np.empty_like(self.launch_id), np.empty_like(self.launch_id)
+        for top_id, mine in self._places_by_graph(graph_of):
+            graph_id[mine], node_id[mine] = keys[top_id].find(self.exec_node_id[mine])
+        columns = (self.launch_id, graph_id, node_id, self.iteration, self.start_ns,
+                   self.duration_ns, self.stream_id)  # fmt: skip
+        order = None
+        if not is_ascending(columns[:4]):
+            order = np.lexsort((self.iteration, node_id, graph_id, self.launch_id))
+        return chain.from_iterable(
+            zip(*(column[at].tolist() for column in columns), strict=True)
+            for at in _pieces(len(self.launch_id), order)
+        )
+
+
+def _pieces(
+    count: int, order: npt.NDArray[np.intp] | None
+) -> Iterator[slice | npt.NDArray[np.intp]]:
+    for first in range(0, count, _PIECE):
+        piece = slice(first, first + _PIECE)
+        yield piece if order is None else order[piece]
