@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import sqlite3
 import stat
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from everything import show_everything
@@ -20,8 +23,9 @@ from gviz.recording import writer
 from gviz.recording.identity import read_version
 from gviz.recording.reader import Recording
 from gviz.recording.rows.schema import SCHEMA_VERSION
-from gviz.recording.rows.tables import all_tables
+from gviz.recording.rows.tables import Table, all_tables
 from gviz.recording.upgrades import upgrade
+from gviz.recording.upgrades.old_tables import OldTables
 from gviz.recording.upgrades.upgrade import default_of, upgrade_recording
 
 FROZEN = TESTS / "golden" / "recordings"
@@ -341,3 +345,53 @@ def test_replacing_a_recording_waits_until_the_new_one_is_on_the_disk(
     monkeypatch.setattr(os, "replace", noted("replace", os.replace))
     upgrade_recording(one, one)
     assert order == ["sync", "replace"]
+
+
+# -- before and after ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("elsewhere", [False, True], ids=["in place", "to another file"])
+def test_disk_without_room_is_refused_before_anything_is_written(
+    one: Path,
+    tmp_path: Path,
+    elsewhere: bool,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    free = one.stat().st_size  # as much as the old file has is not enough
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(9, 9, free))
+    monkeypatch.setattr(writer.sqlite3, "connect", _refuse_writing(sqlite3.connect))
+    before = one.read_bytes()
+    output = ["-o", str(tmp_path / "new.gviz")] if elsewhere else []
+    assert main(["upgrade", str(one), *output]) == 1
+    assert re.search(rf"has {free:,} bytes free and [\d,]+ are needed", capsys.readouterr().err)
+    assert one.read_bytes() == before
+    assert os.listdir(one.parent) == [one.name]
+
+
+def _refuse_writing(connect: Callable[..., sqlite3.Connection]) -> Callable[..., Any]:
+    def checked(name: object, **options: object) -> sqlite3.Connection:
+        assert ".part" not in str(name), "nothing may be written"
+        return connect(name, **options)
+
+    return checked
+
+
+def test_recording_that_lost_rows_does_not_replace_the_old_one(
+    one: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = upgrade._copy
+
+    def lossy(old: OldTables, table: Table) -> None:
+        copy(old, table)
+        if table.name == "span":
+            old.database.execute("DELETE FROM main.span WHERE launch_id = 1")
+
+    before = one.read_bytes()
+    monkeypatch.setattr(upgrade, "_copy", lossy)
+    assert main(["upgrade", str(one)]) == 1
+    said = capsys.readouterr().err
+    assert "is left as it is" in said
+    assert re.search(r"span has [\d,]+ rows of [\d,]+", said)
+    assert one.read_bytes() == before
+    assert os.listdir(one.parent) == [one.name]
