@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from gviz.analysis import NodeRef
 from gviz.errors import NO_GRAPH
-from gviz.report.document import Sentence, capitalized, ns, say, share, times
+from gviz.report.document import NodeLink, Sentence, capitalized, ns, say, share, times
 from gviz.report.summary import GraphSummary, LaunchSummary, RunSummary
 from gviz.text import counted
 
@@ -51,7 +52,9 @@ def _slowest(graph: GraphSummary) -> Sentence:
         return say("No node has a time.")
     node = graph.slowest_nodes[0]
     return say(
-        f"Most node time: node {node.node_id} {node.kernel or node.name}, ",
+        "Most node time: node ",
+        NodeLink(NodeRef(node.graph_id, node.node_id, node.kernel or node.name)),
+        ", ",
         ns(node.median_ns, "measured", n=node.count),
         " (median); ",
         share(node.share_fraction),

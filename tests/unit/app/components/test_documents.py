@@ -1,0 +1,108 @@
+"""Documents as pages: verdicts, tables, suggestions, and what is folded or drawn."""
+
+from __future__ import annotations
+
+from app_tree import by_id, texts, walk
+from dash import html
+from dash.development.base_component import Component
+
+from gviz.analysis import NodeRef
+from gviz.app.components.documents import DocumentPage
+from gviz.report.document import (
+    Document,
+    Drawing,
+    KeyFigure,
+    KeyFigures,
+    NodeLink,
+    NodesLink,
+    Suggestion,
+    Suggestions,
+    TableBlock,
+    Verdict,
+    column,
+    ns,
+    number,
+    numbers,
+    say,
+    section,
+    share,
+    table,
+)
+from gviz.stats import Interval
+
+REFS = tuple(NodeRef(1, at, f"kernel {at}") for at in range(6))
+
+
+def page(*blocks: object, verdicts: tuple[Verdict, ...] = ()) -> list[Component]:
+    part = section("k", "Heading", *blocks)  # type: ignore[arg-type]
+    return DocumentPage().body(Document("title", verdicts, (part,)))
+
+
+def of_type(tree: object, kind: type) -> list[Component]:
+    return [x for x in walk(tree) if isinstance(x, kind)]
+
+
+def heads(found: TableBlock) -> list[str]:
+    return [texts(x.children).replace("\n", "") for x in of_type(page(found), html.Th)]
+
+
+def test_verdict_comes_first_with_caveats_and_what_is_known_of_its_numbers() -> None:
+    saves = ns(2_000, n=2, interval=Interval(1_000, 3_000))
+    verdict = Verdict("graph 1", (say("It saves ", saves, "."),), ("a clock stepped back",))
+    tree = page(say("More."), verdicts=(verdict,))
+    assert tree[0].className == "gv-verdict"
+    assert "A clock stepped back." in texts(tree[0])
+    (span,) = [x for x in of_type(tree[0], html.Span) if getattr(x, "title", "").startswith("of 2")]
+    assert span.title == "of 2; 95% interval 1.00 µs to 3.00 µs"
+    # One verdict is about the page; of several each names its graph.
+    assert "graph 1" not in texts(tree[0])
+    assert "graph 1" in texts(page(say("More."), verdicts=(verdict, verdict))[0])
+
+
+def test_table_has_all_rows_and_says_once_how_numbers_came_about() -> None:
+    rows = [(f"row {at}", ns(1_000)) for at in range(5)]
+    columns = [column("What"), numbers("Time", detail=True)]
+    found = table("Label", columns, rows, brief=1, left_out=3)
+    assert heads(found) == ["What derived", "Time"]
+    tree = page(found)
+    assert len(of_type(tree, html.Tr)) == 6
+    assert "And 3 more." in texts(tree)
+    mixed = table("L", [column("What"), numbers("Measured"), numbers("Share")],
+                  [("a", ns(1_000, "measured"), share(0.5))])  # fmt: skip
+    assert heads(mixed) == ["What", "Measured", "Share derived"]
+    by_row = table("L", columns, [("a", ns(1_000, "measured")), ("b", ns(1_000))])
+    assert heads(by_row) == ["What", "Time", "How"]
+
+
+def test_suggestion_names_few_nodes_and_selects_many() -> None:
+    def said(count: int) -> str:
+        one = Suggestion(
+            gain=ns(2_000, "estimated"), bound="at most", per="launch", over_run=None,
+            subject="graph 1", reason=("Slow.",), nodes=NodesLink(REFS[:count], count),
+            fix="Faster.", rule="slow", rule_title="Slowness", assumes="it is", evidence=(),
+            source="docs",
+        )  # fmt: skip
+        return texts(page(Suggestions((one,), brief=0))).replace("\n", "")
+
+    assert "At most 2.00 µs per launch" in said(2)
+    assert "Nodes: 0 kernel 0, 1 kernel 1" in said(2)
+    assert "Select 6 nodes (0, 1, 2, 3, ...) in the graph." in said(6)
+
+
+def test_sections_are_headings_folds_and_drawings() -> None:
+    inner = section("i", "Inner", KeyFigures((KeyFigure("Nodes", (number(3),)),)))
+    folded = section("f", "Folded", say("In it."), folded=True)
+    part = section("k", "Outer", inner, folded, Drawing("ledger"), say(NodeLink(REFS[0])))
+    drawn: list[str] = []
+
+    def draw(found: Drawing) -> Component:
+        drawn.append(found.name)
+        return html.Div(id="drawn")
+
+    tree = DocumentPage(draw=draw).body(Document("", (), (part,)))
+    assert [x.children for x in of_type(tree, html.H3)] == ["Inner"]
+    assert texts(of_type(tree, html.Details)[0]).splitlines() == ["Folded", "In it."]
+    assert drawn == ["ledger"]
+    assert by_id(tree, "drawn") is not None
+    assert by_id(tree, "report-k") is not None
+    assert "0 kernel 0" in texts(tree)
