@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 
-from gviz.api.frame import Frame, Kind, from_rows, table_kinds, without
-from gviz.api.recorded_graph import RecordedGraph
+from gviz.api.frame import Frame, Kind, table_kinds, without
+from gviz.api.recorded_graph import GraphSpans, RecordedGraph
 from gviz.cuda import node_type_name
-from gviz.model import nvtx_texts
-from gviz.recording import EdgeArrays, LaunchArrays, SpanArrays, rows, table_of
+from gviz.model import read_statistics
+from gviz.recording import EdgeArrays, LaunchArrays, rows, table_of
 
 _STATISTICS: Mapping[str, Kind] = {
     "count": "INTEGER", "median_ns": "REAL", "p5_ns": "REAL", "p95_ns": "REAL",
@@ -31,32 +31,26 @@ KINDS: Mapping[str, Mapping[str, Kind]] = {
     "nodes": _NODES,
     "edges": _integers(EdgeArrays),
     "launches": _integers(LaunchArrays),
-    "spans": _integers(SpanArrays),
+    "spans": _integers(GraphSpans),
 }
 
 
 def _nodes(graph: RecordedGraph) -> Frame:
-    recording, row = graph.recording, graph.row
-    functions = recording.fetch_functions(row.run_id)
-    paths = nvtx_texts(recording.fetch_nvtx_paths(row.run_id))
-    times = {
-        t.node_id: t for t in recording.fetch_statistics(row.graph_id) if t.graph_id == row.graph_id
+    tree, part = graph.tree, graph.tree.levels[0].part
+    nodes = tree.nodes[part]
+    functions = graph.recording.fetch_functions(graph.row.run_id)
+    kernels = [functions.get(number or 0) for number in nodes.listed("function_id")]
+    times = read_statistics(graph.recording, tree, tuple(_STATISTICS))
+    known = {"graph_id": [graph.row.graph_id] * len(nodes)}
+    columns = {
+        name: known[name] if name in known else nodes.listed(name)
+        for name in table_kinds(table_of(rows.Node))
     }
-    names = tuple(table_kinds(table_of(rows.Node)))
-    found = []
-    for node in graph.nodes:
-        function = functions.get(node.function_id or 0)
-        time = times.get(node.node_id)
-        found.append(
-            (
-                *(getattr(node, name) for name in names),
-                node_type_name(node.type),
-                None if function is None else function.name,
-                paths.get(node.nvtx_path_id or 0),
-                *(None if time is None else getattr(time, name) for name in _STATISTICS),
-            )
-        )
-    return from_rows(_NODES, found)
+    columns["kind"] = [node_type_name(number) for number in nodes.listed("type")]
+    columns["kernel"] = [None if kernel is None else kernel.name for kernel in kernels]
+    columns["nvtx_path"] = [tree.nvtx.get(path or 0) for path in nodes.listed("nvtx_path_id")]
+    columns |= {name: times.listed(name)[part] for name in _STATISTICS}
+    return Frame(_NODES, columns)
 
 
 def _edges(graph: RecordedGraph) -> Frame:

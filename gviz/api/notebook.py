@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from gviz.api.recorded_graph import RecordedGraph
+from gviz.model import read_statistics, read_tree
 from gviz.recording import rows
 from gviz.report import GraphEntry, graphs_document, render_html, summarize_launches
 
@@ -51,20 +52,13 @@ def _entry(run: str, devices: Sequence[rows.Device], graph: RecordedGraph) -> Gr
 
 def _kernels(graph: RecordedGraph) -> Iterator[tuple[str, float]]:
     """Yield the names of nodes that took most time, with their share of all node time."""
-    recording, run_id = graph.recording, graph.row.run_id
+    recording = graph.recording
+    tree = read_tree(recording, graph.row.graph_id, columns=())
     total: Counter[str] = Counter()
-    inside = {graph.row.graph_id}
-    for level in recording.fetch_graphs(run_id):
-        if level.graph_id not in inside and level.parent_graph_id not in inside:
-            continue
-        inside.add(level.graph_id)
-        key = {"graph_id": level.graph_id}
-        names = dict(recording.fetch_columns(rows.Node, ("node_id", "name"), key, "node_id"))
-        columns = ("node_id", "total_ns")
-        for node_id, total_ns in recording.fetch_columns(
-            rows.NodeStatistics, columns, key, "node_id"
-        ):
-            total[names.get(node_id, f"node {node_id}")] += total_ns
+    times = read_statistics(recording, tree, ("total_ns",)).listed("total_ns")
+    for name, ns in zip(tree.nodes.listed("name"), times, strict=True):
+        if ns is not None:
+            total[name] += ns
     whole = sum(total.values())
     for name, ns in total.most_common(_MOST_KERNELS):
         if whole:

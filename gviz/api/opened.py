@@ -16,7 +16,7 @@ from gviz.api.recorded_graph import RecordedGraph
 from gviz.api.showing import show
 from gviz.comparison import Diff, compare_recordings
 from gviz.errors import GvizError
-from gviz.model import is_failed
+from gviz.model import is_failed, read_bodies
 from gviz.recording import Recording, all_tables, rows
 from gviz.text import duration
 
@@ -221,12 +221,9 @@ class OpenedGraph(RecordedGraph):
 
     @cached_property
     def bodies(self) -> tuple[OpenedGraph, ...]:
-        """The bodies that its nodes hold."""
-        return tuple(
-            OpenedGraph(self.recording, graph)
-            for graph in self.recording.fetch_graphs(self.row.run_id)
-            if graph.parent_graph_id == self.row.graph_id
-        )
+        """The bodies of its nodes, in the order of the nodes, by branch."""
+        bodies = read_bodies(self.recording, self.row.run_id).of(self.row.graph_id)
+        return tuple(OpenedGraph(self.recording, graph) for graph in bodies)
 
     def show(self, *, server: bool = False, height: int = 720) -> None:
         """Show it, as :meth:`Opened.show` does."""

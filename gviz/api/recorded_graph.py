@@ -2,10 +2,54 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
-from gviz.model import LaunchTimes, launch_times
-from gviz.recording import EdgeArrays, LaunchArrays, Recording, SpanArrays, rows
+import numpy as np
+
+from gviz.model import (
+    GraphTree,
+    LaunchTimes,
+    TreeLevel,
+    all_columns,
+    launch_times,
+    read_level_columns,
+    read_level_edges,
+    read_spans,
+    read_tree,
+)
+from gviz.recording import EdgeArrays, LaunchArrays, Recording, rows
+from gviz.stats import IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class GraphSpans:
+    """Spans as int64 arrays of one length, by launch, node and iteration.
+
+    Attributes
+    ----------
+    launch_id
+        Of the recording.
+    graph_id, node_id
+        The level that the node is in, and its id there.
+    iteration
+        Which of the node's executions in the launch, from 0.
+    start_ns, duration_ns
+        Starts count from the launch's first span's start.
+    stream_id
+        The hardware-side stream.
+    """
+
+    launch_id: IntArray
+    graph_id: IntArray
+    node_id: IntArray
+    iteration: IntArray
+    start_ns: IntArray
+    duration_ns: IntArray
+    stream_id: IntArray
+
+    def __len__(self) -> int:
+        return len(self.launch_id)
 
 
 class RecordedGraph:
@@ -29,22 +73,32 @@ class RecordedGraph:
         return self.row.name
 
     @cached_property
+    def tree(self) -> GraphTree:
+        """The graph with all that is nested in it."""
+        return read_tree(self.recording, self.row.graph_id, columns=all_columns())
+
+    @cached_property
     def nodes(self) -> list[rows.Node]:
         """Its nodes, in order of creation."""
-        return self.recording.fetch_nodes(self.row.graph_id)
+        names, part = all_columns(), self.tree.nodes[self._level.part]
+        values = zip(*map(part.listed, names), strict=True)
+        graph_id = self.row.graph_id
+        return [rows.Node(graph_id=graph_id, **dict(zip(names, v, strict=True))) for v in values]
 
     @property
     def node_count(self) -> int:
-        """Return the number of nodes of this level."""
-        key = {"graph_id": self.row.graph_id}
-        return len(self.recording.fetch_arrays(rows.Node, key, ("node_id",)))
+        """Number of nodes of this level."""
+        return len(read_level_columns(self.recording, self.row.graph_id, ("node_id",)))
 
     @cached_property
     def edges(self) -> EdgeArrays | None:
         """Its dependencies as arrays; None: not known."""
         if self.row.topology_id is None:
             return None
-        return self.recording.fetch_edges(self.row.topology_id)
+        found = read_level_edges(self.recording, self.tree, self._level)
+        ids = self.tree.nodes[self._level.part].integers("node_id")
+        ends = ids[found.source], ids[found.target]
+        return EdgeArrays(*ends, found.type, found.from_port, found.to_port)
 
     @cached_property
     def launches(self) -> LaunchArrays:
@@ -62,6 +116,21 @@ class RecordedGraph:
         return launch_times(self.recording, self.row.graph_id)
 
     @cached_property
-    def spans(self) -> SpanArrays:
+    def spans(self) -> GraphSpans:
         """The spans of all its recorded launches, as arrays; also those of nodes in bodies."""
-        return self.recording.fetch_graph_spans(self.row.graph_id)
+        found = read_spans(self.recording, self.tree)
+        found = found.take(np.lexsort((found.iteration, found.node, found.launch_id)))
+        graph_ids = np.array([x.graph.graph_id for x in self.tree.levels], np.int64)
+        return GraphSpans(
+            launch_id=found.launch_id,
+            graph_id=graph_ids[self.tree.level[found.node]],
+            node_id=self.tree.nodes.integers("node_id")[found.node],
+            iteration=found.iteration,
+            start_ns=found.start_ns,
+            duration_ns=found.duration_ns,
+            stream_id=found.stream_id,
+        )
+
+    @property
+    def _level(self) -> TreeLevel:
+        return self.tree.levels[0]

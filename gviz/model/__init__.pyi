@@ -1,5 +1,4 @@
 from gviz.model import reinstantiation as reinstantiation
-from gviz.model.lanes import launch_lanes as launch_lanes
 from gviz.model.launch_queue import may_have_waited as may_have_waited
 from gviz.model.launch_queue import waited_until as waited_until
 from gviz.model.launch_queue import with_the_one_before as with_the_one_before
@@ -35,9 +34,6 @@ from gviz.model.nvtx_paths import nvtx_texts as nvtx_texts
 from gviz.model.nvtx_paths import telling_parts as telling_parts
 from gviz.model.open_ranges import OpenRanges as OpenRanges
 from gviz.model.open_ranges import enclosing as enclosing
-from gviz.model.owners import LevelNodes as LevelNodes
-from gviz.model.owners import Owner as Owner
-from gviz.model.owners import span_owners as span_owners
 from gviz.model.stream_comparison import SideTimes as SideTimes
 from gviz.model.stream_comparison import StreamComparison as StreamComparison
 from gviz.model.stream_comparison import read_sides as read_sides
@@ -73,7 +69,6 @@ from gviz.model.tree.spans import read_spans_in_parts as read_spans_in_parts
 from gviz.model.tree.spans import read_statistics as read_statistics
 from gviz.model.tree.tree_edges import EdgeIndices as EdgeIndices
 from gviz.model.tree.tree_edges import TreeEdges as TreeEdges
-from gviz.model.tree.tree_edges import edge_indices as edge_indices
 from gviz.model.tree.tree_edges import read_level_edges as read_level_edges
 from gviz.model.tree.tree_edges import read_tree_edges as read_tree_edges
 from gviz.model.tree.tree_nodes import NOT_WORKING as NOT_WORKING

@@ -6,8 +6,9 @@ The field names below are the keys of ``gviz info --json``; docs/info.md lists t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from gviz.cuda import node_type_name
 from gviz.model import (
@@ -23,8 +24,14 @@ from gviz.model import (
 )
 from gviz.recording import SCHEMA_VERSION, Recording, rows
 
+if TYPE_CHECKING:
+    from gviz.model import GraphTree, TreeStatistics
+
 #: How many of a graph's slowest nodes are listed unless asked otherwise.
 SLOWEST_COUNT = 10
+#: Columns of nodes, and of their statistics, that are summed up.
+_COLUMNS = ("node_id", "exec_node_id", "type", "name", "function_id")
+_STATISTICS = ("count", "median_ns", "p5_ns", "p95_ns", "total_ns")
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +178,9 @@ def summarize(recording: Recording, *, slowest: int = SLOWEST_COUNT) -> Recordin
 
 
 def _summarize_run(recording: Recording, run: rows.Run, slowest: int) -> RunSummary:
+    from gviz.model import OF_RUN, keeper, read_tree
+
+    keep = keeper(OF_RUN)
     graphs = recording.fetch_graphs(run.run_id)
     functions = recording.fetch_functions(run.run_id)
     allocations = recording.fetch_allocations(run.run_id)
@@ -183,12 +193,15 @@ def _summarize_run(recording: Recording, run: rows.Run, slowest: int) -> RunSumm
         devices=tuple(recording.fetch_devices(run.run_id)),
         libraries={lib.name: lib.version for lib in recording.fetch_libraries(run.run_id)},
         graphs=tuple(
-            _with_memory(
-                _summarize_graph(recording, g, bodies_of(g, graphs), functions, lives, slowest),
-                {g.graph_id, *(body.graph_id for body in bodies_of(g, graphs))},
+            _summarize_graph(
+                recording,
+                read_tree(recording, graph.graph_id, keep, _COLUMNS),
+                lives[graph.graph_id],
+                functions,
                 allocations,
+                slowest,
             )
-            for g in top
+            for graph in top
         ),
         capture_failures=failed_captures(recording, run.run_id),
         instantiate_failures=tuple(recording.fetch_instantiate_failures(run.run_id)),
@@ -205,64 +218,57 @@ def _summarize_run(recording: Recording, run: rows.Run, slowest: int) -> RunSumm
     )
 
 
-def bodies_of(top: rows.Graph, graphs: Iterable[rows.Graph]) -> list[rows.Graph]:
-    """Return the bodies nested in ``top`` at any depth, by graph_id.
-
-    A body's graph_id is above its parent's in no particular order, so every level is
-    looked for anew.
-    """
-    remaining = [graph for graph in graphs if graph.parent_graph_id is not None]
-    inside = {top.graph_id}
-    found: list[rows.Graph] = []
-    while level := [g for g in remaining if g.parent_graph_id in inside and g not in found]:
-        found += level
-        inside |= {graph.graph_id for graph in level}
-    return sorted(found, key=lambda graph: graph.graph_id)
-
-
 def _summarize_graph(
     recording: Recording,
-    graph: rows.Graph,
-    bodies: list[rows.Graph],
+    tree: GraphTree,
+    life: GraphLife,
     functions: dict[int, rows.KernelFunction],
-    lives: dict[int, GraphLife],
+    allocations: Sequence[rows.Allocation],
     slowest: int,
 ) -> GraphSummary:
-    levels = [graph, *bodies]
-    nodes = [node for level in levels for node in recording.fetch_nodes(level.graph_id)]
-    times = recording.fetch_statistics(graph.graph_id)
+    from gviz.model import read_statistics
+
+    graph, levels = tree.graph, [level.graph for level in tree.levels]
+    statistics = read_statistics(recording, tree, _STATISTICS)
+    total_ns = statistics.sum("total_ns")
     cost = inflation(recording, graph.graph_id)
     sides = (summarize_launches(recording, graph.graph_id, s) for s in ("graph", "stream"))
     return GraphSummary(
         graph_id=graph.graph_id,
         name=graph.name,
         origin=graph.origin,
-        node_count=len(nodes),
+        node_count=len(tree),
         edge_count=_count_edges(recording, levels),
         edges_inferred=graph.edges_inferred,
-        body_count=len(bodies),
-        node_kinds=_count_kinds(node.type for node in nodes),
+        body_count=len(levels) - 1,
+        node_kinds=_count_kinds(tree.types.tolist()),
         capture_ns=_difference(graph.capture_start_ns, graph.capture_end_ns),
         execs=tuple(_summarize_exec(e) for e in recording.fetch_graph_execs(graph.graph_id)),
-        life=lives[graph.graph_id],
+        life=life,
         launches=tuple(side for side in sides if side is not None),
         launch_costs=tuple(recording.fetch_launch_costs(graph.graph_id)),
         inflation=None if cost is None else cost.to_text(),
-        node_time_ns=sum(t.total_ns for t in times) if times else None,
-        slowest_nodes=_find_slowest(nodes, times, functions, slowest),
+        node_time_ns=total_ns if len(statistics.stray) else None,
+        slowest_nodes=tuple(
+            _slow_node(tree, node, statistics, functions, total_ns)
+            for node in statistics.largest("total_ns", slowest)
+        ),
         parameters=tuple(
             parameter
             for level in levels
             for parameter in recording.fetch_graph_parameters(level.graph_id)
         ),
+        allocations=_of_levels(allocations, levels),
     )
 
 
-def _with_memory(
-    summary: GraphSummary, levels: set[int], allocations: Iterable[rows.Allocation]
-) -> GraphSummary:
-    mine = tuple(a for a in allocations if a.graph_id in levels)
-    return replace(summary, allocations=mine) if mine else summary
+def _of_levels(
+    allocations: Sequence[rows.Allocation], levels: Sequence[rows.Graph]
+) -> tuple[rows.Allocation, ...]:
+    """Return the allocations of levels, level by level."""
+    place = {level.graph_id: at for at, level in enumerate(levels)}
+    mine = [allocation for allocation in allocations if allocation.graph_id in place]
+    return tuple(sorted(mine, key=lambda allocation: place[allocation.graph_id]))
 
 
 def _count_edges(recording: Recording, levels: list[rows.Graph]) -> int | None:
@@ -305,41 +311,28 @@ def summarize_launches(recording: Recording, graph_id: int, side: str) -> Launch
     )
 
 
-def _find_slowest(
-    nodes: list[rows.Node],
-    times: list[rows.NodeStatistics],
-    functions: dict[int, rows.KernelFunction],
-    count: int,
-) -> tuple[SlowNode, ...]:
-    by_key = {(node.graph_id, node.node_id): node for node in nodes}
-    total = sum(t.total_ns for t in times)
-    slowest = sorted(times, key=lambda t: (-t.total_ns, t.graph_id, t.node_id))
-    return tuple(
-        _slow_node(node, t, functions, total)
-        for t in slowest[:count]
-        if (node := by_key.get((t.graph_id, t.node_id))) is not None
-    )
-
-
 def _slow_node(
-    node: rows.Node,
-    time: rows.NodeStatistics,
+    tree: GraphTree,
+    index: int,
+    statistics: TreeStatistics,
     functions: dict[int, rows.KernelFunction],
     total_ns: int,
 ) -> SlowNode:
-    function = None if node.function_id is None else functions.get(node.function_id)
+    node = tree.nodes[index]
+    function = functions.get(node.function_id or 0)
+    time = {name: statistics.value(name, index) for name in _STATISTICS}
     return SlowNode(
-        graph_id=node.graph_id,
+        graph_id=tree.level_of(index).graph.graph_id,
         node_id=node.node_id,
         exec_node_id=node.exec_node_id,
         name=node.name,
         kernel=None if function is None else function.name,
         type=node_type_name(node.type),
-        count=time.count,
-        median_ns=time.median_ns,
-        p5_ns=time.p5_ns,
-        p95_ns=time.p95_ns,
-        share_fraction=time.total_ns / total_ns if total_ns else 0.0,
+        count=time["count"],
+        median_ns=time["median_ns"],
+        p5_ns=time["p5_ns"],
+        p95_ns=time["p95_ns"],
+        share_fraction=time["total_ns"] / total_ns if total_ns else 0.0,
     )
 
 

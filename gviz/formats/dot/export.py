@@ -7,23 +7,23 @@ clusters inside the level that runs them. Attributes beside the picture have wha
 
 from __future__ import annotations
 
+import math
 import re
-from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from gviz.cuda import EdgeType, NodeType, node_type_name
 from gviz.formats.dot.own import (
     FORMAT,
+    NODE_COLUMNS,
     body_attributes,
     edge_attributes,
     graph_attributes,
     node_attributes,
 )
-from gviz.formats.svg import ColourScale, ValueColours
+from gviz.formats.svg import ValueColours, colours_of_nodes
+from gviz.model import GraphTree, TreeEdges, TreeLevel, TreeNode, read_tree, read_tree_edges
 from gviz.recording import Recording, rows
 from gviz.text import duration
 
@@ -38,13 +38,12 @@ _FONT = "Helvetica"
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """Data of a recording for drawing, fetched once."""
+    """Data of a recording for drawing, read once."""
 
-    recording: Recording
-    bodies: dict[tuple[int, int], list[rows.Graph]]
-    median_ns: dict[tuple[int, int], float]
+    tree: GraphTree
+    edges: TreeEdges
     colours: ValueColours
-    symbols: dict[int, str]
+    functions: Mapping[int, rows.KernelFunction]
 
 
 def to_dot(recording: Recording, graph_id: int) -> str:
@@ -64,8 +63,8 @@ def to_dot(recording: Recording, graph_id: int) -> str:
     """
     import pydot
 
-    graph = recording.fetch_graph(graph_id)
-    source = _fetch_source(recording, graph)
+    source = _read_source(recording, graph_id)
+    graph = source.tree.graph
     drawing = pydot.Dot(f"graph_{graph_id}", graph_type="digraph")
     _set(drawing, {"gviz_format": str(FORMAT), **graph_attributes(graph)})  # before all others
     picture = {"compound": "true", "label": _quoted(_title(graph, source)), "labelloc": "t"}
@@ -74,22 +73,18 @@ def to_dot(recording: Recording, graph_id: int) -> str:
         shape="box", style=_quoted("filled,rounded"), fillcolor="white", fontname=_FONT
     )
     drawing.set_edge_defaults(color=_quoted("#666666"), fontname=_FONT)
-    _draw_level(drawing, drawing, graph, source)
+    _draw_level(drawing, drawing, source.tree.levels[0], source)
     return str(drawing.to_string())
 
 
-def _fetch_source(recording: Recording, graph: rows.Graph) -> _Source:
-    bodies: dict[tuple[int, int], list[rows.Graph]] = defaultdict(list)
-    for body in recording.fetch_graphs(graph.run_id):
-        if body.parent_graph_id is not None and body.parent_node_id is not None:
-            bodies[body.parent_graph_id, body.parent_node_id].append(body)
-    top = recording.fetch_outermost(graph)
-    statistics = recording.fetch_statistics(top.graph_id)
-    median_ns = {(s.graph_id, s.node_id): s.median_ns for s in statistics}
-    colours = ValueColours(ColourScale.of(np.array([*median_ns.values()], np.float64)))
-    functions = recording.fetch_functions(graph.run_id)
-    symbols = {number: function.mangled_name for number, function in functions.items()}
-    return _Source(recording, bodies, median_ns, colours, symbols)
+def _read_source(recording: Recording, graph_id: int) -> _Source:
+    tree = read_tree(recording, graph_id, columns=("function_id", *NODE_COLUMNS))
+    return _Source(
+        tree=tree,
+        edges=read_tree_edges(recording, tree),
+        colours=colours_of_nodes(recording, tree),
+        functions=recording.fetch_functions(tree.graph.run_id),
+    )
 
 
 def _title(graph: rows.Graph, source: _Source) -> str:
@@ -101,46 +96,50 @@ def _title(graph: rows.Graph, source: _Source) -> str:
     return f"{graph.name}\n{words}{', log scale' if scale.log else ''}"
 
 
-def _draw_level(drawing: pydot.Dot, place: pydot.Graph, graph: rows.Graph, source: _Source) -> None:
+def _draw_level(drawing: pydot.Dot, place: pydot.Graph, level: TreeLevel, source: _Source) -> None:
     import pydot
 
-    nodes = source.recording.fetch_nodes(graph.graph_id)
-    if not nodes:
+    tree, graph_id = source.tree, level.graph.graph_id
+    if not level.count:
         # A cluster without a node would not be drawn.
-        place.add_node(pydot.Node(_anchor(graph.graph_id, None), shape="point", style="invis"))
-    for node in nodes:
-        place.add_node(_build_node(node, source))
-        for body in source.bodies.get((graph.graph_id, node.node_id), ()):
-            cluster = pydot.Subgraph(_cluster(body))
-            _set(cluster, graph_attributes(body) | body_attributes(body))
-            picture = {"label": _quoted(_body_title(node, body)), "style": "dashed"}
+        place.add_node(pydot.Node(_anchor(graph_id, None), shape="point", style="invis"))
+    for index in range(level.first, level.end):
+        node = tree.nodes[index]
+        place.add_node(_build_node(index, source))
+        for at in tree.bodies(index):
+            body = tree.levels[at]
+            cluster = pydot.Subgraph(_cluster(body.graph))
+            _set(cluster, graph_attributes(body.graph) | body_attributes(body.graph))
+            picture = {"label": _quoted(_body_title(node, body.graph)), "style": "dashed"}
             _set(cluster, {**picture, "fontname": _FONT})
             _draw_level(drawing, cluster, body, source)
             place.add_subgraph(cluster)
-            drawing.add_edge(_build_body_edge(node, body, source))
-    if graph.topology_id is not None:
-        edges = source.recording.fetch_edges(graph.topology_id)
-        columns = (edges.from_node, edges.to_node, edges.type, edges.from_port, edges.to_port)
-        for edge in zip(*(c.tolist() for c in columns), strict=True):
-            place.add_edge(_build_edge(graph.graph_id, *edge))
+            drawing.add_edge(_build_body_edge(index, body, source))
+    edges, ids = source.edges.of(level), tree.nodes[level.part].integers("node_id")
+    ends = ids[edges.source], ids[edges.target]
+    columns = (*ends, edges.type, edges.from_port, edges.to_port)
+    for edge in zip(*(column.tolist() for column in columns), strict=True):
+        place.add_edge(_build_edge(graph_id, *edge))
 
 
-def _build_node(node: rows.Node, source: _Source) -> pydot.Node:
+def _build_node(index: int, source: _Source) -> pydot.Node:
     import pydot
 
-    median_ns = source.median_ns.get((node.graph_id, node.node_id))
+    tree = source.tree
+    node, median_ns = tree.nodes[index], float(tree.times.median_ns[index])
     lines = _node_lines(node)
-    drawn = pydot.Node(_anchor(node.graph_id, node.node_id), tooltip=_quoted(node.name))
-    if median_ns is not None:
+    drawn = pydot.Node(_anchor_of(index, source), tooltip=_quoted(node.name))
+    if not math.isnan(median_ns):
         lines.append(duration(median_ns))
         drawn.set("fillcolor", _quoted(source.colours.fill(median_ns)))
         drawn.set("fontcolor", source.colours.text(median_ns))
     drawn.set("label", _quoted("\n".join(lines)))
-    _set(drawn, node_attributes(node, source.symbols.get(node.function_id or 0)))
+    function = source.functions.get(node.function_id or 0)
+    _set(drawn, node_attributes(node, None if function is None else function.mangled_name))
     return drawn
 
 
-def _node_lines(node: rows.Node) -> list[str]:
+def _node_lines(node: TreeNode) -> list[str]:
     """Return the lines of a node: kind where the name does not tell it, name, launch shape."""
     kind = node_type_name(node.type)
     lines = [f"{node.node_id}: {kind}"]
@@ -174,15 +173,15 @@ def _build_edge(
     return drawn
 
 
-def _build_body_edge(node: rows.Node, body: rows.Graph, source: _Source) -> pydot.Edge:
+def _build_body_edge(index: int, body: TreeLevel, source: _Source) -> pydot.Edge:
     """Return the line from a node to the frame of its body."""
     import pydot
 
-    inner = source.recording.fetch_nodes(body.graph_id)
+    first = _anchor_of(body.first, source) if body.count else _anchor(body.graph.graph_id, None)
     return pydot.Edge(
-        _anchor(node.graph_id, node.node_id),
-        _anchor(body.graph_id, inner[0].node_id if inner else None),
-        lhead=_cluster(body),
+        _anchor_of(index, source),
+        first,
+        lhead=_cluster(body.graph),
         style="dashed",
         arrowhead="none",
     )
@@ -193,7 +192,7 @@ def _set(drawn: pydot.Common, attributes: Mapping[str, str]) -> None:
         drawn.set(name, value)
 
 
-def _body_title(node: rows.Node, body: rows.Graph) -> str:
+def _body_title(node: TreeNode, body: rows.Graph) -> str:
     if body.branch is None:
         return body.name
     return f"{body.name}\n{_cut(node.name)}, branch {body.branch}"
@@ -201,6 +200,11 @@ def _body_title(node: rows.Node, body: rows.Graph) -> str:
 
 def _cluster(body: rows.Graph) -> str:
     return f"cluster_graph_{body.graph_id}"
+
+
+def _anchor_of(index: int, source: _Source) -> str:
+    graph = source.tree.level_of(index).graph
+    return _anchor(graph.graph_id, source.tree.nodes[index].node_id)
 
 
 def _anchor(graph_id: int, node_id: int | None) -> str:

@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from gviz.cuda import NodeType, node_type_name
 from gviz.errors import DotError
@@ -29,6 +30,9 @@ from gviz.formats.dot.model import (
 )
 from gviz.recording import number_range, rows
 
+if TYPE_CHECKING:
+    from gviz.model import TreeNode
+
 FORMAT = 1
 _START = re.compile(r"\s*digraph graph_\d{1,18} \{\s*gviz_format=")
 _LEVEL = re.compile(r"(?:cluster_)?graph_(\d{1,18})")
@@ -43,6 +47,8 @@ _INTEGERS = (
 )  # fmt: skip
 _TRIPLES = ("grid", "block")
 _PORTS = ("type", "from_port", "to_port")
+#: Columns of table node that are written; ``gviz_symbol`` comes with ``function_id``.
+NODE_COLUMNS = (*_INTEGERS, *_TEXTS, *(f"{name}_{axis}" for name in _TRIPLES for axis in "xyz"))
 _AGAIN = "export the recording again"
 
 
@@ -67,7 +73,7 @@ def body_attributes(body: rows.Graph) -> dict[str, str]:
     return found
 
 
-def node_attributes(node: rows.Node, symbol: str | None) -> dict[str, str]:
+def node_attributes(node: TreeNode, symbol: str | None) -> dict[str, str]:
     """Return the columns of a node that are known, as DOT attributes."""
     found = {}
     for name in (*_INTEGERS, *_TEXTS):

@@ -1,2 +1,2 @@
-from gviz.formats.svg.colours import ColourScale as ColourScale
 from gviz.formats.svg.colours import ValueColours as ValueColours
+from gviz.formats.svg.node_colours import colours_of_nodes as colours_of_nodes

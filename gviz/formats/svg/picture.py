@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gviz.cuda import EdgeType, node_type_name
-from gviz.dag import Placement, cover_graph
+from gviz.dag import Placement
 from gviz.errors import RecordingError
 from gviz.formats.svg.colours import ColourScale, Theme, ValueColours
+from gviz.formats.svg.node_colours import colours_of_nodes
 from gviz.formats.svg.pen import INKS, Pen
 from gviz.layout import place_graph
-from gviz.model import LevelNodes, edge_indices, launch_lanes, span_owners
-from gviz.recording import rows
+from gviz.model import (
+    GraphTree,
+    TreeEdges,
+    TreeLevel,
+    read_launch_spans,
+    read_level,
+    read_tree,
+    read_tree_edges,
+)
 from gviz.text import duration
 
 if TYPE_CHECKING:
-    from gviz.recording import Recording
+    from gviz.recording import Recording, rows
 
 _MARGIN = 20.0
 _HEAD = 64.0
@@ -28,6 +37,8 @@ _TIMELINE = 1_200.0
 _TICKS = 8
 #: Colours that a legend shows.
 _LEGEND_STEPS = 9
+#: Columns of nodes that are drawn.
+_NODE = ("node_id", "type", "name")
 
 
 def draw_graphs(recording: Recording, graph_ids: Sequence[int], theme: Theme = "light") -> str:
@@ -53,16 +64,14 @@ def draw_graphs(recording: Recording, graph_ids: Sequence[int], theme: Theme = "
     top, width = _MARGIN, 0.0
     names = []
     for graph_id in graph_ids:
-        graph = recording.fetch_graph(graph_id)
-        names.append(graph.name)
-        outermost = recording.fetch_outermost(graph)
-        statistics = recording.fetch_statistics(outermost.graph_id)
-        median_ns = {(s.graph_id, s.node_id): s.median_ns for s in statistics}
-        colours = ValueColours(ColourScale.of(np.array([*median_ns.values()], np.float64)), theme)
-        for level in _levels(recording, graph):
-            title = level.name if level is graph else f"{level.name} (in {graph.name})"
+        tree = read_tree(recording, graph_id, columns=_NODE)
+        edges, name = read_tree_edges(recording, tree), tree.graph.name
+        names.append(name)
+        colours = colours_of_nodes(recording, tree, theme)
+        for level in tree.levels:
+            title = f"{level.graph.name} (in {name})" if level.at else name
             _draw_head(pen, top, title, "median duration of a node", colours)
-            box = _draw_level(pen, top + _HEAD, recording, level, median_ns, colours)
+            box = _draw_level(pen, top + _HEAD, tree, level, edges, colours)
             width = max(width, box[0])
             top += _HEAD + box[1] + _MARGIN
     return pen.document(max(width, 420) + 2 * _MARGIN, top, ", ".join(names))
@@ -87,30 +96,23 @@ def draw_launch(
     RecordingError
         If it has no such launch with node times.
     """
-    graph = recording.fetch_graph(graph_id)
-    launch = _choose(recording, graph, ordinal)
-    spans = recording.fetch_spans(launch.launch_id)
-    levels = LevelNodes(recording, graph.run_id)
-    nodes = levels.of(graph.graph_id)
-    owners = span_owners(levels, graph.graph_id)
-    edges = edge_indices(recording, graph, np.array([n.node_id for n in nodes], np.int64))
-    chain = cover_graph(len(nodes), edges.source, edges.target).chain
-    end = spans.start_ns + spans.duration_ns
-    lane = launch_lanes(owners, chain, spans.graph_id, spans.node_id, spans.start_ns, end)
+    tree = read_tree(recording, graph_id, columns=_NODE)
+    graph, launch = tree.graph, _choose(recording, tree.graph, ordinal)
+    spans = read_launch_spans(recording, tree, launch.launch_id)
+    spans = spans.take(np.lexsort((spans.iteration, spans.node)))
+    lane = read_level(recording, tree).lanes_of(spans)
     colours = ValueColours(ColourScale.of(spans.duration_ns.astype(np.float64)), theme)
     pen = Pen(INKS[theme])
     title = f"{graph.name}, launch #{launch.ordinal}"
     _draw_head(pen, _MARGIN, title, "duration", colours)
     top = _MARGIN + _HEAD
-    whole = max(1, int(end.max(initial=1)))
+    whole = max(1, int(spans.end_ns.max(initial=1)))
     scale = _TIMELINE / whole
     height = _LANE * (int(lane.max(initial=0)) + 1)
-    keys = zip(spans.graph_id.tolist(), spans.node_id.tolist(), strict=True)
-    columns = (spans.start_ns, spans.duration_ns, spans.iteration, lane)
-    times = zip(*(column.tolist() for column in columns), strict=True)
-    for key, (start, took, iteration, at) in zip(keys, times, strict=True):
-        owner = owners.get(key)
-        name = "unknown node" if owner is None else owner.name
+    node_names = tree.nodes.listed("name")
+    columns = (spans.node, spans.start_ns, spans.duration_ns, spans.iteration, lane)
+    for node, start, took, iteration, at in zip(*(c.tolist() for c in columns), strict=True):
+        name = node_names[node]
         box = (_MARGIN + start * scale, top + at * _LANE, max(took * scale, 0.2), _LANE - 4)
         words = f"{name}, {duration(took)} from {duration(start)} on"
         pen.rect(
@@ -141,15 +143,6 @@ def _choose(recording: Recording, graph: rows.Graph, ordinal: int | None) -> row
     return timed[(len(timed) - 1) // 2]
 
 
-def _levels(recording: Recording, graph: rows.Graph) -> list[rows.Graph]:
-    found, inside = [graph], {graph.graph_id}
-    for body in recording.fetch_graphs(graph.run_id):
-        if body.parent_graph_id in inside:
-            inside.add(body.graph_id)
-            found.append(body)
-    return found
-
-
 def _draw_head(pen: Pen, top: float, title: str, what: str, colours: ValueColours) -> None:
     pen.text((_MARGIN, top + 14), title, pen.ink.ink, size=15)
     scale = colours.scale
@@ -166,26 +159,27 @@ def _draw_head(pen: Pen, top: float, title: str, what: str, colours: ValueColour
 def _draw_level(
     pen: Pen,
     top: float,
-    recording: Recording,
-    graph: rows.Graph,
-    median_ns: dict[tuple[int, int], float],
+    tree: GraphTree,
+    level: TreeLevel,
+    edges: TreeEdges,
     colours: ValueColours,
 ) -> tuple[float, float]:
     """Draw one level; return its width and height."""
-    nodes = recording.fetch_nodes(graph.graph_id)
-    if not nodes:
+    if not level.count:
         pen.text((_MARGIN, top + 12), "no nodes", pen.ink.ink)
         return 0.0, 20.0
-    edges = edge_indices(recording, graph, np.array([n.node_id for n in nodes], np.int64))
-    place = place_graph(len(nodes), edges.source, edges.target)
-    for number in range(len(edges.source)):
-        tail, head = int(edges.source[number]), int(edges.target[number])
-        programmatic = int(edges.type[number]) == EdgeType.PROGRAMMATIC
+    drawn = edges.of(level)
+    place = place_graph(level.count, drawn.source, drawn.target)
+    for number in range(len(drawn)):
+        tail, head = int(drawn.source[number]), int(drawn.target[number])
+        programmatic = int(drawn.type[number]) == EdgeType.PROGRAMMATIC
         points = _route(place, number, tail, head, top)
         pen.line(points, dash="5 3" if programmatic else "", arrow=True)
     width, height = place.node_width, place.node_height
-    for node, x, y in zip(nodes, place.x.tolist(), place.y.tolist(), strict=True):
-        took = median_ns.get((node.graph_id, node.node_id))
+    nodes, median_ns = tree.nodes[level.part], tree.times.median_ns[level.part].tolist()
+    places = zip(nodes, median_ns, place.x.tolist(), place.y.tolist(), strict=True)
+    for node, median, x, y in places:
+        took = None if math.isnan(median) else median
         box = (_MARGIN + x - width / 2, top + y - height / 2, width, height)
         time = "not timed" if took is None else duration(took)
         fill = pen.ink.untimed if took is None else colours.fill(took)

@@ -262,6 +262,8 @@ def _device_names(recording: Recording, run_id: int) -> dict[int, str]:
 
 
 def _keys(shown: IntArray, count: int) -> IntArray:
+    if count == len(shown):  # also where the next number would be too large
+        return shown
     following = shown.max(initial=-1) + 1 + np.arange(count - len(shown), dtype=np.int64)
     return np.concatenate((shown, following))
 

@@ -11,7 +11,7 @@ from gviz.stats import IntArray
 
 if TYPE_CHECKING:
     from gviz.model.tree.graph_tree import GraphTree, TreeLevel
-    from gviz.recording import Recording, rows
+    from gviz.recording import Recording
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +95,7 @@ def read_tree_edges(
 
 def read_level_edges(recording: Recording, tree: GraphTree, level: TreeLevel) -> EdgeIndices:
     """Return the edges of one level, by the places of nodes in it; none where none are known."""
-    return edge_indices(recording, level.graph, tree.nodes[level.part].integers("node_id"))
-
-
-def edge_indices(recording: Recording, graph: rows.Graph, node_id: IntArray) -> EdgeIndices:
-    """Return the edges between nodes given by ascending id; none where edges are not known."""
+    graph, node_id = level.graph, tree.nodes[level.part].integers("node_id")
     if graph.topology_id is None or not len(node_id):
         return _none()
     edges = recording.fetch_edges(graph.topology_id)

@@ -104,6 +104,7 @@ class TreeNode:
     max_blocks_per_multiprocessor = _Value[int | None]()
     occupancy_fraction = _Value[float | None]()
     priority = _Value[int | None]()
+    cooperative = _Value[int | None]()
     copy_kind = _Value[int | None]()
     bytes = _Value[int | None]()
     source_address = _Value[int | None]()
@@ -114,6 +115,10 @@ class TreeNode:
     nvtx_path_id = _Value[int | None]()
     not_timed_reason = _Value[str | None]()
     conditional_type = _Value[str | None]()
+    created_ns = _Value[int | None]()
+    created_thread_id = _Value[int | None]()
+    stack_id = _Value[int | None]()
+    stack_reason = _Value[str | None]()
 
     def __init__(self, columns: Columns, row: int) -> None:
         self.columns = columns

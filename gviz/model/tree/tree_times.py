@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -63,6 +63,22 @@ class TreeStatistics:
     def integers(self, name: str, missing: int) -> IntArray:
         """Return a column of integers, one value a node; ``missing`` where it has none."""
         return np.append(self._columns.integers(name, missing), missing)[self.row]
+
+    def listed(self, name: str) -> list[Any]:
+        """Return a column as Python's values, one a node; None where it has none."""
+        values = [*self._columns.listed(name), None]
+        return [values[row] for row in self.row.tolist()]
+
+    def value(self, name: str, node: int) -> Any:
+        """Return a column's value of one node, which has a row, as Python's."""
+        return self._columns.value(name, int(self.row[node]))
+
+    def largest(self, name: str, count: int) -> list[int]:
+        """Return the nodes with the largest values of a column of integers, the largest first."""
+        known = np.flatnonzero(self.row >= 0)
+        order = np.argsort(-self.integers(name, 0)[known], kind="stable")
+        nodes: list[int] = known[order[:count]].tolist()
+        return nodes
 
     def sum(self, name: str) -> int:
         """Return the sum of a column of integers, those of stray rows included."""

@@ -15,7 +15,7 @@ from gviz.recording.reader import Recording
 from gviz.recording.writer import RecordingWriter
 from gviz.report.info.recording_document import info_document
 from gviz.report.renderers.text_form import render_text
-from gviz.report.summary import GraphSummary, RecordingSummary, bodies_of, summarize
+from gviz.report.summary import GraphSummary, RecordingSummary, summarize
 
 
 @pytest.fixture(scope="module")
@@ -87,17 +87,6 @@ def test_loop_bodies_belong_to_their_top_graph(tmp_path: Path) -> None:
     assert " 2/2001  KERNEL" in text
     assert " 1001  KERNEL" in text
     assert first.share_fraction == pytest.approx(5 * 5_000 / (5 * 6_800 + 3_000 + 2_500))
-
-
-def test_bodies_of_follows_any_depth_and_no_other_graph() -> None:
-    def graph(graph_id: int, parent: int | None) -> rows.Graph:
-        return rows.Graph(
-            graph_id=graph_id, run_id=1, name="g", origin="body", parent_graph_id=parent
-        )
-
-    graphs = [graph(1, None), graph(2, 3), graph(3, 1), graph(4, None), graph(5, 4), graph(6, 2)]
-    assert [g.graph_id for g in bodies_of(graphs[0], graphs)] == [2, 3, 6]
-    assert [g.graph_id for g in bodies_of(graphs[3], graphs)] == [5]
 
 
 def test_recording_without_graphs_says_so(tmp_path: Path) -> None:
