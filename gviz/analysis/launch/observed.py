@@ -12,6 +12,9 @@ import numpy as np
 from gviz.analysis.launch.holds import HeldLaunch, Hold
 from gviz.stats import IntArray
 
+#: Stands for no step before.
+_NONE = -1
+
 
 def observed_path(held: HeldLaunch) -> IntArray:
     """Return the vertices of the observed critical path, in order of time (int64).
@@ -22,15 +25,13 @@ def observed_path(held: HeldLaunch) -> IntArray:
     if not len(timed):
         return timed
     last = timed[np.lexsort((timed, held.start_ns[timed], held.end_ns[timed]))[-1]]
-    held_by = held.held_by.tolist()
-    dependency, before = held.dependency.tolist(), held.queue_before.tolist()
-    path = [int(last)]
-    seen = {int(last)}
-    while held_by[path[-1]] != Hold.NOTHING:
-        at = path[-1]
-        step = before[at] if held_by[at] == Hold.QUEUE else dependency[at]
-        if step in seen:  # clocks of two queues that contradict each other
-            break
-        seen.add(step)
-        path.append(step)
+    before = np.where(held.held_by == Hold.QUEUE, held.queue_before, held.dependency)
+    step = np.where(held.held_by == Hold.NOTHING, _NONE, before).tolist()
+    path: list[int] = []
+    seen, at = bytearray(len(step)), int(last)
+    # What was seen comes again where clocks of two queues contradict each other.
+    while at >= 0 and not seen[at]:
+        seen[at] = 1
+        path.append(at)
+        at = step[at]
     return np.array(path[::-1], np.int64)

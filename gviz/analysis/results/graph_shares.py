@@ -86,7 +86,7 @@ def _total_ns(run: RunSubject, graph_id: int, measure: Measure) -> float:
 
 def _recorded(run: RunSubject) -> float | None:
     key = {"run_id": run.run.run_id}
-    eager = run.recording.fetch_columns(rows.StreamOperation, ("duration_ns",), key, "start_ns")
-    outside = sum(ns for (ns,) in eager)
+    eager = run.recording.fetch_arrays(rows.StreamOperation, key, ("duration_ns",))
+    outside = sum(eager.integers("duration_ns").tolist())
     inside = sum(read_total_ns(run.recording, g) for g in run.graphs)
     return inside / (inside + outside) if inside + outside else None

@@ -261,17 +261,20 @@ def _fetch_operations(subject: GraphSubject) -> _Operations:
     names = ("launch_id", "node_id", "start_ns", "duration_ns", "host_start_ns", "host_end_ns",
              "name")  # fmt: skip
     key = {"run_id": subject.row.run_id}
-    fetched = subject.recording.fetch_columns(rows.StreamOperation, names, key, "start_ns")
-    # What ends before it starts is no record of anything.
-    found = [row for row in fetched if row[3] >= 0]
-    columns = list(zip(*found, strict=True)) or [()] * len(names)
-    missing = (_NONE, _NONE, 0, 0, 0, 0)
-    arrays = [
-        np.array([m if v is None else v for v in column], np.int64)
-        for column, m in zip(columns[:6], missing, strict=True)
-    ]
-    launch, node, start, duration, called, returned = arrays
-    return _Operations(launch, node, start, duration, called, returned, list(columns[6]))
+    found = subject.recording.fetch_arrays(rows.StreamOperation, key, names)
+    start, duration = found.integers("start_ns"), found.integers("duration_ns")
+    order = np.argsort(start, kind="stable")
+    order = order[duration[order] >= 0]  # what ends before it starts is no record of anything
+    texts = found.texts("name")
+    return _Operations(
+        launch=found.integers("launch_id", _NONE)[order],
+        node=found.integers("node_id", _NONE)[order],
+        start=start[order],
+        duration=duration[order],
+        called=found.integers("host_start_ns", 0)[order],
+        returned=found.integers("host_end_ns", 0)[order],
+        name=[texts.values[code] for code in texts.codes[order].tolist()],
+    )
 
 
 class _GraphSide:

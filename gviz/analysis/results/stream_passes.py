@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
 from gviz.analysis.launch_costs import find_passes
 from gviz.analysis.run_subject import RunSubject
 from gviz.cuda import NodeType
+from gviz.model import distinct
 from gviz.recording import rows
 from gviz.stats import BoolArray, IntArray
 
@@ -28,7 +30,7 @@ _FEWEST_OPERATIONS = 2
 #: pairs does, and no pair of four in a row.
 _FEWEST_TOGETHER = 8
 _COLUMNS = ("launch_id", "start_ns", "duration_ns", "host_start_ns", "host_end_ns", "thread_id")
-_EQUAL = ("type", "name", "grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z",
+_EQUAL = ("type", "grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z",
           "shared_mem_bytes", "bytes", "copy_kind")  # fmt: skip
 
 
@@ -84,26 +86,21 @@ class RepeatedPasses:
 def read_operations(run: RunSubject) -> Operations:
     """Return the operations outside graphs of a run."""
     key = {"run_id": run.run.run_id}
-    fetch = run.recording.fetch_columns
-    fetched = fetch(rows.StreamOperation, (*_COLUMNS, *_EQUAL), key, "operation_id")
-    # What ends before it starts is no record of anything.
-    found = [row for row in fetched if row[_COLUMNS.index("duration_ns")] >= 0]
-    numbers = np.array(
-        [[UNKNOWN if v is None else v for v in row[: len(_COLUMNS)]] for row in found], np.int64
-    ).reshape(-1, len(_COLUMNS))
-    known: dict[tuple[object, ...], int] = {}
-    token = [known.setdefault(row[len(_COLUMNS) :], len(known)) for row in found]
-    grid = slice(len(_COLUMNS) + 2, len(_COLUMNS) + 5)
-    kind = len(_COLUMNS)
-    blocks = [
-        int(np.prod([x or 1 for x in row[grid]])) if row[kind] == NodeType.KERNEL else 0
-        for row in found
-    ]
-    launch, start, duration, called, returned, thread = numbers.T.copy()
+    names = (*_COLUMNS, "name", *_EQUAL)
+    found = run.recording.fetch_arrays(rows.StreamOperation, key, names)
+    launch, start, duration, called, returned, thread = (
+        found.integers(name, UNKNOWN) for name in _COLUMNS
+    )
+    text = found.texts("name").codes.astype(np.int64)
+    first, which = distinct([text, *(found.integers(name, UNKNOWN) for name in _EQUAL)])
+    token = np.argsort(np.argsort(first))[which]  # by what comes first
+    grid = (np.maximum(found.integers(f"grid_{axis}", 1), 1) for axis in "xyz")
+    blocks = np.where(found.integers("type") == NodeType.KERNEL, prod(grid), 0)
     backward = returned < called
     called[backward] = returned[backward] = UNKNOWN
-    # Without times of calls: as they ran.
+    # What ends before it starts is no record of anything; without times of calls: as they ran.
     order = np.lexsort((start, np.where(called < 0, start, called)))
+    order = order[duration[order] >= 0]
     return Operations(
         launch=launch[order],
         start_ns=start[order],
@@ -111,8 +108,8 @@ def read_operations(run: RunSubject) -> Operations:
         called_ns=called[order],
         returned_ns=returned[order],
         thread=thread[order],
-        token=np.array(token, np.int64)[order],
-        blocks=np.array(blocks, np.int64)[order],
+        token=token[order],
+        blocks=blocks[order],
     )
 
 
