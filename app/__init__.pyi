@@ -1,4 +1,4 @@
 from gviz.app.html_file.file import write_html as write_html
-from gviz.app.html_file.launches import parse_asked as parse_asked
+from gviz.app.html_file.launches import parse_launch as parse_launch
 from gviz.app.server.server import Options as Options
 from gviz.app.server.server import serve as serve

@@ -1,4 +1,4 @@
-"""The face of a package: names that others may use, loaded when they are first asked for.
+"""The face of a package: names that others may use, loaded on first use.
 
 A package lists them in ``__init__.pyi``, which is what type checkers read, one import a line::
 

@@ -1,4 +1,4 @@
-"""pytest plugin: record the CUDA graphs of a test, and hold them against limits and a baseline.
+"""pytest plugin: record the CUDA graphs of a test, and compare them with limits and a baseline.
 
 Every run of pytest on a machine with gviz imports this module: nothing but pytest is loaded before
 a test asks for the fixture.

@@ -28,7 +28,7 @@ KEYS: Keys = (
             ("click", "select; with Ctrl or Shift: one more or one less"),
             (
                 "double click",
-                "open or close what holds others; zoom to a node; else show everything",
+                "open or close a fold or parent node; zoom to a node; else show everything",
             ),
         ),
     ),

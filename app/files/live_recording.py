@@ -23,7 +23,9 @@ _PAUSE_RATIO = 4.0
 #: How long closing waits for a snapshot under way.
 _CLOSE_SECONDS = 5.0
 
-_WAITING = "Recording has begun; nothing is known of the program yet. It appears here by itself."
+_WAITING = (
+    "Recording has begun; the program has not reported anything yet. It appears here by itself."
+)
 _NOTHING = (
     "The program ended and left no recording: no process initialised CUDA where gviz could see it."
 )

@@ -14,7 +14,7 @@ from gviz.app.files import Library
 from gviz.app.html_file.document import document
 from gviz.app.html_file.frame import render_frame
 from gviz.app.html_file.graph_data import Progress, Source, graph_blobs, read_view
-from gviz.app.html_file.launches import Asked, Chosen, check_asked, choose
+from gviz.app.html_file.launches import Chosen, LaunchChoice, check_launches, choose
 from gviz.app.views import Compared, GraphView
 from gviz.errors import RecordingError, cannot_write
 from gviz.model import Bodies
@@ -48,7 +48,7 @@ def write_html(
     recording: Path,
     output: Path,
     graph_ids: Sequence[int],
-    launches: Sequence[Asked] = (),
+    launches: Sequence[LaunchChoice] = (),
     *,
     baseline: Path | None = None,
     overwrite: bool = False,
@@ -86,7 +86,7 @@ def write_html(
             graphs = _with_bodies(opened.recording.fetch_graphs(), graph_ids)
             source = Source(library, opened.key, graphs, others[0].key if others else None)
             views = [read_view(source, graph.graph_id) for graph in graphs]
-            check_asked(opened.recording, views, launches)
+            check_launches(opened.recording, views, launches)
             chosen = [choose(view, launches) for view in views]
             blobs = _blobs(source, views, _compared(source, views), chosen, progress)
             size = _write(output, document(f"{graphs[0].name} – gviz", __version__, blobs))

@@ -1,4 +1,4 @@
-"""All that a file holds of one graph level, as named blobs of bytes."""
+"""The data of one graph level in a file, as named blobs of bytes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gviz.app.files import Library
 from gviz.app.html_file.launches import Chosen
 from gviz.app.html_file.page import first_colour, render_graph
 from gviz.app.html_file.pool import Pool
-from gviz.app.html_file.states import all_asked, level_folds, level_layouts
+from gviz.app.html_file.states import all_states, level_folds, level_layouts
 from gviz.app.inspector import node_list, render_inspector, render_memory_facts
 from gviz.app.views import (
     Compared,
@@ -147,14 +147,14 @@ def _note(
 ) -> str:
     """Return where the file comes from, and what it cannot show."""
     name = source.library.file(source.file).path.name
-    held = chosen.to_text() + (", one eager pass" if view.stream_launches else "")
+    content = chosen.to_text() + (", one eager iteration" if view.stream_launches else "")
     if against is not None:
-        held += f", against {against.baseline.file}"
+        content += f", against {against.baseline.file}"
     if together:
         way = "what is of one depth together" if any(together) else "one fold or body at a time"
-        held += f", and opens {way}"
+        content += f", and opens {way}"
     return (
-        f"This file holds {held}. The recording has the rest: gviz view {name}. "
+        f"This file holds {content}. The recording has the rest: gviz view {name}. "
         f"Saved by gviz {__version__}."
     )
 
@@ -182,18 +182,18 @@ def _views(
 
     launches = [launch.launch_id for launch in chosen.single]
 
-    def draw(asked: payload.DagAsked) -> bytes:
-        return payload.dag_payload(recording, graph_id, asked, keep, against)
+    def draw(request: payload.DagAsked) -> bytes:
+        return payload.dag_payload(recording, graph_id, request, keep, against)
 
     header, plain = unpack(draw(payload.DagAsked()))
     carried = draw(payload.DagAsked(data=True))
     folds = level_folds(tree, read)
     layouts = level_layouts(read(0), header["layout"], bool(launches))
-    states = list(all_asked(layouts, launches, folds)) if view.nodes else []
+    states = list(all_states(layouts, launches, folds)) if view.nodes else []
     dag = {}
-    for done, (key, asked) in enumerate(states):
+    for done, (key, request) in enumerate(states):
         progress(f"{view.graph.name}: {done:,} of {len(states):,} layouts and folds")
-        dag[key] = pool.add(draw(asked))
+        dag[key] = pool.add(draw(request))
     return {
         "dag": dag,
         "layout": header["layout"],

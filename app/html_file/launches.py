@@ -15,7 +15,7 @@ from gviz.text import integer
 #: Stretches of launches that an error names.
 _MOST_NAMED = 8
 #: A launch by the number that the viewer shows with a #, or several at once.
-Asked = int | Launches
+LaunchChoice = int | Launches
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Chosen:
         return ", ".join(parts)
 
 
-def parse_asked(text: str) -> Asked:
+def parse_launch(text: str) -> LaunchChoice:
     """Return the meaning of an argument; UsageError where it has none."""
     found = parse_launches(text) or parse_id(text.removeprefix("#"))
     if found is None:
@@ -73,31 +73,33 @@ def parse_asked(text: str) -> Asked:
     return found
 
 
-def choose(view: GraphView, asked: Sequence[Asked]) -> Chosen:
+def choose(view: GraphView, choices: Sequence[LaunchChoice]) -> Chosen:
     """Return the launches of a graph that were asked for; else one of typical length.
 
     The median is always among them: it is small.
     """
     recorded = view.recorded_launches
-    single = [x for x in recorded if x.ordinal in asked]
+    single = [x for x in recorded if x.ordinal in choices]
     typical = typical_launch(recorded)
     if not single and typical is not None:
         single = [typical]
     several: list[Launches] = []
     if len(recorded) > 1:
-        several = ["median", "all"] if "all" in asked else ["median"]
+        several = ["median", "all"] if "all" in choices else ["median"]
     return Chosen(tuple(single), tuple(several), len(recorded))
 
 
-def check_asked(recording: Recording, views: Sequence[GraphView], asked: Sequence[Asked]) -> None:
+def check_launches(
+    recording: Recording, views: Sequence[GraphView], choices: Sequence[LaunchChoice]
+) -> None:
     """Raise RecordingError unless every launch asked for is there, and not too much."""
     known = {x.ordinal for view in views for x in view.recorded_launches}
-    for number in asked:
+    for number in choices:
         if isinstance(number, int) and number not in known:
             raise RecordingError(
                 f"there is no launch #{number} with node times; {_which(sorted(known))}"
             )
-    if "all" not in asked:
+    if "all" not in choices:
         return
     for view in {view.root.graph_id: view for view in views}.values():
         launches = recording.fetch_launches(view.root.graph_id)

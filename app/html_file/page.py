@@ -83,7 +83,7 @@ def _against(compared: Compared) -> list[Component]:
 def _dag(view: GraphView, against: bool) -> Component:
     if not view.nodes:
         return pane("Graph", html.P("This graph has no nodes.", className="gv-empty"), None)
-    # Inferred edges are told by the head, which has room for it.
+    # The head says of inferred edges; it has room for it.
     words = None if view.root.edges_inferred else edges_note(view.root)
     note = None if words is None else html.Span(words, className="gv-muted")
     choices = (
@@ -103,11 +103,11 @@ def _timeline(view: GraphView, chosen: Chosen) -> Component:
 
 
 def _tools(view: GraphView, chosen: Chosen) -> list[Component]:
-    """Return what says which launch and which eager pass are shown."""
+    """Return what says which launch and which eager iteration are shown."""
     found: list[Component] = []
     stream = typical_launch(view.stream_launches)
     if stream is not None:
-        words = f"eager pass {stream.ordinal} · {gpu_time(stream)}"
+        words = f"eager iteration {stream.ordinal} · {gpu_time(stream)}"
         found.append(html.Span(words, id="eager-box", className="gv-muted"))
     if chosen.single:
         found.append(select("launch", "Launch", chosen.options(), chosen.names[0], width=148))

@@ -1,4 +1,4 @@
-"""The states of the DAG that a file holds: layouts, launches, and what of it is open."""
+"""The states of the DAG in a file: layouts, launches, and what of it is open."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def _gained(fold: Fold) -> int:
     return len(fold.nodes) - sum(len(child.nodes) - 1 for child in fold.children) - 1
 
 
-def all_asked(
+def all_states(
     layouts: Sequence[str], launches: Sequence[int], folds: dict[str, FoldStates]
 ) -> Iterator[tuple[str, DagAsked]]:
     """Yield what is asked of the DAG for every state, with the key that the page finds it by.
@@ -154,8 +154,8 @@ def all_asked(
             for folding, states in folds.items():
                 by = None if folding == "none" else folding
                 for place, names in enumerate(states.sets()):
-                    asked = DagAsked(layout, launch, by, names, data=True)
-                    yield f"{about}|{folding}|{place}", asked
+                    request = DagAsked(layout, launch, by, names, data=True)
+                    yield f"{about}|{folding}|{place}", request
 
 
 def level_layouts(level: TimedLevel, default: str, timed: bool) -> list[str]:

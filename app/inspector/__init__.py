@@ -1,4 +1,4 @@
-"""The inspector: everything known about selected nodes."""
+"""The inspector: everything recorded of selected nodes."""
 
 from gviz.face import attach
 

@@ -1,4 +1,4 @@
-"""The inspector: everything known about the selected node, or sums over several."""
+"""The inspector: everything recorded of the selected node, or sums over several."""
 
 from __future__ import annotations
 

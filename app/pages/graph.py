@@ -161,7 +161,7 @@ _ORDERS = [
 def _launch_choices(
     view: GraphView, shown: _Shown, stream: ShownLaunch | None, panel: Panel
 ) -> list[Component]:
-    """Return the choices of the graph launches and of the eager pass shown in the timeline."""
+    """Return the choices of the graph launches and of the eager iteration shown in the timeline."""
     offered = list(view.recorded_launches[:OFFERED_LAUNCHES])
     if shown.launch is not None and shown.launch not in offered:
         offered.append(shown.launch)
@@ -176,7 +176,7 @@ def _launch_choices(
             *launches,
         ]
     eager = [
-        {"value": str(x.launch_id), "label": f"pass {x.ordinal} · {gpu_time(x)}"}
+        {"value": str(x.launch_id), "label": f"iteration {x.ordinal} · {gpu_time(x)}"}
         for x in view.stream_launches[:OFFERED_LAUNCHES]
     ]
     return [

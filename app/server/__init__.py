@@ -1,4 +1,4 @@
-"""The server: routes, security, pages made ahead."""
+"""The server: routes, security, prefetched pages."""
 
 from gviz.face import attach
 

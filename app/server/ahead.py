@@ -1,4 +1,4 @@
-"""Pages made before anybody asks for them: the first look at a recording need not wait.
+"""Prefetched pages: the first look at a recording need not wait.
 
 From the server's start to the click that opens a graph a person takes seconds, in which the server
 can read that graph. What it makes is kept with the file, as what a request makes.
@@ -51,7 +51,7 @@ def ask(server: Flask, address: str) -> None:
         with server.test_request_context(address):
             server.make_response(server.dispatch_request()).close()
     except Exception:  # the request that asks for it is told what is wrong, in a sentence
-        logging.getLogger(__name__).debug("%s was not made ahead", address, exc_info=True)
+        logging.getLogger(__name__).debug("%s was not prefetched", address, exc_info=True)
 
 
 def prepare_click(

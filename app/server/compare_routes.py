@@ -26,7 +26,7 @@ from gviz.errors import RecordingError
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Subject:
     """The subject of a request: both files in the versions it names, and the comparison."""
 
     first: OpenRecording
@@ -49,10 +49,10 @@ def add_compared_routes(server: Flask, library: Library, prefix: str) -> None:
     """
     base = prefix.rstrip("/") + PAYLOAD + "/compared"
 
-    def serve(kind: str, handle: Callable[[_Asked], Response]) -> None:
+    def serve(kind: str, handle: Callable[[_Subject], Response]) -> None:
         def respond() -> Response:
-            with _asked(library) as asked:
-                return handle(asked)
+            with _subject(library) as subject:
+                return handle(subject)
 
         server.add_url_rule(f"{base}/{kind}", f"gviz_compared_{kind}", respond)
 
@@ -62,7 +62,7 @@ def add_compared_routes(server: Flask, library: Library, prefix: str) -> None:
 
 
 @contextlib.contextmanager
-def _asked(library: Library) -> Iterator[_Asked]:
+def _subject(library: Library) -> Iterator[_Subject]:
     sides = parse_sides(request.args)
     if sides is None:
         raise RecordingError("what is to be compared is not named: a=, b= and graph=")
@@ -72,22 +72,22 @@ def _asked(library: Library) -> Iterator[_Asked]:
         library.file(first).at(first_at) as before,
         library.file(second).at(second_at) as after,
     ):
-        yield _Asked(before, after, sides, found)
+        yield _Subject(before, after, sides, found)
 
 
-def _table(asked: _Asked) -> Response:
+def _table(subject: _Subject) -> Response:
     name = request.args.get("rows", "")
     rows = name if name in TABLES else "nodes"
-    return asked.answer(("table", rows), lambda: table_payload(asked.found, rows))
+    return subject.answer(("table", rows), lambda: table_payload(subject.found, rows))
 
 
-def _timeline(asked: _Asked) -> Response:
+def _timeline(subject: _Subject) -> Response:
     def build(window: ViewWindow | None) -> bytes:
-        files = asked.first, asked.second
+        files = subject.first, subject.second
         return both_timelines(
-            asked.found,
-            (asked.first.recording, asked.second.recording),
-            Sides(asked.first.edition, asked.second.edition),
+            subject.found,
+            (subject.first.recording, subject.second.recording),
+            Sides(subject.first.edition, subject.second.edition),
             window,
             (files[0].keep, files[1].keep),
         )
@@ -95,22 +95,22 @@ def _timeline(asked: _Asked) -> Response:
     window = parse_window(request.args)
     if window is not None:
         return answer_once(build(window))
-    return asked.answer(("timeline",), lambda: build(None))
+    return subject.answer(("timeline",), lambda: build(None))
 
 
-def _dag(asked: _Asked) -> Response:
+def _dag(subject: _Subject) -> Response:
     query = parse_query(request.query_string.decode())
-    if query.level >= len(asked.found.page):
+    if query.level >= len(subject.found.page):
         raise RecordingError(f"there is no level {query.level} of this comparison")
     layout = query.layout if query.layout in LAYOUTS else None
     wanted = UnionAsked(query.level, layout, frozenset(query.unfolded))
 
     def build() -> bytes:
         return union_dag(
-            asked.found,
-            (asked.first.recording, asked.second.recording),
-            (asked.first.key, asked.second.key),
+            subject.found,
+            (subject.first.recording, subject.second.recording),
+            (subject.first.key, subject.second.key),
             wanted,
         )
 
-    return asked.answer(("dag", wanted), build)
+    return subject.answer(("dag", wanted), build)

@@ -126,7 +126,7 @@ def _same_launches(query: Query, shown: ShownGraph, view: GraphView) -> Query:
     Launches are numbered over the whole recording: with more graph launches, eager passes move.
     """
     recorded = {f"#{x.ordinal}": x.launch_id for x in view.recorded_launches}
-    eager = {f"pass {x.ordinal}": x.launch_id for x in view.stream_launches}
+    eager = {f"iteration {x.ordinal}": x.launch_id for x in view.stream_launches}
     return replace(
         query,
         launch_id=recorded.get(_name_of(query.launch_id, shown.launches)),
@@ -135,7 +135,7 @@ def _same_launches(query: Query, shown: ShownGraph, view: GraphView) -> Query:
 
 
 def _name_of(launch_id: int | None, options: Options) -> str:
-    """Return what a launch is called in a choice: ``#12`` or ``pass 0``; "" for none."""
+    """Return what a launch is called in a choice: ``#12`` or ``iteration 0``; "" for none."""
     for option in options:
         if option.get("value") == str(launch_id):
             return option.get("label", "").partition(" · ")[0]

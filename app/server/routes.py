@@ -102,17 +102,17 @@ def add_payload_routes(server: Flask, library: Library, addresses: Addresses) ->
 
 
 def _dag(opened: OpenRecording, graph_id: int, against: TreeComparison | None) -> Response:
-    asked = _asked(request.args)
+    wanted = _dag_request(request.args)
 
     def build() -> bytes:
-        return payload.dag_payload(opened.recording, graph_id, asked, opened.keep, against)
+        return payload.dag_payload(opened.recording, graph_id, wanted, opened.keep, against)
 
-    return answer(opened, ("dag", graph_id, asked, against and against.edition), build)
+    return answer(opened, ("dag", graph_id, wanted, against and against.edition), build)
 
 
 def _timeline(opened: OpenRecording, graph_id: int) -> Response:
-    asked = request.args.get("launch")
-    launch: int | Launches | None = parse_launches(asked) or parse_id(asked)
+    chosen = request.args.get("launch")
+    launch: int | Launches | None = parse_launches(chosen) or parse_id(chosen)
     order = parse_order(request.args.get("order"))
     stream = parse_id(request.args.get("stream"))
     window = parse_window(request.args)
@@ -155,7 +155,7 @@ def _miniature(opened: OpenRecording, graph_id: int) -> bytes:
     return draw_miniature(build_miniature(recording, level, typical_launch(launches))).encode()
 
 
-def _asked(arguments: Mapping[str, str]) -> payload.DagAsked:
+def _dag_request(arguments: Mapping[str, str]) -> payload.DagAsked:
     """Return what of the DAG a query asks for; what it does not know counts as absent."""
     folding = arguments.get("fold")
     return payload.DagAsked(
@@ -171,9 +171,9 @@ def _baseline(arguments: Mapping[str, str]) -> Baseline | None:
     return parse_baseline(arguments.get("baseline"), arguments.get("baseline_graph"))
 
 
-def _selection(asked: object) -> list[int]:
+def _selection(content: object) -> list[int]:
     """Return the nodes of a request; what is no number counts as absent."""
-    return [n for n in asked if isinstance(n, int)] if isinstance(asked, list) else []
+    return [n for n in content if isinstance(n, int)] if isinstance(content, list) else []
 
 
 def _as_parts(component: Component) -> Response:

@@ -131,7 +131,7 @@ class Uploads:
         with self._lock:
             upload = self._under_way.get(identity)
             if upload is None:
-                raise UploadError(404, "This upload is not known any more; give the file again")
+                raise UploadError(404, "This upload has ended; choose the file again")
             if offset != upload.received:
                 raise UploadError(409, f"A piece of {upload.name} is missing; give the file again")
             if offset + len(piece) > upload.size:

@@ -1,4 +1,4 @@
-"""Being told when the program imports a module, so that gviz imports none of its own accord."""
+"""Notice of modules that the program imports, so that gviz imports none of its own accord."""
 
 from __future__ import annotations
 

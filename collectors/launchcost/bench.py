@@ -139,7 +139,7 @@ def _look(results: Results, when: str, *, idle: bool) -> None:
     with open_nvml(results.gpu.pci_bus_id) as nvml:
         if nvml is None:
             results.gaps.append(
-                Gap(f"state: {when}", "the management library cannot be asked about this GPU")
+                Gap(f"state: {when}", "the management library does not report on this GPU")
             )
             return
         results.warnings += describe_state(nvml.state(), when, idle=idle)

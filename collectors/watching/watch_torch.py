@@ -116,7 +116,7 @@ class TorchPatch:
         first, last = _KNOWN_VERSIONS
         if first <= version <= last:
             return None
-        return f"what a replay does in PyTorch {text} is not known to gviz, only in 2.9 to 2.11"
+        return f"what a replay does in PyTorch {text} is unknown to gviz, except in 2.9 to 2.11"
 
     def _wrapper(self, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
         action = getattr(self, f"_{name}")

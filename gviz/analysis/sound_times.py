@@ -1,4 +1,4 @@
-"""Times of a recording that step back, taken as not known."""
+"""Times of a recording that step back, left out."""
 
 from __future__ import annotations
 

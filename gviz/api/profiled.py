@@ -31,7 +31,7 @@ class profile(profiler.ProfiledBlock):  # noqa: D101  # it is the next line
         if not self.path.exists():
             raise RecordingError(
                 f"there is no {self.path}: nothing was recorded, or 'gviz run' did it into its "
-                "own file; what gviz said on stderr tells why"
+                "own file; the message on stderr has the reason"
             )
         return Opened.at(self.path)
 

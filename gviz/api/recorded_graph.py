@@ -1,4 +1,4 @@
-"""One graph of a recording, read when it is asked for."""
+"""One graph of a recording, read on first use."""
 
 from __future__ import annotations
 

@@ -21,9 +21,9 @@ class Check:
     )
     status: str = figure(
         "derived",
-        "passed, failed, unjudged (what it needs is not known), or skipped (nothing to compare)",
+        "passed, failed, unjudged (what it needs is not recorded), or skipped (nothing to compare)",
     )
-    value: float | None = figure("derived", "what was found; null: not known")
+    value: float | None = figure("derived", "the value; null: not recorded")
     limit: float | None = figure("stated", "the most it may be; null: there is no number")
     unit: str = figure("stated", "of both: ns, bytes, fraction, or empty for a count")
     baseline: float | None = figure("derived", "what it was in the baseline; null: without one")

@@ -1,4 +1,4 @@
-"""The program that ``gviz run`` is asked to run, and the command line that starts it."""
+"""The program that ``gviz run`` runs, and the command line that starts it."""
 
 from __future__ import annotations
 

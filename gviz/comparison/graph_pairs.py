@@ -1,4 +1,4 @@
-"""Pairs of graphs of two runs: by shape, by name, by what they hold."""
+"""Pairs of graphs of two runs: by shape, by name, by their nodes."""
 
 from __future__ import annotations
 

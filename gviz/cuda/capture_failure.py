@@ -277,8 +277,8 @@ def _merge(error: CaptureError) -> CaptureRule:
 
 def _captured_event(error: CaptureError) -> CaptureRule:
     return CaptureRule(
-        "captured event asked for",
-        f"{error.name} asked for an event that was recorded inside the capture: it stands for a "
+        "captured event queried",
+        f"{error.name} queried an event that was recorded inside the capture: it stands for a "
         "place in the graph and has no time of its own.",
         "Query, synchronise or time events outside the capture. For a time inside the graph, "
         "record the event with cudaEventRecordExternal (torch.cuda.Event(external=True)) and read "

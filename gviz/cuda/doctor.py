@@ -144,7 +144,7 @@ def check_driver(answers: DriverAnswers) -> CheckOutcome:
         return CheckOutcome(
             name,
             Status.ERROR,
-            f"CUDA's driver cannot be asked: {answers.failure}",
+            f"CUDA's driver does not answer: {answers.failure}",
             "look whether nvidia-smi answers; if it hangs too, the machine needs a restart",
         )
     if answers.library_error is not None:
@@ -246,7 +246,7 @@ def check_cupti_problems(version: int | None) -> CheckOutcome:
         return CheckOutcome(name, Status.INFORMATION, "CUPTI did not say its version")
     found = problems_of(version)
     if not found:
-        return CheckOutcome(name, Status.OK, "none of this version is known")
+        return CheckOutcome(name, Status.OK, "this version has none")
     serious = any(problem.concerns is Concerns.ALL for problem in found)
     return CheckOutcome(
         name,

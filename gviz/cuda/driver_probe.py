@@ -1,4 +1,4 @@
-"""Answers of CUDA's driver and CUPTI on this machine, asked in a process of its own.
+"""Answers of CUDA's driver and CUPTI on this machine, from a process of its own.
 
 ``python -P -m gviz.cuda.driver_probe [LIBCUPTI]`` prints one JSON object. The questions start
 the driver and subscribe to CUPTI, which must not happen in the asking process; and a

@@ -76,7 +76,7 @@ def explain_instantiate(
     if result == _INVALID_VALUE:
         return (
             f"Refused{at}: something in the graph is invalid (CUDA_ERROR_INVALID_VALUE), such as a "
-            "cycle or a kind of node that a conditional body may not hold."
+            "cycle or a kind of node that a conditional body may not contain."
         )
     if result == _NOT_SUPPORTED:
         return f"Refused{at}: not supported on this driver or device (CUDA_ERROR_NOT_SUPPORTED)."

@@ -122,6 +122,6 @@ def not_timed_reason(number: int, cupti_version: int | None = None) -> str | Non
 
 #: Why nothing can be said of nodes, where a trace tells when launches began and ended only.
 WHOLE_ONLY = (
-    "the trace tells of the graph's launches as a whole only; nsys profile --cuda-graph-trace=node "
+    "the trace has the graph's launches as a whole only; nsys profile --cuda-graph-trace=node "
     "has its nodes"
 )

@@ -81,7 +81,7 @@ class UpdateError:
 def update_result_name(result: int | None) -> str:
     """Return CUDA's name of an update's result, without its common prefix."""
     if result is None:
-        return "not told"
+        return "not reported"
     try:
         return UpdateResult(result).name
     except ValueError:
@@ -181,14 +181,16 @@ def _topology(error: UpdateError, old: GraphFacts, new: GraphFacts) -> list[str]
         nodes = "node" if after == 1 else "nodes"
         found.append(f"the new graph has {after} {nodes}, the executable {before}")
         titles = Counter(map(_title, old.nodes)), Counter(map(_title, new.nodes))
-        found += _changed(titles[1] - titles[0], "added") + _changed(titles[0] - titles[1], "gone")
+        found += _changed(titles[1] - titles[0], "added") + _changed(
+            titles[0] - titles[1], "removed"
+        )
     elif error.node_id is not None:
         depends = f" on node {error.from_node_id}" if error.from_node_id is not None else ""
         found.append(f"node {error.node_id}: its dependencies{depends} differ")
     was, becomes = set(old.edges), set(new.edges)
     if before == after:
         found += [f"edge {a} to {b} added" for a, b in sorted(becomes - was)]
-        found += [f"edge {a} to {b} gone" for a, b in sorted(was - becomes)]
+        found += [f"edge {a} to {b} removed" for a, b in sorted(was - becomes)]
     if not found:
         found = ["the nodes agree in number, but not in the order of their dependencies"]
     return found

@@ -1,4 +1,4 @@
-"""A cycle among dependencies, which no CUDA graph can hold: found, and told in words."""
+"""A cycle among dependencies, which no CUDA graph can have: found and described."""
 
 from __future__ import annotations
 

@@ -42,11 +42,11 @@ def rank_rows(node_count: int, source: IntArray, target: IntArray) -> IntArray:
                 ready.append(dependent)
     if len(ready) != node_count:
         cycle = find_cycle(node_count, zip(source.tolist(), target.tolist(), strict=True))
-        told = describe_cycle([str(index) for index in cycle])
+        cycle_text = describe_cycle([str(index) for index in cycle])
         raise CycleError(
             cycle,
-            f"nodes depend on each other in a cycle, by index {told}; no CUDA graph can hold one: "
-            "the recording is damaged, record it again",
+            f"nodes depend on each other in a cycle, by index {cycle_text}; no CUDA graph "
+            "can have one: the recording is damaged, record it again",
         )
     return np.array(row, np.int64)
 

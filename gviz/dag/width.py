@@ -144,7 +144,7 @@ class _Flow:
 
     def _path_back(self, source: int, target: int) -> list[int] | None:
         """Return the edges of a path, the last one first; None: not found nearby."""
-        came: dict[int, int] = {}
+        via: dict[int, int] = {}
         stack, budget = [target], _NEARBY
         while stack and budget > 0:
             node = stack.pop()
@@ -154,11 +154,11 @@ class _Flow:
                 if before == source:
                     path = [edge]
                     while node != target:
-                        path.append(came[node])
-                        node = self._head[came[node]]
+                        path.append(via[node])
+                        node = self._head[via[node]]
                     return path[::-1]
-                if self._row[before] > self._row[source] and before not in came:
-                    came[before] = edge
+                if self._row[before] > self._row[source] and before not in via:
+                    via[before] = edge
                     stack.append(before)
         return None
 

@@ -1,4 +1,4 @@
-"""Graphs inside nodes of graphs: each open node becomes a frame around what it holds.
+"""Graphs inside nodes of graphs: each open node becomes a frame around its body graphs.
 
 A frame is a node with room for its bodies, so no node and no frame ever overlaps another, and
 edges of an open node end at its frame: before all of its content, or behind.

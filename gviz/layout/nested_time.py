@@ -1,4 +1,4 @@
-"""Open bodies along time: a frame over the lanes of what it holds, in a lane of its own height."""
+"""Open bodies along time: a frame over the lanes of its nodes, in a lane of its own height."""
 
 from __future__ import annotations
 

@@ -41,8 +41,8 @@ def make_room(
     x[large] = (across.of(left) + across.of(right)) / 2
     down = {}
     for column in np.unique(place.column[large]).tolist():
-        mine = large[place.column[large] == column]
-        down[column] = _Stretch(place.y[mine] - half_h, place.y[mine] + half_h, height[mine])
+        inside = large[place.column[large] == column]
+        down[column] = _Stretch(place.y[inside] - half_h, place.y[inside] + half_h, height[inside])
     y = _map(down, place.column, place.y)
     bottom = _map(down, place.column, place.y + half_h)
     edge = np.repeat(np.arange(len(source)), np.diff(place.route_offset))
@@ -67,8 +67,8 @@ def _map(down: dict[int, _Stretch], column: IntArray, values: FloatArray) -> Flo
     """Return where values go, each in its column."""
     found = values.copy()
     for number, stretch in down.items():
-        mine = column == number
-        found[mine] = stretch.of(values[mine])
+        inside = column == number
+        found[inside] = stretch.of(values[inside])
     return found
 
 

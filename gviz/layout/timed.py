@@ -1,8 +1,8 @@
 """Layout along time: a node stands where it started in a launch and is as long as it took.
 
 Lanes as :mod:`gviz.dag.lanes` covers the graph with chains, packed so that nodes that ran at
-the same time never share one. A node that ran several times, in a loop, has a bar a turn. What was
-not timed stands without a length where its dependencies ended.
+the same time never share one. A node that ran several times, in a loop, has a bar per iteration.
+What was not timed stands without a length where its dependencies ended.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def place_time(
     source: IntArray,
     target: IntArray,
     *,
-    turns: Bars | None = None,
+    iterations: Bars | None = None,
     floor_ns: float = 0.0,
 ) -> TimePlacement:
     """Place nodes along time.
@@ -83,13 +83,13 @@ def place_time(
         One a node: :func:`gviz.dag.ranks.rank_rows` and the chain of a cover.
     source, target
         The edges, by node index.
-    turns
+    iterations
         Of nodes that ran several times; others have one bar from their start to their end.
     floor_ns
         Where nodes without a time stand that wait for nothing: the start of what is around.
     """
     start, end = earliest_times(start_ns, end_ns, row, source, target, floor_ns)
-    bars = _bars(start, end, turns)
+    bars = _bars(start, end, iterations)
     order = np.lexsort((row[bars.node], bars.start_ns))
     lane = np.zeros(len(bars.node), np.int64)
     lane[order] = pack_lanes(
@@ -101,13 +101,13 @@ def place_time(
     return TimePlacement(start, end, bars, lane)
 
 
-def _bars(start: FloatArray, end: FloatArray, turns: Bars | None) -> Bars:
+def _bars(start: FloatArray, end: FloatArray, iterations: Bars | None) -> Bars:
     node = np.arange(len(start))
-    if turns is None or not len(turns.node):
+    if iterations is None or not len(iterations.node):
         return Bars(node, start, end)
-    once = np.setdiff1d(node, turns.node)
-    nodes = np.concatenate((once, turns.node))
-    starts = np.concatenate((start[once], turns.start_ns))
-    ends = np.concatenate((end[once], turns.end_ns))
+    once = np.setdiff1d(node, iterations.node)
+    nodes = np.concatenate((once, iterations.node))
+    starts = np.concatenate((start[once], iterations.start_ns))
+    ends = np.concatenate((end[once], iterations.end_ns))
     order = np.lexsort((starts, nodes))
     return Bars(nodes[order], starts[order], ends[order])

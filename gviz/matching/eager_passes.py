@@ -1,4 +1,4 @@
-"""The passes that stream operations make over graphs' work, as rows of a recording."""
+"""Eager iterations of graphs' work among stream operations, as rows of a recording."""
 
 from __future__ import annotations
 

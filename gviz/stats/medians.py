@@ -43,14 +43,14 @@ def median_launch(
     Parameters
     ----------
     node_id, iteration
-        Which node's which turn each span is; int64.
+        Node and iteration of each span; int64.
     start_ns, duration_ns
         int64; starts from the first node of the span's own launch.
     """
     order = np.lexsort((iteration, node_id))
-    node, turn = node_id[order], iteration[order]
+    node, repeat = node_id[order], iteration[order]
     new = np.ones(len(node), bool)
-    new[1:] = (node[1:] != node[:-1]) | (turn[1:] != turn[:-1])
+    new[1:] = (node[1:] != node[:-1]) | (repeat[1:] != repeat[:-1])
     first = np.flatnonzero(new)
     group = np.cumsum(new) - 1
     count = np.diff(np.append(first, len(node)))
@@ -59,7 +59,7 @@ def median_launch(
     by_start = np.lexsort((duration, start))
     at = first[by_start]
     return MedianLaunch(
-        node[at], turn[at], start[by_start], duration[by_start], count[by_start].astype(np.int64)
+        node[at], repeat[at], start[by_start], duration[by_start], count[by_start].astype(np.int64)
     )
 
 

@@ -26,7 +26,7 @@ from svg_picture import Picture, save_view
 from waiting import eventually
 
 from gviz.app.html_file.file import write_html
-from gviz.app.html_file.launches import Asked
+from gviz.app.html_file.launches import LaunchChoice
 
 pytestmark = pytest.mark.browser
 
@@ -175,7 +175,7 @@ def opened(page: Page) -> Iterator[OpenFile]:
 
 
 def written(
-    recording: Path, graphs: tuple[int, ...] = (1,), launches: tuple[Asked, ...] = ()
+    recording: Path, graphs: tuple[int, ...] = (1,), launches: tuple[LaunchChoice, ...] = ()
 ) -> Path:
     output = recording.with_suffix(".html")
     write_html(recording, output, graphs, launches)

@@ -120,7 +120,7 @@ class _Captures:
         self.attempt("unsafe call", self.allocate, local)
         self.attempt("cross-thread call in global mode", self.allocate_elsewhere)
         self.attempt("uncaptured dependency", self.depend)
-        self.attempt("captured event asked for", self.query)
+        self.attempt("captured event queried", self.query)
         self.attempt("graph launched into a capture", self.launch_graph)
         self.attempt("unjoined stream", self.fork)
         self.attempt("ended on another thread", self.end_elsewhere)

@@ -20,7 +20,7 @@ CULPRITS = {
     "unsafe call": ("allocate", 900, "cuMemAlloc_v2"),
     "cross-thread call in global mode": ("allocate_elsewhere", 900, "cuMemAlloc_v2"),
     "uncaptured dependency": ("depend", 905, "cuStreamWaitEvent"),
-    "captured event asked for": ("query", 907, "cuEventQuery"),
+    "captured event queried": ("query", 907, "cuEventQuery"),
     "graph launched into a capture": ("launch_graph", 900, "cuGraphLaunch"),
     "unjoined stream": ("attempt", 904, "cuStreamEndCapture"),
     "ended on another thread": ("end_elsewhere", 908, "cuStreamEndCapture"),
@@ -204,7 +204,7 @@ class TestUpdates:
         assert [u.count for u in bad] == [len(r) for r in facts["results"].values()]
         assert [u.detail for u in bad] == [r[0] for r in facts["results"].values()]
         assert fewer.difference == (
-            "the new graph has 1 node, the executable 4; KERNEL spin gone 3 times "
+            "the new graph has 1 node, the executable 4; KERNEL spin removed 3 times "
             "(TOPOLOGY_CHANGED)"
         )
         assert kind.failing_node_id == 3

@@ -215,7 +215,9 @@ def runs(draw: st.DrawFn) -> tuple[list[Graph], list[TimeLevel]]:
         np.maximum.at(end, bars.node, bars.end_ns)
         nan = np.where(timed, 0.0, np.nan)
         chain = cover_chains(row, graph.source, graph.target)
-        p = place_time(begin + nan, end + nan, row, chain, graph.source, graph.target, turns=bars)
+        p = place_time(
+            begin + nan, end + nan, row, chain, graph.source, graph.target, iterations=bars
+        )
         levels.append(TimeLevel(p, graph.holder))
     return nest, levels
 

@@ -1,4 +1,4 @@
-"""Rows of the Compare page's tables: what came, went, changed, and took how long."""
+"""Rows of the Compare page's tables: nodes added, removed and changed, and their times."""
 
 from __future__ import annotations
 

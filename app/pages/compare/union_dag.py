@@ -1,4 +1,4 @@
-"""A level of both graphs as one DAG: the nodes after, and those before that are gone."""
+"""A level of both graphs as one DAG: the nodes after, and removed ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts that all of a report is made of: sections, tables, and how a number came about."""
+"""Parts that all of a report is made of: sections, tables, and the origin of numbers."""
 
 from __future__ import annotations
 

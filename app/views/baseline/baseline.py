@@ -1,4 +1,4 @@
-"""The graph that the one on the page is compared with: which it is, and what came of it."""
+"""The graph that the one on the page is compared with: which it is, and the result."""
 
 from __future__ import annotations
 

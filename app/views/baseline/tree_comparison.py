@@ -1,4 +1,4 @@
-"""A graph and the bodies in it beside those of a baseline, each level compared when asked for."""
+"""A graph and the bodies in it beside those of a baseline, each level compared on first use."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ def _along_time(shapes: Sequence[LevelItems]) -> tuple[dict[str, Any], Arrays]:
         places.append(
             place_time(
                 shape.ran.start_ns, shape.ran.end_ns, shape.row, shape.chain,
-                shape.edge_from, shape.edge_to, turns=shape.ran.turns, floor_ns=floor,
+                shape.edge_from, shape.edge_to, iterations=shape.ran.turns, floor_ns=floor,
             )
         )  # fmt: skip
     stacked = stack_levels([TimeLevel(p, s.holder) for p, s in zip(places, shapes, strict=True)])

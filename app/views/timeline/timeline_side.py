@@ -1,4 +1,4 @@
-"""The two sides of the timeline as arrays: a graph launch, and a pass of stream calls."""
+"""The two sides of the timeline as arrays: a graph launch, and an eager iteration."""
 
 from __future__ import annotations
 

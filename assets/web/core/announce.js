@@ -3,7 +3,7 @@
  * gviz.app.pages.graph. Views speak for themselves while they have the focus; else the DAG does.
  */
 
-/** A key that is held down is told of once it rests (ms). */
+/** A key that is held down is announced once it rests (ms). */
 const REST = 150;
 let timer = 0;
 

@@ -22,7 +22,7 @@ export class Group {
   select(ids) {
     if (same(ids, this.selected)) return;
     this.selected = ids.slice();
-    this.tell();
+    this.notify();
     publish("select", this.selected);
   }
 
@@ -30,7 +30,7 @@ export class Group {
   hover(id) {
     if (id === this.hovered) return;
     this.hovered = id;
-    this.tell();
+    this.notify();
     publish("hover", id);
   }
 
@@ -38,11 +38,11 @@ export class Group {
   filter(ids) {
     if (ids === this.filtered || (ids && this.filtered && same(ids, this.filtered))) return;
     this.filtered = ids && ids.slice();
-    this.tell();
+    this.notify();
     publish("filter", this.filtered);
   }
 
-  tell() {
+  notify() {
     for (const listener of Array.from(this.listeners)) listener(this);
   }
 }

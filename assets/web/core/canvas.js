@@ -154,7 +154,7 @@ export function roundRect(ctx, x, y, w, h, radius) {
 const hatches = new WeakMap();
 
 /**
- * A diagonal hatch: stands for "no time known".
+ * A diagonal hatch: stands for "no time recorded".
  * @param {Pen} ctx
  * @param {{untimed: string, hatch: string}} colours ground and lines
  * @param {number} ratio

@@ -181,7 +181,7 @@ export function changeStepOf({ least, most, log }, value) {
   if (most === null || !value) return middle;
   const size = Math.abs(value);
   let t = size / most;
-  // The least that counts is told from none; what is less fades towards it.
+  // The least that counts differs from none; what is less fades towards it.
   if (log && size <= least) t = (LEAST_CHANGE * size) / least;
   else if (log) t = LEAST_CHANGE + ((1 - LEAST_CHANGE) * Math.log(size / least)) / Math.log(most / least);
   const far = Math.min(1, t) * (value < 0 ? middle : STEPS - 1 - middle);

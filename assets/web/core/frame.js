@@ -53,7 +53,7 @@ function element(tag, className, parent) {
 }
 
 /**
- * The page's, which is known before Dash tells; without a page's the component's.
+ * The page's, which is there before Dash sets it; without a page's the component's.
  * @param {Props} props
  */
 function themeOf(props) {
@@ -78,7 +78,7 @@ export class Frame {
     /** @type {AbortController|null} */ this.loading = null;
     /** @type {string|undefined} */ this.source = undefined;
     /** @type {number|null|undefined} */ this.pendingFocus = undefined;
-    /** What was told last of. @type {number[]|null} */ this.heard = null;
+    /** What was announced last. @type {number[]|null} */ this.heard = null;
     this.canvas = element("canvas", "gviz-canvas", box);
     this.canvas.tabIndex = 0;
     this.canvas.setAttribute("role", "application");
@@ -169,7 +169,7 @@ export class Frame {
     this.unwatch = this.watchSize();
     this.update(props);
     const { layout } = this.payload ? this.payload.header : {};
-    if (layout && layout !== this.props.layout) this.tell({ layout });
+    if (layout && layout !== this.props.layout) this.notify({ layout });
   }
 
   /**
@@ -226,7 +226,7 @@ export class Frame {
       this.size = this.measure();
       this.view.load(payload);
       const { layout } = payload.header;
-      if (layout && layout !== this.props.layout) this.tell({ layout });
+      if (layout && layout !== this.props.layout) this.notify({ layout });
       this.canvas.setAttribute("aria-label", this.view.label(payload));
       // What has grown is looked at already: to move it would lose its reader.
       if (!again) this.pendingFocus ??= this.props.focus?.node;
@@ -234,12 +234,12 @@ export class Frame {
       this.paint();
     } catch (error) {
       if (loading.signal.aborted) return;
-      const told = error instanceof payloads.Refusal;
+      const refused = error instanceof payloads.Refusal;
       const { message } = /** @type {Error} */ (error);
-      const words = told ? message : `${message}. Reload the page to try again.`;
+      const words = refused ? message : `${message}. Reload the page to try again.`;
       this.payload = null;
       this.redraw();
-      this.say(`This view could not be ${told ? "drawn" : "loaded"}: ${words}`);
+      this.say(`This view could not be ${refused ? "drawn" : "loaded"}: ${words}`);
       firstPaint.settle(this);
     } finally {
       clearTimeout(slow);
@@ -314,7 +314,7 @@ export class Frame {
   }
 
   /** @param {Partial<Props>} change */
-  tell(change) {
+  notify(change) {
     this.props = { ...this.props, ...change };
     if (this.props.setProps) this.props.setProps(change);
   }
@@ -329,7 +329,7 @@ export class Frame {
       this.stopAsking();
       this.catchUp();
     }, ASKED);
-    this.tell(change);
+    this.notify(change);
   }
 
   stopAsking() {

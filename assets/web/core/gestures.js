@@ -1,5 +1,5 @@
 /**
- * Pointer, wheel and pinch on a canvas, told to a view in the canvas's CSS pixels.
+ * Pointer, wheel and pinch on a canvas, given to a view in the canvas's CSS pixels.
  *
  * @typedef {Object} Listener
  * @property {(x: number, y: number, factor: number) => void} zoom  at x, y by a factor

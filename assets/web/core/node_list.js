@@ -5,7 +5,7 @@
 
 /**
  * Characters of a list. Web servers and proxies refuse longer requests: nginx and Apache take
- * lines of 8 KB unless they are told otherwise.
+ * lines of 8 KB unless they are configured otherwise.
  */
 export const MOST_CHARACTERS = 6000;
 /** Ids of a list that is read; more is no selection but a mistake, or worse. */

@@ -72,6 +72,6 @@ export function save(frame, kind) {
   const name = nameOf(payload, kind);
   if (kind === "svg") download(new Blob([write(frame, payload)], { type: "image/svg+xml" }), name);
   else paint(frame).toBlob((blob) => blob && download(blob, name), "image/png");
-  // The view tells what it drew last: on the screen.
+  // The view reports what it drew last: on the screen.
   frame.redraw();
 }

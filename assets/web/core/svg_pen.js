@@ -1,7 +1,7 @@
 /**
  * The part of CanvasRenderingContext2D that the views draw with, writing SVG: shapes and text
  * stay shapes and text. What a canvas does with pixels is done otherwise here, where the drawing
- * code sees `vector`: no pixel buffers, and hatches are asked for by `hatch`.
+ * code sees `vector`: no pixel buffers, and hatches are requested by `hatch`.
  *
  * @typedef {Pick<CanvasRenderingContext2D, "fillStyle"|"strokeStyle"|"lineWidth"|"globalAlpha"|"font"|
  *   "textAlign"|"textBaseline"|"globalCompositeOperation">} PenState  of a pen

@@ -35,7 +35,7 @@ export class DagBuffers {
   /** What is said where there is nothing to follow. */
   get remark() {
     const { uses } = this.scene;
-    return uses && !uses.node.length ? "No address of any node's memory is known." : "";
+    return uses && !uses.node.length ? "No address of any node's memory is recorded." : "";
   }
 
   /** The address that is followed, as the page's address names it; null: the selection's. */
@@ -108,7 +108,7 @@ export class DagBuffers {
 
   /** @param {string|null} text */
   follow(text) {
-    this.view.frame.tell({ buffer: text });
+    this.view.frame.notify({ buffer: text });
     this.view.frame.redraw();
   }
 

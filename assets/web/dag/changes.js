@@ -14,7 +14,7 @@ export function rows(scene, i) {
   const { payload } = scene;
   const found = [];
   if (Number.isFinite(payload.baseline_ns[i])) {
-    const mean = scene.bodies.holders.has(i) ? ", mean of a launch" : "";
+    const mean = scene.bodies.parents.has(i) ? ", mean of a launch" : "";
     found.push([`in ${baseline.name}${mean}`, format.duration(payload.baseline_ns[i])]);
   }
   if (Number.isFinite(payload.change_ns[i])) {

@@ -16,7 +16,7 @@ export class DagKeys {
     return taken;
   }
 
-  /** What is reached by keyboard is told of as what is pointed at. */
+  /** What is reached by keyboard has a tooltip as what is pointed at. */
   pinSelected() {
     const items = dagWords.itemsOf(this.view.scene, this.view.frame.group.selected);
     const rows = items.length === 1 ? dagWords.describe(this.view, items[0]) : null;

@@ -24,7 +24,7 @@ export class Opener {
   unfold(items) {
     const { scene } = this.view;
     const closed = items.filter((i) => scene.openId(i) && !scene.bodies.isOpen(i));
-    this.tell([...this.open, ...closed.map((i) => scene.openId(i))], closed[0]);
+    this.notify([...this.open, ...closed.map((i) => scene.openId(i))], closed[0]);
     return closed.length > 0;
   }
 
@@ -38,7 +38,7 @@ export class Opener {
     const isOpen = (i) => scene.bodies.isOpen(i);
     const named = items.map((i) => (isOpen(i) ? scene.openId(i) : scene.openAround(i)));
     const ids = new Set(named.filter(Boolean));
-    this.tell(this.open.filter((id) => !ids.has(id)), items[0]);
+    this.notify(this.open.filter((id) => !ids.has(id)), items[0]);
     return ids.size > 0;
   }
 
@@ -52,7 +52,7 @@ export class Opener {
   }
 
   /** @param {(string|null)[]} ids @param {number} item */
-  tell(ids, item) {
+  notify(ids, item) {
     const open = Array.from(new Set(ids)).filter((id) => id !== null);
     if (open.length === this.open.length) return;
     this.anchor = this.anchorAt(item);

@@ -2,10 +2,10 @@
 import * as format from "../core/format.js";
 import * as changes from "./changes.js";
 import * as dagData from "./draw/data_edges.js";
-/** @import { Holder } from "./scene/bodies.js" */
+/** @import { Parent } from "./scene/bodies.js" */
 /** @import { DagScene } from "./scene/scene.js" */
 
-/** Overlays that a tooltip tells of, beside the times it has anyway. */
+/** Overlays that a tooltip shows, beside the times it has anyway. */
 const DESCRIBED = ["launch", "slack", "occupancy", "nvtx"];
 
 /** @param {DagScene} scene @param {number} i */
@@ -14,12 +14,12 @@ export function describe(scene, i) {
   if (Number.isFinite(scene.share[i])) {
     rows.push(["share of launch", format.percent(scene.share[i])]);
   }
-  const { overlays, launch_asked: asked } = scene.header;
+  const { overlays, launch_asked: requested } = scene.header;
   for (const name of DESCRIBED) {
     // Else it is some launch, not the one over the timeline.
-    if (name === "launch" && !asked) continue;
-    if (!overlays[name] || !scene.overlay(name).known(i)) continue;
-    const words = name === "slack" && scene.bodies.around(i) >= 0 ? "slack, in each turn" : null;
+    if (name === "launch" && !requested) continue;
+    if (!overlays[name] || !scene.overlay(name).hasValue(i)) continue;
+    const words = name === "slack" && scene.bodies.around(i) >= 0 ? "slack, per iteration" : null;
     const label = words || overlays[name].label.toLowerCase();
     rows.push([label, scene.overlay(name).describe(i)]);
   }
@@ -38,8 +38,8 @@ export function describe(scene, i) {
 /** @param {DagScene} scene @param {number} i */
 function timesOf(scene, i) {
   if (scene.isFold(i)) return describeFold(scene, i);
-  const holder = scene.bodies.holders.get(i);
-  if (holder) return describeHolder(scene, holder);
+  const parent = scene.bodies.parents.get(i);
+  if (parent) return describeParent(scene, parent);
   if (scene.timed(i)) {
     return [
       ["median", format.duration(scene.median[i])],
@@ -52,7 +52,7 @@ function timesOf(scene, i) {
 
 /** @param {DagScene} scene @param {number} i */
 function describeFold(scene, i) {
-  const rows = [["holds", scene.header.strings[scene.payload.fold_words[i]]]];
+  const rows = [["contains", scene.header.strings[scene.payload.fold_words[i]]]];
   const sum = scene.timed(i) ? format.duration(scene.median[i]) : "not timed";
   rows.push(["sum of medians", sum]);
   const known = Array.from(scene.stripOf(i)).filter((t) => t === t);
@@ -61,10 +61,10 @@ function describeFold(scene, i) {
   return [...rows, ["one repeat", range.join(" to ")]];
 }
 
-/** @param {DagScene} scene @param {Holder} holder */
-function describeHolder(scene, { item, words, launches, p5, p95, bodies }) {
+/** @param {DagScene} scene @param {Parent} parent */
+function describeParent(scene, { item, words, launches, p5, p95, bodies }) {
   const { duration } = format;
-  const rows = [["holds", words]];
+  const rows = [["contains", words]];
   for (const body of bodies) if (body.words) rows.push([body.label, body.words]);
   if (!scene.timed(item)) return [...rows, ["times inside", "none recorded"]];
   rows.push(["sum inside, median", duration(scene.median[item])]);

@@ -34,12 +34,12 @@ export function describe(view, i) {
   const rows = dagTips.describe(view.scene, i);
   const overlay = view.scene.overlay(view.frame.props.colour);
   const name = overlay.label.toLowerCase();
-  const known = rows.some(([word]) => word === name) || TOLD.has(overlay.name);
+  const known = rows.some(([word]) => word === name) || DESCRIBED.has(overlay.name);
   return known ? rows : [...rows, [name, overlay.describe(i)]];
 }
 
-/** Overlays that every tooltip tells in other words. */
-const TOLD = new Set(["duration", "p95", "share", "kind", "kernel", "change", "ratio"]);
+/** Overlays that every tooltip describes in other words. */
+const DESCRIBED = new Set(["duration", "p95", "share", "kind", "kernel", "change", "ratio"]);
 
 /**
  * What the colours of an overlay mean, as a sentence.

@@ -1,5 +1,5 @@
 /**
- * Charts in the colours of the page: dark and light are known in the browser only.
+ * Charts in the colours of the page: only the browser has dark or light.
  */
 
 /** @param {string} name of a CSS variable @returns {string} its value */

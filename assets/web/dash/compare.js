@@ -38,7 +38,7 @@ function keep(fields, selected) {
     if (value === null || value === "") query.delete(name);
     else query.set(name, value);
   }
-  if (selected) selectionNote.tell(nodeList.put(query, selected), selected.length);
+  if (selected) selectionNote.show(nodeList.put(query, selected), selected.length);
   pageHistory.keep(query);
 }
 
@@ -166,7 +166,7 @@ const opened = () => propsOf("compare-dag").open || [];
  * @param {number} level @param {number} drawn
  * @param {Record<number, [number, number]>} around
  */
-function holdersOf(level, drawn, around) {
+function parentsOf(level, drawn, around) {
   const found = [];
   for (let at = level; at !== drawn; [at] = around[at]) {
     if (!around[at]) return null;
@@ -188,7 +188,7 @@ function offerBodies() {
 }
 
 /**
- * What can be done about a node: show the body it is in, open or close those it holds.
+ * What can be done about a node: show the body it is in, open or close its own.
  * @param {number} node @param {number} drawn @param {Ways} ways
  */
 function buttonsFor(node, drawn, ways) {
@@ -196,17 +196,17 @@ function buttonsFor(node, drawn, ways) {
   const isIn = ([, runs]) => runs.some(([first, last]) => first <= node && node <= last);
   const home = Object.entries(ways.nodes).find(isIn);
   // A row of the table may be about a node of another level.
-  const holders = home ? holdersOf(Number(home[0]), drawn, ways.around) : [];
-  if (home && holders === null) return [wayButton("Show it where it is", () => goToLevel(home[0]))];
-  const closed = (holders ?? []).map(openId).filter((one) => !opened().includes(one));
+  const parents = home ? parentsOf(Number(home[0]), drawn, ways.around) : [];
+  if (home && parents === null) return [wayButton("Show it where it is", () => goToLevel(home[0]))];
+  const closed = (parents ?? []).map(openId).filter((one) => !opened().includes(one));
   /** @param {string[]} open */
-  const tell = (open) => set("compare-dag", { open });
-  if (closed.length) return [wayButton("Show it where it is", () => tell([...opened(), ...closed]))];
+  const setOpen = (open) => set("compare-dag", { open });
+  if (closed.length) return [wayButton("Show it where it is", () => setOpen([...opened(), ...closed]))];
   if (!ways.inside[node]) return [];
   const id = openId(node);
   return opened().includes(id)
-    ? [wayButton("Close its bodies", () => tell(opened().filter((other) => other !== id)))]
-    : [wayButton("Open its bodies", () => tell([...opened(), id]))];
+    ? [wayButton("Close its bodies", () => setOpen(opened().filter((other) => other !== id)))]
+    : [wayButton("Open its bodies", () => setOpen([...opened(), id]))];
 }
 
 /** @param {string} text @param {() => void} act */
@@ -273,8 +273,8 @@ export function look(_scheme, tables, colour, layout, level, open) {
     keep({ colour: colour === "change" ? null : colour });
   }
   if (["compare-layout", "compare-level", "compare-dag"].includes(source ?? "")) {
-    const [path, asked] = propsOf("compare-dag").source.split("?");
-    const next = new URLSearchParams(asked);
+    const [path, requested] = propsOf("compare-dag").source.split("?");
+    const next = new URLSearchParams(requested);
     next.set("layout", layout);
     next.set("level", String(level || 0));
     const ids = (open || []).join(",");
@@ -301,7 +301,7 @@ export function listen() {
     keep({}, selected);
     withTable((api) => {
       const about = new Set(api.getSelectedRows().flatMap(keysOf));
-      // What the table itself asked for is marked already.
+      // What the table itself requested is marked already.
       if (about.size === selected.length && selected.every((id) => about.has(id))) return;
       markRows(api, selected);
     });

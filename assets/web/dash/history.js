@@ -5,7 +5,7 @@
  * undoes it; a selection and an opened fold change the step they are made in. dcc.Location tells
  * of every change of the address; what the page did itself needs no new page.
  *
- * Pages are counted as they are asked for, and the server says with each which it is: until the
+ * Pages are counted as they are requested, and the server says with each which it is: until the
  * last one is there, what the page shown still reports is no choice for the address.
  */
 import * as bus from "../core/bus.js";
@@ -20,7 +20,7 @@ const CHANGES = ["change", "ratio"];
 
 /** The address whose page is shown, as far as pages depend on it. */
 let shown = /** @type {string|null} */ (null);
-/** How many pages were asked for. */
+/** The number of pages requested. */
 let turn = 0;
 /**
  * Values that controls are about to take without anybody having chosen them.
@@ -32,7 +32,7 @@ function here() {
   return window.location.pathname + window.location.search;
 }
 
-/** Whether a page is asked for that is not shown yet: at times the address is a step ahead. */
+/** Whether a page is requested that is not shown yet: at times the address is a step ahead. */
 function isComing() {
   return here() !== shown || propsOf("shown").data?.turn !== turn;
 }
@@ -158,11 +158,11 @@ export function keep(query) {
  * @param {string} pathname @param {string} search @param {number} again
  */
 export function follow(pathname, search, again) {
-  const asked = pathname + (search || "");
-  if (!pathname || (asked === shown && window.dash_clientside.callback_context.triggered_id !== "again")) {
+  const requested = pathname + (search || "");
+  if (!pathname || (requested === shown && window.dash_clientside.callback_context.triggered_id !== "again")) {
     return noUpdate();
   }
-  shown = asked;
+  shown = requested;
   expected = {};
   turn += 1;
   return { path: pathname, search: search || "", again: again || 0, turn };
@@ -233,7 +233,7 @@ export function remember(
   if (before.get("baseline") !== view.asked_baseline) return noUpdate();
   const query = new URLSearchParams({ file: view.file, graph: view.graph });
   const nodes = selected || [];
-  selectionNote.tell(nodeList.put(query, nodes), nodes.length);
+  selectionNote.show(nodeList.put(query, nodes), nodes.length);
   setLaunches(query, launch, streamLaunch, order);
   if (colour) query.set("colour", colour);
   if (layout && (before.has("layout") || drawn === layout)) query.set("layout", layout);

@@ -35,7 +35,7 @@ function point(element) {
 /** Hear what happens on the page. */
 export function listen() {
   for (const type of ["mouseover", "focusin"]) {
-    // A canvas tells of itself.
+    // A canvas reports its own.
     document.addEventListener(type, (event) => {
       if (!closest(event, ".gviz-canvas-box")) point(event.target);
     });

@@ -31,8 +31,8 @@ export async function show(source, ids) {
   const body = JSON.stringify(ids);
   try {
     await shown.show(`${source} ${body}`, async () => {
-      const told = await payloads.loadJson(source, undefined, body);
-      return parts.make(told.parts, told.place);
+      const answer = await payloads.loadJson(source, undefined, body);
+      return parts.make(answer.parts, answer.place);
     });
   } catch (error) {
     shown.say(error instanceof payloads.Refusal ? error.message : SILENT);
@@ -44,7 +44,7 @@ export function say(text) {
   current()?.say(text);
 }
 
-/** Settled once the inspector tells of the last selection, or of why it does not. */
+/** Settled once the inspector shows the last selection, or why it does not. */
 export const filling = () => lastFilling;
 
 /** Hear what is clicked and selected. */

@@ -103,7 +103,7 @@ function follow(address) {
 }
 
 /**
- * Where the DAG comes from: its layout, and the launch where that is asked about.
+ * The DAG's source: its layout, and the launch where that is requested.
  * @param {string} layout @param {string} colour @param {string} launch @param {string} folding
  * @param {string[]|null|undefined} open @param {any} data @param {string} source @param {any} shown
  */
@@ -122,13 +122,13 @@ export function place(layout, colour, launch, folding, open, data, source, shown
   if (/^\d+$/.test(launch) && (layout === "time" || colour === "launch")) {
     query.set("launch", launch);
   }
-  const asked = query.toString().replaceAll("%2C", ",").replaceAll("%40", "@");
-  const next = query.size > 0 ? `${path}?${asked}` : path;
+  const requested = query.toString().replaceAll("%2C", ",").replaceAll("%40", "@");
+  const next = query.size > 0 ? `${path}?${requested}` : path;
   return next === source || (before === undefined && query.size === 0) ? noUpdate() : next;
 }
 
 /**
- * The view says which layout it drew, also where none was asked for.
+ * The view says which layout it drew, also where none was requested.
  * @param {string} layout @param {string} chosen
  */
 export function drawn(layout, chosen) {

@@ -1,6 +1,6 @@
 /**
- * A bar on top of the page, and a word for screen readers, while the server is asked for
- * something and has not answered for half a second. Questions marked gvizQuiet have a sign of
+ * A bar on top of the page, and a word for screen readers, while a request has not
+ * been answered for half a second. Questions marked gvizQuiet have a sign of
  * their own, or need none.
  */
 

@@ -56,7 +56,7 @@ export function listen() {
   document.addEventListener("gviz-select", (event) => {
     if (!present("ranks-body")) return;
     const query = new URLSearchParams(window.location.search);
-    selectionNote.tell(nodeList.put(query, event.detail), event.detail.length);
+    selectionNote.show(nodeList.put(query, event.detail), event.detail.length);
     pageHistory.keep(query);
   });
 }

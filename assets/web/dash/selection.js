@@ -1,6 +1,6 @@
 /**
  * One selection for all of the graph page. Canvases, inspector and tables select in the bus; this
- * brings what is selected into view where it was not picked, and tells Dash, which writes the
+ * brings what is selected into view where it was not picked, and notifies Dash, which writes the
  * address and knows the table of nodes, once it rests: that takes many times as long as drawing.
  */
 import * as bus from "../core/bus.js";
@@ -10,7 +10,7 @@ import * as pageInspector from "./inspector.js";
 import { set, setPresent } from "./props.js";
 
 const VIEWS = ["dag", "timeline", "memory"];
-/** Until Dash is told (ms), and how long it waits for the inspector to be filled. */
+/** Until Dash is notified (ms), and how long it waits for the inspector to be filled. */
 const REST = 60;
 const PATIENCE = 500;
 
@@ -37,7 +37,7 @@ export function selectInGrid(ids) {
 }
 
 /**
- * Rows were selected. The grid reports what it was told too, and late: only what its reader
+ * Rows were selected. The grid reports what it was set to as well, and late: only what its reader
  * does counts, or it would undo a newer selection.
  * @param {any} rows
  */
@@ -48,7 +48,7 @@ export function fromGrid(rows) {
 // -- a selection ----------------------------------------------------------------------
 
 /** @param {number[]} ids @param {string|null} source which part of the page shows it already */
-function tellDash(ids, source) {
+function notifyDash(ids, source) {
   // Before Dash is there, what is selected is what the page comes with.
   if (!window.dash_clientside.set_props) return;
   if (source !== "nodes" && document.getElementById("nodes")) selectInGrid(ids);
@@ -68,8 +68,8 @@ export function listen() {
     clearTimeout(resting);
     const page = group();
     // The page may be another one by then.
-    const tell = () => page === group() && page.selected === ids && tellDash(ids, source);
+    const notify = () => page === group() && page.selected === ids && notifyDash(ids, source);
     const late = new Promise((done) => setTimeout(done, PATIENCE));
-    resting = setTimeout(() => Promise.race([pageInspector.filling(), late]).then(tell), REST);
+    resting = setTimeout(() => Promise.race([pageInspector.filling(), late]).then(notify), REST);
   });
 }

@@ -1,6 +1,6 @@
 /**
  * The state of a page's files: whether what it shows is still what is in them. Every few seconds, while the page can
- * be seen, the server is asked for the files' versions (gviz.app.server.state). A recording that grows
+ * be seen, the server reports the files' versions (gviz.app.server.state). A recording that grows
  * is shown as it grows; one that was replaced or deleted is said, and reloading offered.
  *
  * @typedef {{name: string, version: string|null, live: boolean, followed: boolean, gone: string}} FileState
@@ -22,7 +22,7 @@ const PANES = ["dag", "timeline", "memory", "graph-choice", "baseline"];
 let timer = 0;
 let again = 0;
 let asking = false;
-/** The page that was last asked to be made anew, and the versions it was asked for. */
+/** The page that was last reloaded, and the versions it was requested for. */
 let renewing = "";
 
 /** Which page is shown, and the files it was made of. @returns {{page: string, files: Object<string, FileState>, turn: number}|undefined} */
@@ -104,7 +104,7 @@ function compare(files) {
   // What is read, and may take long to make, stays until its reader wants another.
   const stays = ["report", "compare", "trend", "ranks"].includes(shown.page);
   if (shown.page === "runs" || (before && before.followed && !stays)) {
-    // Asked for once: an answer that takes long is not asked for again meanwhile.
+    // Requested once: an answer that takes long is not requested again meanwhile.
     if (version === renewing) return undefined;
     renewing = version;
     return shown.page === "graph" && now ? refresh() : reload();

@@ -19,7 +19,7 @@ export function write(state) {
   // In full: inside a notebook the file is a frame whose base is the notebook's address.
   const [page] = window.location.href.split("#");
   window.history.replaceState(null, "", `${page}#${textOf(state)}`);
-  selectionNote.tell(nodeList.write(state.node).kept, state.node.length);
+  selectionNote.show(nodeList.write(state.node).kept, state.node.length);
 }
 
 /** What a fragment asks for. @param {string} fragment @returns {Partial<State>} */

@@ -23,11 +23,11 @@ let page = null;
  * @param {any} file
  */
 async function open(file) {
-  const asked = address.read();
-  const { id } = file.graphs.find((/** @type {{id: number}} */ one) => one.id === asked.graph) || file.graphs[0];
+  const requested = address.read();
+  const { id } = file.graphs.find((/** @type {{id: number}} */ one) => one.id === requested.graph) || file.graphs[0];
   const [graph, columns] = await Promise.all([store.json(`graph-${id}`), store.json(`table-${id}`)]);
   if (page) page.close();
-  page = new Page(graph, new Nodes(columns), asked, touched);
+  page = new Page(graph, new Nodes(columns), requested, touched);
 }
 
 const system = window.matchMedia("(prefers-color-scheme: dark)");

@@ -25,9 +25,9 @@ export function theme() {
 
 /**
  * A place among `names`, or else the first of them.
- * @param {string[]} names @param {string} [asked]
+ * @param {string[]} names @param {string} [requested]
  */
-const oneOf = (names, asked = "") => (names.includes(asked) ? asked : names[0]);
+const oneOf = (names, requested = "") => (names.includes(requested) ? requested : names[0]);
 
 /**
  * The part of the state that a control, or a group of them, sets.
@@ -39,10 +39,10 @@ const CHOICES = {
 
 export class Page {
   /**
-   * @param {Graph} graph @param {Nodes} nodes @param {Partial<State>} asked
+   * @param {Graph} graph @param {Nodes} nodes @param {Partial<State>} requested
    * @param {() => string|null} touched
    */
-  constructor(graph, nodes, asked, touched) {
+  constructor(graph, nodes, requested, touched) {
     this.graph = graph;
     this.nodes = nodes;
     this.touched = touched;
@@ -54,7 +54,7 @@ export class Page {
     byId("file-note").textContent = graph.note;
     document.title = `${graph.name} – gviz`;
     this.group = bus.group(bus.PAGE);
-    this.state = this.begin(asked);
+    this.state = this.begin(requested);
     this.group.selected = this.state.node;
     this.end = bus.subscribe(bus.PAGE, () => this.hear());
     this.frame("dag");
@@ -69,30 +69,30 @@ export class Page {
   }
 
   /**
-   * The state to begin with: what is asked for, where the file has it.
-   * @param {Partial<State>} asked
+   * The state to begin with: what is requested, where the file has it.
+   * @param {Partial<State>} requested
    * @returns {State}
    */
-  begin(asked) {
+  begin(requested) {
     const { graph } = this;
     const keys = Object.keys(graph.dag).map((key) => key.split("|"));
     const launches = Object.keys(graph.timeline);
     /** @param {string} id */
     const offered = (id) =>
       Array.from(choiceOf(id)?.options ?? []).filter((option) => !option.disabled).map((option) => option.value);
-    const fold = oneOf(Object.keys(graph.folds), asked.fold);
+    const fold = oneOf(Object.keys(graph.folds), requested.fold);
     const sets = this.foldsOf(fold);
     return {
       graph: graph.id,
-      node: (asked.node || []).filter((id) => this.nodes.has(id)),
-      launch: oneOf([choiceOf("launch")?.value ?? launches[0] ?? "", ...launches], asked.launch),
-      colour: oneOf([graph.colour, ...offered("colour")], asked.colour),
-      layout: oneOf([graph.layout, ...keys.map(([layout]) => layout)], asked.layout),
+      node: (requested.node || []).filter((id) => this.nodes.has(id)),
+      launch: oneOf([choiceOf("launch")?.value ?? launches[0] ?? "", ...launches], requested.launch),
+      colour: oneOf([graph.colour, ...offered("colour")], requested.colour),
+      layout: oneOf([graph.layout, ...keys.map(([layout]) => layout)], requested.layout),
       fold,
-      open: sets.sets[folds.placeOf(sets, asked.open || [])],
-      edges: oneOf(["all", "data"], asked.edges),
-      buffer: asked.buffer || null,
-      panel: oneOf(["timeline", "memory"], asked.panel),
+      open: sets.sets[folds.placeOf(sets, requested.open || [])],
+      edges: oneOf(["all", "data"], requested.edges),
+      buffer: requested.buffer || null,
+      panel: oneOf(["timeline", "memory"], requested.panel),
     };
   }
 
@@ -111,7 +111,7 @@ export class Page {
     this.frames[name] = openView(box, VIEWS[name], {
       ...this.props(name), id: name, selected: node, group: bus.PAGE,
       focus: node.length ? { node: node[0], token: 0 } : null,
-      setProps: (change) => this.told(change),
+      setProps: (change) => this.receive(change),
     });
   }
 
@@ -145,12 +145,12 @@ export class Page {
   }
 
   /** A view changed a property of its own. @param {Partial<Props>} change */
-  told({ open, layout, buffer }) {
+  receive({ open, layout, buffer }) {
     if (buffer !== undefined) {
       this.state.buffer = buffer;
       address.write(this.state);
     }
-    // What it drew where it could not draw what was asked for.
+    // What it drew where it could not draw what was requested.
     if (layout && layout !== this.state.layout) {
       this.state.layout = layout;
       this.settle();
@@ -163,7 +163,7 @@ export class Page {
 
   // -- selection ----------------------------------------------------------------------
 
-  /** Selection, hover or filter changed: the canvases know, the rest is told. */
+  /** Selection, hover or filter changed: the canvases know, the rest is updated. */
   hear() {
     const { selected, filtered } = this.group;
     if (!bus.same(selected, this.state.node)) {

@@ -188,7 +188,7 @@ export function drawBar(ctx, scene, bar, box, style, size, look) {
   const { transform: t, theme } = style;
   const fade = look.dim ? 0.3 : 1;
   ctx.globalAlpha = fade;
-  // What lives is a block; what is only known to be given is a line with its uses.
+  // What lives is a block; what is only given is a line with its uses.
   const foot = bar.life ? Math.min(USE, box.h / 2) : box.h - 1;
   ctx.fillStyle = bar.life ? fillOf(theme) : theme.host;
   ctx.about?.(`${format.byteSize(bar.bytes)} at ${scene.addressOf(bar.allocation)}`);
@@ -230,7 +230,7 @@ function drawUses(ctx, { start, end }, y, h, t, size) {
 }
 
 /**
- * Beyond the launch: hatched, as it has no end that is known.
+ * Beyond the launch: hatched, as its end is not recorded.
  * @param {Pen} ctx @param {MemoryScene} scene @param {BarBox} box @param {MemoryStyle} style
  * @param {Size} size
  */

@@ -29,7 +29,7 @@ export class Inspector {
   }
 
   /**
-   * Show what is made, unless something else is asked for meanwhile.
+   * Show what is made, unless something else is requested meanwhile.
    * @param {string} key what it is about @param {() => Promise<HTMLElement>} make
    * @returns {Promise<HTMLElement|null>} what is shown now; null: nothing new
    */

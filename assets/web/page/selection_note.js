@@ -7,7 +7,7 @@ const ID = "selection-note";
  * Say how much of a selection the address holds, unless that is all of it.
  * @param {number} kept @param {number} count nodes selected
  */
-export function tell(kept, count) {
+export function show(kept, count) {
   say(kept === count ? "" : wordsOf(kept, count));
 }
 

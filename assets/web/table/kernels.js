@@ -22,7 +22,7 @@ export function group(rows) {
     else names.set(row.name, [row]);
   }
   return Array.from(names, ([name, members]) => {
-    // What is inside a node is told of the nodes there.
+    // Work inside a node counts for the nested nodes.
     const timed = members.filter((row) => row.median_ns !== null);
     const times = members.map((row) => row.median_ns).filter((ns) => ns !== null).sort((a, b) => a - b);
     const shares = members.map((row) => row.share).filter((share) => share !== null);

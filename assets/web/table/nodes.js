@@ -44,11 +44,11 @@ export class Nodes {
   /** Those of some nodes that are in no other of them. @param {number[]} ids */
   outermost(ids) {
     const chosen = new Set(ids);
-    const { holder } = this.columns;
+    const { holder: parent } = this.columns;
     /** @param {number} id */
     const isWithin = (id) => {
-      let around = holder[this.place(id)];
-      while (around !== null && !chosen.has(around)) around = holder[this.place(around)];
+      let around = parent[this.place(id)];
+      while (around !== null && !chosen.has(around)) around = parent[this.place(around)];
       return around !== null;
     };
     return ids.filter((id) => !isWithin(id));

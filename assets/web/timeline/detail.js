@@ -13,7 +13,7 @@ import { TimelineScene } from "./scene.js";
 /** @import { Side } from "./scene.js" */
 /** @import { Timeline } from "./timeline.js" */
 
-/** The view rests so long (ms) before the server is asked. */
+/** The view rests so long (ms) before a request. */
 const REST = 120;
 /** Asked for beyond the view: this share of it on each side, and so many launches. */
 const MARGIN = 0.5;
@@ -25,13 +25,13 @@ export class Detail {
   /** @param {Timeline} view */
   constructor(view) {
     this.view = view;
-    this.asked = 0;
+    this.requested = 0;
     this.timer = 0;
     /** @type {AbortController|null} */ this.loading = null;
     /** What the view started with; null: it has everything. @type {DetailWindow|null} */ this.base = null;
     /** @type {TimelineScene|null} */ this.scene = null;
     this.selected = "";
-    /** What is asked for. @type {string|null} */ this.wanted = null;
+    /** The part that is requested. @type {string|null} */ this.wanted = null;
   }
 
   /** A new timeline. @param {Payload|null} payload */
@@ -142,7 +142,7 @@ export class Detail {
       const payload = await this.fetch(this.query(), loading.signal);
       this.scene = new TimelineScene(payload);
       this.selected = selected;
-      this.asked += 1;
+      this.requested += 1;
       this.view.refined();
     } catch (error) {
       if (loading.signal.aborted) return;

@@ -209,7 +209,7 @@ function busyLevels(side, t, first, last) {
 }
 
 /**
- * A thin hatch on nothing, so that gaps are told from spans without a colour.
+ * A thin hatch on nothing, so that gaps differ from spans without a colour.
  * @param {Pen} ctx @param {TimeStyle} style @param {Size} size
  */
 function idleHatch(ctx, style, size) {

@@ -74,7 +74,7 @@ export class Ranges {
     if (kind === "measure") this.measure = { from, to };
     else {
       const brush = { from: Math.min(from, to), to: Math.max(from, to), side, nodes: null };
-      // Of a part of the spans only the server can tell.
+      // Of a part of the spans only the server knows.
       const isWhole = !this.view.detail.base;
       this.brush = { ...brush, nodes: isWhole ? nodesOf(brush, this.view.scene).length : null };
     }
@@ -86,7 +86,7 @@ export class Ranges {
     this.dragged = null;
     if (!dragged) return;
     if (dragged.kind === "brush") this.publish();
-    else this.tell();
+    else this.notify();
   }
 
   /**
@@ -195,12 +195,12 @@ export class Ranges {
     const { measure } = this;
     if (measure && measure.to === null) this.measure = { from: measure.from, to: start };
     else this.measure = { from: start, to: null };
-    this.tell();
+    this.notify();
     this.view.frame.redraw();
     return true;
   }
 
-  tell() {
+  notify() {
     if (!this.measure) return;
     const { from, to } = this.measure;
     const { duration } = format;

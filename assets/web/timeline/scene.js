@@ -69,8 +69,8 @@ export class Side {
    * @param {Payload} payload
    */
   listByNode(payload) {
-    const { nested_node: nested, nested_holder: holders } = payload;
-    const around = new Map(Array.from(/** @type {Uint32Array} */ (nested ?? []), (id, n) => [id, holders[n]]));
+    const { nested_node: nested, nested_holder: parents } = payload;
+    const around = new Map(Array.from(/** @type {Uint32Array} */ (nested ?? []), (id, n) => [id, parents[n]]));
     /** @type {Map<number, number[]>} */
     const found = new Map();
     for (let i = 0; i < this.count; i++) {
@@ -165,7 +165,7 @@ export class TimelineScene {
 
   /**
    * What a comparison or a job calls its sides, all of them launches; undefined where the sides
-   * are a graph and the same work by stream calls. `against`: what lengths are told in times of.
+   * are a graph and the same work by stream calls. `against`: what lengths are multiples of.
    * @param {string} name
    * @returns {{title: string, missing: string, letter: string, against?: string}|undefined}
    */

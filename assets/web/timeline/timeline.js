@@ -353,7 +353,7 @@ export class Timeline {
    */
   show(id) {
     const side = this.find(id);
-    // A selected node comes with the detail that is asked for because of it.
+    // A selected node arrives with the detail that is requested for it.
     if (!side) this.awaited = this.detail.base ? id : null;
     if (!side) return;
     const [i] = side.itemsOf(id);
@@ -475,7 +475,7 @@ export class Timeline {
     for (const side of this.scene.sides) for (const id of side.byNode.keys()) nodes.add(id);
     return {
       nodeCount: nodes.size, spansOfSelected: this.countSelected(), transform: { ...this.transform }, scroll: this.scroll, sides,
-      detail: this.detail.base && { ...this.detail.window, asked: this.detail.asked, enough: this.detail.enough() },
+      detail: this.detail.base && { ...this.detail.window, requested: this.detail.requested, enough: this.detail.enough() },
       walk: this.walk.state(), gutter: GUTTER, measure: this.ranges.measure, brush: this.ranges.brush,
     };
   }

@@ -61,7 +61,7 @@ function describeSpan(scene, side, i) {
 }
 
 /**
- * The last two of nested ranges: those around them tell less, and a tooltip has little room.
+ * The last two of nested ranges: those around them say less, and a tooltip has little room.
  * @param {string} ranges
  */
 function innermost(ranges) {

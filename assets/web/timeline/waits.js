@@ -145,7 +145,7 @@ function drawWords(ctx, scene, seen, row, style, size) {
     const inside = one.w >= room + GAP;
     const left = inside ? Math.max(GUTTER, one.x + 3) : one.x + one.w;
     const right = left + room;
-    // Only brackets too short to be told from a tick are hidden by words.
+    // Only brackets too short to differ from a tick are hidden by words.
     const clear = taken.every(([from, to]) => right <= from || left >= to)
       && seen.every((other) => other === one || other.w < 4 || other.x >= right || other.x + other.w <= left);
     if (!clear || right > size.width || left < GUTTER) continue;

@@ -1,4 +1,4 @@
-"""The memory that each node of a graph is given, as far as arguments and copies tell."""
+"""The memory that each node of a graph is given, as far as arguments and copies show."""
 
 from __future__ import annotations
 

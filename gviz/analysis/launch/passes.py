@@ -1,4 +1,4 @@
-"""One launch, or one pass over the same work by stream calls, cut into the parts of its time.
+"""One launch, or one eager iteration of the same work, cut into the parts of its time.
 
 From the call (or the end of the launch before, where it waited for that) to the end of the last
 node the time of a pass is: until the first node starts, plus the time in which something runs,

@@ -1,4 +1,4 @@
-"""Estimate of the time that a CUDA graph of a pass of stream operations would take."""
+"""Estimate of the time that a CUDA graph of an eager iteration would take."""
 
 from __future__ import annotations
 

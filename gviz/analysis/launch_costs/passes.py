@@ -1,4 +1,4 @@
-"""Passes of a program without graphs: the same operations in the same order, again and again."""
+"""Eager iterations of a program without graphs: equal operations in the same order, repeated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Will a graph help? What graphs of the passes by stream calls would take, from launch costs.
+"""Forecasts: the time that graphs of eager iterations would take, from launch costs.
 
 Passes that were captured later have both sides: their forecast stands beside what the graph
 took, which says how far forecasts of this program can be trusted.

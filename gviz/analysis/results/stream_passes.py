@@ -1,4 +1,4 @@
-"""Operations outside graphs that repeat as passes: those of captured work, and those of none.
+"""Operations outside graphs that repeat as eager iterations, of captured work or of none.
 
 Operations are taken in the order of their calls, over all threads: a framework's backward pass
 runs on a thread of its own. Equal ones have kind, name, launch shape and size alike, so passes

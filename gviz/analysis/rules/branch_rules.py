@@ -1,4 +1,4 @@
-"""Rules about branches: those that took turns, wait for each other, are too small, or missing."""
+"""Rules about branches: run in series, waiting for each other, too small, or missing."""
 
 from __future__ import annotations
 

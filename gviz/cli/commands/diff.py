@@ -26,9 +26,8 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "diff",
         help="say what changed from one recording to another",
-        description="Say what became of the graphs of one recording in another: nodes that came, "
-        "went and changed, edges, lanes, and times, with where the change of a launch's time "
-        "comes from and whether it is more than noise.",
+        description="Compare the graphs of two recordings: nodes added, removed and changed, "
+        "edges, lanes and times, with where the time changed and whether that is more than noise.",
     )
     parser.add_argument("before", type=file_path, help="a .gviz file, or a left-over spool")
     parser.add_argument(

@@ -141,7 +141,7 @@ def _write_dot(path: Path, arguments: argparse.Namespace) -> None:
 
 def _write_html(path: Path, arguments: argparse.Namespace) -> None:
     # Dash takes half a second to import; DOT need not wait for it.
-    from gviz.app import parse_asked, write_html
+    from gviz.app import parse_launch, write_html
 
     graph_ids = _graph_ids(path, arguments)
     baseline = arguments.baseline and find_recording(arguments.baseline)
@@ -150,7 +150,7 @@ def _write_html(path: Path, arguments: argparse.Namespace) -> None:
             path,
             arguments.output or path.with_suffix(".html"),
             graph_ids,
-            [parse_asked(text) for text in arguments.launch],
+            [parse_launch(text) for text in arguments.launch],
             baseline=baseline,
             overwrite=arguments.overwrite,
             progress=line.tell,

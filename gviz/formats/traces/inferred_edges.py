@@ -1,4 +1,4 @@
-"""Dependencies that the order of work on streams suggests, where a trace tells none."""
+"""Dependencies that the order of work on streams suggests, where a trace has none."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ SEEN = [
     (CaptureError(906, "cuMemcpyDtoD_v2", "cudaMemcpy"), "legacy default stream"),
     (CaptureError(905, "cuStreamWaitEvent"), "uncaptured dependency"),
     (CaptureError(902, "cuStreamWaitEvent"), "merged captures"),
-    (CaptureError(907, "cuEventQuery"), "captured event asked for"),
+    (CaptureError(907, "cuEventQuery"), "captured event queried"),
     (CaptureError(904, "cuStreamEndCapture"), "unjoined stream"),
     (CaptureError(903, "cuStreamEndCapture"), "ended on another stream"),
     (CaptureError(908, "cuStreamEndCapture", same_thread=False), "ended on another thread"),

@@ -76,14 +76,14 @@ def test_nodes_added_and_gone_are_counted_by_kind() -> None:
         "the new graph has 5 nodes, the executable 3; KERNEL b added 2 times (TOPOLOGY_CHANGED)"
     )
     assert explain_update(UpdateError(UpdateResult.TOPOLOGY_CHANGED), new, OLD) == (
-        "the new graph has 3 nodes, the executable 5; KERNEL b gone 2 times (TOPOLOGY_CHANGED)"
+        "the new graph has 3 nodes, the executable 5; KERNEL b removed 2 times (TOPOLOGY_CHANGED)"
     )
 
 
 def test_edges_added_and_gone() -> None:
     new = GraphFacts(OLD.nodes, [(0, 1), (0, 2)])
     assert explain_update(UpdateError(UpdateResult.TOPOLOGY_CHANGED, 2, 0), OLD, new) == (
-        "node 2: its dependencies on node 0 differ; edge 0 to 2 added; edge 1 to 2 gone "
+        "node 2: its dependencies on node 0 differ; edge 0 to 2 added; edge 1 to 2 removed "
         "(TOPOLOGY_CHANGED)"
     )
 
@@ -94,7 +94,7 @@ def test_no_node_named_lists_what_differs_anywhere() -> None:
         "node 0: kernel changed from a to b; node 2: kernel changed from a to c (ERROR)"
     )
     assert explain_update(UpdateError(None), OLD, OLD) == (
-        "no difference in what is recorded (not told)"
+        "no difference in what is recorded (not reported)"
     )
 
 
@@ -129,4 +129,4 @@ def test_equal_sets_in_another_order() -> None:
 def test_result_names() -> None:
     assert update_result_name(3) == "NODE_TYPE_CHANGED"
     assert update_result_name(99) == "result 99"
-    assert update_result_name(None) == "not told"
+    assert update_result_name(None) == "not reported"

@@ -264,8 +264,7 @@ def test_what_is_known_as_a_whole_only_is_said_to_be_so(tmp_path: Path) -> None:
         assert any("as a whole only" in note.text for note in got.fetch_notes(1))
         shown = render_text(info_document(summarize(got)), 200)
         assert (
-            "Nodes and edges not recorded: the trace tells of the graph's launches as a whole"
-            in shown
+            "Nodes and edges not recorded: the trace has the graph's launches as a whole" in shown
         )
         assert "recorded:\n" not in shown
         (graph,) = analyze(got).runs[0].graphs

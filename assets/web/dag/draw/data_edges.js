@@ -25,7 +25,7 @@ const DOTS = [1.2, 4];
  * @type {{name: string, width: number, dash: number[]|null, ink: "edge"|"muted"}[]}
  */
 export const STYLES = [
-  { name: "nothing known in common", width: 1, dash: DOTS, ink: "edge" },
+  { name: "nothing recorded in common", width: 1, dash: DOTS, ink: "edge" },
   { name: "same allocation", width: 1.25, dash: DASH, ink: "muted" },
   { name: "same address", width: 2.5, dash: null, ink: "muted" },
 ];
@@ -94,7 +94,7 @@ export function describe(scene, e) {
   const names = [scene.from[e], scene.to[e]].map((i) => scene.nameOf(i));
   const rows = [[names.join(" → ")]];
   if (common[e] === COMMON.NOTHING) {
-    rows.push(["in common", "no address that is known"]);
+    rows.push(["in common", "no recorded address"]);
   } else if (common[e] === COMMON.ALLOCATION) {
     const { data_allocation: at } = scene.payload;
     rows.push(["in common", "an allocation, at different addresses"]);
@@ -105,7 +105,7 @@ export function describe(scene, e) {
     rows.push([names[0], wordsOf(scene.payload.data_source[e])]);
     rows.push([names[1], wordsOf(scene.payload.data_target[e])]);
     rows.push([count[e] > 1 ? "first of them" : "address", uses.whereOf(place[e])]);
-    rows.push(["allocation", uses.aroundOf(place[e]) || "none known"]);
+    rows.push(["allocation", uses.aroundOf(place[e]) || "none recorded"]);
     if (common[e] === COMMON.LOOKS) rows.push(["known by", "its looks, inside structures"]);
   }
   if (scene.edgeType[e] === 1) rows.push(["dependency", "programmatic"]);
@@ -113,8 +113,8 @@ export function describe(scene, e) {
   return rows;
 }
 
-/** Edges of a node that a tooltip tells of, each way. */
-const MOST_TOLD = 4;
+/** Edges of a node that a tooltip shows, each way. */
+const MOST_SHOWN = 4;
 
 /**
  * What the edges of a node carry: rows of its tooltip.
@@ -122,20 +122,20 @@ const MOST_TOLD = 4;
  */
 export function rowsOf(scene, i) {
   /** @param {Int32Array} edges @param {string} word @param {Uint32Array} end */
-  const told = (edges, word, end) => {
+  const describeAll = (edges, word, end) => {
     const carrying = Array.from(edges).filter((e) => labelOf(scene, e));
     const rows = carrying
-      .slice(0, MOST_TOLD)
+      .slice(0, MOST_SHOWN)
       .map((e) => [`${word} ${scene.nameOf(end[e])}`, labelOf(scene, e)]);
     const more = carrying.length - rows.length;
     return more > 0 ? [...rows, [word, `${more} more`]] : rows;
   };
-  return [...told(scene.edgesTo(i), "from", scene.from), ...told(scene.edgesFrom(i), "to", scene.to)];
+  return [...describeAll(scene.edgesTo(i), "from", scene.from), ...describeAll(scene.edgesFrom(i), "to", scene.to)];
 }
 
 /** What lines mean, as a sentence. */
 export function legend() {
-  return " Edges: thick where both ends have the same address, dashed the same allocation, dotted nothing known in common.";
+  return " Edges: thick where both ends have the same address, dashed the same allocation, dotted nothing recorded in common.";
 }
 
 /**

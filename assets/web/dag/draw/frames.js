@@ -16,10 +16,10 @@ import * as dagNodes from "./nodes.js";
 const BODY_HEAD = 22;
 /** Strips lower than this on screen have no text. */
 const READABLE = 9;
-/** The name is cut no further than this for what is told beside it. */
+/** The name is cut no further than this for the words beside it. */
 const NAME = 90;
 const RADIUS = 10;
-/** What is told beside the name is left out where less than this share of it has room. */
+/** The words beside the name are left out where less than this share of them has room. */
 const KEPT = 0.55;
 
 /**
@@ -90,7 +90,7 @@ function drawStrip(ctx, at, height, style, { title, rest, right, weight }) {
   /** @param {string} text @param {number} bold @param {string} colour @param {number} most */
   const put = (text, bold, colour, most) => {
     const room = Math.min(most, end - x);
-    // A few letters of a sentence tell nothing.
+    // A few letters of a sentence have no meaning.
     const enough = bold > 400 || room > KEPT * canvas.textWidth(ctx, text, px, bold);
     const shown = enough ? canvas.fitText(ctx, text, px, room, bold) : "";
     ctx.font = canvas.font(px, bold);
@@ -114,9 +114,9 @@ function drawStrip(ctx, at, height, style, { title, rest, right, weight }) {
  * @param {WideStyle} style
  */
 function drawHead(ctx, scene, frame, at, style) {
-  const { bodies } = frame.holder;
+  const { bodies } = frame.parent;
   const alone = bodies.length === 1 ? bodies[0] : null;
-  const words = alone ? [alone.label, alone.words].filter(Boolean).join(" · ") : frame.holder.words;
+  const words = alone ? [alone.label, alone.words].filter(Boolean).join(" · ") : frame.parent.words;
   drawStrip(ctx, at, HEAD * style.transform.k, style, {
     title: `▾ ${dagNodes.shortName(scene, frame.item)}`,
     rest: words,
@@ -174,7 +174,7 @@ export function drawNames(ctx, scene, frames, style, size) {
   for (const { frame, at } of inSight(scene, frames, style, size)) {
     drawHead(ctx, scene, frame, at, wide);
     if (frame.boxes.length < 2) continue;
-    const open = frame.holder.bodies.filter((body) => body.open >= 0);
+    const open = frame.parent.bodies.filter((body) => body.open >= 0);
     frame.boxes.forEach((box, n) => {
       const { label: title, words: rest } = open[n];
       drawStrip(ctx, onScreen(box, t), BODY_HEAD * t.k, wide, { title, rest, right: "", weight: 600 });

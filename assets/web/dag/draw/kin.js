@@ -15,7 +15,7 @@ import * as dagFrames from "./frames.js";
 export const MOST_RINGS = 1500;
 
 /**
- * The kin of a selection that has not changed: it is asked for with every frame.
+ * The kin of a selection that has not changed: every frame requests it.
  * @type {WeakMap<number[], Kin>}
  */
 const kept = new WeakMap();

@@ -91,7 +91,7 @@ function categories(strip, style, overlay, room) {
   strip.text(overlay.label, 600, theme.ink);
   const most = colour.CATEGORIES;
   for (let at = 0; at < all.length; at++) {
-    // Lanes take turns with the colours: one round says it.
+    // Lanes alternate in colour: one round shows it.
     const rest = all.length - at;
     const last = overlay.name !== "kind" && at === most;
     const text = last ? `${rest} more` : wordsOf(overlay, all[at].text);

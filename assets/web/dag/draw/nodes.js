@@ -26,7 +26,7 @@ const TAGS = {
 };
 
 /**
- * Overlays that neither name, tag nor time of a card tell, and the word before their value.
+ * Overlays that neither name, tag nor time of a card show, and the word before their value.
  * @type {Record<string, string|undefined>}
  */
 const WORDS = {
@@ -38,7 +38,7 @@ const WORDS = {
 export const CALM = 0.5;
 /** What is of one graph alone stands out above every step. */
 const LONE = 254;
-/** From this height on an arrow can be told. */
+/** From this height on an arrow can be recognised. */
 const ARROW = 5;
 
 /**
@@ -319,7 +319,7 @@ function tagOf(scene, i, overlay, w) {
   const lone = dagUnion.loneOf(scene, overlay, i);
   if (lone) return dagUnion.tagOf(lone);
   if (w <= 96) return undefined;
-  return scene.bodies.holders.has(i) ? "▸" : TAGS[scene.kindOf(i)];
+  return scene.bodies.parents.has(i) ? "▸" : TAGS[scene.kindOf(i)];
 }
 
 /**
@@ -328,7 +328,7 @@ function tagOf(scene, i, overlay, w) {
  */
 export function shortName(scene, i) {
   const whole = scene.nameOf(i);
-  if (!scene.bodies.holders.has(i)) return whole;
+  if (!scene.bodies.parents.has(i)) return whole;
   return whole === "GRAPH" ? "child graph" : whole.replace(/^CONDITIONAL (?=.)/, "");
 }
 
@@ -362,18 +362,18 @@ function timeOf(scene, i) {
   const { duration, percent } = format;
   const share = Number.isFinite(scene.share[i]) ? ` · ${percent(scene.share[i])}` : "";
   if (!scene.timed(i)) return "not timed";
-  const sum = scene.bodies.holders.has(i) ? "Σ " : "";
+  const sum = scene.bodies.parents.has(i) ? "Σ " : "";
   return sum + duration(scene.median[i]) + share;
 }
 
 /**
- * The same with the range that most launches are in, for a node that holds bodies.
+ * The same with the range that most launches are in, for a parent node.
  * @param {DagScene} scene @param {number} i
  */
 export function spreadOf(scene, i) {
-  const holder = scene.bodies.holders.get(i);
-  if (!holder || !scene.timed(i)) return timeOf(scene, i);
-  const [low, high] = [holder.p5, holder.p95].map(format.duration);
+  const parent = scene.bodies.parents.get(i);
+  if (!parent || !scene.timed(i)) return timeOf(scene, i);
+  const [low, high] = [parent.p5, parent.p95].map(format.duration);
   const sum = `Σ ${format.duration(scene.median[i])}`;
   return timeOf(scene, i).replace(sum, `${sum} (${low} to ${high})`);
 }

@@ -107,7 +107,7 @@ export function drawStrip(ctx, style, n, fill) {
 
 /**
  * The room at the top: of the colours, of marks among changes, of edges.
- * @param {boolean} edges whether they are told apart @param {Overlay} overlay
+ * @param {boolean} edges whether they differ @param {Overlay} overlay
  */
 export function space(edges, overlay) {
   const strips = 1 + (overlay.isChange ? 1 : 0) + (edges ? 1 : 0);

@@ -42,8 +42,8 @@ function boxOf(scene, bar, t) {
 }
 
 /**
- * Where an edge runs on screen: from the end of the first turn of a node to the start of the next
- * turn of the other. In a loop an item may be there for all turns, such as a frame.
+ * Where an edge runs on screen: from the end of a node's first iteration to the start of the next
+ * iteration of the other. In a loop an item may stand for all iterations, such as a frame.
  * @param {TimeScene} scene @param {number} e @param {Transform} t
  */
 function endsOf(scene, e, t) {
@@ -192,7 +192,7 @@ function drawTexts(ctx, scene, bars, style) {
     ctx.fillStyle = style.faded ? style.theme.ink : ink;
     const weight = two ? 600 : 500;
     ctx.font = canvas.font(px, weight);
-    const more = scene.bodies.holders.has(i) ? " ▸" : "";
+    const more = scene.bodies.parents.has(i) ? " ▸" : "";
     const arrow = !two && overlay.isChange && overlay.arrow(i) ? `${overlay.arrow(i)} ` : "";
     const title = arrow + dagNodes.shortName(scene, i) + more;
     const name = canvas.fitText(ctx, title, px, room, weight);
@@ -227,7 +227,7 @@ function across(scene, e) {
 }
 
 /**
- * Whether an edge is drawn: between lanes; within one it goes without saying, unless it is told
+ * Whether an edge is drawn: between lanes; within one it goes without saying, unless it differs
  * what edges carry, and then from a node to the next.
  * @param {TimeScene} scene @param {number} e
  */

@@ -1,5 +1,5 @@
 /**
- * A DAG of two graphs: what came and what went, on nodes and edges, whatever nodes are coloured by.
+ * A DAG of two graphs: what was added and removed, on nodes and edges, whatever nodes are coloured by.
  * Added nodes have a broken outline and the word NEW, removed ones a dotted outline, a stroke across
  * and the word GONE; added edges are thick, removed ones dotted. Python side:
  * gviz.app.pages.compare.union_dag.

@@ -41,7 +41,7 @@ export class Change {
     this.unknown = false;
     for (let i = 0; i < count; i++) {
       this.step[i] = this.stepOf(i);
-      if (!this.known(i) && !this.isLone(i)) this.unknown = true;
+      if (!this.hasValue(i) && !this.isLone(i)) this.unknown = true;
     }
     if (this.verdicts.includes(this.baseline.verdicts.indexOf("uncompared"))) {
       this.missing += ", or not compared";
@@ -54,7 +54,7 @@ export class Change {
    * @param {number} i
    */
   stepOf(i) {
-    const counts = this.known(i) && !this.isCalm(i);
+    const counts = this.hasValue(i) && !this.isCalm(i);
     return colour.changeStepOf(this.scale, counts ? this.values[i] : 0);
   }
 
@@ -64,7 +64,7 @@ export class Change {
   }
 
   /** @param {number} i */
-  known(i) {
+  hasValue(i) {
     return this.values[i] === this.values[i];
   }
 
@@ -97,7 +97,7 @@ export class Change {
   /** @param {number} i @param {Theme} theme */
   paint(i, theme) {
     if (this.isLone(i)) return { fill: theme.ground, ink: theme.ink };
-    if (!this.known(i)) return null;
+    if (!this.hasValue(i)) return null;
     const { css, darkText } = colour.changes(theme.name);
     const step = this.step[i];
     return { fill: css[step], ink: darkText[step] ? theme.inkDark : theme.inkLight };
@@ -135,7 +135,7 @@ export class Change {
    * @param {number} i
    */
   describe(i) {
-    if (!this.known(i)) return WORDS[this.verdict(i)];
+    if (!this.hasValue(i)) return WORDS[this.verdict(i)];
     return `${this.text(this.values[i])} (${WORDS[this.verdict(i)]})`;
   }
 
@@ -146,7 +146,7 @@ export class Change {
   line(i) {
     const verdict = this.verdict(i);
     if (verdict === "noise") return "≈";
-    return this.known(i) ? `${this.arrow(i)} ${this.text(this.values[i])}`.trim() : WORDS[verdict];
+    return this.hasValue(i) ? `${this.arrow(i)} ${this.text(this.values[i])}`.trim() : WORDS[verdict];
   }
 
   /** What the colours and marks mean, as a sentence. */

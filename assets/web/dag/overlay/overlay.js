@@ -36,7 +36,7 @@ export class Ramp {
     this.step = new Uint8Array(values.length);
     this.unknown = false;
     for (let i = 0; i < values.length; i++) {
-      if (!this.known(i)) this.unknown = true;
+      if (!this.hasValue(i)) this.unknown = true;
       else this.step[i] = this.stepOf(values[i]);
     }
     this.inOrder = inOrderOf(this.step);
@@ -49,7 +49,7 @@ export class Ramp {
   }
 
   /** @param {number} i */
-  known(i) {
+  hasValue(i) {
     return this.values[i] === this.values[i];
   }
 
@@ -58,7 +58,7 @@ export class Ramp {
    * @param {number} i @param {Theme} theme
    */
   paint(i, theme) {
-    if (!this.known(i)) return null;
+    if (!this.hasValue(i)) return null;
     const ramp = colour.ramp(theme.name);
     const step = this.step[i];
     return { fill: ramp.css[step], ink: ramp.darkText[step] ? theme.inkDark : theme.inkLight };
@@ -87,7 +87,7 @@ export class Ramp {
    * @param {number} i
    */
   describe(i) {
-    return this.known(i) ? this.text(this.values[i]) : this.missing || "none";
+    return this.hasValue(i) ? this.text(this.values[i]) : this.missing || "none";
   }
 }
 
@@ -108,7 +108,7 @@ export class Categories {
     this.unknown = counts.delete(-1);
     /** @type {Category[]} */
     this.categories = Array.from(counts, ([key, count]) => ({ key, count, text: textOf(key) }));
-    // Those that take turns stay in the order in which they come: neighbours differ.
+    // Those that alternate in colour stay in their order: neighbours differ.
     if (!facts.turns) this.categories.sort((a, b) => b.count - a.count || a.key - b.key);
     const place = new Map(this.categories.map((c, at) => [c.key, at]));
     this.step = new Uint8Array(keys.length);
@@ -131,7 +131,7 @@ export class Categories {
   }
 
   /** @param {number} i */
-  known(i) {
+  hasValue(i) {
     return this.step[i] !== UNKNOWN;
   }
 
@@ -148,7 +148,7 @@ export class Categories {
 
   /** @param {number} i @param {Theme} theme */
   paint(i, theme) {
-    if (!this.known(i)) return null;
+    if (!this.hasValue(i)) return null;
     return { fill: this.css(this.placeOf(i), theme), ink: theme.inkDark };
   }
 
@@ -168,18 +168,18 @@ export class Categories {
 
   /** @param {number} i */
   describe(i) {
-    return this.known(i) ? this.categories[this.placeOf(i)].text : "none";
+    return this.hasValue(i) ? this.categories[this.placeOf(i)].text : "none";
   }
 }
 
 /**
  * Return the overlay of a name, or of the kinds where the graph has nothing of that name.
- * @param {Payload} payload @param {string|undefined} asked
+ * @param {Payload} payload @param {string|undefined} requested
  * @returns {Overlay}
  */
-export function make(payload, asked) {
+export function make(payload, requested) {
   const { overlays, strings, kinds } = payload.header;
-  const name = asked && overlays[asked] ? asked : "kind";
+  const name = requested && overlays[requested] ? requested : "kind";
   const facts = overlays[name] || { label: "Kind", array: "type" };
   const values = payload[facts.array];
   if (facts.signed) return new Change(name, facts, payload);

@@ -4,9 +4,9 @@
  *
  * @typedef {{label: string, words: string, open: number}} Body  open: -1 while it is closed
  * @typedef {{item: number, words: string, launches: number, p5: number, p95: number,
- * bodies: Body[]}} Holder
+ * bodies: Body[]}} Parent
  * @typedef {{left: number, top: number, right: number, bottom: number}} Box  in the plane
- * @typedef {{item: number, holder: Holder, boxes: Box[]}} NodeFrame  a box for each body
+ * @typedef {{item: number, parent: Parent, boxes: Box[]}} NodeFrame  a box for each body
  * @typedef {number[]|Int32Array} Items
  */
 /** @import { Payload } from "../../core/payload.js" */
@@ -15,8 +15,8 @@
 /** Height of the strip of an open node, in the plane; gviz.layout.nested leaves room for it. */
 export const HEAD = 30;
 
-/** @param {Payload} payload @returns {Map<number, Holder>} by item */
-function listHolders(payload) {
+/** @param {Payload} payload @returns {Map<number, Parent>} by item */
+function listParents(payload) {
   const { strings } = payload.header;
   const found = Array.from(payload.holder_item || [], (/** @type {number} */ item, n) => ({
     item,
@@ -33,32 +33,32 @@ function listHolders(payload) {
       open: payload.body_open[at],
     });
   });
-  return new Map(found.map((holder) => [holder.item, holder]));
+  return new Map(found.map((parent) => [parent.item, parent]));
 }
 
 export class Bodies {
   /** @param {Payload} payload of a DAG */
   constructor(payload) {
-    this.holders = listHolders(payload);
+    this.parents = listParents(payload);
     /**
      * The open node around each item, -1: none; null where nothing is open.
      * @type {Int32Array|null}
      */
     this.within = payload.within || null;
-    /** @type {NodeFrame[]} the outer ones first: items of a body come after the node that holds it */
+    /** @type {NodeFrame[]} the outer ones first: items of a body come after their parent node */
     this.frames = [];
-    for (const holder of this.holders.values()) {
-      const open = holder.bodies.filter((body) => body.open >= 0);
+    for (const parent of this.parents.values()) {
+      const open = parent.bodies.filter((body) => body.open >= 0);
       if (!open.length) continue;
       const boxes = open.map(({ open: n }) => ({
         left: payload.body_left[n], top: payload.body_top[n],
         right: payload.body_right[n], bottom: payload.body_bottom[n],
       }));
-      this.frames.push({ item: holder.item, holder, boxes });
+      this.frames.push({ item: parent.item, parent, boxes });
     }
     this.frames.sort((a, b) => a.item - b.item);
     this.depths = Int32Array.from(this.within || []);
-    // What holds an item comes before it.
+    // An item's parent comes before it.
     this.depths.forEach((around, i) => (this.depths[i] = around < 0 ? 0 : this.depths[around] + 1));
     this.byItem = new Map(this.frames.map((frame) => [frame.item, frame]));
   }
@@ -108,7 +108,7 @@ export class Bodies {
     /** @type {number[]} */
     const found = [];
     const open = new Set([item]);
-    // A body's items come after the node that holds it.
+    // A body's items come after their parent node.
     for (let i = item + 1; open.size && this.within && i < this.within.length; i++) {
       if (!open.has(this.within[i])) continue;
       found.push(i);

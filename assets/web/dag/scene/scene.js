@@ -48,19 +48,19 @@ export class DagScene {
     /** @type {number} */ this.width = h.width;
     /** @type {number} */ this.height = h.height;
     this.bodies = new Bodies(payload);
-    /** Along time: when the items ran, a bar a turn. @type {Bars|null} */
+    /** Along time: when the items ran, a bar per iteration. @type {Bars|null} */
     this.bars = this.along ? this.listBars() : null;
     /** Folded: an item may be a fold, and stand for many nodes. */
     /** @type {Int32Array|undefined} */ this.fold = payload.fold;
     /** @type {Map<string|undefined, Overlay>} */
     this.overlays = new Map();
-    /** Where edges are told apart by what they carry: who is given which memory. */
+    /** Where edges differ by what they carry: the memory that each node is given. */
     this.uses = payload.use_node ? new DataUses(payload, this) : null;
     /** The structural critical path: its nodes in order. */
     /** @type {Uint32Array} */ this.critical = payload.critical;
   }
 
-  // What is made when it is first asked for: the first picture of a large graph needs none of it.
+  // Made on first use: the first picture of a large graph needs none of it.
 
   get grid() {
     return this.keep({ grid: this.cells() }).grid;
@@ -131,8 +131,8 @@ export class DagScene {
     if (this.payload.item_offset) {
       for (let i = 0; i < this.count; i++) for (const id of this.nodesOf(i)) index.set(id, i);
     } else this.nodeId.forEach((id, i) => index.set(id, i));
-    const { hidden_node: hidden, hidden_item: holder } = this.payload;
-    for (let n = 0; hidden && n < hidden.length; n++) index.set(hidden[n], holder[n]);
+    const { hidden_node: hidden, hidden_item: parent } = this.payload;
+    for (let n = 0; hidden && n < hidden.length; n++) index.set(hidden[n], parent[n]);
     return index;
   }
 
@@ -202,7 +202,7 @@ export class DagScene {
    */
   openId(i) {
     if (this.isFold(i)) return this.foldOf(i);
-    return this.bodies.holders.has(i) ? `n${this.nodeId[i]}` : null;
+    return this.bodies.parents.has(i) ? `n${this.nodeId[i]}` : null;
   }
 
   /**
@@ -237,7 +237,7 @@ export class DagScene {
   }
 
   /**
-   * Where an item is drawn, in the plane: along time a rectangle a turn.
+   * Where an item is drawn, in the plane: along time a rectangle per iteration.
    * @param {number} i
    */
   boxesOf(i) {

@@ -177,7 +177,7 @@ export class DataUses {
   }
 
   /**
-   * The allocation around a place in words, "" where none is known.
+   * The allocation around a place in words, "" where none is recorded.
    * @param {number} place
    */
   aroundOf(place) {

@@ -36,9 +36,9 @@ from gviz.app.components.parts import Parts
 from gviz.app.components.web_modules import join_modules, list_modules
 from gviz.app.files.library import Library
 from gviz.app.html_file.file import write_html
-from gviz.app.html_file.launches import check_asked, choose, parse_asked
+from gviz.app.html_file.launches import check_launches, choose, parse_launch
 from gviz.app.html_file.pool import Pool
-from gviz.app.html_file.states import all_asked, fold_states, level_folds, list_openings
+from gviz.app.html_file.states import all_states, fold_states, level_folds, list_openings
 from gviz.app.inspector.inspector import render_inspector
 from gviz.app.inspector.picks import node_list
 from gviz.app.server.application import create_app
@@ -396,7 +396,7 @@ def test_states_have_every_layout_launch_and_fold(small_recording: Path) -> None
     with Recording(small_recording) as recording:
         tree = read_tree(recording, 1)
         folds = level_folds(tree, lambda at: read_level(recording, tree, at))
-        asked = dict(all_asked(["structure", "time"], [3, 4], folds))
+        asked = dict(all_states(["structure", "time"], [3, 4], folds))
         assert list(folds) == ["none", "repeats", "ranges"]
         assert len(asked) == 2 * 2 * sum(len(states.sets()) for states in folds.values())
         assert asked["time|4|ranges|0"] == DagAsked("time", 4, "ranges", frozenset(), data=True)
@@ -418,15 +418,15 @@ def test_launches_are_chosen_by_their_number(small_recording: Path) -> None:
     assert [option["label"] for option in some.options()][:2] == ["median of 20", "all 20, stacked"]
     assert some.to_text() == "launches #2, #7, the median of 20, stacked all 20"
     recording = library.file("small").recording
-    check_asked(recording, [view], [0, 19, "all", "median"])
+    check_launches(recording, [view], [0, 19, "all", "median"])
     with pytest.raises(RecordingError, match=r"no launch #20 with node times; there are #0 to #19"):
-        check_asked(recording, [view], [20])
+        check_launches(recording, [view], [20])
 
 
 @pytest.mark.parametrize("text", ["", "x", "-1", "1.5", "##1", "Median"])
 def test_malformed_launch_is_a_usage_error(text: str) -> None:
     with pytest.raises(UsageError, match="give a launch's number"):
-        parse_asked(text)
+        parse_launch(text)
 
 
 def test_stacking_too_many_spans_is_refused(
@@ -436,7 +436,7 @@ def test_stacking_too_many_spans_is_refused(
     view = graph_view(library, "small", 1)
     monkeypatch.setattr("gviz.app.html_file.launches.SENT_WHOLE", 100)
     with pytest.raises(RecordingError, match="have 900 spans, and a file holds 100; name some"):
-        check_asked(library.file("small").recording, [view], ["all"])
+        check_launches(library.file("small").recording, [view], ["all"])
 
 
 def test_timelines_are_whole_however_many_spans(
@@ -457,7 +457,7 @@ def test_timelines_are_whole_however_many_spans(
 def test_note_says_what_the_file_holds(small: SavedFile) -> None:
     note = small.json("graph-1")["note"]
     assert note.startswith("This file holds launch #")
-    assert ", the median of 20, one eager pass, and opens one fold or body at a time." in note
+    assert ", the median of 20, one eager iteration, and opens one fold or body at a time." in note
     assert "gviz view small.gviz" in note
 
 

@@ -166,7 +166,7 @@ def shown(library: Library, **differing: Any) -> ShownGraph:
         "identity": graph_identity(view.run, view.graph),
         "search": "?file=mine&graph=1&node=1005&launch=3&stream=41",
         "launches": [{"value": "3", "label": "#2 · 30 µs"}],
-        "passes": [{"value": "41", "label": "pass 0 · 30 µs"}],
+        "passes": [{"value": "41", "label": "iteration 0 · 30 µs"}],
         "panes": ["dag", "timeline", "baseline"],
     }
     return ShownGraph(**given | differing)
@@ -176,7 +176,7 @@ def test_refresh_renews_sources_and_keeps_launches_by_what_they_are_called(
     library: Library, path: Path, small_recording: Path
 ) -> None:
     before = shown(library)
-    write_recording(path, fork_join(), launches=30, overwrite=True)  # the eager pass is 61 now
+    write_recording(path, fork_join(), launches=30, overwrite=True)  # the eager iteration is 61 now
     found = refresh_graph(library, "mine", 1, before, ADDRESSES)
     assert not found.is_another
     edition = library.file("mine").edition
