@@ -9,21 +9,21 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gviz.cuda import EdgeType, NodeType, node_type_name
 from gviz.formats.dot.own import (
     FORMAT,
-    NODE_COLUMNS,
+    NodeToWrite,
     body_attributes,
     edge_attributes,
     graph_attributes,
     node_attributes,
 )
 from gviz.formats.svg import ValueColours, colours_of_nodes
-from gviz.model import GraphTree, TreeEdges, TreeLevel, TreeNode, read_tree, read_tree_edges
+from gviz.model import GraphTree, TreeEdges, TreeLevel, read_tree, read_tree_edges
 from gviz.recording import Recording, rows
 from gviz.text import duration
 
@@ -41,6 +41,7 @@ class _Source:
     """Data of a recording for drawing, read once."""
 
     tree: GraphTree
+    nodes: Sequence[NodeToWrite]
     edges: TreeEdges
     colours: ValueColours
     functions: Mapping[int, rows.KernelFunction]
@@ -78,9 +79,10 @@ def to_dot(recording: Recording, graph_id: int) -> str:
 
 
 def _read_source(recording: Recording, graph_id: int) -> _Source:
-    tree = read_tree(recording, graph_id, columns=("function_id", *NODE_COLUMNS))
+    tree = read_tree(recording, graph_id, columns=NodeToWrite._fields)
     return _Source(
         tree=tree,
+        nodes=tree.nodes.tuples(NodeToWrite),
         edges=read_tree_edges(recording, tree),
         colours=colours_of_nodes(recording, tree),
         functions=recording.fetch_functions(tree.graph.run_id),
@@ -104,7 +106,7 @@ def _draw_level(drawing: pydot.Dot, place: pydot.Graph, level: TreeLevel, source
         # A cluster without a node would not be drawn.
         place.add_node(pydot.Node(_anchor(graph_id, None), shape="point", style="invis"))
     for index in range(level.first, level.end):
-        node = tree.nodes[index]
+        node = source.nodes[index]
         place.add_node(_build_node(index, source))
         for at in tree.bodies(index):
             body = tree.levels[at]
@@ -126,7 +128,7 @@ def _build_node(index: int, source: _Source) -> pydot.Node:
     import pydot
 
     tree = source.tree
-    node, median_ns = tree.nodes[index], float(tree.times.median_ns[index])
+    node, median_ns = source.nodes[index], float(tree.times.median_ns[index])
     lines = _node_lines(node)
     drawn = pydot.Node(_anchor_of(index, source), tooltip=_quoted(node.name))
     if not math.isnan(median_ns):
@@ -139,7 +141,7 @@ def _build_node(index: int, source: _Source) -> pydot.Node:
     return drawn
 
 
-def _node_lines(node: TreeNode) -> list[str]:
+def _node_lines(node: NodeToWrite) -> list[str]:
     """Return the lines of a node: kind where the name does not tell it, name, launch shape."""
     kind = node_type_name(node.type)
     lines = [f"{node.node_id}: {kind}"]
@@ -192,7 +194,7 @@ def _set(drawn: pydot.Common, attributes: Mapping[str, str]) -> None:
         drawn.set(name, value)
 
 
-def _body_title(node: TreeNode, body: rows.Graph) -> str:
+def _body_title(node: NodeToWrite, body: rows.Graph) -> str:
     if body.branch is None:
         return body.name
     return f"{body.name}\n{_cut(node.name)}, branch {body.branch}"
@@ -204,7 +206,7 @@ def _cluster(body: rows.Graph) -> str:
 
 def _anchor_of(index: int, source: _Source) -> str:
     graph = source.tree.level_of(index).graph
-    return _anchor(graph.graph_id, source.tree.nodes[index].node_id)
+    return _anchor(graph.graph_id, source.nodes[index].node_id)
 
 
 def _anchor(graph_id: int, node_id: int | None) -> str:

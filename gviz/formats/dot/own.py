@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from gviz.cuda import NodeType, node_type_name
 from gviz.errors import DotError
@@ -30,9 +30,6 @@ from gviz.formats.dot.model import (
 )
 from gviz.recording import number_range, rows
 
-if TYPE_CHECKING:
-    from gviz.model import TreeNode
-
 FORMAT = 1
 _START = re.compile(r"\s*digraph graph_\d{1,18} \{\s*gviz_format=")
 _LEVEL = re.compile(r"(?:cluster_)?graph_(\d{1,18})")
@@ -47,9 +44,33 @@ _INTEGERS = (
 )  # fmt: skip
 _TRIPLES = ("grid", "block")
 _PORTS = ("type", "from_port", "to_port")
-#: Columns of table node that are written; ``gviz_symbol`` comes with ``function_id``.
-NODE_COLUMNS = (*_INTEGERS, *_TEXTS, *(f"{name}_{axis}" for name in _TRIPLES for axis in "xyz"))
 _AGAIN = "export the recording again"
+
+
+class NodeToWrite(NamedTuple):
+    """A node by the columns of table node that are written."""
+
+    node_id: int
+    type: int
+    name: str
+    function_id: int | None
+    conditional_type: str | None
+    device_id: int | None
+    grid_x: int | None
+    grid_y: int | None
+    grid_z: int | None
+    block_x: int | None
+    block_y: int | None
+    block_z: int | None
+    shared_mem_bytes: int | None
+    priority: int | None
+    cooperative: int | None
+    copy_kind: int | None
+    bytes: int | None
+    source_address: int | None
+    destination_address: int | None
+    memset_value: int | None
+    memset_element_bytes: int | None
 
 
 # -- writing -----------------------------------------------------------------------------
@@ -73,7 +94,7 @@ def body_attributes(body: rows.Graph) -> dict[str, str]:
     return found
 
 
-def node_attributes(node: TreeNode, symbol: str | None) -> dict[str, str]:
+def node_attributes(node: NodeToWrite, symbol: str | None) -> dict[str, str]:
     """Return the columns of a node that are known, as DOT attributes."""
     found = {}
     for name in (*_INTEGERS, *_TEXTS):
