@@ -14,6 +14,7 @@ from gviz.comparison.diff import compare_graph as compare_graph
 from gviz.comparison.diff import compare_recordings as compare_recordings
 from gviz.comparison.diff import diff_to_json as diff_to_json
 from gviz.comparison.diff import pair_recordings as pair_recordings
+from gviz.comparison.diff_result import Circumstance as Circumstance
 from gviz.comparison.diff_result import Diff as Diff
 from gviz.comparison.diff_result import EdgeRef as EdgeRef
 from gviz.comparison.diff_result import GraphDiff as GraphDiff

@@ -3,7 +3,9 @@ from gviz.report.analysis import run_document as run_document
 from gviz.report.bench_summary import summarize_bench as summarize_bench
 from gviz.report.change import format_shift as format_shift
 from gviz.report.checks_document import check_document as check_document
-from gviz.report.diff_text import render_diff as render_diff
+from gviz.report.comparison import change_document as change_document
+from gviz.report.comparison import change_verdict as change_verdict
+from gviz.report.comparison import diff_documents as diff_documents
 from gviz.report.document import AlikeLink as AlikeLink
 from gviz.report.document import Bar as Bar
 from gviz.report.document import Block as Block

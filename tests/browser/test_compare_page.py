@@ -70,9 +70,8 @@ def choose_recording(page: Page, side: str, name: str) -> None:
     eventually(is_chosen, f"a choice of {name}")
 
 
-def headline_says(page: Page, words: str) -> None:
-    headline = page.locator(".gv-compare-headline")
-    expect(headline).to_contain_text(words, timeout=1000 * PATIENCE_S)
+def verdict_says(page: Page, words: str) -> None:
+    expect(page.locator(".gv-verdict")).to_contain_text(words, timeout=1000 * PATIENCE_S)
 
 
 def ready(state: Callable[[str], dict[str, Any]], *views: str) -> None:
@@ -82,12 +81,12 @@ def ready(state: Callable[[str], dict[str, Any]], *views: str) -> None:
 
 @pytest.mark.installed
 @pytest.mark.quick
-def test_page_shows_headline_union_and_both_launches(
+def test_page_shows_verdict_union_and_both_launches(
     page: Page, site: Site, state: Callable[[str], dict[str, Any]]
 ) -> None:
     open_page(page, site)
     ready(state)
-    headline_says(page, "−109 µs (−10.4%)")
+    verdict_says(page, "−109 µs (−10.4%)")
     eventually(lambda: page.locator(".gv-chart .bglayer").count() == 1, "the waterfall is drawn")
     union = state("dag")["union"]
     assert len(union["removed"]) == 48
@@ -142,9 +141,9 @@ def test_tables_change_and_are_saved(page: Page, site: Site) -> None:
 def test_swap_is_undone_by_the_back_button(page: Page, site: Site) -> None:
     open_page(page, site)
     page.get_by_role("link", name="Swap").click()
-    headline_says(page, "▲ +109 µs")
+    verdict_says(page, "slower by more than noise: +109 µs")
     page.go_back()
-    headline_says(page, "▼ −109 µs")
+    verdict_says(page, "faster by more than noise: −109 µs")
 
 
 def test_two_cards_are_picked_and_compared(page: Page, site: Site) -> None:
@@ -153,7 +152,7 @@ def test_two_cards_are_picked_and_compared(page: Page, site: Site) -> None:
     buttons.nth(0).click()
     expect(buttons.nth(0)).to_have_attribute("aria-pressed", "true")
     buttons.nth(1).click()
-    headline_says(page, "−109 µs")
+    verdict_says(page, "−109 µs")
     assert unquote(page.url).endswith("a=decode_step_again&b=decode_step_fused&graph=1:1")
 
 
@@ -162,7 +161,7 @@ def test_graph_page_leads_to_the_comparison_in_full(
 ) -> None:
     graph_page.open(site, "graph?file=decode_step_fused&graph=1&baseline=decode_step_again")
     page.get_by_role("link", name="Compare in full").click()
-    headline_says(page, "−109 µs")
+    verdict_says(page, "−109 µs")
 
 
 def test_bodies_are_a_level_of_their_own(
@@ -282,7 +281,7 @@ def test_choices_lead_to_a_comparison(page: Page, site: Site) -> None:
     expect(page.locator(".gv-compare-message")).to_contain_text("Choose a recording before")
     choose_recording(page, "a", "short")
     choose_recording(page, "b", "long")
-    headline_says(page, "A launch took")
+    verdict_says(page, "The launch changed within noise")
 
 
 def test_no_launch_on_one_side_is_said_in_the_timeline(
@@ -290,7 +289,7 @@ def test_no_launch_on_one_side_is_said_in_the_timeline(
 ) -> None:
     open_page(page, site, "compare?a=decode_step_again&b=untimed&graph=1:1")
     ready(state)
-    headline_says(page, "No launch was timed after")
+    verdict_says(page, "No launch was timed after")
     assert list(state("timeline")["sides"]) == ["graph"]
 
 
@@ -312,4 +311,4 @@ def test_trend_leads_from_run_to_run(page: Page, site: Site) -> None:
     eventually(lambda: page.locator(".gv-chart .bglayer").count() >= 1, "a chart is drawn")
     expect_accessible(page)
     page.get_by_role("link", name="Compare runs").first.click()
-    headline_says(page, "A launch took")
+    verdict_says(page, "The launch changed within noise")

@@ -11,12 +11,12 @@ import numpy as np
 
 from gviz.analysis import NodeRef
 from gviz.app.pages.compare.comparison import Comparison
-from gviz.app.pages.compare.headline import verdict
 from gviz.app.pages.compare.page_levels import SIDES
 from gviz.app.views import VERDICT_WORDS, difference_words, node_verdicts
 from gviz.comparison import ComparedLevel, GroupTime, NodeChange
 from gviz.cuda import node_type_name
 from gviz.model import GraphTree
+from gviz.report import change_verdict
 
 Row = dict[str, Any]
 
@@ -288,7 +288,7 @@ def _groups(found: Comparison, which: str) -> Iterator[Row]:
                 else None,
                 "low_ns": time.low_ns,
                 "high_ns": time.high_ns,
-                "verdict": verdict(time),
+                "verdict": change_verdict(time),
             }
 
 

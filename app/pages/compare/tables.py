@@ -143,4 +143,4 @@ def table_pane(
     clear = filter_clear("compare-filter-clear")
     body = html.Div([dcc.Store(id="compare-tables", data=about), grid], className="gv-grid")
     choice = select("compare-rows", "Rows", _choices(found), shown, width=210)
-    return pane("What changed", body, None, choice, save, clear)
+    return pane("Changes", body, None, choice, save, clear)

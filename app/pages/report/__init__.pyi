@@ -1,3 +1,4 @@
+from gviz.app.pages.report.drawings import steps_of as steps_of
 from gviz.app.pages.report.parts import ColumnHead as ColumnHead
 from gviz.app.pages.report.parts import Content as Content
 from gviz.app.pages.report.parts import heading as heading

@@ -23,11 +23,11 @@ def draw(found: Drawing, graph: GraphAnalysis) -> Component | None:
         case "ledger":
             whole = next(bar for bar in found.bars if bar.kind == "total")
             label = "Waterfall of the time of the median launch"
-            return waterfall("ledger", _steps(found), label=label, whole_ns=whole.value.value)
+            return waterfall("ledger", steps_of(found), label=label, whole_ns=whole.value.value)
         case "gain":
             label = "Waterfall from eager to the graph"
             whole_ns = found.bars[0].value.value
-            return waterfall("gain", _steps(found), label=label, whole_ns=whole_ns)
+            return waterfall("gain", steps_of(found), label=label, whole_ns=whole_ns)
         case "dominance":
             return _pareto(found)
         case "idle":
@@ -38,7 +38,8 @@ def draw(found: Drawing, graph: GraphAnalysis) -> Component | None:
     raise ValueError(f"no drawing is called {found.name!r}")
 
 
-def _steps(found: Drawing) -> list[Step]:
+def steps_of(found: Drawing) -> list[Step]:
+    """Return the bars of a drawing as steps of a waterfall."""
     return [Step(bar.name, _length(bar), cast(Kind, bar.kind)) for bar in found.bars]
 
 

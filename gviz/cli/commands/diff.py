@@ -12,7 +12,7 @@ from gviz.cli.recording_path import file_path, find_recording
 from gviz.comparison import Asked, compare_recordings, diff_to_json
 from gviz.errors import UsageError
 from gviz.recording import Recording
-from gviz.report import render_diff
+from gviz.report import diff_documents, document_to_json, render_texts
 
 if TYPE_CHECKING:
     from gviz.cli.command_line import Subparsers
@@ -62,11 +62,12 @@ def run(arguments: argparse.Namespace) -> int:
         asked = None if wanted is None else _find_pair(before, after, wanted)
         found = compare_recordings(before, after, asked)
     if arguments.json:
-        print(json.dumps(diff_to_json(found)))
+        report = [document_to_json(document) for document in diff_documents(found, None)]
+        print(json.dumps({**diff_to_json(found), "report": report}))
     else:
         width = shutil.get_terminal_size((100, 24)).columns
         most = None if arguments.all or arguments.graph else MOST_GRAPHS
-        print(render_diff(found, width, most))
+        print(render_texts(diff_documents(found, most), width))
     return 0
 
 

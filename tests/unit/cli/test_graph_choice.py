@@ -101,4 +101,4 @@ def test_commands_refuse_what_is_not_there(
 def test_diff_takes_names_with_colons(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for pair in ("a:b", "a:b:6", "a:b:a:b"):
         assert main(["diff", str(path), str(path), "--graph", pair]) == 0
-        assert "graph 6 -> graph 6: a:b" in capsys.readouterr().out
+        assert "graph 6 → graph 6: a:b" in capsys.readouterr().out

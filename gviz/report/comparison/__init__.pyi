@@ -1,0 +1,3 @@
+from gviz.report.comparison.diff_document import change_document as change_document
+from gviz.report.comparison.diff_document import diff_documents as diff_documents
+from gviz.report.comparison.time_changes import change_verdict as change_verdict

@@ -1,0 +1,140 @@
+"""The verdict on a graph before and after: its launch, where it changed, the largest change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gviz.comparison import Circumstance, GraphDiff, GroupTime, TimeChange
+from gviz.report.comparison.time_changes import after, before, change_verdict, interval, shift
+from gviz.report.document import (
+    AlikeLink,
+    Content,
+    Sentence,
+    Verdict,
+    change,
+    joined,
+    line,
+    not_computed,
+    ns,
+    say,
+)
+from gviz.stats import NotComputed
+from gviz.text import counted, percent
+
+#: Where a smaller share of the work is the same, graphs are hardly two versions of one.
+_HARDLY_ALIKE = 0.5
+#: Causes that are named; the others are summed.
+_CAUSES = 3
+#: Circumstances that are named.
+_CIRCUMSTANCES = 4
+
+
+def diff_verdict(graph: GraphDiff, circumstances: Sequence[Circumstance]) -> Verdict:
+    """Return three sentences about a graph, and what else may explain a change."""
+    caveats = [_besides(circumstances)] if circumstances else []
+    if graph.likeness_fraction < _HARDLY_ALIKE:
+        share = percent(round(graph.likeness_fraction, 2))
+        caveats.append(
+            f"{share} of their work in common: these are hardly two versions of one graph"
+        )
+    return Verdict(
+        names_of(graph), (_launch(graph.launch), _where(graph), _largest(graph)), tuple(caveats)
+    )
+
+
+def names_of(graph: GraphDiff) -> str:
+    """Return both graphs by number and name."""
+    names = graph.before_name
+    if graph.after_name != graph.before_name:
+        names += f" → {graph.after_name}"
+    return f"graph {graph.before_graph_id} → graph {graph.after_graph_id}: {names}"
+
+
+def group_change(group: GroupTime) -> float:
+    """Return by how much the time of nodes changed; those of one side come or go as a whole."""
+    return (group.time.after_ns or 0.0) - (group.time.before_ns or 0.0)
+
+
+def has_changed(group: GroupTime) -> bool:
+    """Return whether nodes came, went, or changed their time by more than noise."""
+    return group.time.significant or not group.nodes_before or not group.nodes_after
+
+
+def _besides(circumstances: Sequence[Circumstance]) -> str:
+    named = [f"{c.what} {c.before or '?'} → {c.after or '?'}" for c in circumstances]
+    left = len(named) - _CIRCUMSTANCES
+    parts = named[:_CIRCUMSTANCES] + ([f"{left:,} more"] if left > 0 else [])
+    return f"besides the program: {'; '.join(parts)}: it may explain a change"
+
+
+def _launch(launch: TimeChange) -> Sentence:
+    missing = [
+        side
+        for side, known in (("before", launch.before_ns), ("after", launch.after_ns))
+        if known is None
+    ]
+    if missing:
+        side, what = ("on either side", "both") if len(missing) == 2 else (missing[0], "that side")
+        return say(
+            f"No launch was timed {side}: graphs are compared, times are not. Record {what} again "
+            "with gviz run while the graph is launched."
+        )
+    times = line(shift(launch), "; ", before(launch), " before, ", after(launch), " after")
+    word = change_verdict(launch)
+    if launch.untested:
+        return say(
+            "The launch changed by ", times, ". Whether that is noise was not tested: "
+            f"{launch.untested}.",
+        )  # fmt: skip
+    bounds = f" (95% interval {interval(launch)})."
+    if launch.significant:
+        return say(f"The launch became {word} by more than noise: ", times, bounds)
+    return say("The launch changed within noise: ", times, bounds)
+
+
+def _where(graph: GraphDiff) -> Sentence:
+    found = graph.waterfall
+    what = "Where the time changed"
+    if isinstance(found, NotComputed):
+        return not_computed(found, what)
+    steps = sorted((s for s in found.steps if s.change_ns), key=lambda s: -abs(s.change_ns))
+    if not steps:
+        return say("No part of the launch changed its time.")
+    parts: list[Content] = [(f"{s.cause} ", change(s.change_ns)) for s in steps[:_CAUSES]]
+    rest = steps[_CAUSES:]
+    if rest:
+        parts.append(("other causes ", change(sum(s.change_ns for s in rest))))
+    return say(f"{what}: ", joined(parts, ", "), ".")
+
+
+def _largest(graph: GraphDiff) -> Sentence:
+    groups = [g for level in graph.levels for g in level.names if has_changed(g)]
+    timed = [g for g in groups if group_change(g)]
+    if not timed:
+        return say(
+            "No kernel or other work changed its time by more than noise; ", _counts(graph), "."
+        )
+    largest = max(timed, key=lambda g: abs(group_change(g)))
+    return say("Largest single change: ", AlikeLink("name", largest.name), ", ", _went(largest))
+
+
+def _went(group: GroupTime) -> Content:
+    if not group.nodes_before:
+        nodes = counted(group.nodes_after, "node")
+        return line(ns(group.time.after_ns), f" in {nodes} that are new.")
+    nodes = counted(group.nodes_before, "node")
+    if not group.nodes_after:
+        return line(ns(group.time.before_ns), f" in {nodes} that are gone.")
+    if group.nodes_after != group.nodes_before:
+        nodes = f"{group.nodes_before:,} → {counted(group.nodes_after, 'node')}"
+    return line(shift(group.time), f" in {nodes}.")
+
+
+def _counts(graph: GraphDiff) -> str:
+    """Return how many nodes came, went and changed, over all levels."""
+    removed = sum(len(x.removed) for x in graph.levels)
+    added = sum(len(x.added) for x in graph.levels)
+    removed += sum(len(body.nodes) for body in graph.bodies_removed)
+    added += sum(len(body.nodes) for body in graph.bodies_added)
+    changed = sum(len(x.changed) for x in graph.levels)
+    return f"{removed:,} removed, {added:,} added, {changed:,} changed"

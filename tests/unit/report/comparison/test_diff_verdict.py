@@ -1,0 +1,109 @@
+"""The verdict on a graph before and after: three sentences, whatever could be measured."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gviz.assets import recordings as bundled
+from gviz.comparison import GraphDiff, compare_recordings
+from gviz.recording.reader import Recording
+from gviz.report import change_document
+from gviz.report.comparison.diff_verdict import diff_verdict
+from gviz.report.document import marked, plain
+from gviz.stats import NotComputed
+
+ASSETS = Path(next(iter(bundled.__path__)))
+
+
+@pytest.fixture(scope="module")
+def fused() -> GraphDiff:
+    names = ("decode_step_h200.gviz", "decode_step_h200_fused.gviz")
+    with Recording(ASSETS / names[0]) as before, Recording(ASSETS / names[1]) as after:
+        return compare_recordings(before, after).runs[0].graphs[0]
+
+
+def sentences(graph: GraphDiff) -> list[str]:
+    return [plain(marked(sentence.content)) for sentence in diff_verdict(graph, ()).sentences]
+
+
+def test_launch_then_where_then_the_largest_single_change(fused: GraphDiff) -> None:
+    launch, where, largest = sentences(fused)
+    assert launch == (
+        "The launch became faster by more than noise: −109 µs (−10.4%); 1.05 ms before, 941 µs "
+        "after (95% interval −112 µs to −106 µs) [derived]."
+    )
+    assert where == (
+        "Where the time changed: nodes removed −124 µs, nodes changed +46.6 µs, gaps after a "
+        "dependency ended −22.5 µs, other causes −8.92 µs [derived]."
+    )
+    assert largest.startswith("Largest single change: cudnn_generated_fort_native_sdpa")
+    assert largest.endswith(", 108 µs in 16 nodes that are new [derived].")
+
+
+def test_change_within_noise_is_no_gain(fused: GraphDiff) -> None:
+    same = replace(fused.launch, significant=False)
+    assert sentences(replace(fused, launch=same))[0].startswith(
+        "The launch changed within noise: −109 µs (−10.4%);"
+    )
+
+
+def test_untested_change_says_why(fused: GraphDiff) -> None:
+    few = replace(fused.launch, significant=False, untested="1 and 1 launches were timed")
+    said = sentences(replace(fused, launch=few))[0]
+    assert said.endswith(
+        "[derived]. Whether that is noise was not tested: 1 and 1 launches were timed."
+    )
+
+
+@pytest.mark.parametrize(
+    ("times", "said"),
+    [
+        ({"before_ns": None}, "No launch was timed before"),
+        ({"after_ns": None}, "No launch was timed after"),
+        ({"before_ns": None, "after_ns": None}, "No launch was timed on either side"),
+    ],
+)
+def test_side_without_a_launch_is_named(
+    fused: GraphDiff, times: dict[str, None], said: str
+) -> None:
+    assert sentences(replace(fused, launch=replace(fused.launch, **times)))[0].startswith(said)
+
+
+def test_without_a_waterfall_the_reason_stands_in_its_place(fused: GraphDiff) -> None:
+    found = replace(fused, waterfall=NotComputed("before: no edges"))
+    assert sentences(found)[1] == "Where the time changed: not computed: before: no edges."
+
+
+def test_nothing_beyond_noise_leaves_counts_of_nodes(fused: GraphDiff) -> None:
+    levels = tuple(replace(level, names=()) for level in fused.levels)
+    assert sentences(replace(fused, levels=levels))[2] == (
+        "No kernel or other work changed its time by more than noise; 48 removed, 0 added, "
+        "16 changed."
+    )
+
+
+def test_other_gpu_and_other_work_are_caveats() -> None:
+    names = ("decode_step.gviz", "decode_step_h200.gviz")
+    with Recording(ASSETS / names[0]) as before, Recording(ASSETS / names[1]) as after:
+        run = compare_recordings(before, after).runs[0]
+    unlike = replace(run, graphs=(replace(run.graphs[0], likeness_fraction=0.3),))
+    (verdict,) = change_document(unlike).verdicts
+    assert verdict.caveats == (
+        "besides the program: GPU NVIDIA H100 80GB HBM3 → NVIDIA H200: it may explain a change",
+        "30.0% of their work in common: these are hardly two versions of one graph",
+    )
+
+
+def test_parts_of_the_change_are_sorted_by_size(fused: GraphDiff) -> None:
+    with (
+        Recording(ASSETS / "decode_step_h200.gviz") as before,
+        Recording(ASSETS / "decode_step_h200_fused.gviz") as after,
+    ):
+        run = compare_recordings(before, after).runs[0]
+    where = change_document(run).sections[0]
+    steps = next(block for block in where.blocks if hasattr(block, "rows"))
+    changes = [abs(row[1][0].value) for row in steps.rows]  # type: ignore[union-attr]
+    assert changes == sorted(changes, reverse=True)
