@@ -22,6 +22,7 @@ from gviz.report.document import Link as Link
 from gviz.report.document import NodeLink as NodeLink
 from gviz.report.document import NodesLink as NodesLink
 from gviz.report.document import Quantity as Quantity
+from gviz.report.document import RunLink as RunLink
 from gviz.report.document import Section as Section
 from gviz.report.document import Sentence as Sentence
 from gviz.report.document import Suggestion as Suggestion
@@ -36,6 +37,9 @@ from gviz.report.info import graphs_document as graphs_document
 from gviz.report.info import info_document as info_document
 from gviz.report.info import saved_by_updates as saved_by_updates
 from gviz.report.info import without_line as without_line
+from gviz.report.ranks import MOST_NODES as MOST_NODES
+from gviz.report.ranks import rank_name as rank_name
+from gviz.report.ranks import skew_document as skew_document
 from gviz.report.renderers import HowPlaces as HowPlaces
 from gviz.report.renderers import document_to_json as document_to_json
 from gviz.report.renderers import how_places as how_places

@@ -8,6 +8,7 @@ from gviz.stats.bootstrap import interval_of as interval_of
 from gviz.stats.bootstrap import spread as spread
 from gviz.stats.figure_fields import How as How
 from gviz.stats.figure_fields import NotComputed as NotComputed
+from gviz.stats.figure_fields import fields_of as fields_of
 from gviz.stats.figure_fields import figure as figure
 from gviz.stats.figure_fields import to_document as to_document
 from gviz.stats.figure_fields import to_json as to_json

@@ -71,7 +71,7 @@ def test_both_gpus_stand_on_one_axis_with_the_wait_in_words(
     assert found["node"] == WAITED
     assert found["words"].endswith("for rank 1")
     assert "it waits" in page.locator("#ranks-timeline canvas").first.get_attribute("aria-label")  # type: ignore[operator]
-    expect(page.locator(".gv-compare-headline")).to_contain_text("rank 0 waits 17.2 µs for rank 1")
+    expect(page.locator(".gv-verdict")).to_contain_text("rank 0 waits 17.2 µs for rank 1")
 
 
 def test_keys_reach_the_row_of_waits(
@@ -137,7 +137,5 @@ def test_eight_ranks_are_reached_by_scrolling(
 def test_axe_finds_nothing(page: Page, site: Site, path: str) -> None:
     page.set_viewport_size({"width": 1400, "height": 2400})
     site.open(page, path)
-    page.locator(".gv-compare-headline, .gv-compare-message").first.wait_for(
-        timeout=1000 * PATIENCE_S
-    )
+    page.locator(".gv-verdict, .gv-compare-message").first.wait_for(timeout=1000 * PATIENCE_S)
     expect_accessible(page)

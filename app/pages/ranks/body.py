@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 from dash import dcc, html
 from dash.development.base_component import Component
 
-from gviz.app.components import Addresses, Query, Timeline, aria, pane, select, split
+from gviz.app.components import Addresses, DocumentPage, Query, Timeline, aria, pane, select, split
 from gviz.app.files import OpenRecording
-from gviz.app.pages.ranks.names import rank_name
-from gviz.app.pages.ranks.tables import RankLinks, graph_skew, launch_table
-from gviz.comparison import GraphSkew, RankComparison, RankGraph, longest_wait, typical_launch
+from gviz.app.pages.ranks.launches import launch_table
+from gviz.app.pages.ranks.rank_links import RankLinks
+from gviz.comparison import RankComparison, RankGraph, longest_wait, typical_launch
 from gviz.model import GraphTree, read_tree
-from gviz.text import counted, duration
+from gviz.report import rank_name, skew_document
+from gviz.text import duration
 
 #: Views of the page share selection and hover; GROUP in assets/web/dash/ranks.js.
 _GROUP = "ranks-page"
@@ -23,30 +24,40 @@ def ranks_body(
     found: RankComparison, opened: OpenRecording, query: Query, addresses: Addresses
 ) -> list[Component]:
     """Return everything below the head of the page, for the graph and launch of its address."""
-    about = _about(found)
     if not found.graphs:
-        return [*about, html.P(_nothing(found), className="gv-compare-message", role="status")]
+        document = skew_document(found.skew)
+        ranks = DocumentPage()
+        return [
+            *(ranks.verdict(verdict) for verdict in document.verdicts),
+            html.P(_nothing(found), className="gv-compare-message", role="status"),
+        ]
     at = _chosen_graph(found, query.graph_id)
-    graph, skew = found.graphs[at], found.skew.graphs[at]
+    graph = found.graphs[at]
+    document = skew_document(replace(found.skew, graphs=(found.skew.graphs[at],)))
     launch, problem = _chosen_launch(graph, query.launch_id)
     missed = [html.P(problem, role="status", className="gv-compare-besides")] if problem else []
     links = RankLinks(
-        file=opened.key, ranks=found.skew.ranks, graph=graph, tree=_first_tree(opened, graph),
+        file=opened.key, graph=graph, tree=_first_tree(opened, graph),
         ordinal=int(graph.ordinal[launch]), addresses=addresses,
     )  # fmt: skip
+    page = DocumentPage(links)
     details = html.Section(
-        graph_skew(skew, links), className="gv-pane gv-compare-summary", tabIndex="0",
+        [page.section(part) for part in document.sections],
+        className="gv-pane gv-compare-summary",
+        tabIndex="0",
         **aria(label="Skew"),
-    )  # fmt: skip
+    )
     launches = html.Section(
-        launch_table(graph, launch, links), className="gv-pane gv-compare-summary", tabIndex="0",
+        launch_table(graph, launch, found.skew.ranks, links),
+        className="gv-pane gv-compare-summary",
+        tabIndex="0",
         **aria(label="Launches"),
-    )  # fmt: skip
+    )
     return [
         dcc.Store(id="ranks-shown", data=_shown(graph, launch)),
-        _headline(found, graph, skew, launch),
+        *(page.verdict(verdict) for verdict in document.verdicts),
         *missed,
-        *about,
+        *_longest(found, graph, launch),
         html.Div(
             split(
                 56,
@@ -67,17 +78,6 @@ def _first_tree(opened: OpenRecording, graph: RankGraph) -> GraphTree:
 
 def _shown(graph: RankGraph, launch: int) -> dict[str, int]:
     return {"graph": graph.sides[0].graph_id, "launch": int(graph.ordinal[launch])}
-
-
-def _about(found: RankComparison) -> list[Component]:
-    clock = found.skew.clock
-    how = (
-        f"On one clock: {clock.reason}."
-        if clock.is_one
-        else f"Not on one clock, so first nodes are put below each other: {clock.reason}."
-    )
-    notes = "".join(f" Note: {remark}." for remark in found.skew.remarks)
-    return [html.P(how + notes, className="gv-compare-besides gv-muted")]
 
 
 def _nothing(found: RankComparison) -> str:
@@ -116,38 +116,17 @@ def _chosen_launch(graph: RankGraph, ordinal: int | None) -> tuple[int, str | No
     )
 
 
-def _headline(found: RankComparison, graph: RankGraph, skew: GraphSkew, launch: int) -> Component:
-    """Return who waits for whom, over launches and in this one."""
-    ranks = found.skew.ranks
-    parts: list[Any] = [html.Strong(graph.name), f" on {counted(len(graph.sides), 'rank')}. "]
-    left_out = [rank_name(r) for i, r in enumerate(ranks) if i not in [s.rank for s in graph.sides]]
-    if left_out:
-        parts.append(f"Not on {', '.join(left_out)}, which have no such graph. ")
-    worst = skew.collectives[0] if skew.collectives else None
-    if worst is None:
-        parts.append("It has no collectives of NCCL, so no rank waits for another inside it. ")
-    else:
-        waits = [w or 0.0 for w in worst.waited_ns]
-        waiting, last = rank_name(ranks[waits.index(max(waits))]), rank_name(ranks[worst.last])
-        where = " in ".join(filter(None, (worst.context, worst.body)))
-        place = f" ({where})" if where else ""
-        of = (
-            counted(worst.execution_count, "execution")
-            if worst.body
-            else counted(skew.launch_count, "launch", "launches")
-        )
-        parts.append(
-            f"In the median of {of}, {waiting} waits "
-            f"{duration(max(waits))} for {last} in {worst.name}{place}: its longest wait. "
-        )
+def _longest(found: RankComparison, graph: RankGraph, launch: int) -> list[Component]:
+    """Return who waits longest in the launch shown; none where no rank waits."""
     wait = longest_wait(graph, launch)
-    if wait is not None:
-        names = [rank_name(ranks[side.rank]) for side in graph.sides]
-        parts.append(
-            f"In launch {int(graph.ordinal[launch])}: {names[wait.side]} waits "
-            f"{duration(wait.wait_ns)} for {names[wait.awaited]}."
-        )
-    return html.P(parts, className="gv-compare-headline")
+    if wait is None:
+        return []
+    names = [rank_name(found.skew.ranks[side.rank]) for side in graph.sides]
+    words = (
+        f"In launch {int(graph.ordinal[launch])}: {names[wait.side]} waits "
+        f"{duration(wait.wait_ns)} for {names[wait.awaited]}."
+    )
+    return [html.P(words, className="gv-compare-besides")]
 
 
 def _timeline(

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from gviz.app.pages.ranks.names import rank_name
 from gviz.app.views import (
     Arrays,
     SideArrays,
@@ -23,6 +22,7 @@ from gviz.comparison import RankComparison, RankGraph, RankLevel, collective_wai
 from gviz.cuda import node_type_name
 from gviz.model import GraphLevel, GraphTree, Keep, read_level, read_tree
 from gviz.recording import Recording
+from gviz.report import rank_name
 from gviz.stats import FloatArray, IntArray
 
 

@@ -14,7 +14,7 @@ from gviz.app.views import open_id
 from gviz.cuda import node_type_name
 from gviz.model import GraphTree, TreeNode, nested_ranges
 from gviz.recording import rows
-from gviz.report import AlikeLink, EdgeLink, GraphLink, Grouping, Link, NodeLink, NodesLink
+from gviz.report import AlikeLink, EdgeLink, GraphLink, Grouping, Link, NodeLink, NodesLink, RunLink
 from gviz.text import counted, integer
 
 #: Bodies that a link opens: each is drawn with all its nodes.
@@ -60,6 +60,8 @@ class NodeLinks:
                 return self.alike(link.by, link.text)
             case GraphLink():
                 return self.body(link.graph_id)
+            case RunLink():
+                return link.text
 
     def node(self, ref: NodeRef) -> Component:
         """Return a link to a node by its id and name."""

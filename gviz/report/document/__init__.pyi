@@ -29,6 +29,7 @@ from gviz.report.document.inline import Line as Line
 from gviz.report.document.inline import Link as Link
 from gviz.report.document.inline import NodeLink as NodeLink
 from gviz.report.document.inline import NodesLink as NodesLink
+from gviz.report.document.inline import RunLink as RunLink
 from gviz.report.document.inline import capitalized as capitalized
 from gviz.report.document.inline import joined as joined
 from gviz.report.document.inline import line as line

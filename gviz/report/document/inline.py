@@ -98,6 +98,31 @@ class GraphLink:
 
 
 @dataclass(frozen=True, slots=True)
+class RunLink:
+    """A run, or a graph or node in it.
+
+    Attributes
+    ----------
+    text
+        What stands there.
+    run_id
+        The run.
+    graph_id
+        A graph in it; None: the run itself.
+    node
+        A node in it; None: none.
+    path
+        Its recording; None: the one that the document is about.
+    """
+
+    text: str
+    run_id: int
+    graph_id: int | None = None
+    node: NodeRef | None = None
+    path: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class HowMark:
     """The word of how the numbers before it came about."""
 
@@ -110,7 +135,7 @@ class HowMark:
 
 
 #: What a page makes links of.
-Link: TypeAlias = NodeLink | NodesLink | EdgeLink | AlikeLink | GraphLink
+Link: TypeAlias = NodeLink | NodesLink | EdgeLink | AlikeLink | GraphLink | RunLink
 #: A part of a line.
 Inline: TypeAlias = str | Quantity | Link | HowMark
 Line: TypeAlias = tuple[Inline, ...]

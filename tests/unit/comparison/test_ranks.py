@@ -129,9 +129,10 @@ def test_recording_of_two_gpus_tells_which_all_reduce_waits_for_which_rank(
     assert sum(node.high_ns - node.low_ns for node in slow) == pytest.approx(waits, rel=0.1)
     assert main(["skew", str(BUNDLED / "ranks_h200.gviz")]) == 0
     text = capsys.readouterr().out
-    row = next(line for line in text.splitlines() if "ncclDevKernel" in line)
-    assert row.split()[1:3] == ["layer", "5"]
-    assert row.split()[-3:] == ["0", "1", "100%"]
+    listed = text[text.index("Waiting in collectives") :].splitlines()
+    row = next(line for line in listed if "ncclDevKernel" in line).split()
+    assert row[2:7] == ["layer", "5", "rank", "1", "100%"]
+    assert row[9:11] == ["rank", "0"]
 
 
 def run(number: int, **given: object) -> rows.Run:

@@ -1,0 +1,85 @@
+"""The verdict on a graph over ranks: whose launches are slower, who waits, the slowest node."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gviz.comparison import CollectiveSkew, GraphSkew, NodeSkew, RankRef, Skew
+from gviz.report.document import Content, Sentence, Verdict, ns, say, share
+from gviz.report.ranks.rank_tables import longest_wait_of, node_link, rank_name
+from gviz.text import counted
+
+
+def skew_verdict(graph: GraphSkew, skew: Skew) -> Verdict:
+    """Return three sentences about a graph, and what is not compared."""
+    ranks = skew.ranks
+    return Verdict(
+        f"{graph.name}, on {counted(len(graph.ranks), 'rank')}",
+        (_launches(graph, ranks), _waits(graph, ranks), _slowest(graph, ranks)),
+        tuple(_caveats(graph, skew)),
+    )
+
+
+def _launches(graph: GraphSkew, ranks: Sequence[RankRef]) -> Sentence:
+    launches = counted(graph.launch_count, "launch", "launches")
+    timed = [time for time in graph.ranks if time.launch_ns is not None]
+    if graph.rate is None or not timed:
+        return say(f"{launches} on every rank are too few to tell a slow rank from noise.")
+    by_run = {ref.run_id: rank_name(ref) for ref in ranks}
+    longest = max(timed, key=lambda time: time.launch_ns or 0.0)
+    shortest = min(timed, key=lambda time: time.launch_ns or 0.0)
+    lengths = (
+        by_run[longest.run_id], " takes ", ns(longest.launch_ns, n=graph.launch_count), ", ",
+        by_run[shortest.run_id], " ", ns(shortest.launch_ns, n=graph.launch_count),
+        f" (medians of {launches} on every rank).",
+    )  # fmt: skip
+    if graph.significant:
+        return say("One rank's launches take longer by more than noise: ", lengths)
+    return say("No rank's launches take longer by more than noise: ", lengths)
+
+
+def _waits(graph: GraphSkew, ranks: Sequence[RankRef]) -> Sentence:
+    if not graph.collectives:
+        return say("It has no collectives of NCCL, so no rank waits for another inside it.")
+    worst = graph.collectives[0]
+    waiting, wait_ns = longest_wait_of(worst)
+    of = (
+        counted(worst.execution_count, "execution")
+        if worst.body
+        else counted(graph.launch_count, "launch", "launches")
+    )
+    return say(
+        f"In the median of {of}, {rank_name(ranks[waiting])} waits ",
+        ns(wait_ns, "estimated", n=worst.execution_count),
+        f" for {rank_name(ranks[worst.last])}: its longest wait, in ", node_link(worst),
+        _place(worst), ".",
+    )  # fmt: skip
+
+
+def _slowest(graph: GraphSkew, ranks: Sequence[RankRef]) -> Sentence:
+    slow = [node for node in graph.nodes if node.significant]
+    if not slow:
+        return say("No node is slower on one rank by more than noise.")
+    worst = slow[0]
+    return say(
+        "Slowest node of one rank: ", node_link(worst), _place(worst), " takes ",
+        ns(worst.high_ns, n=worst.execution_count), f" on {rank_name(ranks[worst.slowest])}, ",
+        ns(worst.median_ns), " in the median of the ranks; it is the slowest there in ",
+        share(worst.slowest_fraction), " of the executions.",
+    )  # fmt: skip
+
+
+def _place(found: NodeSkew | CollectiveSkew) -> Content:
+    where = " in ".join(filter(None, (found.context, found.body)))
+    return f" ({where})" if where else ""
+
+
+def _caveats(graph: GraphSkew, skew: Skew) -> list[str]:
+    found = list(skew.remarks)
+    if not skew.clock.is_one:
+        found.append(f"not on one clock, so starts are not compared: {skew.clock.reason}")
+    runs = {time.run_id for time in graph.ranks}
+    left_out = [rank_name(ref) for ref in skew.ranks if ref.run_id not in runs]
+    if left_out:
+        found.append(f"not on {', '.join(left_out)}, which have no such graph")
+    return found
