@@ -36,6 +36,7 @@ FOLDERS = (
     "gviz/dag",
     "gviz/layout",
     "gviz/model",
+    "gviz/runs",
     "gviz/spool",
     "gviz/stats",
 )

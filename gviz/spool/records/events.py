@@ -8,9 +8,9 @@ from typing import Protocol
 import numpy as np
 
 from gviz.spool.records import table
+from gviz.spool.records.event_records import CalibrationRecord, NodeTimesRecord
 from gviz.spool.records.format import RecordType
 from gviz.spool.records.payload import check_time, read_text
-from gviz.spool.records.table import CalibrationRecord, NodeTimesRecord
 
 
 class EventContents(Protocol):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gviz.spool.records.table import ConditionalRecord, NodeRecord
+from gviz.spool.records.graph_records import ConditionalRecord, NodeRecord
 from gviz.stats import IntArray
 
 

@@ -6,17 +6,17 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 from gviz.spool.records import table
-from gviz.spool.records.format import RecordType
-from gviz.spool.records.graph_walk import GraphWalk
-from gviz.spool.records.payload import check_sizes, check_time
-from gviz.spool.records.table import (
+from gviz.spool.records.failure_records import (
     CaptureErrorRecord,
     CaptureFailedRecord,
-    DeviceMemoryRecord,
     InstantiateFailedRecord,
     UpdateFailedRecord,
     UpdatesRecord,
 )
+from gviz.spool.records.format import RecordType
+from gviz.spool.records.graph_walk import GraphWalk
+from gviz.spool.records.memory_records import DeviceMemoryRecord
+from gviz.spool.records.payload import check_sizes, check_time
 
 
 @dataclass(slots=True)

@@ -8,8 +8,8 @@ from typing import Protocol
 from gviz.spool.records import table
 from gviz.spool.records.format import RecordType
 from gviz.spool.records.graph_walk import GraphWalk
+from gviz.spool.records.memory_records import GraphMemoryRecord
 from gviz.spool.records.payload import check_sizes, check_time
-from gviz.spool.records.table import GraphMemoryRecord
 
 
 class NestingContents(Protocol):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from gviz.spool.folding.periods import FoldedPeriods, fold_periods
 from gviz.spool.records.format import PERIOD_REASONS
-from gviz.spool.records.table import PeriodRecord
+from gviz.spool.records.run_records import PeriodRecord
 from gviz.spool.streams.contents import Contents
 
 _NUMBERS = {reason: number for number, reason in PERIOD_REASONS.items()}

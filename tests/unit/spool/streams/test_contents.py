@@ -11,8 +11,8 @@ from spool_writing import buffer, kernel, node_record
 from gviz.errors import SpoolError
 from gviz.spool.records import table
 from gviz.spool.records.format import RecordType
+from gviz.spool.records.graph_records import CreatedRecord
 from gviz.spool.records.reader import Record
-from gviz.spool.records.table import CreatedRecord
 from gviz.spool.streams.contents import Contents
 
 

@@ -8,8 +8,8 @@ from places import TESTS
 from gviz.cuda.node_type import ConditionalType, NodeType
 from gviz.formats.dot.importer import find_parents
 from gviz.formats.dot.parse import read_dot
+from gviz.spool.records.graph_records import ConditionalRecord, NodeRecord
 from gviz.spool.records.graph_walk import GraphWalk
-from gviz.spool.records.table import ConditionalRecord, NodeRecord
 from gviz.spool.streams.node_ids import Numbering, body_name
 
 KERNEL, CHILD, CONDITIONAL, EMPTY = (

@@ -1,0 +1,80 @@
+"""Records of node times between CUDA events, and of what such a time is wrong by."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, NamedTuple
+
+from gviz.spool.records.structure import I32, I64, U32, U64, Tail, Text
+
+
+class NodeTime(NamedTuple):
+    """Two events around a node, in a NODE_TIMES record.
+
+    Attributes
+    ----------
+    start_ns
+        from the launch's start event to the event before the node
+    between_ns
+        from there to the event after it
+    """
+
+    graph_id: U32
+    node_id: U32
+    start_ns: U64
+    between_ns: U64
+
+
+class NodeTimesRecord(NamedTuple):
+    """The events of one launch that an instrumented copy made.
+
+    Attributes
+    ----------
+    position_ns
+        host time of the start event, 0: not known
+    extent_ns
+        from the start event to the end event
+    times
+        struct node_time; decoded, an array of dtype NODE_TIME
+    """
+
+    correlation: U32
+    exec_id: U32
+    nodes: U32
+    slices: U32
+    device_id: I32
+    position_ns: U64
+    extent_ns: U64
+    times: Annotated[Any, Tail()] = b""
+
+
+class CalibrationRecord(NamedTuple):
+    """What two events around a node of a type measure beside the node.
+
+    ``early_bias_ns``: of nodes that ran while the launch call had not returned.
+    """
+
+    device_id: I32
+    type: I32
+    bias_ns: I64
+    early_bias_ns: I64
+    spread_ns: I64
+    raw_ns: I64
+    reference_ns: I64
+    more_ns: I64
+    early_more_ns: I64
+    samples: U32
+    early_samples: U32
+
+
+class RefusedRecord(NamedTuple):
+    """Nodes of a graph are not timed.
+
+    Attributes
+    ----------
+    why
+        in words
+    """
+
+    graph_id: U32
+    exec_id: U32
+    why: Text = ""
