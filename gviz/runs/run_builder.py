@@ -18,9 +18,6 @@ from gviz.runs.spans import Spans
 from gviz.runs.statistics_rows import statistics_rows
 from gviz.stats import DurationSketch, IntArray
 
-#: Rows that are Python objects at one time.
-_PIECE = 16_384
-
 
 class RunBuilder:
     """Writes one run into a recording. OPEN -> FINISHED.
@@ -142,7 +139,7 @@ class RunBuilder:
             By graph, durations of executions that are no spans, by the node's id in the
             executable.
         """
-        self._writer.insert_tuples(rows.Span, spans.to_tuples(graph_of, keys))
+        self._writer.insert_columns(rows.Span, *spans.to_columns(graph_of, keys))
         counted = counted or {}
         by_graph: dict[int, Spans | None] = dict.fromkeys(counted)
         by_graph |= spans.by_graph(graph_of)
@@ -201,6 +198,4 @@ class RunBuilder:
             np.arange(first, first + len(path_id)), np.full(len(path_id), self.run_id), path_id,
             thread_id, start_ns, end_ns,
         )  # fmt: skip
-        for at in range(0, len(path_id), _PIECE):
-            piece = zip(*(column[at : at + _PIECE].tolist() for column in columns), strict=True)
-            self._writer.insert_tuples(rows.NvtxRange, piece)
+        self._writer.insert_columns(rows.NvtxRange, columns)

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
 
 from gviz.runs.node_keys import NodeKeys
 from gviz.stats import IntArray, is_ascending
-
-#: Spans that are Python integers at one time: those take several times the arrays' room.
-_PIECE = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +34,8 @@ class Spans:
     def by_graph(self, graph_of: IntArray) -> Iterator[tuple[int, Spans]]:
         """Yield each graph's id and its spans, given the graph_id of every launch_id."""
         for graph_id, mine in self._places_by_graph(graph_of):
-            yield graph_id, self._chosen(mine)
+            # Most runs launch one graph alone: its spans are not copied.
+            yield graph_id, self if len(mine) == len(self.launch_id) else self._chosen(mine)
 
     def _places_by_graph(self, graph_of: IntArray) -> Iterator[tuple[int, npt.NDArray[np.intp]]]:
         owner = graph_of[self.launch_id]
@@ -57,10 +54,10 @@ class Spans:
             self.stream_id[at],
         )
 
-    def to_tuples(
+    def to_columns(
         self, graph_of: IntArray, keys: Mapping[int, NodeKeys]
-    ) -> Iterator[tuple[int, ...]]:
-        """Return the values of rows.Span by its primary key, for RecordingWriter.insert_tuples.
+    ) -> tuple[tuple[IntArray, ...], npt.NDArray[np.intp] | None]:
+        """Return the columns of rows.Span and its order, for RecordingWriter.insert_columns.
 
         Parameters
         ----------
@@ -77,15 +74,4 @@ class Spans:
         order = None
         if not is_ascending(columns[:4]):
             order = np.lexsort((self.iteration, node_id, graph_id, self.launch_id))
-        return chain.from_iterable(
-            zip(*(column[at].tolist() for column in columns), strict=True)
-            for at in _pieces(len(self.launch_id), order)
-        )
-
-
-def _pieces(
-    count: int, order: npt.NDArray[np.intp] | None
-) -> Iterator[slice | npt.NDArray[np.intp]]:
-    for first in range(0, count, _PIECE):
-        piece = slice(first, first + _PIECE)
-        yield piece if order is None else order[piece]
+        return columns, order

@@ -16,7 +16,7 @@ from gviz.spool.folding.bodies import BodyOwners
 from gviz.spool.folding.graphs import GraphFolder, Graphs
 from gviz.spool.records import LAUNCH_NODE_LEVEL, NO_STREAM, WHOLE_GRAPH, LaunchRecord
 from gviz.spool.streams import Contents, LaunchStream, cut_launches, impossible_launches
-from gviz.stats import IntArray
+from gviz.stats import IntArray, is_ascending
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +176,12 @@ def _spans(
     node = (activities["graph_node_id"][mine] & np.uint64(0xFFFFFFFF)).astype(np.int64)
     start = activities["start_ns"][mine].astype(np.int64)
     end = activities["end_ns"][mine].astype(np.int64)
-    order = np.lexsort((start, node, owner[mine]))
-    launch, node, start, end = owner[mine][order], node[order], start[order], end[order]
+    launch, stream = owner[mine], activities["stream_id"][mine].astype(np.int64)
+    if not is_ascending((launch, node)):
+        # One sort of numbers of 32 bits each; records of a node stay in their order by start.
+        order = np.argsort(launch << 32 | node, kind="stable")
+        launch, node, stream = launch[order], node[order], stream[order]
+        start, end = start[order], end[order]
     launch_ids, first_at = np.unique(launch, return_index=True)
     origin = np.minimum.reduceat(start, first_at) if len(start) else start
     latest = np.maximum.reduceat(end, first_at) if len(start) else end
@@ -188,7 +192,7 @@ def _spans(
         iteration=_rank_in_runs(launch, node),
         start_ns=start - np.repeat(origin, sizes),
         duration_ns=end - start,
-        stream_id=activities["stream_id"][mine][order].astype(np.int64),
+        stream_id=stream,
     )
     keys = launch_ids.tolist()
     return (

@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from gviz.cuda import NodeType
 from gviz.spool.records.table import BUFFER
+from gviz.stats import is_ascending
 
 #: One activity record: what gviz keeps of it.
 ACTIVITY = np.dtype(
@@ -180,6 +181,8 @@ def _overlapping(raw: bytes, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
 def join(parts: Sequence[npt.NDArray[np.void]]) -> npt.NDArray[np.void]:
     """Return the arrays of several buffers as one, ordered by start."""
     whole = _join(parts)
+    if is_ascending((whole["start_ns"],)):
+        return whole
     return whole[np.argsort(whole["start_ns"], kind="stable")]
 
 

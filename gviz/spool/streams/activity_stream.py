@@ -120,12 +120,13 @@ class ActivityStream:
         self._launches.settle()
         batch, self._batch, self._batch_size = self._batch, [], 0
         whole = join(batch) if batch else np.zeros(0, ACTIVITY)
-        new = whole[(whole["start_ns"] > 0) & (whole["end_ns"] >= whole["start_ns"])]
+        new = _chosen(whole, (whole["start_ns"] > 0) & (whole["end_ns"] >= whole["start_ns"]))
         self.invalid += len(whole) - len(new)
         in_graph = new["graph_node_id"] != 0
         self._take_operations(new[~in_graph])
-        self._sample(new[in_graph])
-        held = self._waiting.older_with(_slim(new[in_graph]))
+        new = _chosen(new, in_graph)
+        self._sample(new)
+        held = self._waiting.older_with(_slim(new))
         place = self._places(held.records)
         counted = place >= 0
         self._widen(held.records[counted], place[counted])
@@ -290,6 +291,11 @@ class _Held:
 def _exec_of(records: Activities) -> IntArray:
     found: IntArray = (records["graph_node_id"] >> _HALF).astype(np.int64)
     return found
+
+
+def _chosen(records: Activities, which: npt.NDArray[np.bool_]) -> Activities:
+    """Return some records; all of them, as in most batches, without a copy."""
+    return records if which.all() else records[which]
 
 
 def _slim(records: Activities) -> Activities:

@@ -35,20 +35,28 @@ def impossible_launches(
     full = edges[edges[:, 2] == 0]
     if len(full) == 0 or len(launch_id) == 0:
         return np.zeros(0, np.int64)
-    launches, row = np.unique(launch_id, return_inverse=True)
+    launches, row = _numbered(launch_id)
     size = int(max(full[:, :2].max(), node_id.max())) + 1
-    known = np.zeros((len(launches), size), np.int8)
-    np.add.at(known, (row, node_id), 1)
+    once = np.bincount(row * size + node_id, minlength=len(launches) * size) == 1
+    once = once.reshape(len(launches), size)
     start = np.zeros((len(launches), size), np.int64)
     end = np.zeros_like(start)
     first = iteration == 0
     start[row[first], node_id[first]] = start_ns[first]
     end[row[first], node_id[first]] = start_ns[first] + duration_ns[first]
-    once = known == 1
     before, after = full[:, 0], full[:, 1]
     early = end[:, before] - start[:, after] > TOLERANCE_NS
     early &= once[:, before] & once[:, after]
     return launches[early.any(axis=1)]
+
+
+def _numbered(launch_id: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the launches, ascending, and the place of each span's among them."""
+    new = np.diff(launch_id, prepend=launch_id[0] - 1)
+    if (new < 0).any():
+        launches, row = np.unique(launch_id, return_inverse=True)
+        return launches, row.astype(np.int64)
+    return launch_id[new > 0], np.cumsum(new > 0) - 1
 
 
 def cut_launches(exec_of: IntArray, launch_id: IntArray, node_id: IntArray) -> IntArray:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from gviz.errors import RecordingError
@@ -230,6 +231,31 @@ def test_writer_update_changes_only_the_keyed_rows(tmp_path: Path) -> None:
             writer.update(rows.Run, {"run_id": 2}, {"colour": "red"})
     with Recording(path) as recording:
         assert [run.state for run in recording.fetch_runs()] == ["completed", "aborted"]
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("count", [0, 1, 142, 143, 142 * 401 + 5])
+def test_columns_are_written_as_their_rows(tmp_path: Path, count: int, backwards: bool) -> None:
+    # 142 spans fill a statement, 400 statements a piece of the columns.
+    columns = tuple(np.arange(count, dtype=np.int64) * 10 + i for i in range(7))
+    order = np.arange(count)[::-1] if backwards else None
+    with RecordingWriter(tmp_path / "r.gviz") as writer:
+        writer.insert_columns(rows.Span, columns, order)
+    with sqlite3.connect(tmp_path / "r.gviz") as database:
+        found = database.execute("SELECT * FROM span ORDER BY launch_id").fetchall()
+    assert found == [tuple(10 * at + i for i in range(7)) for at in range(count)]
+
+
+def test_columns_are_written_in_the_given_order(tmp_path: Path) -> None:
+    number = np.arange(200, dtype=np.int64)
+    order = (number * 7 % 200).astype(np.intp)
+    with RecordingWriter(tmp_path / "r.gviz") as writer:
+        written: list[str] = []
+        writer._db.set_trace_callback(written.append)
+        writer.insert_columns(rows.NvtxRange, (number,) * 6, order)
+    values = "".join(x for x in written if x.startswith("INSERT INTO nvtx_range"))
+    found = [int(x.partition(",")[0]) for x in values.split("(")[1:]]
+    assert found == order.tolist()
 
 
 @pytest.mark.parametrize("side", ["graph", "stream"])

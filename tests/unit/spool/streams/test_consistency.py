@@ -38,6 +38,13 @@ def test_planted_contradiction_is_found_and_only_it() -> None:
     assert impossible(CHAIN, spans) == [4]
 
 
+def test_order_of_launches_makes_no_difference() -> None:
+    spans = [*chain(7), (4, 0, 0, 0, 500000), (4, 1, 0, 3000, 500), *chain(1)]
+    assert impossible(CHAIN, spans) == [4]
+    interleaved = [spans[i] for i in (2, 0, 4, 3, 1, 5)]
+    assert impossible(CHAIN, interleaved) == [4]
+
+
 def test_several_are_found_in_ascending_order() -> None:
     spans = chain(2, gap=-TOLERANCE_NS - 1) + chain(3) + chain(9, gap=-TOLERANCE_NS - 1)
     assert impossible(CHAIN, spans) == [2, 9]
