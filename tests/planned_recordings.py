@@ -117,7 +117,7 @@ class Plan:
                 operations.append((i, node, called, returned, start))
                 called = returned
             operations = [x for x in operations if x[0] != self.stream_without]
-            launch_id = 1_000 + ordinal
+            launch_id = max(1_000, self.launches + self.plain_launches + 1) + ordinal
             if self.foreign_ns:
                 first = operations[0]
                 end = first[-1] + (first[1].duration_ns or 0)

@@ -102,7 +102,7 @@ def check_launches(
     if "all" not in choices:
         return
     for view in {view.root.graph_id: view for view in views}.values():
-        launches = recording.fetch_launches(view.root.graph_id)
+        launches = recording.fetch_launches_with_spans(view.root.graph_id)
         spans = sum(x.span_count for x in launches if x.node_level)
         if spans > SENT_WHOLE:
             raise RecordingError(

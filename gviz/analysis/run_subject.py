@@ -6,9 +6,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from gviz.analysis.launch_costs import LaunchCosts, costs_for_run
 from gviz.analysis.own_time import OwnTime, own_time
-from gviz.analysis.sound_times import sound_launch, span_ns
+from gviz.analysis.sound_launches import SoundLaunches, join_launches, read_sound_launches
+from gviz.analysis.sound_times import span_ns
 from gviz.model import is_failed
 from gviz.recording import rows
 
@@ -60,11 +63,16 @@ class RunSubject:
         return {e.graph_exec_id: e for e in found}
 
     @cached_property
-    def launches(self) -> list[rows.Launch]:
-        """The graph launches that have a row, of all graphs, by when they were called."""
-        found = [sound_launch(x) for g in self.graphs for x in self.recording.fetch_launches(g)]
-        known = [x for x in found if x.host_start_ns is not None and x.host_end_ns is not None]
-        return sorted(known, key=lambda x: x.host_start_ns or 0)
+    def launches(self) -> SoundLaunches | None:
+        """The graph launches that have a row, of all graphs, by when they were called.
+
+        Without those of which that is not known; None: the run has no graph.
+        """
+        if not self.graphs:
+            return None
+        found = join_launches([read_sound_launches(self.recording, g) for g in self.graphs])
+        known = np.flatnonzero(found.has_call)
+        return found.take(known[np.argsort(found.host_start_ns[known], kind="stable")])
 
     @cached_property
     def own_time(self) -> OwnTime:

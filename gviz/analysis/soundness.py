@@ -30,26 +30,21 @@ def doubts_of(subject: GraphSubject) -> tuple[str, ...]:
 
 def _clock_doubts(subject: GraphSubject) -> list[str]:
     found = []
-    given = subject.recording.fetch_launches(subject.row.graph_id)
-    calls = sum(steps_back(x.host_start_ns, x.host_end_ns) for x in given)
-    spans = sum(steps_back(x.gpu_start_ns, x.gpu_end_ns) for x in given)
-    early = sum(
-        x.host_start_ns is not None and steps_back(x.host_start_ns, x.gpu_start_ns)
-        for x in subject.launch_rows
-    )
+    launches = subject.launches
+    early = launches.early_count
     for count, what in (
-        (calls, "the call returns before it was entered"),
-        (spans, "the last node ends before the first one starts"),
+        (launches.backward_calls, "the call returns before it was entered"),
+        (launches.backward_spans, "the last node ends before the first one starts"),
         (len(subject.backward_launches), "a node ends before it starts"),
     ):
         if count:
             found.append(
-                f"in {count:,} of {len(given):,} launches {what}: the clock stepped back; these "
+                f"in {count:,} of {len(launches):,} launches {what}: the clock stepped back; these "
                 "times are not used"
             )
     if early:
         found.append(
-            f"in {early:,} of {len(given):,} launches the first node starts before the call was "
+            f"in {early:,} of {len(launches):,} launches the first node starts before the call was "
             "entered: the clocks of host and GPU differ, or one stepped back; times from a call "
             "to its first node are wrong by at least that"
         )

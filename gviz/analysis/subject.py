@@ -32,6 +32,7 @@ from gviz.analysis.launch import (
     small_branches,
     usual_gaps,
 )
+from gviz.analysis.sound_launches import SoundLaunches, read_sound_launches
 from gviz.analysis.sound_times import sound_launch
 from gviz.cuda import WHOLE_ONLY
 from gviz.dag import CriticalPath, Reachability, rank_rows
@@ -131,9 +132,23 @@ class GraphSubject:
     # -- launches ----------------------------------------------------------------------
 
     @cached_property
-    def launch_rows(self) -> list[rows.Launch]:
+    def launches(self) -> SoundLaunches:
         """The launches that have a row, in time order."""
-        return [sound_launch(x) for x in self.recording.fetch_launches(self.row.graph_id)]
+        return read_sound_launches(self.recording, self.row.graph_id)
+
+    def launches_before(self) -> list[rows.Launch | None]:
+        """Return the launch before each timed one on its stream; None: it is the first there."""
+        launches = self.launches
+        by_id = np.argsort(launches.launch_id, kind="stable")
+        wanted = np.array([x.row.launch_id for x in self.timed_launches], np.int64)
+        at = by_id[np.searchsorted(launches.launch_id, wanted, sorter=by_id)]
+        before = launches.one_before()[at]
+        ids = np.where(before >= 0, launches.launch_id[before], -1).tolist()
+        known = {x.row.launch_id: x.row for x in self._launches_with_spans}
+        return [None if i < 0 else known.get(i) or self._fetch_launch(i) for i in ids]
+
+    def _fetch_launch(self, launch_id: int) -> rows.Launch:
+        return sound_launch(self.recording.fetch_launch(launch_id))
 
     @cached_property
     def stream_rows(self) -> list[rows.Launch]:
@@ -153,7 +168,8 @@ class GraphSubject:
 
     @cached_property
     def _launches_with_spans(self) -> list[TimedLaunch]:
-        timed = [x for x in self.launch_rows if x.node_level and x.span_count]
+        found = self.recording.fetch_launches_with_spans(self.row.graph_id)
+        timed = [sound_launch(x) for x in found if x.node_level]
         by_copy = [x for x in timed if x.node_method == "events"]
         chosen = by_copy if len(by_copy) == len(timed) else [x for x in timed if x not in by_copy]
         return [
@@ -181,7 +197,7 @@ class GraphSubject:
     @cached_property
     def why_no_times(self) -> str | None:
         """Return the reason why no times of nodes can be used; None: they can."""
-        if not self.launch_rows:
+        if not len(self.launches):
             return "the graph was not launched while gviz recorded"
         if self.is_whole_only:
             return WHOLE_ONLY

@@ -1,7 +1,6 @@
 from gviz.model import reinstantiation as reinstantiation
 from gviz.model.launch_queue import may_have_waited as may_have_waited
 from gviz.model.launch_queue import waited_until as waited_until
-from gviz.model.launch_queue import with_the_one_before as with_the_one_before
 from gviz.model.launch_time import Inflation as Inflation
 from gviz.model.launch_time import LaunchTimes as LaunchTimes
 from gviz.model.launch_time import event_durations as event_durations

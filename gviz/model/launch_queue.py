@@ -2,19 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-
 from gviz.recording import rows
-
-
-def with_the_one_before(
-    launches: Iterable[rows.Launch],
-) -> Iterator[tuple[rows.Launch, rows.Launch | None]]:
-    """Yield each launch with the one before it on its stream; launches in time order."""
-    before: dict[int | None, rows.Launch] = {}
-    for launch in launches:
-        yield launch, before.get(launch.stream_id)
-        before[launch.stream_id] = launch
 
 
 def waited_until(launch: rows.Launch, before: rows.Launch | None) -> int | None:

@@ -132,7 +132,7 @@ def read_sides(path: Path, name: str) -> RecordedSides | None:
 
 
 def _side(recording: Recording, graph_id: int, side: str) -> SideTimes:
-    launches = [x for x in recording.fetch_launches(graph_id, side) if x.span_count]
+    launches = recording.fetch_launches_with_spans(graph_id, side)
     # The first launch of a graph uploads it, and the first call may compile or allocate.
     later = [x for x in launches if x.ordinal > 0] or launches
     lengths, idle = [], []

@@ -230,10 +230,18 @@ class Recording:
         tail = "WHERE graph_id=? AND side=? ORDER BY ordinal"
         return self._fetch(rows.Launch, tail, graph_id, side)
 
-    def fetch_launches_with_spans(self, graph_id: int) -> list[rows.Launch]:
-        """Return the launches of a graph whose spans are in the recording, in time order."""
-        tail = "WHERE graph_id=? AND side='graph' AND span_count > 0 ORDER BY ordinal"
-        return self._fetch(rows.Launch, tail, graph_id)
+    def fetch_launches_with_spans(self, graph_id: int, side: str = "graph") -> list[rows.Launch]:
+        """Return the launches of a graph whose spans are in the recording, in time order.
+
+        On side 'stream': the passes with operations.
+        """
+        tail = "WHERE graph_id=? AND side=? AND span_count > 0 ORDER BY ordinal"
+        return self._fetch(rows.Launch, tail, graph_id, side)
+
+    def fetch_launch_at(self, graph_id: int, ordinal: int) -> rows.Launch | None:
+        """Return the graph launch of an ordinal; None: it has no row."""
+        tail = "WHERE graph_id=? AND side='graph' AND ordinal=?"
+        return next(iter(self._fetch(rows.Launch, tail, graph_id, ordinal)), None)
 
     def fetch_first_launches(self, graph_id: int) -> dict[int, int]:
         """Return the host time of each executable's first launch, by graph_exec_id (ns)."""
@@ -365,7 +373,7 @@ class Recording:
     def fetch_arrays(
         self,
         row: type,
-        key: Mapping[str, int],
+        key: Mapping[str, int | str],
         names: Sequence[str],
         since: Mapping[str, int] = MappingProxyType({}),
     ) -> Columns:

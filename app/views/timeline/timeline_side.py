@@ -70,8 +70,7 @@ def graph_zero(recording: Recording, launch: rows.Launch) -> TimelineSide:
     side = _side(launch)
     if launch.host_start_ns is None or launch.gpu_start_ns is None or launch.ordinal == 0:
         return side
-    launches = recording.fetch_launches(launch.graph_id)
-    before = next((x for x in launches if x.ordinal == launch.ordinal - 1), None)
+    before = recording.fetch_launch_at(launch.graph_id, launch.ordinal - 1)
     same_stream = before is not None and before.stream_id == launch.stream_id
     end = waited_until(launch, before) if same_stream else None
     if end is None:
@@ -117,8 +116,8 @@ def choose_launch(
 
 def timed_launches(recording: Recording, tree: GraphTree) -> list[rows.Launch]:
     """Return the launches whose spans are in the recording, in time order."""
-    launches = recording.fetch_launches(tree.outermost.graph_id)
-    return [launch for launch in launches if launch.node_level and launch.span_count]
+    launches = recording.fetch_launches_with_spans(tree.outermost.graph_id)
+    return [launch for launch in launches if launch.node_level]
 
 
 def lane_arrays(

@@ -6,7 +6,6 @@ from gviz.analysis.results.expected_costs import CostSource as CostSource
 from gviz.analysis.results.expected_costs import ExpectedCost as ExpectedCost
 from gviz.analysis.results.expected_costs import cost_source as cost_source
 from gviz.analysis.results.expected_costs import expected_cost as expected_cost
-from gviz.analysis.results.first_calls import call_ns as call_ns
 from gviz.analysis.results.first_calls import first_launches as first_launches
 from gviz.analysis.results.forecasts import RunForecast as RunForecast
 from gviz.analysis.results.forecasts import run_forecast as run_forecast

@@ -11,8 +11,10 @@ import math
 from dataclasses import dataclass
 from statistics import median
 
+import numpy as np
+
 from gviz.analysis.launch_costs import FORK_JOIN, STRAIGHT_LINE, CostLine, LaunchCosts
-from gviz.analysis.results.first_calls import call_ns, first_launches
+from gviz.analysis.results.first_calls import first_launches
 from gviz.analysis.results.repayments import (
     NO_SETUP,
     SetupCost,
@@ -161,7 +163,7 @@ class _Lines:
         launch, with_times = _launch_call(subject)
         first_ns = median(x.first_ns for x in firsts) if firsts else None
         # The first launches of a run lie in a window of node times.
-        first_timed = any(x.node_level for x in subject.launch_rows[:1])
+        first_timed = bool(subject.launches.node_level[:1].any())
         found = (
             ("capture", self._life("capture"), made[0], False),
             ("instantiation", self._life("instantiate"), made[1], False),
@@ -249,9 +251,12 @@ def _launch_call(subject: GraphSubject) -> tuple[float | None, bool]:
     ).median_ns()
     if plain is not None:
         return plain, False
-    calls = [ns for x in subject.launch_rows if (ns := call_ns(x)) is not None]
-    timed = all(x.node_level for x in subject.launch_rows)
-    return (float(median(calls[1:] or calls)), timed) if calls else (None, False)
+    launches = subject.launches
+    calls = launches.call_ns[launches.has_call]
+    if not len(calls):
+        return None, False
+    later = calls[1:] if len(calls) > 1 else calls
+    return float(np.median(later)), bool(launches.node_level.all())
 
 
 def _parallelism(subject: GraphSubject) -> float | None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from statistics import median
 
-from gviz.analysis.sound_times import span_ns
+import numpy as np
+
+from gviz.analysis.sound_launches import UNKNOWN
 from gviz.analysis.subject import GraphSubject
 from gviz.recording import rows
 
@@ -38,18 +39,17 @@ class FirstLaunch:
 
 def first_launches(subject: GraphSubject) -> Iterator[FirstLaunch]:
     """Yield the first launch of each executable that was launched more than once."""
-    by_exec: dict[int | None, list[rows.Launch]] = {}
-    for launch in subject.launch_rows:
-        by_exec.setdefault(launch.graph_exec_id, []).append(launch)
+    launches = subject.launches
+    call_ns = launches.call_ns
+    by_exec = np.argsort(launches.graph_exec_id, kind="stable")
+    ids = launches.graph_exec_id[by_exec]
     for graph_exec in subject.execs:
-        launches = by_exec.get(graph_exec.graph_exec_id, [])
-        first = call_ns(launches[0]) if launches else None
-        alike = [x for x in launches[1:] if x.node_level == launches[0].node_level]
-        later = [ns for x in alike if (ns := call_ns(x)) is not None]
-        if first is not None and later:
-            yield FirstLaunch(graph_exec, first, float(median(later)), len(later))
-
-
-def call_ns(launch: rows.Launch) -> int | None:
-    """Return the host time of a launch call; None: not known."""
-    return span_ns(launch.host_start_ns, launch.host_end_ns)
+        begin, end = np.searchsorted(ids, [graph_exec.graph_exec_id, graph_exec.graph_exec_id + 1])
+        own = by_exec[begin:end]
+        if len(own) < 2 or call_ns[own[0]] == UNKNOWN:
+            continue
+        alike = own[1:][launches.node_level[own[1:]] == launches.node_level[own[0]]]
+        later = call_ns[alike][call_ns[alike] != UNKNOWN]
+        if len(later):
+            first = int(call_ns[own[0]])
+            yield FirstLaunch(graph_exec, first, float(np.median(later)), len(later))

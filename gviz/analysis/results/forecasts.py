@@ -162,7 +162,7 @@ def _forecast_one(operations: Operations, chosen: IntArray, costs: LaunchCosts) 
 
 def _measured_ns(run: RunSubject, graph_id: int) -> float | None:
     """Return the median length of a graph's launches with node times; None: there are none."""
-    launches = [x for x in run.recording.fetch_launches(graph_id) if x.span_count]
+    launches = run.recording.fetch_launches_with_spans(graph_id)
     lengths = [span_ns(x.gpu_start_ns, x.gpu_end_ns) for x in launches]
     known = [ns for ns in lengths if ns is not None]
     return float(np.median(known)) if known else None

@@ -17,7 +17,7 @@ from gviz.analysis.launch import (
     path_steps,
 )
 from gviz.analysis.subject import GraphSubject, NodeRef, TimedLaunch
-from gviz.model import event_durations, may_have_waited, with_the_one_before
+from gviz.model import event_durations, may_have_waited
 from gviz.recording import rows
 from gviz.stats import NotComputed, figure
 
@@ -111,8 +111,8 @@ def _with_waits(subject: GraphSubject) -> list[tuple[TimedLaunch, int | None]]:
     None where the launch before it on its stream was still running when it was called: then
     the time is that one's.
     """
-    previous = {x.launch_id: before for x, before in with_the_one_before(subject.launch_rows)}
-    return [(x, _call_to_first(x.row, previous[x.row.launch_id])) for x in subject.timed_launches]
+    pairs = zip(subject.timed_launches, subject.launches_before(), strict=True)
+    return [(x, _call_to_first(x.row, before)) for x, before in pairs]
 
 
 def _call_to_first(row: rows.Launch, before: rows.Launch | None) -> int | None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from gviz.analysis.launch import Pass, PassSpans, as_columns, measure_pass
 from gviz.analysis.subject import GraphSubject, NodeRef, TimedLaunch
-from gviz.model import GraphTree, waited_until, with_the_one_before
+from gviz.model import GraphTree, waited_until
 from gviz.recording import rows
 from gviz.stats import (
     BoolArray,
@@ -282,11 +282,12 @@ class _GraphSide:
 
     def __init__(self, subject: GraphSubject, common: set[int]) -> None:
         self._subject = subject
-        before = {x.launch_id: b for x, b in with_the_one_before(subject.launch_rows)}
-        timed = [x for x in subject.timed_launches if len(x.spans)]
-        self._chosen = [x for x in timed if x.row.ordinal > 0] or timed
+        pairs = zip(subject.timed_launches, subject.launches_before(), strict=True)
+        timed = [(x, before) for x, before in pairs if len(x.spans)]
+        chosen = [(x, before) for x, before in timed if x.row.ordinal > 0] or timed
+        self._chosen = [x for x, _ in chosen]
         self._is_common = _nodes_of(subject.graph, common)
-        found = [self._measure(x, before[x.row.launch_id]) for x in self._chosen]
+        found = [self._measure(x, before) for x, before in chosen]
         self.passes = [p for p in found if p is not None]
 
     def _measure(self, launch: TimedLaunch, before: rows.Launch | None) -> Pass | None:

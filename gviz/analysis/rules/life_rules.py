@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from statistics import median
+from collections.abc import Collection, Iterator
 
-from gviz.analysis.results import RebuildCost, break_even, call_ns, first_launches, rebuild_cost
+import numpy as np
+
+from gviz.analysis.results import RebuildCost, break_even, first_launches, rebuild_cost
 from gviz.analysis.rules.rule import Evidence, Found, rule, run_rule
 from gviz.analysis.run_subject import RunSubject
+from gviz.analysis.sound_launches import UNKNOWN, SoundLaunches
 from gviz.analysis.subject import GraphSubject
 from gviz.recording import rows
-from gviz.stats import NotComputed
+from gviz.stats import IntArray, NotComputed
 from gviz.text import duration, rounded
 
 #: CUgraphInstantiate_flags (cuda.h, CUDA 13.0).
@@ -173,35 +175,32 @@ def _parameters(run: RunSubject, graph_id: int) -> list[list[tuple[object, ...]]
 def small_graphs_back_to_back(run: RunSubject) -> Iterator[Found]:
     """Yield what lies between launches of small graphs that follow each other directly."""
     small = {g for g, count in run.node_counts.items() if 0 < count <= _SMALL_NODES}
-    pairs = [
-        (a, b)
-        for a, b in _pairs_in_streams(run.launches)
-        if a.graph_id in small and b.graph_id in small and _follows(a, b)
-    ]
-    if len(pairs) < _HABIT:
+    launches = run.launches
+    if launches is None:
         return
-    calls = [ns for _, b in pairs if (ns := call_ns(b)) is not None]
-    plain = [ns for _, b in pairs if not b.node_level and (ns := call_ns(b)) is not None]
-    between = [
-        b.gpu_start_ns - a.gpu_end_ns
-        for a, b in pairs
-        if a.gpu_end_ns is not None and b.gpu_start_ns is not None
-    ]
-    call = float(median(plain or calls))
-    idle = float(median(between)) if between else call
+    first, second = _following(launches, small)
+    if len(second) < _HABIT:
+        return
+    calls = launches.call_ns[second]
+    plain = calls[launches.node_level[second] == 0]
+    has_gap = (launches.gpu_end_ns[first] != UNKNOWN) & (launches.gpu_start_ns[second] != UNKNOWN)
+    between = (launches.gpu_start_ns[second] - launches.gpu_end_ns[first])[has_gap]
+    call = float(np.median(plain if len(plain) else calls))
+    idle = float(np.median(between)) if len(between) else call
     each = max(0.0, min(idle, call) - _USUAL_GAP_NS)
-    names = sorted({run.graphs[x.graph_id].name for pair in pairs for x in pair})
+    graph_ids = np.unique(launches.graph_id[np.concatenate((first, second))]).tolist()
+    names = sorted({run.graphs[graph_id].name for graph_id in graph_ids})
     yield Found(
-        reason=f"{len(pairs):,} launches of graphs of up to {_SMALL_NODES} nodes came directly "
+        reason=f"{len(second):,} launches of graphs of up to {_SMALL_NODES} nodes came directly "
         f"after another one: {', '.join(names[:3])}",
         vertices=(),
         evidence=(
             Evidence("a launch call, median", call, "ns", "measured"),
             Evidence("GPU idle between two of them, median", idle, "ns",
-                     "measured" if between else "estimated"),
-            Evidence("pairs of launches", len(pairs), "", "measured"),
+                     "measured" if len(between) else "estimated"),
+            Evidence("pairs of launches", len(second), "", "measured"),
         ),
-        gain_ns=each * len(pairs),
+        gain_ns=each * len(second),
     )  # fmt: skip
 
 
@@ -210,20 +209,18 @@ def small_graphs_back_to_back(run: RunSubject) -> Iterator[Found]:
 _USUAL_GAP_NS = 500.0
 
 
-def _pairs_in_streams(launches: list[rows.Launch]) -> Iterator[tuple[rows.Launch, rows.Launch]]:
-    """Yield each launch with the one before it on its stream."""
-    before: dict[int | None, rows.Launch] = {}
-    for launch in launches:
-        if launch.stream_id in before:
-            yield before[launch.stream_id], launch
-        before[launch.stream_id] = launch
+def _following(launches: SoundLaunches, small: Collection[int]) -> tuple[IntArray, IntArray]:
+    """Return launches of small graphs, and those that follow them directly on their streams.
 
-
-def _follows(a: rows.Launch, b: rows.Launch) -> bool:
-    """Return whether the program did little else between two launch calls, and did not wait."""
-    if a.host_end_ns is None or b.host_start_ns is None:
-        return False
-    if not 0 <= b.host_start_ns - a.host_end_ns <= _DIRECTLY_NS:
-        return False
+    Between the two calls the program did little else, and did not wait for the first's end.
+    """
+    before = launches.one_before()
+    second = np.flatnonzero(before >= 0)
+    first = before[second]
+    is_small = np.isin(launches.graph_id, list(small))
+    called, ended = launches.host_start_ns[second], launches.gpu_end_ns[first]
+    apart = called - launches.host_end_ns[first]
     # Called after the first has ended on the GPU: the program may have waited for its result.
-    return a.gpu_end_ns is None or b.host_start_ns < a.gpu_end_ns or not a.node_level
+    unwaited = (ended == UNKNOWN) | (called < ended) | (launches.node_level[first] == 0)
+    good = is_small[first] & is_small[second] & (apart >= 0) & (apart <= _DIRECTLY_NS) & unwaited
+    return first[good], second[good]

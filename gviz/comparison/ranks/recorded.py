@@ -50,7 +50,7 @@ def read_side(tree: ComparedTree) -> RecordedSide:
     """Return what is recorded of a graph's launches with node times."""
     spans, graph_id = tree.spans, tree.tree.graph.graph_id
     ids, at = np.unique(spans.launch_id, return_inverse=True)
-    found = {x.launch_id: x for x in tree.recording.fetch_launches(graph_id)}
+    found = {x.launch_id: x for x in tree.recording.fetch_launches_with_spans(graph_id)}
     launches = [found[i] for i in ids.tolist()]
     order = np.argsort([x.ordinal for x in launches], kind="stable")
     place = np.argsort(order)

@@ -146,12 +146,7 @@ class _Part:
             return lambda start, end: True
         if not launches:
             return lambda start, end: False
-        hosts = {
-            row.launch_id: row.host_start_ns
-            for graph in self._graphs
-            for row in self._file.recording.fetch_launches(graph.graph_id)
-        }
-        first = min(hosts.get(x.launch_id) or x.gpu_start_ns for x in launches)
+        first = min(x.host_start_ns or x.gpu_start_ns for x in launches)
         last = max(x.gpu_end_ns or x.gpu_start_ns for x in launches)
         return lambda start, end: end >= first and start <= last
 

@@ -60,6 +60,7 @@ class CallPlace(NamedTuple):
 class _Launch(NamedTuple):
     launch_id: int
     ordinal: int
+    host_start_ns: int | None
     gpu_start_ns: int | None
     gpu_end_ns: int | None
     correlation_id: int | None
@@ -68,6 +69,7 @@ class _Launch(NamedTuple):
     node_method: str | None
     side: str
     stream_id: int | None
+    span_count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +133,7 @@ class GraphSide:
 
     def write(self, launch: _Launch, call: CallPlace | None) -> Iterator[str]:
         """Yield the events of a launch; ``call`` is the host's, if it is known."""
-        spans = read_launch_spans(self._file.recording, self._tree, launch.launch_id)
+        spans = self._spans(launch)
         spans = spans.take(np.lexsort((spans.iteration, spans.node)))
         lane = self._level.lanes_of(spans)
         zero = (launch.gpu_start_ns or 0) - self._file.base_ns
@@ -152,6 +154,13 @@ class GraphSide:
         threads = self._lane_threads(bank, lane)
         yield from self._write_spans(launch, spans, threads)
         yield from self._write_arrows(spans, threads)
+
+    def _spans(self, launch: _Launch) -> TreeSpans:
+        # Of a long run's 100,000 launches some hundred have spans.
+        if not launch.span_count:
+            none = np.zeros(0, np.int64)
+            return TreeSpans(none, none, none, none, none, none)
+        return read_launch_spans(self._file.recording, self._tree, launch.launch_id)
 
     def _launch_arguments(self, launch: _Launch) -> dict[str, Any]:
         return known(

@@ -130,8 +130,8 @@ def draw_launch(
 def _choose(recording: Recording, graph: rows.Graph, ordinal: int | None) -> rows.Launch:
     timed = [
         launch
-        for launch in recording.fetch_launches(graph.graph_id)
-        if launch.span_count and (ordinal is None or launch.ordinal == ordinal)
+        for launch in recording.fetch_launches_with_spans(graph.graph_id)
+        if ordinal is None or launch.ordinal == ordinal
     ]
     if not timed:
         which = "no launch" if ordinal is None else f"no launch #{ordinal}"

@@ -78,8 +78,7 @@ def _body_spans(recording: Recording, tree: GraphTree, keep: Keep) -> tuple[Body
     if len(tree.levels) == 1 or not in_bodies(tree, np.arange(len(tree))).any():
         none = np.zeros(0, np.int64)
         return BodySpans(none, none, none, none), 0
-    launches = recording.fetch_launches(tree.outermost.graph_id)
-    recorded = [x for x in launches if x.span_count]
+    recorded = recording.fetch_launches_with_spans(tree.outermost.graph_id)
     if len(recorded) == 1:  # the one that the views will show
         found = read_launch_spans(recording, tree, recorded[0].launch_id, keep)
         found = found.take(in_bodies(tree, found.node))
