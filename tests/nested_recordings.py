@@ -9,7 +9,9 @@ several levels; ids in the executable follow the driver's rule (:mod:`gviz.spool
 from __future__ import annotations
 
 import hashlib
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -296,3 +298,18 @@ def _write_launch(
         sorted((ordinal + 1, *keys[n], i, start - first, ns, 7) for n, i, start, ns in spans),
     )
     return clock + end + 60_000
+
+
+def write_late_recording(path: Path) -> Path:
+    """Write NESTED as if it was instantiated before gviz attached, with its loop's body reported.
+
+    Of which conditional node that is the body is not recorded.
+    """
+    write_nested_recording(path, NESTED)
+    with closing(sqlite3.connect(path)) as database, database:
+        (loop,) = (i for i, part in enumerate(NESTED) if part.kind == "while")
+        database.execute(
+            "UPDATE graph SET parent_node_id=NULL WHERE parent_graph_id=1 AND parent_node_id=?",
+            (loop,),
+        )
+    return path

@@ -110,6 +110,7 @@ def _one(
     return html.Div(
         [
             _heading(node, function, as_json, _place(file, view, addresses, against)),
+            _not_drawn(page.tree, index),
             _bodies(file, view, index, addresses, against),
             None if against is None else against.node(index),
             *_times(library, file, view, node),
@@ -151,6 +152,20 @@ def _place(
     href = _body_address(file, view, view.at, addresses, against)
     link = dcc.Link(view.tree.path_of(view.at), href=href)
     return html.Span(["in ", link], className="gv-muted gv-ellipsis")
+
+
+def _not_drawn(tree: GraphTree, index: int) -> Component | None:
+    """Return why the graph has no place for a node; None: it has one.
+
+    Only table and timeline have the nodes of a body graph without a known parent node.
+    """
+    if tree.top[index] >= 0:
+        return None
+    return html.P(
+        "Not drawn in this graph, because the parent node of its body graph is not recorded; the "
+        "page of the body graph draws it.",
+        className="gv-muted",
+    )
 
 
 def _heading(

@@ -56,7 +56,7 @@ class SoundLaunches:
 
     @property
     def has_call(self) -> BoolArray:
-        """Whether both times of the call are known."""
+        """True where both times of the call are known."""
         known: BoolArray = (self.host_start_ns != UNKNOWN) & (self.host_end_ns != UNKNOWN)
         return known
 

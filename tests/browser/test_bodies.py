@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from canvas_page import locate
 from held_answers import hold, let_go
-from nested_recordings import NESTED, layered, write_nested_recording
+from nested_recordings import NESTED, layered, write_late_recording, write_nested_recording
 
 if TYPE_CHECKING:
     from conftest import GraphPage, Serve, Site
@@ -32,6 +32,7 @@ def site(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Site:
     return serve(
         write_nested_recording(folder / "nested.gviz", NESTED),
         write_nested_recording(folder / "layers.gviz", layered(LAYERS)),
+        write_late_recording(folder / "late.gviz"),
     )
 
 
@@ -276,3 +277,23 @@ def test_brush_keeps_nodes_of_bodies(graph_page: GraphPage, site: Site) -> None:
     clear = page.locator("#filter-clear")
     clear.wait_for(state="visible")
     assert f"of {NODES} nodes" in clear.inner_text()
+
+
+@pytest.mark.parametrize("layout", ["structure", "lanes", "time"])
+def test_node_of_a_body_without_a_known_parent_node_is_selected_but_not_drawn(
+    graph_page: GraphPage, site: Site, layout: str
+) -> None:
+    step = NODES - 7  # with the inner IF's, the loop's nodes come last
+    graph_page.open(site, f"graph?file=late&graph=1&layout={layout}")
+    drawn = graph_page.state("dag")["nodeCount"]
+    with pytest.raises(AssertionError, match="off screen"):
+        locate(graph_page.page, step)
+    graph_page.click_node("timeline", step)
+    graph_page.wait_until(lambda: "Not drawn in this graph" in graph_page.inspected(), "the reason")
+    graph_page.wait_until(lambda: graph_page.selected_rows() == [step], "row selected")
+    assert press(graph_page, "o", "x", "u", "p", "f") is not None
+    assert graph_page.state("dag")["nodeCount"] == drawn
+    graph_page.page.locator("#inspector").get_by_role("link", name="body 0").first.click()
+    graph_page.wait_until(lambda: "graph=1&" not in graph_page.page.url, "the body's page")
+    graph_page.wait()
+    assert graph_page.state("dag")["message"] == ""
