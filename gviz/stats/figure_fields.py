@@ -8,6 +8,7 @@ about.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import types
 import typing
@@ -21,6 +22,9 @@ import numpy as np
 #: alone. ``estimated``: rests on an assumption that the documentation names. ``stated``: no
 #: measurement, such as an id, a name or a limit.
 How = Literal["measured", "derived", "estimated", "stated"]
+
+#: Types of values that JSON has as they are.
+_PLAIN = frozenset({str, int, bool, type(None)})
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -47,9 +51,12 @@ def figure(how: How, doc: str, *, default: Any = dataclasses.MISSING) -> Any:
 
 def to_json(value: Any) -> Any:
     """Return results as JSON values: arrays as lists, whole floats as integers, NaN as null."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = dataclasses.fields(value)
-        return {f.name: to_json(getattr(value, f.name)) for f in fields}
+    kind: Any = type(value)
+    if kind in _PLAIN:
+        return value
+    names = _field_names(kind)
+    if names is not None:
+        return {name: to_json(getattr(value, name)) for name in names}
     if isinstance(value, np.ndarray):
         return [to_json(v) for v in value.tolist()]
     if isinstance(value, Enum):
@@ -63,6 +70,14 @@ def to_json(value: Any) -> Any:
             return None
         return int(value) if value.is_integer() else value
     return value
+
+
+@functools.cache
+def _field_names(cls: type) -> tuple[str, ...] | None:
+    """Return the fields of a dataclass; None: it is none. Results name nodes by the 100,000."""
+    if not dataclasses.is_dataclass(cls):
+        return None
+    return tuple(field.name for field in dataclasses.fields(cls))
 
 
 def fields_of(cls: type) -> Iterator[tuple[str, How, str]]:

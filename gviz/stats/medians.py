@@ -76,7 +76,12 @@ def join_medians(parts: Sequence[MedianLaunch]) -> MedianLaunch:
 
 
 def _medians(values: IntArray, group: IntArray, first: IntArray, count: IntArray) -> FloatArray:
-    ordered = values[np.lexsort((values, group))]
+    each = int(count[0]) if len(count) else 0
+    if (count == each).all():
+        # As many of each group, the rule with graphs without loops: rows of a table sort faster.
+        ordered = np.sort(values.reshape(-1, each or 1), axis=1).reshape(-1)
+    else:
+        ordered = values[np.lexsort((values, group))]
     low, high = ordered[first + (count - 1) // 2], ordered[first + count // 2]
     middle: FloatArray = (low + high) / 2.0
     return middle

@@ -16,6 +16,8 @@ from gviz.stats import BoolArray, IntArray
 
 #: Branches of more work than this are worth a fork whatever it costs: forks cost a few us.
 _SMALL_NS = 10_000
+#: Pairs of branches that are compared at once: arrays of some megabytes.
+_PAIRS_AT_ONCE = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,17 +118,27 @@ def _have_company(reachability: Reachability, chosen: IntArray) -> BoolArray:
     Beside an edge from the fork to the join, which is redundant then, there is none.
     """
     series = reachability.series
-    first = np.array([m[0] for m in series.members()], np.int64)
+    first = np.empty(series.count, np.int64)
+    begins = np.flatnonzero(series.position == 0)
+    first[series.of[begins]] = begins
     join = np.full(series.count, -1, np.int64)
     join[series.tail] = series.head
     order = np.argsort(series.head, kind="stable")
     cuts = np.searchsorted(series.head[order], np.arange(series.count + 1))
+    beside = series.tail[order]
+    start, size = cuts[join[chosen]], np.diff(cuts)[join[chosen]]
     found = np.zeros(len(chosen), bool)
-    for at, number in enumerate(chosen.tolist()):
-        others = series.tail[order[cuts[join[number]] : cuts[join[number] + 1]]]
-        others = first[others[others != number]]
-        mine = np.full(len(others), first[number])
-        found[at] = bool(reachability.are_independent(mine, others).any())
+    # Some thousand series at once, but of joins of very many branches fewer.
+    before = np.cumsum(size) - size
+    parts = np.flatnonzero(np.diff(before // _PAIRS_AT_ONCE)) + 1
+    for part in np.split(np.arange(len(chosen)), parts):
+        mine = np.repeat(part, size[part])
+        place = np.arange(len(mine)) + before[part[:1]] - before[mine]
+        others = beside[start[mine] + place]
+        pairs = others != chosen[mine]
+        mine, others = mine[pairs], others[pairs]
+        independent = reachability.are_independent(first[chosen[mine]], first[others])
+        found[mine[independent]] = True
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from planned_recordings import (
     Plan,
@@ -17,6 +18,7 @@ from planned_recordings import (
 )
 from recordings import fork_join_shape, transformer_shape, write_loop_recording, write_recording
 
+from gviz.analysis.launch.branches import _have_company
 from gviz.analysis.results.parallel_work import Parallelism, TurnTaking, parallelism
 from gviz.cuda.node_type import NodeType
 from gviz.stats.figure_fields import NotComputed
@@ -118,6 +120,24 @@ def test_branch_that_costs_more_than_its_work_is_said(tmp_path: Path) -> None:
 def test_branch_worth_its_fork_is_not_said(tmp_path: Path, work_ns: int, join_gap_ns: int) -> None:
     result = found(branch_and_join(work_ns, join_gap_ns).write(tmp_path / "x.gviz"))
     assert result.small_branches is None
+
+
+def test_pairs_of_branches_compared_one_by_one_give_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_recording(tmp_path / "x.gviz", transformer_shape(4), launches=5)
+    together = subject_of(path)
+    monkeypatch.setattr("gviz.analysis.launch.branches._PAIRS_AT_ONCE", 1)
+    apart = subject_of(path)
+    assert together.reachability is not None
+    assert apart.reachability is not None
+    chosen = np.arange(apart.reachability.series.count)
+    chosen = chosen[np.isin(chosen, apart.reachability.series.tail)]
+    found_apart = _have_company(apart.reachability, chosen)
+    monkeypatch.undo()
+    assert found_apart.tolist() == _have_company(together.reachability, chosen).tolist()
+    assert found_apart.any()
+    assert not found_apart.all()
 
 
 @pytest.mark.parametrize("through", [False, True])
