@@ -141,7 +141,7 @@ class LoneBody:
     """A body of one side only: a child graph, or a branch of a conditional node."""
 
     graph_id: int = figure("stated", "the body")
-    holder: NodeRef = figure("stated", "the node that holds it")
+    holder: NodeRef | None = figure("stated", "its parent node; none: not recorded")
     branch: int | None = figure("stated", "which of a conditional node's bodies; none of others")
     nodes: tuple[NodeRef, ...] = figure("stated", "its nodes, none of which has a partner")
 

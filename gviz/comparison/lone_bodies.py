@@ -26,7 +26,7 @@ def lone_bodies(tree: GraphTree, compared: Collection[int]) -> tuple[LoneBody, .
     Raises
     ------
     DamagedError
-        If the node that a body is in is not there.
+        If the node that a body is said to be in is not there.
     """
     lone = [level for level in tree.levels[1:] if level.graph.graph_id not in compared]
     return tuple(
@@ -40,8 +40,11 @@ def lone_bodies(tree: GraphTree, compared: Collection[int]) -> tuple[LoneBody, .
     )
 
 
-def _parent(tree: GraphTree, level: TreeLevel) -> NodeRef:
+def _parent(tree: GraphTree, level: TreeLevel) -> NodeRef | None:
     graph = level.graph
+    # A body that is known from records only may be of any conditional node.
+    if level.parent < 0 and graph.parent_node_id is None:
+        return None
     if level.parent < 0:
         raise DamagedError(
             f"graph {graph.graph_id} is said to be in a node that graph {graph.parent_graph_id} "

@@ -98,6 +98,8 @@ def lone_bodies_section(removed: Sequence[LoneBody], added: Sequence[LoneBody]) 
 
 def _place(body: LoneBody) -> str:
     parent = body.holder
+    if parent is None:
+        return "in a node that is not recorded"
     branch = "in" if body.branch is None else f"body {body.branch} of"
     name = shorten(parent.name, _VALUE)
     return f"{branch} node {parent.node_id} of graph {parent.graph_id} ({name})"

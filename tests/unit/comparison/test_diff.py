@@ -30,6 +30,7 @@ from gviz.recording.arrays import SpanArrays
 from gviz.recording.integrity import DamagedError
 from gviz.recording.merge import merge_recordings
 from gviz.recording.reader import Recording
+from gviz.report.comparison.level_section import lone_bodies_section
 from gviz.stats.figure_fields import NotComputed, fields_of, result_classes
 
 BUNDLED = sorted(Path(next(iter(bundled.__path__))).glob("*.gviz"))
@@ -196,14 +197,29 @@ def test_bodies_of_one_side_are_named_with_their_nodes(tmp_path: Path) -> None:
     assert only_graph(diff(less, both)).bodies_added == graph.bodies_removed
 
 
-@pytest.mark.parametrize("node", [77, None])
-def test_body_in_a_node_that_is_not_there_is_refused(tmp_path: Path, node: int | None) -> None:
-    path = write_nested_recording(tmp_path / "nested.gviz", NESTED)
+def _with_body_in(path: Path, node: int | None) -> Path:
+    """Write a nested recording whose graph 2 is the body of another node; None: not recorded."""
+    write_nested_recording(path, NESTED)
     with sqlite3.connect(path) as database:
         database.execute("UPDATE graph SET parent_node_id=? WHERE graph_id=2", (node,))
     database.close()
+    return path
+
+
+def test_body_in_a_node_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    path = _with_body_in(tmp_path / "nested.gviz", 77)
     with pytest.raises(DamagedError, match="graph 2 is said to be in a node that graph 1 has not"):
         diff(path, path)
+
+
+def test_body_whose_parent_node_is_not_recorded_is_named_without_it(tmp_path: Path) -> None:
+    path = _with_body_in(tmp_path / "nested.gviz", None)
+    graph = only_graph(diff(path, path))
+    (body, *_) = graph.bodies_removed
+    assert (body.graph_id, body.holder) == (2, None)
+    assert graph.bodies_added == graph.bodies_removed
+    section = lone_bodies_section(graph.bodies_removed, graph.bodies_added)
+    assert "in a node that is not recorded" in str(section)
 
 
 def test_what_cannot_be_told_says_why(write: Write) -> None:
