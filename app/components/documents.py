@@ -107,14 +107,16 @@ class DocumentPage:
             )
             for caveat in verdict.caveats
         ]
+        heading = [html.H2(verdict.subject)] if named and verdict.subject else []
         return html.Section(
             [
-                *([html.H2(verdict.subject)] if named and verdict.subject else []),
+                *heading,
                 *(html.P(self.line(sentence.content)) for sentence in verdict.sentences),
                 *([html.Ul(caveats, className="gv-notes")] if caveats else []),
             ],
             className="gv-verdict",
-            **aria(label="Verdict"),
+            # Landmarks of one name are not told apart: a verdict with a heading is none.
+            **({} if heading else aria(label="Verdict")),
         )
 
     def section(self, part: Section) -> Component:

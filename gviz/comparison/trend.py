@@ -147,6 +147,7 @@ def _point(
         change_ns=None if change is None else change.change_ns,
         rate=None if change is None else change.rate,
         significant=change is not None and change.significant,
+        untested=None if change is None else change.untested,
         same_gpu=before is None or gpus[before.run] == gpus[found.run],
     )
 

@@ -38,6 +38,9 @@ class TrendPoint:
         "before (p values adjusted for their number); null: not tested",
     )
     significant: bool = figure("derived", "whether that is more than noise: rate at most 0.05")
+    untested: str | None = figure(
+        "stated", "why noise could not be judged; null: it was, or the point is the first"
+    )
     same_gpu: bool = figure(
         "derived", "whether the point before was measured on GPUs of the same name"
     )

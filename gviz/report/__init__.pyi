@@ -1,11 +1,12 @@
 from gviz.report.analysis import analysis_documents as analysis_documents
 from gviz.report.analysis import run_document as run_document
 from gviz.report.bench_summary import summarize_bench as summarize_bench
-from gviz.report.change import format_shift as format_shift
 from gviz.report.checks_document import check_document as check_document
+from gviz.report.comparison import MOST_SERIES as MOST_SERIES
 from gviz.report.comparison import change_document as change_document
 from gviz.report.comparison import change_verdict as change_verdict
 from gviz.report.comparison import diff_documents as diff_documents
+from gviz.report.comparison import trend_document as trend_document
 from gviz.report.document import AlikeLink as AlikeLink
 from gviz.report.document import Bar as Bar
 from gviz.report.document import Block as Block

@@ -1,10 +1,1 @@
 from gviz.app.pages.report.drawings import steps_of as steps_of
-from gviz.app.pages.report.parts import ColumnHead as ColumnHead
-from gviz.app.pages.report.parts import Content as Content
-from gviz.app.pages.report.parts import heading as heading
-from gviz.app.pages.report.parts import how as how
-from gviz.app.pages.report.parts import number as number
-from gviz.app.pages.report.parts import said as said
-from gviz.app.pages.report.parts import section as section
-from gviz.app.pages.report.parts import table as table
-from gviz.app.pages.report.parts import why_not as why_not

@@ -108,9 +108,15 @@ def _where(graph: GraphDiff) -> Sentence:
 
 
 def _largest(graph: GraphDiff) -> Sentence:
-    groups = [g for level in graph.levels for g in level.names if has_changed(g)]
-    timed = [g for g in groups if group_change(g)]
+    groups = [g for level in graph.levels for g in level.names]
+    timed = [g for g in groups if has_changed(g) and group_change(g)]
     if not timed:
+        reasons = dict.fromkeys(g.time.untested for g in groups if g.time.untested)
+        if groups and all(g.time.untested for g in groups):
+            return say(
+                f"Whether the time of a kernel or other work changed was not tested: "
+                f"{'; '.join(reasons)}; ", _counts(graph), ".",
+            )  # fmt: skip
         return say(
             "No kernel or other work changed its time by more than noise; ", _counts(graph), "."
         )

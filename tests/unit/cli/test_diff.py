@@ -138,16 +138,17 @@ def test_trend_has_a_line_a_run(gviz: Gviz, tmp_path: Path) -> None:
     done = gviz("trend", *paths)
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
-    assert lines[0] == "3 runs, by when they were recorded"
-    assert [line.split()[:2] for line in lines[2:5]] == [
-        [f"{n + 1}", f"run{n}.gviz"] for n in range(3)
-    ]
-    rows = [line for line in lines[5:] if line[:5].strip().isdigit()]
+    assert lines[0] == "3 runs"
     assert max(map(len, lines)) <= 100
+    runs = lines.index("Runs")
+    assert "  In the order in which they were recorded." in lines[runs:]
+    rows = [line for line in lines[:runs] if line[:5].strip().isdigit()]
+    assert [row.split()[:2] for row in rows] == [[f"{n + 1}", f"run{n}"] for n in range(3)]
     assert ["noise" in row for row in rows] == [False, True, False]
     assert ["other shape" in row for row in rows] == [False, False, True]
     value = json.loads(gviz("trend", "--json", *paths).stdout)
     assert [len(series["points"]) for series in value["series"]] == [3]
+    assert [len(verdict["sentences"]) for verdict in value["report"]["verdicts"]] == [3]
 
 
 def test_trend_of_nothing_to_show_says_so(gviz: Gviz, tmp_path: Path) -> None:

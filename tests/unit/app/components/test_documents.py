@@ -56,7 +56,11 @@ def test_verdict_comes_first_with_caveats_and_what_is_known_of_its_numbers() -> 
     assert span.title == "of 2; 95% interval 1.00 µs to 3.00 µs"
     # One verdict is about the page; of several each names its graph.
     assert "graph 1" not in texts(tree[0])
-    assert "graph 1" in texts(page(say("More."), verdicts=(verdict, verdict))[0])
+    named = page(say("More."), verdicts=(verdict, verdict))[0]
+    assert "graph 1" in texts(named)
+    # Landmarks need names of their own.
+    assert "aria-label" in tree[0].to_plotly_json()["props"]
+    assert "aria-label" not in named.to_plotly_json()["props"]
 
 
 def test_table_has_all_rows_and_says_once_how_numbers_came_about() -> None:

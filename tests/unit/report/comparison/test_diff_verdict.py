@@ -85,6 +85,21 @@ def test_nothing_beyond_noise_leaves_counts_of_nodes(fused: GraphDiff) -> None:
     )
 
 
+def test_largest_change_of_untested_times_is_the_reason(fused: GraphDiff) -> None:
+    why = "1 and 1 launches were timed"
+    level = fused.levels[0]
+    names = tuple(
+        replace(group, time=replace(group.time, significant=False, untested=why))
+        for group in level.names
+        if group.nodes_before and group.nodes_after
+    )
+    levels = (replace(level, names=names),)
+    assert sentences(replace(fused, levels=levels))[2] == (
+        "Whether the time of a kernel or other work changed was not tested: 1 and 1 launches were "
+        "timed; 48 removed, 0 added, 16 changed."
+    )
+
+
 def test_other_gpu_and_other_work_are_caveats() -> None:
     names = ("decode_step.gviz", "decode_step_h200.gviz")
     with Recording(ASSETS / names[0]) as before, Recording(ASSETS / names[1]) as after:

@@ -1,0 +1,191 @@
+"""The document of graphs through any number of runs: verdicts, each graph run by run, the runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from gviz.comparison import Trend, TrendPoint, TrendRun, TrendSeries, remarks
+from gviz.report.comparison.time_changes import shift_of
+from gviz.report.document import (
+    Bar,
+    Content,
+    Document,
+    Drawing,
+    RunLink,
+    Section,
+    Sentence,
+    TableBlock,
+    Verdict,
+    column,
+    ns,
+    number,
+    numbers,
+    say,
+    section,
+    table,
+)
+from gviz.text import MISSING, counted
+
+#: Graphs that are shown unless asked otherwise.
+MOST_SERIES = 5
+#: Hexadecimal digits of a commit that are shown.
+_COMMIT = 10
+
+
+def trend_document(trend: Trend, most_series: int | None = MOST_SERIES) -> Document:
+    """Return the document of a trend; ``most_series`` None: of all graphs."""
+    shown = trend.series[:most_series]
+    verdicts = [_verdict(series, trend.runs) for series in shown]
+    if not verdicts:
+        nothing = say("None of these runs has a graph that was instantiated while gviz watched.")
+        verdicts = [Verdict("", (nothing,))]
+    sections = [_series(at, series, trend.runs) for at, series in enumerate(shown)]
+    left = len(trend.series) - len(shown)
+    if left:
+        more = say(f"{counted(left, 'more graph')} (gviz trend --all).")
+        sections.append(section("trend-left", "Further graphs", more))
+    order = (
+        "In the order in which they were recorded."
+        if trend.order == "recorded"
+        else "In the order given: one does not say when it was recorded."
+    )
+    sections.append(section("runs", "Runs", _runs(trend.runs), say(order, note=True)))
+    return Document(counted(len(trend.runs), "run"), tuple(verdicts), tuple(sections))
+
+
+def _verdict(series: TrendSeries, runs: Sequence[TrendRun]) -> Verdict:
+    return Verdict(series.name, (_first_to_last(series), _largest(series, runs), _beyond(series)))
+
+
+def _first_to_last(series: TrendSeries) -> Sentence:
+    timed = [point for point in series.points if point.launch_ns is not None]
+    if not timed:
+        return say("No launch of it was timed in any run.")
+    first, last = timed[0], timed[-1]
+    took = ns(last.launch_ns, "measured", n=last.launch_count)
+    if first is last or first.launch_ns is None or last.launch_ns is None:
+        return say(f"Its launch was timed in run {last.run + 1} alone: ", took, ".")
+    return say(
+        "Its launch takes ", took, f" in run {last.run + 1}, the last, and ",
+        ns(first.launch_ns, "measured", n=first.launch_count),
+        f" in run {first.run + 1}, the first: ",
+        shift_of(last.launch_ns - first.launch_ns, first.launch_ns), ".",
+    )  # fmt: skip
+
+
+def _largest(series: TrendSeries, runs: Sequence[TrendRun]) -> Sentence:
+    steps = [pair for pair in _steps(series) if pair[1] is not None and pair[0].change_ns]
+    if not steps:
+        return say("No change from one run to the next was measured.")
+    point, last = max(steps, key=lambda pair: abs(pair[0].change_ns or 0.0))
+    words = _words(point, last)
+    verdict = f" ({words})" if words else ""
+    run = runs[point.run].run
+    commit = f", commit {_commit(runs[point.run])}" if run.git_revision else ""
+    where = f" in run {point.run + 1}, {Path(run.path).name}{commit}{verdict}."
+    return say("Largest change from one run to the next: ", _change(point), where)
+
+
+def _beyond(series: TrendSeries) -> Sentence:
+    tested = [p for p in series.points if p.rate is not None]
+    if not tested:
+        reasons = dict.fromkeys(p.untested for p in series.points if p.untested)
+        if not reasons:
+            return say("Only one run has it.")
+        return say(f"Whether changes are noise was not tested: {'; '.join(reasons)}.")
+    found = [p for p in tested if p.significant and p.change_ns]
+    if not found:
+        return say("No tested change was more than noise.")
+    slower = sum((p.change_ns or 0.0) > 0 for p in found)
+    return say(
+        f"More than noise: {counted(slower, 'run')} slower than the one before, "
+        f"{len(found) - slower:,} faster."
+    )
+
+
+def _series(at: int, series: TrendSeries, runs: Sequence[TrendRun]) -> Section:
+    columns = [
+        column("Run"), column("Recording"), column("Commit"), numbers("Nodes"),
+        numbers("Launch", "Median on the GPU, least disturbed launches"), numbers("Host call"),
+        numbers("Change", "Since the run before that has the graph"), column("Verdict"),
+    ]  # fmt: skip
+    rows: list[list[Content]] = [
+        [
+            f"{point.run + 1}",
+            _recording(point, runs),
+            _commit(runs[point.run]),
+            number(point.node_count),
+            ns(point.launch_ns, "measured", n=point.launch_count),
+            ns(point.host_ns, "measured"),
+            _change(point),
+            _words(point, last),
+        ]
+        for point, last in _steps(series)
+    ]
+    bars = tuple(
+        Bar(f"{point.run + 1}: {_short(runs[point.run])}", ns(point.launch_ns, "measured"))
+        for point in series.points
+        if point.launch_ns is not None
+    )
+    methods = "; ".join(dict.fromkeys(point.method for point in series.points))
+    return section(
+        f"trend-{at}",
+        series.name,
+        Drawing(f"trend-{at}", bars) if len(bars) > 1 else None,
+        table("The graph run by run", columns, rows),
+        say(f"Launch: {methods}.", note=True),
+    )
+
+
+def _recording(point: TrendPoint, runs: Sequence[TrendRun]) -> RunLink:
+    run = runs[point.run].run
+    return RunLink(Path(run.path).stem, run.run_id, graph_id=point.graph_id, path=run.path)
+
+
+def _steps(series: TrendSeries) -> list[tuple[TrendPoint, TrendPoint | None]]:
+    """Return each point with the one before."""
+    return list(zip(series.points, (None, *series.points), strict=False))
+
+
+def _change(point: TrendPoint) -> Content:
+    if point.change_ns is None or point.launch_ns is None:
+        return ""
+    return shift_of(point.change_ns, point.launch_ns - point.change_ns)
+
+
+def _words(point: TrendPoint, last: TrendPoint | None) -> str:
+    words = remarks(point, last)
+    if point.significant and point.change_ns:
+        words.insert(0, "▲ slower" if point.change_ns > 0 else "▼ faster")
+    return ", ".join(words)
+
+
+def _runs(runs: Sequence[TrendRun]) -> TableBlock:
+    columns = [
+        column("Run"), column("File"), column("Recorded"),
+        column("Commit", "+: with changes that were not committed"), column("GPU"),
+    ]  # fmt: skip
+    rows = [
+        [f"{at}", Path(run.run.path).name, _date(run.run.started_ns), _commit(run),
+         run.gpus or MISSING]
+        for at, run in enumerate(runs, start=1)
+    ]  # fmt: skip
+    return table("Runs by number", columns, rows)
+
+
+def _commit(run: TrendRun) -> str:
+    revision = (run.run.git_revision or "")[:_COMMIT]
+    return revision + ("+" if run.run.git_dirty else "") if revision else MISSING
+
+
+def _short(run: TrendRun) -> str:
+    commit = _commit(run)
+    return Path(run.run.path).stem if commit == MISSING else commit
+
+
+def _date(started_ns: int | None) -> str:
+    if started_ns is None:
+        return MISSING
+    return datetime.fromtimestamp(started_ns // 1_000_000_000, UTC).strftime("%Y-%m-%d %H:%M")

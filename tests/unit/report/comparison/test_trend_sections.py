@@ -1,0 +1,97 @@
+"""The document of a trend: a verdict of three sentences for each graph, then run by run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gviz.assets import recordings as bundled
+from gviz.comparison import Trend, TrendPoint, build_trend
+from gviz.recording.reader import Recording
+from gviz.report import RunLink, TableBlock, trend_document
+from gviz.report.document import marked, plain
+
+ASSETS = Path(next(iter(bundled.__path__)))
+
+
+@pytest.fixture(scope="module")
+def trend() -> Trend:
+    opened = [Recording(path) for path in sorted(ASSETS.glob("token_step_*.gviz"))]
+    try:
+        return build_trend(opened)
+    finally:
+        for recording in opened:
+            recording.close()
+
+
+def sentences(trend: Trend) -> list[str]:
+    (verdict,) = trend_document(trend).verdicts
+    return [plain(marked(sentence.content)) for sentence in verdict.sentences]
+
+
+def with_points(trend: Trend, *points: TrendPoint) -> Trend:
+    return replace(trend, series=(replace(trend.series[0], points=points),))
+
+
+def test_ends_then_the_largest_change(trend: Trend) -> None:
+    ends, largest, _ = sentences(trend)
+    assert ends.startswith("Its launch takes 259 µs")
+    assert " in run 5, the last, and 252 µs" in ends
+    assert "in run 1, the first [measured]: +7.58 µs (+3.0%) [derived]." in ends
+    assert largest.startswith(
+        "Largest change from one run to the next: +156 µs (+78.4%) in run 4, token_step_4.gviz, "
+        "commit f15eadfb13 ("
+    )
+
+
+def test_changes_beyond_noise_are_counted(trend: Trend) -> None:
+    first, *others = trend.series[0].points
+    judged = [replace(p, rate=0.01, significant=True, untested=None) for p in others]
+    assert sentences(with_points(trend, first, *judged))[2] == (
+        "More than noise: 1 run slower than the one before, 3 faster."
+    )
+    noise = [replace(p, rate=0.5, significant=False, untested=None) for p in others]
+    assert sentences(with_points(trend, first, *noise))[2] == (
+        "No tested change was more than noise."
+    )
+
+
+def test_untested_changes_say_why(trend: Trend) -> None:
+    first, second, *_ = trend.series[0].points
+    few = replace(second, rate=None, significant=False, untested="1 and 1 launches were timed")
+    assert sentences(with_points(trend, first, few))[2] == (
+        "Whether changes are noise was not tested: 1 and 1 launches were timed."
+    )
+
+
+def test_graph_of_one_run_has_nothing_to_compare(trend: Trend) -> None:
+    ends, largest, beyond = sentences(with_points(trend, trend.series[0].points[0]))
+    assert ends.startswith("Its launch was timed in run 1 alone: 252 µs")
+    assert largest == "No change from one run to the next was measured."
+    assert beyond == "Only one run has it."
+
+
+def test_runs_without_graphs_have_a_verdict_all_the_same(trend: Trend) -> None:
+    assert sentences(replace(trend, series=())) == [
+        "None of these runs has a graph that was instantiated while gviz watched."
+    ]
+
+
+def test_graphs_that_are_not_shown_are_counted(trend: Trend) -> None:
+    many = replace(trend, series=trend.series * 7)
+    document = trend_document(many)
+    assert [section.key for section in document.sections[-2:]] == ["trend-left", "runs"]
+    assert len(document.verdicts) == 5
+    assert len(trend_document(many, None).verdicts) == 7
+
+
+def test_each_run_leads_to_its_graph(trend: Trend) -> None:
+    blocks = trend_document(trend).sections[0].blocks
+    (table,) = (block for block in blocks if isinstance(block, TableBlock))
+    links = [part for row in table.rows for part in row[1] if isinstance(part, RunLink)]
+    assert [Path(link.path or "").name for link in links] == [
+        f"token_step_{n}.gviz" for n in range(1, 6)
+    ]
+    assert {link.graph_id for link in links} == {1}
