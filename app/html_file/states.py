@@ -85,7 +85,7 @@ def list_openings(
     """
     found: list[Opening] = []
     closed = [0] * len(tree.levels)
-    # A level's holders come after what it is in; the bodies in them are read then.
+    # A level's parent nodes come after what it is in; the bodies in them are read then.
     around: list[str | None] = [None] * len(tree.levels)
     for at in range(len(tree.levels)):
         level = read(at)
@@ -100,10 +100,10 @@ def list_openings(
             outer |= dict.fromkeys(fold.nodes.tolist(), prefix + fold.id)
         for fold in () if folds is None else folds.folds:
             closed[at] -= len(fold.nodes) - 1
-        for holder in tree.parents_in(at):
-            name = open_id(int(tree.key[holder]))
-            found.append(Opening(name, outer[holder - level.first], 0))
-            for body in tree.bodies(holder):
+        for parent in tree.parents_in(at):
+            name = open_id(int(tree.key[parent]))
+            found.append(Opening(name, outer[parent - level.first], 0))
+            for body in tree.bodies(parent):
                 around[body] = name
     gained: Counter[str] = Counter()
     for outside, count in zip(around, closed, strict=True):

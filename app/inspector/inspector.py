@@ -34,9 +34,9 @@ from gviz.app.views import (
     eager_durations,
     eager_ranges,
     inner_view,
+    iteration_words,
     neighbours,
     shared_ranges,
-    turn_words,
 )
 from gviz.cuda import node_type_name, not_timed_reason
 from gviz.model import GraphTree, is_failed, read_node_durations
@@ -45,7 +45,8 @@ from gviz.text import counted, duration, percent
 
 _SLOWEST = 8
 _SUMMED = (
-    "Derived: sum of medians; of nodes in bodies, of the mean of their time in a launch, all turns"
+    "Derived: sum of medians; of nodes in bodies, of the mean of their time in a launch, "
+    "all iterations"
 )
 #: Longer names of kernels are shown on request.
 _LONG_NAME = 160
@@ -225,7 +226,7 @@ def _bodies(
     lines = []
     for at in found:
         level = tree.levels[at]
-        words = [counted(level.end - level.first, "node"), turn_words(tree, view.inner, at)]
+        words = [counted(level.end - level.first, "node"), iteration_words(tree, view.inner, at)]
         href = _body_address(file, view, at, addresses, against)
         link = dcc.Link(level.graph.name, href=href)
         said = " · ".join(word for word in words if word)

@@ -112,11 +112,11 @@ def _title(uses: MemoryUses, at: int, ids: npt.NDArray[np.int64], picks: Picks) 
         )
     size = html.Strong(byte_size(int(uses.allocation_bytes[at])))
     where = f" at {address(int(uses.allocation_address[at]))}"
-    holder = int(uses.allocation_node[at])
-    if holder < 0:
+    node = int(uses.allocation_node[at])
+    if node < 0:
         title = "An allocation, or a segment of a framework's allocator"
         return html.P([size, where], title=title)
-    return html.Div([html.P([size, where, ", allocated by"]), picks([int(ids[holder])])])
+    return html.Div([html.P([size, where, ", allocated by"]), picks([int(ids[node])])])
 
 
 def _way(

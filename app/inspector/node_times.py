@@ -53,7 +53,7 @@ def time_facts(found: rows.NodeStatistics, share: float | None, launch_count: in
         (
             "Spans",
             integer(found.count),
-            f"Executions recorded with a time; loops count each turn{streamed}",
+            f"Executions recorded with a time; loops count each iteration{streamed}",
         ),
         *_of_launches(found, launch_count),
         ("Share of launch", percent(share), "Derived: node time over the launch's GPU time"),
@@ -66,11 +66,11 @@ def _of_launches(found: rows.NodeStatistics, launch_count: int) -> list[Fact]:
         return []
     mean = found.count / launch_count
     times = integer(int(mean)) if mean.is_integer() else rounded(mean)
-    turns = f"{times} {'turn' if mean == 1 else 'turns'}"
+    iterations = f"{times} {'iteration' if mean == 1 else 'iterations'}"
     return [
         (
             "A launch",
-            f"{duration(found.total_ns / launch_count)} in {turns}",
+            f"{duration(found.total_ns / launch_count)} in {iterations}",
             "Derived: all executions over all recorded launches, also those in which it did not "
             "run: means",
         )
@@ -94,7 +94,7 @@ def body_facts(view: GraphView, key: int) -> Component | None:
             (
                 "Inside, a launch",
                 duration(float(inside.median_ns[node])),
-                f"Derived: durations of the nodes inside, all turns, summed; {over}",
+                f"Derived: durations of the nodes inside, all iterations, summed; {over}",
             ),
             ("p5 – p95", f"{duration(low)} – {duration(high)}", "Of these sums"),
             ("Min – max", f"{duration(least)} – {duration(most)}", "Of these sums"),
@@ -103,8 +103,8 @@ def body_facts(view: GraphView, key: int) -> Component | None:
     if ran and not np.isnan(inside.running_ns[node]):
         running = duration(float(inside.running_ns[node]))
         method = (
-            "Derived: time in which anything inside ran, in one turn of the graph around; on the "
-            "critical path it counts as this"
+            "Derived: time in which anything inside ran, in one iteration of the graph around; on "
+            "the critical path it counts as this"
         )
         pairs.append(("Running", running, method))
     mean = duration(float(times.total_ns[node]) / count) if count else MISSING

@@ -11,10 +11,10 @@ from gviz.app.views.baseline.baseline_overlay import node_times as node_times
 from gviz.app.views.baseline.baseline_overlay import node_verdicts as node_verdicts
 from gviz.app.views.baseline.choice import baseline_choice as baseline_choice
 from gviz.app.views.baseline.tree_comparison import TreeComparison as TreeComparison
-from gviz.app.views.dag.body_facts import HeldBody as HeldBody
-from gviz.app.views.dag.body_facts import Holder as Holder
-from gviz.app.views.dag.body_facts import holder_arrays as holder_arrays
-from gviz.app.views.dag.body_facts import turn_words as turn_words
+from gviz.app.views.dag.body_facts import NestedBody as NestedBody
+from gviz.app.views.dag.body_facts import ParentNode as ParentNode
+from gviz.app.views.dag.body_facts import iteration_words as iteration_words
+from gviz.app.views.dag.body_facts import parent_arrays as parent_arrays
 from gviz.app.views.dag.dag_places import LevelItems as LevelItems
 from gviz.app.views.dag.dag_places import place_arrays as place_arrays
 from gviz.app.views.dag.folding import fold_level as fold_level

@@ -25,7 +25,6 @@ from gviz.app.views.dag import (
     fold_arrays,
     fold_level,
     folded,
-    holder_arrays,
     items_shape,
     join_data,
     join_levels,
@@ -33,9 +32,10 @@ from gviz.app.views.dag import (
     open_levels,
     overlay_arrays,
     painted,
+    parent_arrays,
     place_arrays,
     value_scale,
-    visible_holders,
+    visible_parents,
 )
 from gviz.app.views.level_memory import read_memory
 from gviz.app.views.memory_payload import memory_payload
@@ -113,7 +113,7 @@ def dag_payload(
     :func:`gviz.app.views.dag.overlays.overlay_arrays`,
     :func:`gviz.app.views.dag.dag_places.place_arrays`,
     :func:`gviz.app.views.dag.visible_levels.join_levels` and
-    :func:`gviz.app.views.dag.body_facts.holder_arrays`; folded, one value an item instead of a
+    :func:`gviz.app.views.dag.body_facts.parent_arrays`; folded, one value an item instead of a
     node and those of :func:`gviz.app.views.dag.folding.fold_arrays`; with data those of
     :func:`gviz.app.views.dag.data_overlay.data_arrays`; with a baseline those of
     :func:`gviz.app.views.baseline.baseline_overlay.baseline_arrays`.
@@ -145,7 +145,7 @@ def dag_payload(
         _level_arrays(level, shape, ran, strings, against, asked.folding)
         for level, shape in zip(levels, shapes, strict=True)
     ]
-    arrays = join_levels(levels, parts, strings) | holder_arrays(visible_holders(levels), strings)
+    arrays = join_levels(levels, parts, strings) | parent_arrays(visible_parents(levels), strings)
     places, placed = place_arrays(shapes, asked.layout)
     arrays |= placed
     if asked.data:
@@ -245,7 +245,7 @@ def _shape(level: OpenLevel, ran: LaunchIntervals | None) -> LevelItems:
     nodes = level.level
     mine = None if ran is None else ran.part(nodes.part)
     if level.view is not None:
-        return items_shape(level.view, mine, level.holder)
+        return items_shape(level.view, mine, level.parent)
     return LevelItems(
         len(nodes.nodes),
         nodes.edge_from,
@@ -253,7 +253,7 @@ def _shape(level: OpenLevel, ran: LaunchIntervals | None) -> LevelItems:
         nodes.row,
         nodes.chain,
         mine,
-        level.holder,
+        level.parent,
     )
 
 
@@ -333,7 +333,7 @@ def timeline_payload(
         and call_name (:mod:`gviz.app.views.timeline.host_calls`); ``stream_`` also host_start_ns,
         host_duration_ns and, where ranges are known, called_in_name (string). Zero is the entry of
         the (first) host call, or, where that is unknown, the first start on the GPU; of several
-        launches always that. ``nested_node`` and ``nested_holder`` (u4): nodes inside others, and
+        launches always that. ``nested_node`` and ``nested_parent`` (u4): nodes inside others, and
         those. ``header["detail"]`` is there when
         the arrays are those of a window (:func:`gviz.app.views.timeline.timeline_window.thin`).
     """
@@ -365,7 +365,7 @@ def _nested(tree: GraphTree) -> Arrays:
     inner = np.flatnonzero(tree.parent >= 0)
     return {
         "nested_node": tree.key[inner].astype(np.uint32),
-        "nested_holder": tree.key[tree.parent[inner]].astype(np.uint32),
+        "nested_parent": tree.key[tree.parent[inner]].astype(np.uint32),
     }
 
 

@@ -40,14 +40,14 @@ class Level:
         Its placement by itself.
     source, target
         int64: its edges, by its own nodes.
-    holder
+    parent
         (level, node of that level) that holds it; None for the first.
     """
 
     place: Placement
     source: IntArray
     target: IntArray
-    holder: tuple[int, int] | None = None
+    parent: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,37 +91,37 @@ class _Body:
     head: float
 
 
-def list_held(holders: Sequence[tuple[int, int] | None]) -> list[dict[int, list[int]]]:
-    """Return for each level the levels that its nodes hold, by node, in their order.
+def list_bodies(parents: Sequence[tuple[int, int] | None]) -> list[dict[int, list[int]]]:
+    """Return for each level the bodies of its nodes, by node, in their order.
 
-    ``holders``: (level, node of it) that holds each level; None for the first.
+    ``parents``: the (level, node of it) of each body; None for the first level.
     """
-    held: list[dict[int, list[int]]] = [{} for _ in holders]
-    for number, holder in enumerate(holders):
-        if holder is not None:
-            held[holder[0]].setdefault(holder[1], []).append(number)
-    return held
+    bodies_of: list[dict[int, list[int]]] = [{} for _ in parents]
+    for number, parent in enumerate(parents):
+        if parent is not None:
+            bodies_of[parent[0]].setdefault(parent[1], []).append(number)
+    return bodies_of
 
 
 def nest_levels(levels: Sequence[Level]) -> list[PlacedLevel]:
-    """Return the levels in one plane, each body inside the node that holds it.
+    """Return the levels in one plane, each body inside its parent node.
 
     Parameters
     ----------
     levels
-        The first holds the others, directly or not; one comes after that of its holder. Bodies of
-        one node stand side by side in their order here.
+        The first holds the others, directly or not; one comes after that of its parent node. Bodies
+        of one node stand side by side in their order here.
     """
-    held = list_held([level.holder for level in levels])
+    bodies_of = list_bodies([level.parent for level in levels])
     places: list[Placement] = [level.place for level in levels]
     sizes: list[tuple[FloatArray, FloatArray]] = [_sizes(level.place) for level in levels]
     bodies: dict[int, _Body] = {}
     for number in range(len(levels) - 1, -1, -1):
         level = levels[number]
         width, height = (np.full(len(level.place), np.nan) for _ in range(2))
-        for node, inner in held[number].items():
-            found = _arrange([places[at] for at in inner])
-            bodies.update(zip(inner, found, strict=True))
+        for node, nested in bodies_of[number].items():
+            found = _arrange([places[at] for at in nested])
+            bodies.update(zip(nested, found, strict=True))
             width[node] = max(b.left + b.width for b in found) + PAD
             height[node] = max(b.top + b.height for b in found) + PAD
         places[number] = make_room(level.place, level.source, level.target, width, height)
@@ -177,14 +177,14 @@ def _move(
     sizes: Sequence[tuple[FloatArray, FloatArray]],
     bodies: dict[int, _Body],
 ) -> list[PlacedLevel]:
-    """Move each level from its own plane to where its holder stands."""
+    """Move each level from its own plane to where its parent stands."""
     found: list[PlacedLevel] = []
     for number, level in enumerate(levels):
         place, (half_w, half_h) = places[number], sizes[number]
         box = Box(0.0, 0.0, place.width, place.height)
         left = top = 0.0
-        if level.holder is not None:
-            outer, node = found[level.holder[0]], level.holder[1]
+        if level.parent is not None:
+            outer, node = found[level.parent[0]], level.parent[1]
             body = bodies[number]
             x = float(outer.place.x[node] - outer.half_width[node]) + body.left
             y = float(outer.place.y[node] - outer.half_height[node]) + body.top

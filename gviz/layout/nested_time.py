@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gviz.dag import ROW_PITCH
-from gviz.layout.nested import BODY_HEAD, FRAME_HEAD, PAD, list_held
+from gviz.layout.nested import BODY_HEAD, FRAME_HEAD, PAD, list_bodies
 from gviz.layout.timed import TimePlacement
 from gviz.stats import FloatArray
 
@@ -18,10 +18,10 @@ FRAME_GAP = 12.0
 
 @dataclass(frozen=True, slots=True)
 class TimeLevel:
-    """A graph or an open body along time; ``holder`` is (level, node of it), None for the first."""
+    """A graph or an open body along time; ``parent`` is (level, node of it), None for the first."""
 
     place: TimePlacement
-    holder: tuple[int, int] | None = None
+    parent: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,24 +48,24 @@ class StackedLevel:
 
 
 def stack_levels(levels: Sequence[TimeLevel]) -> list[StackedLevel]:
-    """Return the levels in one plane, each body inside the frame of the node that holds it.
+    """Return the levels in one plane, each body inside the frame of its parent node.
 
     Parameters
     ----------
     levels
-        The first holds the others, directly or not; one comes after that of its holder. Bodies of
-        one node stand under each other in their order here.
+        The first holds the others, directly or not; one comes after that of its parent node. Bodies
+        of one node stand under each other in their order here.
     """
-    held = list_held([level.holder for level in levels])
+    bodies_of = list_bodies([level.parent for level in levels])
     tops: list[FloatArray] = [np.zeros(0) for _ in levels]
     frames: list[dict[int, float]] = [{} for _ in levels]
     for number in range(len(levels) - 1, -1, -1):
         frames[number] = {
-            node: _frame_height([float(tops[at][-1]) for at in inner])
-            for node, inner in held[number].items()
+            node: _frame_height([float(tops[at][-1]) for at in nested])
+            for node, nested in bodies_of[number].items()
         }
         tops[number] = _lane_tops(levels[number].place, frames[number])
-    return _stack(levels, held, tops, frames)
+    return _stack(levels, bodies_of, tops, frames)
 
 
 def _frame_height(bodies: Sequence[float]) -> float:
@@ -85,7 +85,7 @@ def _lane_tops(place: TimePlacement, frames: dict[int, float]) -> FloatArray:
 
 def _stack(
     levels: Sequence[TimeLevel],
-    held: Sequence[dict[int, list[int]]],
+    bodies_of: Sequence[dict[int, list[int]]],
     tops: Sequence[FloatArray],
     frames: Sequence[dict[int, float]],
 ) -> list[StackedLevel]:
@@ -98,14 +98,14 @@ def _stack(
         bar_y = lane_top + ROW_PITCH / 2
         first = place.first_bar
         y, half = bar_y[first], np.full(len(first), np.nan)
-        for node, inner in held[number].items():
+        for node, nested in bodies_of[number].items():
             height = frames[number][node]
             half[node] = height / 2
             top = float(lane_top[first[node]]) + FRAME_GAP / 2
             y[node] = bar_y[first[node]] = top + height / 2
             at = top + FRAME_HEAD
-            head = BODY_HEAD if len(inner) > 1 else 0.0
-            for body in inner:
+            head = BODY_HEAD if len(nested) > 1 else 0.0
+            for body in nested:
                 begin[body] = at + head
                 box[body] = (at, begin[body] + float(tops[body][-1]))
                 at = box[body][1] + PAD

@@ -110,7 +110,7 @@ def test_node_of_a_body_is_shown_by_every_view(graph_page: GraphPage, site: Site
     graph_page.wait_until(lambda: "step" in graph_page.inspected(), "inspector filled")
     shown = graph_page.inspected()
     assert "in body 0 of node 2" in shown
-    assert "4 turns" in shown
+    assert "4 iterations" in shown
     # The table follows once the selection rests.
     graph_page.wait_until(lambda: graph_page.selected_rows() == [STEP], "row selected")
     assert graph_page.state("timeline")["selected"] == [STEP]
@@ -184,7 +184,7 @@ def test_open_node_selects_all_its_spans_and_says_what_is_in_it(
     assert state["spansOfSelected"] > 3 * TURNS
     shown = graph_page.inspected()
     assert "body 0 of node 2" in shown
-    assert "4 turns a launch (3 to 5)" in shown
+    assert "4 iterations a launch (3 to 5)" in shown
     assert "6 of 6 launches" in shown
 
 
@@ -195,7 +195,12 @@ def test_tooltips_tell_sum_spread_and_turns(graph_page: GraphPage, site: Site) -
     spot = locate(page, WHILE)
     page.mouse.move(spot["x"], spot["y"])
     closed = tip.inner_text()
-    for said in ("1 body, 7 nodes", "4 turns a launch (3 to 5)", "5th to 95th percentile", "opens"):
+    for said in (
+        "1 body, 7 nodes",
+        "4 iterations a launch (3 to 5)",
+        "5th to 95th percentile",
+        "opens",
+    ):
         assert said in closed
     double(graph_page, WHILE)
     opens(graph_page, WHILE)

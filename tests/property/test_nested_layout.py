@@ -31,7 +31,7 @@ class Graph:
 
     count: int
     edges: list[tuple[int, int]]
-    holder: tuple[int, int] | None
+    parent: tuple[int, int] | None
 
     @property
     def source(self) -> np.ndarray:
@@ -53,16 +53,16 @@ def nests(draw: st.DrawFn, most: int = 12) -> list[Graph]:
         if draw(st.booleans()):
             pairs += list(pairwise(range(count)))
         edges = sorted({(min(p), max(p)) for p in pairs if p[0] != p[1] and max(p) < count})
-        holders = [(at, node) for at, graph in enumerate(found) for node in range(graph.count)]
-        holder = draw(st.sampled_from(holders)) if holders else None
-        if number and holder is None:
+        parents = [(at, node) for at, graph in enumerate(found) for node in range(graph.count)]
+        parent = draw(st.sampled_from(parents)) if parents else None
+        if number and parent is None:
             break
-        found.append(Graph(count, edges, holder))
+        found.append(Graph(count, edges, parent))
     return found
 
 
 def place(layout: Callable[..., Placement], nest: list[Graph]) -> list[PlacedLevel]:
-    return nest_levels([Level(alone(layout, g), *ends(layout, g), g.holder) for g in nest])
+    return nest_levels([Level(alone(layout, g), *ends(layout, g), g.parent) for g in nest])
 
 
 def alone(layout: Callable[..., Placement], graph: Graph) -> Placement:
@@ -111,8 +111,8 @@ def test_bodies_stand_inside_their_frames_under_its_name(
     placed = place(layout, nest)
     bodies: dict[tuple[int, int], list[int]] = {}
     for number, graph in enumerate(nest):
-        if graph.holder is not None:
-            bodies.setdefault(graph.holder, []).append(number)
+        if graph.parent is not None:
+            bodies.setdefault(graph.parent, []).append(number)
     for (at, node), inner in bodies.items():
         frame = box_of(placed[at], node)
         boxes = [placed[number].box for number in inner]
@@ -201,7 +201,7 @@ def runs(draw: st.DrawFn) -> tuple[list[Graph], list[TimeLevel]]:
         length = np.array(draw(st.lists(st.integers(1, 30), min_size=count, max_size=count)), float)
         timed = np.array(draw(st.lists(st.booleans(), min_size=count, max_size=count)), bool)
         again = draw(st.lists(st.integers(0, 2), min_size=count, max_size=count))
-        holds = {g.holder[1] for g in nest if g.holder is not None and g.holder[0] == number}
+        holds = {g.parent[1] for g in nest if g.parent is not None and g.parent[0] == number}
         turns = [
             (node, begin[node] + k * (length[node] + 3.0))
             for node in range(count)
@@ -218,7 +218,7 @@ def runs(draw: st.DrawFn) -> tuple[list[Graph], list[TimeLevel]]:
         p = place_time(
             begin + nan, end + nan, row, chain, graph.source, graph.target, iterations=bars
         )
-        levels.append(TimeLevel(p, graph.holder))
+        levels.append(TimeLevel(p, graph.parent))
     return nest, levels
 
 
@@ -256,9 +256,9 @@ def test_every_node_has_its_bars_and_bodies_stand_under_the_name_of_their_frame(
     stacked = stack_levels(levels)
     for graph, level, mine in zip(nest, levels, stacked, strict=True):
         assert set(level.place.bars.node.tolist()) == set(range(graph.count))
-        if graph.holder is None:
+        if graph.parent is None:
             continue
-        outer, node = stacked[graph.holder[0]], graph.holder[1]
+        outer, node = stacked[graph.parent[0]], graph.parent[1]
         half = outer.half_height[node]
         assert mine.top >= outer.y[node] - half + FRAME_HEAD - SLACK
         assert mine.bottom <= outer.y[node] + half + SLACK

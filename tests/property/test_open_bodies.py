@@ -67,10 +67,10 @@ def test_no_node_is_lost_and_closing_undoes_opening(
         path = write_nested_recording(Path(folder) / "a.gviz", parts, launches=2)
         with Recording(path) as recording:
             tree = read_tree(recording, 1)
-            holders = [int(key) for node, key in enumerate(tree.key) if tree.bodies(node)]
+            parents = [int(key) for node, key in enumerate(tree.key) if tree.bodies(node)]
             layout = data.draw(st.sampled_from([None, "structure", "lanes", "time"]))
             folding = data.draw(st.sampled_from([None, "repeats", "ranges"]))
-            opened = data.draw(st.sets(st.sampled_from(holders))) if holders else set()
+            opened = data.draw(st.sets(st.sampled_from(parents))) if parents else set()
             asked = DagAsked(layout, None, folding, frozenset(f"n{key}" for key in opened))
             closed = DagAsked(layout, None, folding)
             page = Page(recording)
@@ -94,7 +94,7 @@ def check(keys: np.ndarray, a: Arrays) -> None:
     assert len(a["x"]) == len(a["y"]) == len(a["lane"]) == count
     assert np.isfinite(a["x"]).all()
     assert np.isfinite(a["y"]).all()
-    for name in ("edge_from", "edge_to", "critical", "holder_item"):
+    for name in ("edge_from", "edge_to", "critical", "parent_item"):
         assert (a[name] < count).all()
     assert (a["critical_edge"] < len(a["edge_from"])).all()
     if "within" not in a:

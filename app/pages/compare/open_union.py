@@ -9,7 +9,14 @@ import numpy as np
 
 from gviz.app.pages.compare.comparison import Comparison
 from gviz.app.pages.compare.page_levels import SIDES, PageLevel
-from gviz.app.views import Arrays, HeldBody, Holder, hidden_nodes, opened_keys, turn_words
+from gviz.app.views import (
+    Arrays,
+    NestedBody,
+    ParentNode,
+    hidden_nodes,
+    iteration_words,
+    opened_keys,
+)
 from gviz.comparison import AFTER, BEFORE, GraphComparison, UnionGraph, join_graphs
 from gviz.model import TimedLevel
 from gviz.stats import IntArray
@@ -33,7 +40,7 @@ class UnionLevel:
         int64, one an item: its number on the page.
     first
         The number of its first item among those of all levels.
-    holder
+    parent
         (visible level, item of that level) that it is in; None for the level asked for.
     """
 
@@ -43,7 +50,7 @@ class UnionLevel:
     sides: tuple[TimedLevel | None, TimedLevel | None]
     numbers: IntArray
     first: int
-    holder: tuple[int, int] | None
+    parent: tuple[int, int] | None
 
     @property
     def level(self) -> TimedLevel:
@@ -78,7 +85,7 @@ def open_union(
     held = found.page.held
     wanted = np.array(sorted(opened_keys(opened) & held.keys()), np.int64)
 
-    def build(number: int, first: int, holder: tuple[int, int] | None) -> UnionLevel:
+    def build(number: int, first: int, parent: tuple[int, int] | None) -> UnionLevel:
         page = found.page.levels[number]
         before, after = (
             None if place is None else read(side, place) for side, place in enumerate(page.places)
@@ -86,7 +93,7 @@ def open_union(
         comparison = None if page.alone else found.level(number)
         union = _union(comparison, before, after)
         numbers = _numbers(found, page, union)
-        return UnionLevel(number, comparison, union, (before, after), numbers, first, holder)
+        return UnionLevel(number, comparison, union, (before, after), numbers, first, parent)
 
     levels = [build(at, 0, None)]
     end = len(levels[0])
@@ -98,7 +105,7 @@ def open_union(
     return levels
 
 
-def union_holders(found: Comparison, levels: Sequence[UnionLevel]) -> Iterator[Holder]:
+def union_parents(found: Comparison, levels: Sequence[UnionLevel]) -> Iterator[ParentNode]:
     """Yield the visible nodes that hold bodies; each is described as after, if it is not gone."""
     number = {level.at: at for at, level in enumerate(levels)}
     holding = np.array(sorted(found.page.held), np.int64)
@@ -114,15 +121,15 @@ def union_holders(found: Comparison, levels: Sequence[UnionLevel]) -> Iterator[H
                 for at in found.page.held[int(level.numbers[item])]
             ]
             node = shown.first + index
-            yield Holder(level.first + item, shown.tree, shown.inner, node, bodies)
+            yield ParentNode(level.first + item, shown.tree, shown.inner, node, bodies)
 
 
-def _describe(found: Comparison, page: PageLevel, outer: UnionLevel, opened: int) -> HeldBody:
+def _describe(found: Comparison, page: PageLevel, outer: UnionLevel, opened: int) -> NestedBody:
     """Return what a body is, and how often it ran on both sides or the one that has it."""
     said: list[str | None] = [None, None]
     for side, (place, around) in enumerate(zip(page.places, outer.sides, strict=True)):
         if place is not None and around is not None:
-            said[side] = turn_words(found.trees[side], around.inner, place)
+            said[side] = iteration_words(found.trees[side], around.inner, place)
     before, after = said
     if page.alone:
         words = ": ".join(filter(None, [f"only in {SIDES[page.side]}", said[page.side]]))
@@ -130,7 +137,7 @@ def _describe(found: Comparison, page: PageLevel, outer: UnionLevel, opened: int
         words = after or ""
     else:
         words = f"{after or 'once'}; in A {before or 'once'}"
-    return HeldBody(found.trees[page.side].levels[page.place].label, words, opened)
+    return NestedBody(found.trees[page.side].levels[page.place].label, words, opened)
 
 
 def hidden_in_union(found: Comparison, levels: Sequence[UnionLevel]) -> Arrays:

@@ -117,7 +117,7 @@ def _nested(found: Comparison) -> Arrays:
         return {}
     return {
         "nested_node": np.array(list(pairs), np.uint32),
-        "nested_holder": np.array(list(pairs.values()), np.uint32),
+        "nested_parent": np.array(list(pairs.values()), np.uint32),
     }
 
 

@@ -14,7 +14,7 @@ from gviz.app.pages.compare.open_union import (
     UnionLevel,
     hidden_in_union,
     open_union,
-    union_holders,
+    union_parents,
 )
 from gviz.app.views import (
     VERDICTS,
@@ -25,11 +25,11 @@ from gviz.app.views import (
     baseline_arrays,
     describe_overlays,
     frame_arrays,
-    holder_arrays,
     node_arrays,
     overlay_arrays,
     pack,
     painted,
+    parent_arrays,
     place_arrays,
     value_scale,
 )
@@ -92,12 +92,12 @@ def union_dag(
     strings = Strings()
     covers = [cover_graph(len(level), *level.union.forward()) for level in levels]
     shapes = [
-        LevelItems(len(level), *level.union.forward(), cover.row, cover.chain, None, level.holder)
+        LevelItems(len(level), *level.union.forward(), cover.row, cover.chain, None, level.parent)
         for level, cover in zip(levels, covers, strict=True)
     ]
     arrays = _joined([_node_arrays(found, level, strings) for level in levels])
     arrays |= frame_arrays(levels, arrays, strings) | hidden_in_union(found, levels)
-    arrays |= holder_arrays(union_holders(found, levels), strings)
+    arrays |= parent_arrays(union_parents(found, levels), strings)
     places, placed = place_arrays(shapes, asked.layout)
     runs_back = np.concatenate([level.union.runs_back for level in levels])
     arrays |= (

@@ -190,7 +190,7 @@ def _nested(levels: Sequence[GraphLevel], numbers: Sequence[IntArray]) -> Arrays
         return {}
     return {
         "nested_node": np.array(list(pairs), np.uint32),
-        "nested_holder": np.array(list(pairs.values()), np.uint32),
+        "nested_parent": np.array(list(pairs.values()), np.uint32),
     }
 
 

@@ -1,5 +1,5 @@
-from gviz.app.views.dag.body_facts import holder_arrays as holder_arrays
-from gviz.app.views.dag.body_facts import visible_holders as visible_holders
+from gviz.app.views.dag.body_facts import parent_arrays as parent_arrays
+from gviz.app.views.dag.body_facts import visible_parents as visible_parents
 from gviz.app.views.dag.dag_places import LevelItems as LevelItems
 from gviz.app.views.dag.dag_places import place_arrays as place_arrays
 from gviz.app.views.dag.data_overlay import data_arrays as data_arrays

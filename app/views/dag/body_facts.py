@@ -1,4 +1,4 @@
-"""The inside of nodes that hold bodies, in words: nodes, bodies, turns, and their times."""
+"""The inside of nodes that hold bodies, in words: nodes, bodies, iterations, and their times."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gviz.model import GraphTree, InnerTimes
 from gviz.text import counted, integer
 
 
-def holder_words(tree: GraphTree, node: int) -> str:
+def parent_words(tree: GraphTree, node: int) -> str:
     """Return how much a node holds: ``2 bodies, 14 nodes``."""
     levels = tree.bodies(node)
     inside = len(tree.inside(node))
@@ -23,16 +23,17 @@ def holder_words(tree: GraphTree, node: int) -> str:
     return f"{bodies}, {counted(inside, 'node')}{nested}"
 
 
-def turn_words(tree: GraphTree, times: InnerTimes, at: int) -> str:
-    """Return how often a body ran: ``5 turns a launch (3 to 8), in 18 of 20 launches``."""
+def iteration_words(tree: GraphTree, times: InnerTimes, at: int) -> str:
+    """Return how often a body ran: ``5 iterations a launch (3 to 8), in 18 of 20 launches``."""
     level = tree.levels[at]
     if not times.kept_count:
         return "no launch recorded"
-    ran = int(times.turns.launches[at])
+    ran = int(times.iterations.launches[at])
     if not ran:
         return _untold(tree, at)
     median, least, most = (
-        float(values[at]) for values in (times.turns.median, times.turns.least, times.turns.most)
+        float(values[at])
+        for values in (times.iterations.median, times.iterations.least, times.iterations.most)
     )
     always = ran == times.kept_count
     launches = counted(times.kept_count, "launch", "launches")
@@ -41,24 +42,24 @@ def turn_words(tree: GraphTree, times: InnerTimes, at: int) -> str:
         # A child graph runs when its node does: that it does so once needs no word.
         return "" if always and level.label == "child graph" else f"ran in {where}"
     spread = "" if least == most else f" ({least:g} to {most:g})"
-    return f"{median:g} turns a launch{spread}, in {where}"
+    return f"{median:g} iterations a launch{spread}, in {where}"
 
 
 def _untold(tree: GraphTree, at: int) -> str:
-    """Return why there is no number of turns."""
+    """Return why there is no number of iterations."""
     level = tree.levels[at]
     inside = [n for own in range(level.first, level.end) for n in (own, *tree.inside(own))]
     if any(not np.isnan(tree.times.total_ns[n]) for n in inside):
-        return "turns unknown: none of its own nodes has a time"
+        return "iterations unknown: none of its own nodes has a time"
     if level.first == level.end:
         return "empty"
     untold = tree.nodes.texts("not_timed_reason").codes < 0
     if not any(untold[n] for n in inside if not tree.bodies(n)):
-        return "turns unknown: none of its nodes can have a time"
+        return "iterations unknown: none of its nodes can have a time"
     return "did not run in any recorded launch"
 
 
-class HeldBody(NamedTuple):
+class NestedBody(NamedTuple):
     """A body of a visible node: what it is to that, how often it ran, which open body it is."""
 
     label: str
@@ -66,7 +67,7 @@ class HeldBody(NamedTuple):
     opened: int
 
 
-class Holder(NamedTuple):
+class ParentNode(NamedTuple):
     """A visible node that holds bodies.
 
     Attributes
@@ -83,10 +84,10 @@ class Holder(NamedTuple):
     tree: GraphTree
     times: InnerTimes
     node: int
-    bodies: Sequence[HeldBody]
+    bodies: Sequence[NestedBody]
 
 
-def visible_holders(levels: Sequence[OpenLevel]) -> Iterator[Holder]:
+def visible_parents(levels: Sequence[OpenLevel]) -> Iterator[ParentNode]:
     """Yield the nodes of visible levels that hold bodies, open or not."""
     tree, inner = levels[0].level.tree, levels[0].level.inner
     number = {level.level.at: at for at, level in enumerate(levels)}
@@ -96,38 +97,40 @@ def visible_holders(levels: Sequence[OpenLevel]) -> Iterator[Holder]:
             if item is None:
                 continue
             bodies = [
-                HeldBody(tree.levels[at].label, turn_words(tree, inner, at), number.get(at, 0) - 1)
+                NestedBody(
+                    tree.levels[at].label, iteration_words(tree, inner, at), number.get(at, 0) - 1
+                )
                 for at in tree.bodies(node)
             ]
-            yield Holder(level.first + item, tree, inner, node, bodies)
+            yield ParentNode(level.first + item, tree, inner, node, bodies)
 
 
-def holder_arrays(holders: Iterable[Holder], strings: Strings) -> Arrays:
+def parent_arrays(parents: Iterable[ParentNode], strings: Strings) -> Arrays:
     """Return what the DAG says of visible nodes that hold bodies.
 
-    Of each: holder_item (u4), holder_words (string), holder_launches (u4, in which anything inside
-    ran), holder_p5_ns and holder_p95_ns (f4, of what ran inside in these, summed); of each of its
-    bodies, one after the other: body_holder (u4, which of these), body_label and body_words
+    Of each: parent_item (u4), parent_words (string), parent_launches (u4, in which anything inside
+    ran), parent_p5_ns and parent_p95_ns (f4, of what ran inside in these, summed); of each of its
+    bodies, one after the other: body_parent (u4, which of these), body_label and body_words
     (string), body_open (i4, which of the open bodies, -1).
     """
-    found = list(holders)
+    found = list(parents)
     table = np.array(
         [
             (at, strings.add(body.label), strings.add(body.words), body.opened)
-            for at, holder in enumerate(found)
-            for body in holder.bodies
+            for at, parent in enumerate(found)
+            for body in parent.bodies
         ],
         np.int64,
     ).reshape(-1, 4)
-    words = [strings.add(holder_words(h.tree, h.node)) for h in found]
-    times = [(h.times.bodies, h.node) for h in found]
+    words = [strings.add(parent_words(x.tree, x.node)) for x in found]
+    times = [(x.times.bodies, x.node) for x in found]
     return {
-        "holder_item": np.array([holder.item for holder in found], np.uint32),
-        "holder_words": np.array(words, np.uint32),
-        "holder_launches": np.array([inside.launches[n] for inside, n in times], np.uint32),
-        "holder_p5_ns": np.array([inside.p5_ns[n] for inside, n in times], np.float32),
-        "holder_p95_ns": np.array([inside.p95_ns[n] for inside, n in times], np.float32),
-        "body_holder": table[:, 0].astype(np.uint32),
+        "parent_item": np.array([parent.item for parent in found], np.uint32),
+        "parent_words": np.array(words, np.uint32),
+        "parent_launches": np.array([inside.launches[n] for inside, n in times], np.uint32),
+        "parent_p5_ns": np.array([inside.p5_ns[n] for inside, n in times], np.float32),
+        "parent_p95_ns": np.array([inside.p95_ns[n] for inside, n in times], np.float32),
+        "body_parent": table[:, 0].astype(np.uint32),
         "body_label": table[:, 1].astype(np.uint32),
         "body_words": table[:, 2].astype(np.uint32),
         "body_open": table[:, 3].astype(np.int32),

@@ -32,7 +32,7 @@ class LevelItems:
 
     Attributes
     ----------
-    holder
+    parent
         (level, item of that level) that holds it; None for the level shown.
     ran
         When the items ran; None: no launch has node times.
@@ -44,7 +44,7 @@ class LevelItems:
     row: IntArray
     chain: IntArray
     ran: LaunchIntervals | None
-    holder: tuple[int, int] | None = None
+    parent: tuple[int, int] | None = None
 
 
 def place_arrays(shapes: Sequence[LevelItems], layout: str | None) -> tuple[dict[str, Any], Arrays]:
@@ -81,7 +81,7 @@ def _in_plane(
             known[key] = place_graph(
                 shape.count, shape.edge_from, shape.edge_to, layers=asked, cover=cover
             )
-        levels.append(Level(known[key], shape.edge_from, shape.edge_to, shape.holder))
+        levels.append(Level(known[key], shape.edge_from, shape.edge_to, shape.parent))
     placed = nest_levels(levels)
     first = placed[0].place
     header = {
@@ -127,15 +127,15 @@ def _along_time(shapes: Sequence[LevelItems]) -> tuple[dict[str, Any], Arrays]:
     for shape in shapes:
         assert shape.ran is not None
         floor = 0.0
-        if shape.holder is not None:
-            floor = float(places[shape.holder[0]].start_ns[shape.holder[1]])
+        if shape.parent is not None:
+            floor = float(places[shape.parent[0]].start_ns[shape.parent[1]])
         places.append(
             place_time(
                 shape.ran.start_ns, shape.ran.end_ns, shape.row, shape.chain,
-                shape.edge_from, shape.edge_to, iterations=shape.ran.turns, floor_ns=floor,
+                shape.edge_from, shape.edge_to, iterations=shape.ran.iterations, floor_ns=floor,
             )
         )  # fmt: skip
-    stacked = stack_levels([TimeLevel(p, s.holder) for p, s in zip(places, shapes, strict=True)])
+    stacked = stack_levels([TimeLevel(p, s.parent) for p, s in zip(places, shapes, strict=True)])
     header = {
         "layout": "time",
         "layout_note": None,
@@ -161,7 +161,7 @@ def _along_time(shapes: Sequence[LevelItems]) -> tuple[dict[str, Any], Arrays]:
         boxes = [
             (places[level].start_ns[item], s.top, places[level].end_ns[item], s.bottom)
             for shape, s in zip(shapes[1:], stacked[1:], strict=True)
-            for level, item in [shape.holder or (0, 0)]
+            for level, item in [shape.parent or (0, 0)]
         ]
         arrays |= _boxes(np.array(boxes))
     return header, arrays

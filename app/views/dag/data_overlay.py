@@ -76,7 +76,7 @@ def join_data(parts: Sequence[Arrays]) -> Arrays:
 def use_arrays(memory: LevelMemory, ids: npt.NDArray[np.int64]) -> Arrays:
     """Return the arrays of uses, places and allocations; ``ids``: node ids by index."""
     uses = memory.uses
-    holder = uses.allocation_node
+    node = uses.allocation_node
     return {
         "use_node": ids[uses.node].astype(np.uint32),
         "use_order": memory.order[uses.node].astype(np.uint32),
@@ -88,7 +88,7 @@ def use_arrays(memory: LevelMemory, ids: npt.NDArray[np.int64]) -> Arrays:
         "place_allocation": uses.place_allocation.astype(np.int32),
         **halves("allocation", uses.allocation_address),
         "allocation_bytes": uses.allocation_bytes.astype(np.float64),
-        "allocation_node": np.where(holder < 0, -1, ids[np.maximum(holder, 0)]).astype(np.int32)
+        "allocation_node": np.where(node < 0, -1, ids[np.maximum(node, 0)]).astype(np.int32)
         if len(ids)
         else np.zeros(0, np.int32),
     }

@@ -245,12 +245,12 @@ def _words(fold: Fold, times: RepeatDurations | None) -> str:
 
 
 def items_shape(
-    view: Folded, ran: LaunchIntervals | None, holder: tuple[int, int] | None
+    view: Folded, ran: LaunchIntervals | None, parent: tuple[int, int] | None
 ) -> LevelItems:
-    """Return the shape of what is visible of a level, ``ran`` and ``holder`` those of its nodes."""
+    """Return the shape of what is visible of a level, ``ran`` and ``parent`` those of its nodes."""
     graph = view.graph
     cover = cover_graph(len(graph), graph.source, graph.target)
     intervals = None if ran is None else ran.joined(graph.item_of, graph.node < 0)
     return LevelItems(
-        len(graph), graph.source, graph.target, cover.row, cover.chain, intervals, holder
+        len(graph), graph.source, graph.target, cover.row, cover.chain, intervals, parent
     )

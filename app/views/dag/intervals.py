@@ -27,34 +27,36 @@ class LaunchIntervals:
         nested in it.
     busy_ns
         Its durations summed over iterations; with nested ones where it holds a body.
-    turns
+    iterations
         Of nodes that ran several times, when.
     """
 
     start_ns: FloatArray
     end_ns: FloatArray
     busy_ns: FloatArray
-    turns: Bars
+    iterations: Bars
 
     def part(self, nodes: slice) -> LaunchIntervals:
         """Return those of neighbouring nodes."""
-        first, last = np.searchsorted(self.turns.node, [nodes.start, nodes.stop])
-        turns = Bars(
-            self.turns.node[first:last] - nodes.start,
-            self.turns.start_ns[first:last],
-            self.turns.end_ns[first:last],
+        first, last = np.searchsorted(self.iterations.node, [nodes.start, nodes.stop])
+        iterations = Bars(
+            self.iterations.node[first:last] - nodes.start,
+            self.iterations.start_ns[first:last],
+            self.iterations.end_ns[first:last],
         )
-        return LaunchIntervals(self.start_ns[nodes], self.end_ns[nodes], self.busy_ns[nodes], turns)
+        return LaunchIntervals(
+            self.start_ns[nodes], self.end_ns[nodes], self.busy_ns[nodes], iterations
+        )
 
     def joined(self, item_of: IntArray, is_fold: npt.NDArray[np.bool_]) -> LaunchIntervals:
         """Return those of items; ``item_of`` has the item of each node, a fold or the node."""
         timed = ~np.isnan(self.start_ns)
         found = _reach(item_of[timed], self._taken(timed), len(is_fold))
-        item = item_of[self.turns.node]
+        item = item_of[self.iterations.node]
         kept = np.flatnonzero(~is_fold[item])
-        kept = kept[np.lexsort((self.turns.start_ns[kept], item[kept]))]
-        turns = Bars(item[kept], self.turns.start_ns[kept], self.turns.end_ns[kept])
-        return LaunchIntervals(*found, turns)
+        kept = kept[np.lexsort((self.iterations.start_ns[kept], item[kept]))]
+        iterations = Bars(item[kept], self.iterations.start_ns[kept], self.iterations.end_ns[kept])
+        return LaunchIntervals(*found, iterations)
 
     def _taken(self, chosen: npt.NDArray[np.bool_]) -> tuple[FloatArray, FloatArray, FloatArray]:
         return self.start_ns[chosen], self.end_ns[chosen], self.busy_ns[chosen]
@@ -71,7 +73,7 @@ def launch_intervals(
     node = spans.node
     start, length = spans.start_ns.astype(np.float64), spans.duration_ns.astype(np.float64)
     several = (np.bincount(node, minlength=len(tree.nodes)) > 1)[node]
-    turns = Bars(node[several], start[several], (start + length)[several])
+    iterations = Bars(node[several], start[several], (start + length)[several])
     nodes, ends, lengths = [node], [start], [length]
     # What is nested counts for all nodes around it.
     around = tree.parent[node]
@@ -83,7 +85,7 @@ def launch_intervals(
         around = tree.parent[around]
     begin, took = np.concatenate(ends), np.concatenate(lengths)
     found = _reach(np.concatenate(nodes), (begin, begin + took, took), len(tree.nodes))
-    return LaunchIntervals(*found, turns)
+    return LaunchIntervals(*found, iterations)
 
 
 def _reach(

@@ -43,14 +43,14 @@ class OpenLevel:
         Its folds; None: every node is an item.
     first
         The number of its first item among those of all levels.
-    holder
+    parent
         (visible level, item of that level) that it is in; None for the level shown.
     """
 
     level: TimedLevel
     view: Folded | None
     first: int
-    holder: tuple[int, int] | None
+    parent: tuple[int, int] | None
 
     def __len__(self) -> int:
         return len(self.level.nodes) if self.view is None else len(self.view.graph)
@@ -78,7 +78,7 @@ class VisibleLevel(Protocol):
         """The number of its first item."""
 
     @property
-    def holder(self) -> tuple[int, int] | None:
+    def parent(self) -> tuple[int, int] | None:
         """The (visible level, item of that level) that it is in."""
 
     def __len__(self) -> int:
@@ -170,7 +170,7 @@ def painted(arrays: Arrays, levels: Sequence[VisibleLevel]) -> Arrays:
     count = len(arrays["node_id"])
     closed = np.ones(count, bool)
     for level in levels[1:]:
-        closed[_holder(levels, level)] = False
+        closed[_parent_item(levels, level)] = False
     if closed.all():
         return arrays
     return {n: a[closed] if len(a) == count else a for n, a in arrays.items()}
@@ -179,17 +179,17 @@ def painted(arrays: Arrays, levels: Sequence[VisibleLevel]) -> Arrays:
 def _with_slack_around(levels: Sequence[OpenLevel], parts: Sequence[Arrays]) -> list[Arrays]:
     """Return the arrays with slack_ns in bodies counted up to the longest path of the level shown.
 
-    A node that could finish later by its slack in each turn of its body, and beyond that as much
-    as the node that holds the body could, shared among the turns, makes no path longer.
+    A node that could finish later by its slack in each iteration of its body, and beyond that as
+    much as the parent node of the body could, shared among the iterations, makes no path longer.
     """
     found: list[Arrays] = []
     for level, part in zip(levels, parts, strict=True):
         added = np.float32(0.0)
-        if level.holder is not None:
-            outer, item = level.holder
+        if level.parent is not None:
+            outer, item = level.parent
             around = levels[outer].level.at
-            turns = level.level.inner.turns_within(level.level.at, around)
-            added = np.nan_to_num(found[outer]["slack_ns"][item] / np.float32(turns))
+            iterations = level.level.inner.iterations_within(level.level.at, around)
+            added = np.nan_to_num(found[outer]["slack_ns"][item] / np.float32(iterations))
         found.append(part | {"slack_ns": part["slack_ns"] + added})
     return found
 
@@ -211,22 +211,22 @@ def _join_cut(parts: Sequence[Arrays], offset: str, values: Sequence[str]) -> Ar
 
 
 def _critical(levels: Sequence[OpenLevel], parts: Sequence[Arrays]) -> Arrays:
-    held: dict[tuple[int, int], list[int]] = {}
+    bodies: dict[tuple[int, int], list[int]] = {}
     for number, level in enumerate(levels):
-        if level.holder is not None:
-            held.setdefault(level.holder, []).append(number)
+        if level.parent is not None:
+            bodies.setdefault(level.parent, []).append(number)
     begin = np.cumsum([0, *(len(part["edge_from"]) for part in parts)])
     pieces: list[IntArray] = []
     waiting = [(0, parts[0]["critical"].astype(np.int64))]
     used = [0]
     while waiting:
         number, path = waiting.pop()
-        opened = np.flatnonzero(np.isin(path, [item for outer, item in held if outer == number]))
+        opened = np.flatnonzero(np.isin(path, [item for outer, item in bodies if outer == number]))
         end = int(opened[0]) + 1 if len(opened) else len(path)
         pieces.append(levels[number].first + path[:end])
         if len(opened):
             waiting.append((number, path[end:]))
-            for body in reversed(held[number, int(path[end - 1])]):
+            for body in reversed(bodies[number, int(path[end - 1])]):
                 used.append(body)
                 waiting.append((body, parts[body]["critical"].astype(np.int64)))
     edges = [begin[number] + _edges_along(parts[number]) for number in used]
@@ -251,12 +251,12 @@ def _edges_along(part: Arrays) -> IntArray:
 
 
 def _within(levels: Sequence[VisibleLevel]) -> npt.NDArray[np.int32]:
-    return np.concatenate([np.full(len(x), _holder(levels, x), np.int32) for x in levels])
+    return np.concatenate([np.full(len(x), _parent_item(levels, x), np.int32) for x in levels])
 
 
-def _holder(levels: Sequence[VisibleLevel], level: VisibleLevel) -> int:
+def _parent_item(levels: Sequence[VisibleLevel], level: VisibleLevel) -> int:
     """Return the item that holds a level, among those of all; -1 for the level shown."""
-    return -1 if level.holder is None else levels[level.holder[0]].first + level.holder[1]
+    return -1 if level.parent is None else levels[level.parent[0]].first + level.parent[1]
 
 
 def _inside(
@@ -265,7 +265,7 @@ def _inside(
     count = sum(len(level) for level in levels)
     found = arrays.get("inside", np.full(count, -1, np.int32)).copy()
     for level in levels:
-        item = _holder(levels, level)
+        item = _parent_item(levels, level)
         if item < 0:
             continue
         mine = found[level.first : level.first + len(level)]

@@ -53,9 +53,9 @@ def table_payload(view: GraphView, against: TreeComparison | None = None) -> byt
         "kind": _kinds(nodes),
         "median_ns": _nulls(times.median_ns),
         "p95_ns": _nulls(times.p95_ns),
-        # In a launch: all turns of a loop; of a node that holds bodies all that is inside.
+        # In a launch: all iterations of a loop; of a node that holds bodies all that is inside.
         "launch_ns": _nulls(view.inner.typical_ns),
-        "holder": [keys[at] if at >= 0 else None for at in tree.parent.tolist()],
+        "parent": [keys[at] if at >= 0 else None for at in tree.parent.tolist()],
         "share": _nulls(times.share),
         "grid": _dimensions(nodes, "grid"),
         "block": _dimensions(nodes, "block"),

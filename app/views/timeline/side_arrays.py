@@ -79,7 +79,7 @@ def pack_sides(
     window
         What is sent where there are more spans than :data:`SENT_WHOLE`.
     nested
-        ``nested_node`` and ``nested_holder``, if there are any.
+        ``nested_node`` and ``nested_parent``, if there are any.
     whole
         Send all spans, however many.
     """

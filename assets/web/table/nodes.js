@@ -44,7 +44,7 @@ export class Nodes {
   /** Those of some nodes that are in no other of them. @param {number[]} ids */
   outermost(ids) {
     const chosen = new Set(ids);
-    const { holder: parent } = this.columns;
+    const { parent } = this.columns;
     /** @param {number} id */
     const isWithin = (id) => {
       let around = parent[this.place(id)];

@@ -69,7 +69,7 @@ export class Side {
    * @param {Payload} payload
    */
   listByNode(payload) {
-    const { nested_node: nested, nested_holder: parents } = payload;
+    const { nested_node: nested, nested_parent: parents } = payload;
     const around = new Map(Array.from(/** @type {Uint32Array} */ (nested ?? []), (id, n) => [id, parents[n]]));
     /** @type {Map<number, number[]>} */
     const found = new Map();

@@ -91,19 +91,19 @@ class Unroller:
 
 def _build(graph: GraphTree, edges: TreeEdges, spans: LaunchSpans) -> Unrolled:
     of_level = [edges.of(level) for level in graph.levels]
-    turns = _Turns(graph, of_level, spans)
+    iterations = _Iterations(graph, of_level, spans)
     counts = np.array([level.count for level in graph.levels], np.int64)
-    sizes = counts * turns.executions
+    sizes = counts * iterations.executions
     first = np.cumsum(sizes) - sizes
-    builder = _Builder(graph, of_level, turns, first, int(sizes.sum()))
+    builder = _Builder(graph, of_level, iterations, first, int(sizes.sum()))
     for number in range(len(graph.levels)):
         builder.add_level_edges(number)
-    for parent, bodies in turns.bodies.items():
+    for parent, bodies in iterations.bodies.items():
         builder.add_bodies(parent, bodies)
     return builder.build()
 
 
-class _Turns:
+class _Iterations:
     """Runs of each level, and the execution of the level around it that each is in."""
 
     def __init__(self, graph: GraphTree, edges: Sequence[EdgeIndices], spans: LaunchSpans) -> None:
@@ -173,15 +173,15 @@ class _Builder:
         self,
         graph: GraphTree,
         edges: Sequence[EdgeIndices],
-        turns: _Turns,
+        iterations: _Iterations,
         first: IntArray,
         vertices: int,
     ) -> None:
         self._graph, self._level_edges = graph, edges
-        self._turns, self._first = turns, first
+        self._iterations, self._first = iterations, first
         self._node = [
             np.tile(np.arange(x.first, x.first + x.count), int(n))
-            for x, n in zip(graph.levels, turns.executions, strict=True)
+            for x, n in zip(graph.levels, iterations.executions, strict=True)
         ]
         self._marks: list[int] = []
         self._vertices = vertices
@@ -196,7 +196,7 @@ class _Builder:
     def add_level_edges(self, number: int) -> None:
         """Add the edges of a level, once for each of its executions."""
         level, edges = self._graph.levels[number], self._level_edges[number]
-        step = self._first[number] + level.count * np.arange(self._turns.executions[number])
+        step = self._first[number] + level.count * np.arange(self._iterations.executions[number])
         self._edges(
             (step[:, None] + edges.source).ravel(),
             (step[:, None] + edges.target).ravel(),
@@ -208,29 +208,29 @@ class _Builder:
         around = int(self._graph.level[parent])
         level = self._graph.levels[around]
         vertex = self._first[around] + parent - level.first
-        vertices = vertex + level.count * np.arange(self._turns.executions[around])
+        vertices = vertex + level.count * np.arange(self._iterations.executions[around])
         ends = {int(v): self._mark(parent) for v in vertices}
         last = {int(v): int(v) for v in vertices}
-        turns = [
-            (float(begin), number, turn, int(vertices[outer]))
+        iterations = [
+            (float(begin), number, iteration, int(vertices[outer]))
             for number in bodies
-            for turn, (begin, outer) in enumerate(
-                zip(self._turns.begin[number], self._turns.around(number), strict=True)
+            for iteration, (begin, outer) in enumerate(
+                zip(self._iterations.begin[number], self._iterations.around(number), strict=True)
             )
             if len(vertices)
         ]
-        for _, number, turn, outer_vertex in sorted(turns):
+        for _, number, iteration, outer_vertex in sorted(iterations):
             begin, end = self._mark(parent), self._mark(parent)
             self._begin(last[outer_vertex], begin)
-            self._add_turn(number, turn, begin, end)
+            self._add_iteration(number, iteration, begin, end)
             last[outer_vertex] = end
         for v, end in ends.items():
             self._begin(last[v], end)
             self._after[v] = end
 
-    def _add_turn(self, number: int, turn: int, begin: int, end: int) -> None:
+    def _add_iteration(self, number: int, iteration: int, begin: int, end: int) -> None:
         level, edges = self._graph.levels[number], self._level_edges[number]
-        base = int(self._first[number]) + turn * level.count
+        base = int(self._first[number]) + iteration * level.count
         here = np.arange(level.count)
         roots = base + here[~np.isin(here, edges.target)]
         sinks = base + here[~np.isin(here, edges.source)]
@@ -269,18 +269,18 @@ class _Builder:
         return Unrolled(
             node=np.concatenate((*self._node, np.array(self._marks, np.int64))),
             is_mark=is_mark,
-            iteration=self._iterations(count),
+            iteration=self._number_iterations(count),
             first=self._first,
-            executions=self._turns.executions,
+            executions=self._iterations.executions,
             tail=tail,
             head=head,
             programmatic=kind,
             row=rank_rows(count, tail, head),
         )
 
-    def _iterations(self, count: int) -> IntArray:
+    def _number_iterations(self, count: int) -> IntArray:
         found = np.zeros(count, np.int64)
-        sizes = zip(self._graph.levels, self._turns.executions.tolist(), strict=True)
+        sizes = zip(self._graph.levels, self._iterations.executions.tolist(), strict=True)
         parts = [np.repeat(np.arange(times), level.count) for level, times in sizes]
         found[: self._vertices] = np.concatenate(parts)
         return found

@@ -69,11 +69,11 @@ class BodyTimes:
     launches
         int64: launches in which anything inside ran.
     median_ns, p5_ns, p95_ns, min_ns, max_ns
-        float64, over these launches: the durations inside, all turns, summed over the launch.
+        float64, over these launches: the durations inside, all iterations, summed over the launch.
         Those that overlap count in full.
     running_ns
-        float64, median over these launches: time in which anything inside ran, for one turn of the
-        level that the node stands in (the mean of its turns). NaN too where these are unknown.
+        float64, median over these launches: time in which anything inside ran, for one iteration of
+        the level of the node (the mean of its iterations). NaN too where these are unknown.
     """
 
     launches: IntArray
@@ -86,7 +86,7 @@ class BodyTimes:
 
 
 @dataclass(frozen=True, slots=True)
-class Turns:
+class Iterations:
     """How often each level ran in a launch: one value a level.
 
     A level's own timed nodes tell, and child graphs in it; a level without either has none.
@@ -96,7 +96,7 @@ class Turns:
     launches
         int64: launches in which it ran.
     total
-        int64: turns in all of them.
+        int64: iterations in all of them.
     median, least, most
         float64, over these launches; NaN where it never ran, or nothing tells.
     """
@@ -108,8 +108,8 @@ class Turns:
     most: FloatArray
 
 
-def measure_bodies(nesting: Nesting, spans: BodySpans) -> tuple[BodyTimes, Turns]:
-    """Return the times of nodes with bodies, and the turns of every level.
+def measure_bodies(nesting: Nesting, spans: BodySpans) -> tuple[BodyTimes, Iterations]:
+    """Return the times of nodes with bodies, and the iterations of every level.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def measure_bodies(nesting: Nesting, spans: BodySpans) -> tuple[BodyTimes, Turns
     spans
         Of nodes in any level, in any order.
     """
-    table = _count_turns(nesting, spans)
+    table = _count_iterations(nesting, spans)
     inside = _join([_around(nesting, spans, times) for times in range(_depth(nesting))])
     count = len(nesting.level)
     if not len(inside.node):
@@ -128,8 +128,8 @@ def measure_bodies(nesting: Nesting, spans: BodySpans) -> tuple[BodyTimes, Turns
     total = np.bincount(group, inside.duration_ns).astype(np.int64)
     node, launch = keys // width, keys % width
     found = node_statistics(node, total, np.zeros(len(node), np.int64))
-    turns = table.of(nesting.level[node], launch)
-    running = np.divide(_covered(group, len(keys), inside), turns)
+    iterations = table.of(nesting.level[node], launch)
+    running = np.divide(_covered(group, len(keys), inside), iterations)
     return (
         BodyTimes(
             launches=_spread(found.node_id, found.count, np.zeros(count, np.int64)),
@@ -145,12 +145,12 @@ def measure_bodies(nesting: Nesting, spans: BodySpans) -> tuple[BodyTimes, Turns
 
 
 @dataclass(frozen=True, slots=True)
-class _TurnTable:
+class _IterationTable:
     """How often levels ran in launches; arrays of one length."""
 
     level: IntArray
     launch: IntArray
-    turns: IntArray
+    iterations: IntArray
     is_launched: bool
 
     def of(self, level: IntArray, launch: IntArray) -> FloatArray:
@@ -163,17 +163,17 @@ class _TurnTable:
             wanted = level * width + launch
             at = np.minimum(np.searchsorted(key[order], wanted), len(key) - 1)
             known = key[order][at] == wanted
-            found[known] = self.turns[order][at[known]]
+            found[known] = self.iterations[order][at[known]]
         if self.is_launched:
             found[level == 0] = 1.0
         return found
 
 
-def _count_turns(nesting: Nesting, spans: BodySpans) -> _TurnTable:
-    """Count the turns of levels, the innermost first: a child graph counts for the level around.
+def _count_iterations(nesting: Nesting, spans: BodySpans) -> _IterationTable:
+    """Count the iterations of levels, innermost first: a child graph counts for the level around.
 
-    All nodes of a level run once a turn. The middle one decides, because a copy between two GPUs
-    is reported twice and a record may be lost.
+    All nodes of a level run once an iteration. The middle one decides, because a copy between two
+    GPUs is reported twice and a record may be lost.
     """
     width = int(spans.launch.max(initial=0)) + 1
     keys, counts = np.unique(spans.node * width + spans.launch, return_counts=True)
@@ -185,15 +185,15 @@ def _count_turns(nesting: Nesting, spans: BodySpans) -> _TurnTable:
         mine = depth[nesting.level[node]] == at
         parts = [(nesting.level[node[mine]], launch[mine], count[mine])]
         if found:
-            inner, when, turns = found[-1]
+            inner, when, iterations = found[-1]
             parent = nesting.parent[inner]
             once = nesting.is_once[parent]
-            parts.append((nesting.level[parent[once]], when[once], turns[once]))
-        level, when, turns = (np.concatenate(column) for column in zip(*parts, strict=True))
-        groups, middle = _middles(level * width + when, turns)
+            parts.append((nesting.level[parent[once]], when[once], iterations[once]))
+        level, when, iterations = (np.concatenate(column) for column in zip(*parts, strict=True))
+        groups, middle = _middles(level * width + when, iterations)
         found.append((groups // width, groups % width, middle))
     joined = [np.concatenate(column) for column in zip(*found, strict=True)]
-    return _TurnTable(joined[0], joined[1], joined[2], nesting.is_launched)
+    return _IterationTable(joined[0], joined[1], joined[2], nesting.is_launched)
 
 
 def _middles(key: IntArray, values: IntArray) -> tuple[IntArray, IntArray]:
@@ -262,9 +262,9 @@ def _spread(at: IntArray, values: npt.NDArray[Any], onto: npt.NDArray[_T]) -> np
     return onto
 
 
-def _summarise(table: _TurnTable, levels: int) -> Turns:
-    found = node_statistics(table.level, table.turns, np.zeros(len(table.level), np.int64))
-    return Turns(
+def _summarise(table: _IterationTable, levels: int) -> Iterations:
+    found = node_statistics(table.level, table.iterations, np.zeros(len(table.level), np.int64))
+    return Iterations(
         launches=_spread(found.node_id, found.count, np.zeros(levels, np.int64)),
         total=_spread(found.node_id, found.total_ns, np.zeros(levels, np.int64)),
         median=_spread(found.node_id, found.median_ns, np.full(levels, np.nan)),

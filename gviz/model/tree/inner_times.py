@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gviz.cuda import NodeType
-from gviz.model.tree.body_times import BodySpans, BodyTimes, Nesting, Turns, measure_bodies
+from gviz.model.tree.body_times import BodySpans, BodyTimes, Iterations, Nesting, measure_bodies
 from gviz.model.tree.keep import Keep, build_anew
 from gviz.model.tree.spans import in_bodies, read_launch_spans, read_nested_spans
 from gviz.stats import FloatArray, IntArray
@@ -28,26 +28,26 @@ class InnerTimes:
         float64, one a node, NaN where there is none: in a launch. The median of nodes of the root,
         and of the sums of what ran inside nodes with bodies; of nodes in bodies the mean over all
         recorded launches.
-    bodies, turns
+    bodies, iterations
         What ran inside nodes with bodies, and how often each level ran.
     kept_count
-        Launches with node times whose spans are in the recording: ``bodies`` and ``turns`` are
+        Launches with node times whose spans are in the recording: ``bodies`` and ``iterations`` are
         over these.
     """
 
     typical_ns: FloatArray
     bodies: BodyTimes
-    turns: Turns
+    iterations: Iterations
     kept_count: int
 
-    def turns_within(self, level: int, around: int) -> float:
+    def iterations_within(self, level: int, around: int) -> float:
         """Return how often a level runs in an iteration of the level around it: 1 or more.
 
         The ratio of the medians of a launch; NaN: unknown. A branch that is taken less often than
         once an iteration runs once where it is taken.
         """
-        outer = 1.0 if around == 0 else float(self.turns.median[around])
-        return float(np.maximum(1.0, self.turns.median[level] / outer))
+        outer = 1.0 if around == 0 else float(self.iterations.median[around])
+        return float(np.maximum(1.0, self.iterations.median[level] / outer))
 
 
 def read_inner_times(recording: Recording, tree: GraphTree, keep: Keep = build_anew) -> InnerTimes:
@@ -66,11 +66,11 @@ def _measure(recording: Recording, tree: GraphTree, keep: Keep) -> InnerTimes:
         is_launched=tree.graph.parent_graph_id is None,
     )
     spans, kept = _body_spans(recording, tree, keep)
-    bodies, turns = measure_bodies(nesting, spans)
+    bodies, iterations = measure_bodies(nesting, spans)
     times = tree.times
     own = np.where(tree.level > 0, times.total_ns / (times.launch_count or np.nan), times.median_ns)
     typical = np.where(np.isnan(bodies.median_ns), own, bodies.median_ns)
-    return InnerTimes(typical, bodies, turns, kept)
+    return InnerTimes(typical, bodies, iterations, kept)
 
 
 def _body_spans(recording: Recording, tree: GraphTree, keep: Keep) -> tuple[BodySpans, int]:

@@ -103,9 +103,9 @@ class BodyOwners:
         if len(launches) == 1:
             return np.repeat(launches, len(bodies)), certain
         if not loops:
-            turn = _turns(self._node[bodies].tolist())
-            if turn[-1] + 1 == len(launches):  # each launch took its branches once
-                return launches[turn], certain
+            iteration = _iterations(self._node[bodies].tolist())
+            if iteration[-1] + 1 == len(launches):  # each launch took its branches once
+                return launches[iteration], certain
         cut = self._cut_by_durations(bodies, launches)
         return self._cut_by_calls(bodies, launches) if cut is None else cut
 
@@ -124,15 +124,15 @@ class BodyOwners:
         found = np.zeros(len(bodies), np.int64)
         doubtful = np.zeros(len(bodies), bool)
         first, done = 0, 0
-        for turn, (call, duration) in enumerate(
+        for iteration, (call, duration) in enumerate(
             zip(self._called[launches].tolist(), durations.tolist(), strict=True)
         ):
             done = max(done, call) + duration
             after = int(np.searchsorted(start, done, "left"))
             if after == first or start[first] < call:
                 return None
-            found[first:after] = turn
-            if turn + 1 < len(launches):
+            found[first:after] = iteration
+            if iteration + 1 < len(launches):
                 doubtful[first:] |= np.abs(start[first:] - done) < CUT_NS
             # The end lies between the last record before it and the first one after it.
             done = max(done, int(end[first:after].max()))
@@ -156,14 +156,14 @@ class BodyOwners:
         return launches[at], doubtful[at]
 
 
-def _turns(nodes: list[int]) -> IntArray:
-    """Number the records by turn: a new one begins where a node comes again."""
+def _iterations(nodes: list[int]) -> IntArray:
+    """Number the records by iteration: a new one begins where a node comes again."""
     seen: set[int] = set()
-    turn, found = 0, []
+    iteration, found = 0, []
     for node in nodes:
         if node in seen:
-            turn += 1
+            iteration += 1
             seen.clear()
         seen.add(node)
-        found.append(turn)
+        found.append(iteration)
     return np.array(found, np.int64)

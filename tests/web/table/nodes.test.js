@@ -5,7 +5,7 @@ import { Nodes } from "../../../assets/web/table/nodes.js";
 
 const nodes = new Nodes({
   key: [10, 11, 12, 13], node: [0, 1, 2, 3], name: ["gemm_10", "gemm_9", "Add", "copy"],
-  kind: ["KERNEL", "KERNEL", "KERNEL", "MEMCPY"], median_ns: [5, null, 20, 7], holder: [null, 10, 11, null],
+  kind: ["KERNEL", "KERNEL", "KERNEL", "MEMCPY"], median_ns: [5, null, 20, 7], parent: [null, 10, 11, null],
 });
 const ALL = { search: "", only: null, by: "node", falling: false };
 

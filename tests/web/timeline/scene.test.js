@@ -20,7 +20,7 @@ test("a side has its lanes, and its spans by node", () => {
 
 test("spans of a node in a body belong to the nodes around it too", () => {
   const payload = timelinePayload([side("graph", BARS)]);
-  Object.assign(payload, { nested_node: Uint32Array.of(8, 5), nested_holder: Uint32Array.of(5, 4) });
+  Object.assign(payload, { nested_node: Uint32Array.of(8, 5), nested_parent: Uint32Array.of(5, 4) });
   const graph = new TimelineScene(payload).present("graph");
   assert.deepEqual([8, 5, 4].map((id) => graph.itemsOf(id)), [[1], [1], [1]]);
 });

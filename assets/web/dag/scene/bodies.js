@@ -18,15 +18,15 @@ export const HEAD = 30;
 /** @param {Payload} payload @returns {Map<number, Parent>} by item */
 function listParents(payload) {
   const { strings } = payload.header;
-  const found = Array.from(payload.holder_item || [], (/** @type {number} */ item, n) => ({
+  const found = Array.from(payload.parent_item || [], (/** @type {number} */ item, n) => ({
     item,
-    words: strings[payload.holder_words[n]],
-    launches: payload.holder_launches[n],
-    p5: payload.holder_p5_ns[n],
-    p95: payload.holder_p95_ns[n],
+    words: strings[payload.parent_words[n]],
+    launches: payload.parent_launches[n],
+    p5: payload.parent_p5_ns[n],
+    p95: payload.parent_p95_ns[n],
     bodies: /** @type {Body[]} */ ([]),
   }));
-  (payload.body_holder || []).forEach((/** @type {number} */ n, /** @type {number} */ at) => {
+  (payload.body_parent || []).forEach((/** @type {number} */ n, /** @type {number} */ at) => {
     found[n].bodies.push({
       label: strings[payload.body_label[at]],
       words: strings[payload.body_words[at]],

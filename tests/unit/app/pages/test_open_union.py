@@ -157,7 +157,7 @@ def test_case_that_came_opens_beside_those_of_both(library: Library, found: Comp
     assert stand_inside(a, np.array([item]), item_of(a, SWITCH), header["node_width"] / 2)
 
 
-def test_turns_of_both_sides_are_told_where_they_differ(tmp_path: Path) -> None:
+def test_iterations_of_both_sides_are_told_where_they_differ(tmp_path: Path) -> None:
     library = Library(
         [
             write_loop_recording(tmp_path / f"{name}.gviz", iterations=turns)
@@ -168,14 +168,15 @@ def test_turns_of_both_sides_are_told_where_they_differ(tmp_path: Path) -> None:
     (holder,) = found.page.held
     assert bodies_of(*dag(library, found), holder) == {
         "body 0": (
-            "5 turns a launch, in every launch; in A 3 turns a launch, in every launch", False
+            "5 iterations a launch, in every launch; in A 3 iterations a launch, in every launch",
+            False,
         )
     }  # fmt: skip
 
 
 def bodies_of(header: dict[str, Any], a: Arrays, key: int) -> dict[str, tuple[str, bool]]:
     """Return of each body of a node what it is, what is said of it, and whether it is open."""
-    texts, holders = header["strings"], a["holder_item"][a["body_holder"]]
+    texts, holders = header["strings"], a["parent_item"][a["body_parent"]]
     table = zip(a["body_label"], a["body_words"], a["body_open"], holders, strict=True)
     item = item_of(a, key)
     return {texts[n]: (texts[w], bool(o >= 0)) for n, w, o, holder in table if holder == item}

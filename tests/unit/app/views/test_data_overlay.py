@@ -109,7 +109,7 @@ def test_folds_join_what_their_edges_carry(tmp_path: Path) -> None:
     assert folded["use_node"].tolist() == plain["use_node"].tolist()
 
 
-def test_memory_of_nested_nodes_is_their_holders(tmp_path: Path) -> None:
+def test_memory_of_nested_nodes_is_their_parents(tmp_path: Path) -> None:
     path = write_loop_recording(tmp_path / "loop.gviz")
     add_rows(
         path,

@@ -166,22 +166,22 @@ def test_closed_node_tells_sum_and_spread_over_launches(nested: Recording, tree:
     mine = np.isin(page_numbers(tree, spans), [12, 14, 15, 16, 17, 18])
     sums = np.bincount(spans.launch_id[mine], spans.duration_ns[mine])[1:]
     i = items(a)[WHILE]
-    n = a["holder_item"].tolist().index(i)
+    n = a["parent_item"].tolist().index(i)
     assert a["median_ns"][i] == a["body_ns"][i] == pytest.approx(np.median(sums))
-    assert a["holder_p5_ns"][n] == pytest.approx(np.percentile(sums, 5))
-    assert a["holder_p95_ns"][n] == a["p95_ns"][i] == pytest.approx(np.percentile(sums, 95))
-    assert a["holder_launches"][n] == header["kept_count"] == LAUNCHES
-    assert words(header, a, "holder_words")[n] == "1 body, 7 nodes, 3 of them nested deeper"
+    assert a["parent_p5_ns"][n] == pytest.approx(np.percentile(sums, 5))
+    assert a["parent_p95_ns"][n] == a["p95_ns"][i] == pytest.approx(np.percentile(sums, 95))
+    assert a["parent_launches"][n] == header["kept_count"] == LAUNCHES
+    assert words(header, a, "parent_words")[n] == "1 body, 7 nodes, 3 of them nested deeper"
 
 
 def test_bodies_say_how_often_they_ran(nested: Recording) -> None:
     header, a = payload(nested, WHILE)
     found = list(zip(words(header, a, "body_label"), words(header, a, "body_words"), strict=True))
     assert ("child graph", "") in found
-    assert ("body 0", "4 turns a launch (3 to 5), in every launch") in found
+    assert ("body 0", "4 iterations a launch (3 to 5), in every launch") in found
     assert ("body 0: case 0", "ran in 3 of 6 launches") in found
     assert ("body 1: case 1", "did not run in any recorded launch") in found
-    assert ("body 1: else", "5 turns a launch, in 2 of 6 launches") in found
+    assert ("body 1: else", "5 iterations a launch, in 2 of 6 launches") in found
 
 
 def test_launch_in_which_a_branch_did_not_run_gives_it_no_time(nested: Recording) -> None:
@@ -190,8 +190,8 @@ def test_launch_in_which_a_branch_did_not_run_gives_it_no_time(nested: Recording
     assert a["launch_ns"][items(a)[IF]] > 0
     _, a = payload(nested, launch_id=2)
     assert np.isnan(a["launch_ns"][items(a)[IF]])
-    i = a["holder_item"].tolist().index(items(a)[IF])
-    assert a["holder_launches"][i] == LAUNCHES / 2
+    i = a["parent_item"].tolist().index(items(a)[IF])
+    assert a["parent_launches"][i] == LAUNCHES / 2
 
 
 def test_values_of_body_nodes_are_of_one_execution_and_launches_sum_them(
@@ -239,7 +239,7 @@ def test_node_with_bodies_counts_with_the_time_in_which_they_ran(nested: Recordi
     assert bodies.running_ns[CHILD] < 0.6 * bodies.median_ns[CHILD]
 
 
-def test_path_of_an_open_body_is_that_of_one_turn_and_comes_after_its_node(
+def test_path_of_an_open_body_is_that_of_one_iteration_and_comes_after_its_node(
     nested: Recording,
 ) -> None:
     _, a = payload(nested, CHILD, SWITCH)
@@ -259,7 +259,7 @@ def test_path_of_an_open_body_is_that_of_one_turn_and_comes_after_its_node(
     )
 
 
-def test_slack_of_a_loop_is_shared_among_its_turns(tmp_path: Path) -> None:
+def test_slack_of_a_loop_is_shared_among_its_iterations(tmp_path: Path) -> None:
     loop = Part("CONDITIONAL WHILE", kind="while", bodies=(nested_chain("a", "b"),), taken=(4,))
     parts = (Part("long", 200_000), loop, Part("end", 1_000, (0, 1)))
     with Recording(write_nested_recording(tmp_path / "a.gviz", parts)) as recording:
@@ -346,7 +346,9 @@ def test_nodes_that_hold_other_bodies_are_no_repeat(tmp_path: Path) -> None:
 # -- along time -----------------------------------------------------------------------------------
 
 
-def test_node_of_a_loop_has_a_bar_a_turn_where_it_ran(nested: Recording, tree: GraphTree) -> None:
+def test_node_of_a_loop_has_a_bar_an_iteration_where_it_ran(
+    nested: Recording, tree: GraphTree
+) -> None:
     _, a = payload(nested, WHILE, layout="time", launch_id=2)
     spans = nested.fetch_spans(2)
     offset = a["bar_offset"].tolist()
@@ -376,14 +378,14 @@ def test_frame_along_time_lasts_from_first_start_to_last_end_inside(
 # -- other views ----------------------------------------------------------------------------------
 
 
-def test_timeline_carries_a_span_for_every_turn(nested: Recording, tree: GraphTree) -> None:
+def test_timeline_carries_a_span_for_every_iteration(nested: Recording, tree: GraphTree) -> None:
     _, a = unpack(timeline_payload(nested, 1, 2, None))
     spans = nested.fetch_spans(2)
     assert sorted(a["graph_node_id"].tolist()) == sorted(page_numbers(tree, spans).tolist())
     step = a["graph_node_id"] == 12
     assert a["graph_iteration"][step].tolist() == list(range(5))
-    holder = dict(zip(a["nested_node"].tolist(), a["nested_holder"].tolist(), strict=True))
-    assert (holder[CLIP], holder[INNER_IF]) == (INNER_IF, WHILE)
+    parent = dict(zip(a["nested_node"].tolist(), a["nested_parent"].tolist(), strict=True))
+    assert (parent[CLIP], parent[INNER_IF]) == (INNER_IF, WHILE)
 
 
 def test_body_shown_alone_opens_what_is_in_it(nested: Recording, tree: GraphTree) -> None:
@@ -397,6 +399,6 @@ def test_body_shown_alone_opens_what_is_in_it(nested: Recording, tree: GraphTree
 def test_loop_of_which_only_one_launch_is_recorded(tmp_path: Path) -> None:
     with Recording(write_loop_recording(tmp_path / "loop.gviz", iterations=5)) as recording:
         header, a = payload(recording, 1002)
-        assert words(header, a, "body_words") == ["5 turns a launch, in every launch"]
+        assert words(header, a, "body_words") == ["5 iterations a launch, in every launch"]
         assert a["node_id"].tolist() == [1001, 1002, 1003, 1004, 1005]
         assert header["overlays"] is not None

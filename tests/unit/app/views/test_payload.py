@@ -198,7 +198,7 @@ def test_timeline_payload_loop_spans_carry_their_own_nodes(loop: Recording) -> N
     header, a = unpack(timeline_payload(loop, 1, None, None))
     assert a["graph_node_id"].tolist() == [1001] + [1004, 1005] * 4 + [1003]
     assert a["nested_node"].tolist() == [1004, 1005]
-    assert a["nested_holder"].tolist() == [1002, 1002]
+    assert a["nested_parent"].tolist() == [1002, 1002]
     names = [header["strings"][i] for i in a["graph_name"]]
     assert names[1:3] == ["step_kernel", "check_kernel"]
     assert a["graph_iteration"].max() == 3

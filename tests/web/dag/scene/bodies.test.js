@@ -6,9 +6,9 @@ import { dagPayload } from "../dag_payload.js";
 
 /** Node 1 is open and holds 2 and 3; 3 is closed and holds what is not shown. */
 const NESTED = {
-  holder_item: Uint32Array.of(1, 3), holder_words: Uint32Array.of(0, 0), holder_launches: Uint32Array.of(7, 7),
-  holder_p5_ns: Float64Array.of(1, 1), holder_p95_ns: Float64Array.of(2, 2),
-  body_holder: Uint32Array.of(0, 1), body_label: Uint32Array.of(0, 0), body_words: Uint32Array.of(0, 0),
+  parent_item: Uint32Array.of(1, 3), parent_words: Uint32Array.of(0, 0), parent_launches: Uint32Array.of(7, 7),
+  parent_p5_ns: Float64Array.of(1, 1), parent_p95_ns: Float64Array.of(2, 2),
+  body_parent: Uint32Array.of(0, 1), body_label: Uint32Array.of(0, 0), body_words: Uint32Array.of(0, 0),
   body_open: Int32Array.of(0, -1), body_left: Float32Array.of(-60), body_top: Float32Array.of(120),
   body_right: Float32Array.of(60), body_bottom: Float32Array.of(330), within: Int32Array.of(-1, -1, 1, 1, -1),
 };
