@@ -71,7 +71,9 @@ def choose_recording(page: Page, side: str, name: str) -> None:
 
 
 def verdict_says(page: Page, words: str) -> None:
-    expect(page.locator(".gv-verdict")).to_contain_text(words, timeout=1000 * PATIENCE_S)
+    verdict = page.locator(".gv-verdict")
+    expect(verdict).to_have_count(1, timeout=1000 * PATIENCE_S)  # Trend's page has one a graph
+    expect(verdict).to_contain_text(words, timeout=1000 * PATIENCE_S)
 
 
 def ready(state: Callable[[str], dict[str, Any]], *views: str) -> None:
