@@ -12,6 +12,7 @@ from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from gviz.errors import RecordingError
 from gviz.recording.columns import (
     Blobs,
     Column,
@@ -43,6 +44,9 @@ _NULL = "n"
 #: Numbers of 2^-8 and more are multiples of one such part (IEEE 754: 52 bits behind the first), so
 #: what is left of them behind the point is a whole number of parts, below 2^60.
 _PARTS = 2.0**60
+
+#: What typeof() says of a column's values, where SQLite could store others.
+_STORED_AS = {"TEXT": "text", "INTEGER": "integer"}
 
 #: Values of the first columns of a key.
 _Place = tuple[int, ...]
@@ -89,12 +93,17 @@ def read_page(
     known = {c.name: c for c in table.columns}
     wanted = {name: _aggregates(known[name]) for name in names}
     aggregates = ", ".join(chain.from_iterable(wanted.values()))
-    ((count, *found),) = execute(f"SELECT count(*), {aggregates} FROM ({source})", *parameters)
-    told = iter(found)
-    page = {
-        name: _decode(table, known[name], [*islice(told, len(parts))], count)
-        for name, parts in wanted.items()
-    }
+    try:
+        ((count, *found),) = execute(f"SELECT count(*), {aggregates} FROM ({source})", *parameters)
+        parts_of = iter(found)
+        page = {
+            name: _decode(table, known[name], [*islice(parts_of, len(parts))], count)
+            for name, parts in wanted.items()
+        }
+    except RecordingError:  # SQLite's words, or the column's name alone
+        for name in names:
+            _refuse_other_types(execute, table, known[name], source, parameters)
+        raise
     left = [name for name in names if page[name] is None]
     if left:
         values = execute(f"SELECT {', '.join(left)} FROM ({source})", *parameters)
@@ -214,6 +223,17 @@ def _aggregates(column: Described) -> tuple[str, ...]:
         f"group_concat(ifnull(CAST({rest} AS INTEGER), 0))",
         f"min({name} IS NULL OR ({is_exact}))",
     )
+
+
+def _refuse_other_types(
+    execute: Execute, table: Table, column: Described, source: str, parameters: Sequence[object]
+) -> None:
+    """Raise DamagedError, which names the value, if the column has one of another type."""
+    name, kind = column.name, _STORED_AS.get(column.sql_type)
+    if kind is not None:
+        where = f"typeof({name}) NOT IN ('{kind}', 'null')"
+        odd = execute(f"SELECT {name} FROM ({source}) WHERE {where} LIMIT 1", *parameters)
+        check_values(table, column, [value for (value,) in odd])
 
 
 def _or_null(expression: str) -> str:
