@@ -1,4 +1,8 @@
 from gviz.dag.chains import cover_by_chains as cover_by_chains
+from gviz.dag.contradicted import TOLERANCE_NS as TOLERANCE_NS
+from gviz.dag.contradicted import Contradictions as Contradictions
+from gviz.dag.contradicted import contradictions as contradictions
+from gviz.dag.contradicted import time_table as time_table
 from gviz.dag.critical_path import CriticalPath as CriticalPath
 from gviz.dag.critical_path import earliest_starts as earliest_starts
 from gviz.dag.critical_path import longest_path as longest_path

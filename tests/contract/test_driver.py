@@ -13,7 +13,7 @@ import pytest
 from contract.backend import Backend
 from contract.cases import GRAPH_SHAPES
 
-from gviz.spool.streams.consistency import TOLERANCE_NS
+from gviz.dag.contradicted import TOLERANCE_NS
 
 KERNEL, MEMCPY, MEMSET = 10, 1, 2
 

@@ -25,9 +25,9 @@ from contract.recorded import (
     top_graphs,
 )
 
+from gviz.dag.contradicted import TOLERANCE_NS
 from gviz.formats.dot.model import UNKNOWN_TYPE
 from gviz.formats.dot.parse import parse_dot
-from gviz.spool.streams.consistency import TOLERANCE_NS
 
 pytestmark = [pytest.mark.quick, pytest.mark.installed]
 

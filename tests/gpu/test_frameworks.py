@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 from gviz.cuda.node_type import NodeType
+from gviz.dag.contradicted import TOLERANCE_NS
 from gviz.recording import rows
 from gviz.recording.reader import Recording
-from gviz.spool.streams.consistency import TOLERANCE_NS
 
 pytestmark = pytest.mark.gpu
 

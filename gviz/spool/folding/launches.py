@@ -94,7 +94,6 @@ def _impossible(spans: Spans, records: list[LaunchRecord], graphs: Graphs) -> In
                 graphs.levels[graph_id].edges,
                 mine.launch_id,
                 mine.exec_node_id,
-                mine.iteration,
                 mine.start_ns,
                 mine.duration_ns,
             )

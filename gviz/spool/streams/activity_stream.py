@@ -254,7 +254,6 @@ class ActivityStream:
             graph.edges,
             held.place[at],
             (records["graph_node_id"] & _LOW).astype(np.int64),
-            np.zeros(len(at), np.int64),
             records["start_ns"],
             records["end_ns"] - records["start_ns"],
         )

@@ -1,53 +1,43 @@
-"""Are a launch's times possible? A node cannot start before one it depends on has ended."""
+"""Launches whose times are not possible, or not complete."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from gviz.cuda import EdgeType
+from gviz.dag import contradictions, time_table
 from gviz.stats import IntArray
-
-#: Clock readings of different hardware queues differ by less than this: between dependent nodes
-#: on an H100 up to 160 ns were seen in 1.4 million pairs of graphs of up to 2,500 nodes, and up to
-#: 2.3 µs in 8 of 150,000 pairs of a chain of 50,000.
-TOLERANCE_NS = 5_000
 
 
 def impossible_launches(
     edges: IntArray,
     launch_id: IntArray,
     node_id: IntArray,
-    iteration: IntArray,
     start_ns: IntArray,
     duration_ns: IntArray,
 ) -> IntArray:
-    """Return the launches in which a node starts before a dependency's end (int64, ascending).
+    """Return the launches whose times contradict a dependency (int64, ascending).
 
-    Programmatic dependencies allow that, and are left out; so are nodes that ran several
-    times in one launch.
+    Nodes that ran several times in one launch are left out.
 
     Parameters
     ----------
     edges
         Of the top level of the graph: (from, to, type, ...), int64.
-    launch_id, node_id, iteration, start_ns, duration_ns
+    launch_id, node_id, start_ns, duration_ns
         Its spans, int64 arrays of one length, ordered by launch and node.
     """
-    full = edges[edges[:, 2] == 0]
-    if len(full) == 0 or len(launch_id) == 0:
+    if len(edges) == 0 or len(launch_id) == 0:
         return np.zeros(0, np.int64)
     launches, row = _numbered(launch_id)
-    size = int(max(full[:, :2].max(), node_id.max())) + 1
-    once = np.bincount(row * size + node_id, minlength=len(launches) * size) == 1
-    once = once.reshape(len(launches), size)
-    start = np.zeros((len(launches), size), np.int64)
-    end = np.zeros_like(start)
-    first = iteration == 0
-    start[row[first], node_id[first]] = start_ns[first]
-    end[row[first], node_id[first]] = start_ns[first] + duration_ns[first]
-    before, after = full[:, 0], full[:, 1]
-    early = end[:, before] - start[:, after] > TOLERANCE_NS
-    early &= once[:, before] & once[:, after]
-    return launches[early.any(axis=1)]
+    size = int(max(edges[:, :2].max(), node_id.max())) + 1
+    start, end, timed = time_table(
+        row, node_id, start_ns, start_ns + duration_ns, (len(launches), size)
+    )
+    found = contradictions(
+        start, end, edges[:, :2], timed=timed, programmatic=edges[:, 2] == EdgeType.PROGRAMMATIC
+    )
+    return launches[found.count > 0]
 
 
 def _numbered(launch_id: IntArray) -> tuple[IntArray, IntArray]:

@@ -17,6 +17,7 @@ import pytest
 from golden_spools import FOLDER, NAMES, SUFFIX, dump
 
 from gviz.cuda.node_type import TIMED_TYPES, node_type_name
+from gviz.dag.contradicted import TOLERANCE_NS
 from gviz.formats.dot.export import to_dot
 from gviz.formats.dot.parse import parse_dot
 from gviz.recording import rows
@@ -26,7 +27,6 @@ from gviz.spool.folding.recording_fold import fold, read_contents
 from gviz.spool.records.activity import decode_buffer, join
 from gviz.spool.records.format import SPOOL_SUFFIX, RecordType
 from gviz.spool.records.reader import SpoolReader
-from gviz.spool.streams.consistency import TOLERANCE_NS
 from gviz.spool.streams.contents import Contents
 
 #: Nodes shown of each end of a graph.
