@@ -35,7 +35,7 @@ from gviz.analysis.launch import (
 from gviz.analysis.sound_launches import SoundLaunches, read_sound_launches
 from gviz.analysis.sound_times import sound_launch
 from gviz.cuda import WHOLE_ONLY
-from gviz.dag import CriticalPath, Reachability, rank_rows
+from gviz.dag import CriticalPath, Reachability, cover_series, rank_rows
 from gviz.errors import CycleError
 from gviz.model import (
     SHOWN,
@@ -43,6 +43,7 @@ from gviz.model import (
     Keep,
     LaunchSpans,
     TreeEdges,
+    TreeLevel,
     build_anew,
     launch_spans,
     median_spans,
@@ -126,6 +127,7 @@ class GraphSubject:
         self.graph: GraphTree = read_tree(recording, row.graph_id, keep, _COLUMNS)
         self.edges: TreeEdges = read_tree_edges(recording, self.graph, only_recorded=True)
         self._results: dict[Callable[[GraphSubject], Any], Any] = {}
+        self._reachability: dict[int, Reachability] = {}
         self._devices = {d.device_id: d for d in devices}
         self._unroller = Unroller(self.graph, self.edges)
 
@@ -246,6 +248,14 @@ class GraphSubject:
         edges = [(level.count, self.edges.of(level)) for level in self.graph.levels]
         return tuple(rank_rows(count, of.source, of.target) for count, of in edges)
 
+    def level_reachability(self, level: TreeLevel) -> Reachability:
+        """Return reachability by the edges of a level."""
+        if level.at not in self._reachability:
+            edges, row = self.edges.of(level), self.level_rows[level.at]
+            cover = cover_series(row, edges.source, edges.target)
+            self._reachability[level.at] = Reachability(cover)
+        return self._reachability[level.at]
+
     # -- the median launch -------------------------------------------------------------
 
     @cached_property
@@ -322,7 +332,10 @@ class GraphSubject:
     def reachability(self) -> Reachability | None:
         """Return reachability in that launch; None: too many nodes side by side."""
         unrolled = self.unrolled
-        found = Reachability(unrolled.row, unrolled.tail, unrolled.head)
+        if len(self.graph.levels) == 1 and len(unrolled) == len(self.graph):
+            found = self.level_reachability(self.graph.levels[0])
+        else:
+            found = Reachability(cover_series(unrolled.row, unrolled.tail, unrolled.head))
         return found if found.is_small_enough else None
 
     # -- what else the recording says of it --------------------------------------------

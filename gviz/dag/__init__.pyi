@@ -1,4 +1,6 @@
+from gviz.dag.chains import SeriesCover as SeriesCover
 from gviz.dag.chains import cover_by_chains as cover_by_chains
+from gviz.dag.chains import cover_series as cover_series
 from gviz.dag.contradicted import TOLERANCE_NS as TOLERANCE_NS
 from gviz.dag.contradicted import Contradictions as Contradictions
 from gviz.dag.contradicted import contradictions as contradictions

@@ -7,10 +7,43 @@ thousand layers with three branches each is covered by three chains and not by t
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from gviz.dag.ranks import dependents_of
+from gviz.dag.series import SeriesGraph, series_graph
 from gviz.stats import IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesCover:
+    """The series of a DAG, covered by chains: what width and reachability are computed from.
+
+    Attributes
+    ----------
+    series
+        The DAG of series.
+    chain
+        int64, one a series: its chain, from 0.
+    """
+
+    series: SeriesGraph
+    chain: IntArray
+
+    @property
+    def chain_count(self) -> int:
+        """Return how many chains cover all series."""
+        return int(self.chain.max(initial=-1)) + 1
+
+
+def cover_series(row: IntArray, tail: IntArray, head: IntArray) -> SeriesCover:
+    """Return the series of a DAG and the chains that cover them.
+
+    Parameters are those of :func:`gviz.dag.series.series_graph`.
+    """
+    series = series_graph(row, tail, head)
+    return SeriesCover(series, cover_by_chains(series.row, series.tail, series.head))
 
 
 def cover_by_chains(row: IntArray, tail: IntArray, head: IntArray) -> IntArray:

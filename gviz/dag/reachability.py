@@ -14,8 +14,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gviz.dag.chains import cover_by_chains
-from gviz.dag.series import SeriesGraph, series_graph
+from gviz.dag.chains import SeriesCover
+from gviz.dag.series import SeriesGraph
 from gviz.stats import BoolArray, IntArray
 
 #: Entries of the table, of four bytes each, that are built at most.
@@ -28,17 +28,15 @@ class Reachability:
 
     Parameters
     ----------
-    row
-        int64, one a node: every edge leads to a greater one.
-    tail, head
-        int64 node indices, one an edge.
+    cover
+        Of the DAG (:func:`gviz.dag.chains.cover_series`).
     """
 
-    def __init__(self, row: IntArray, tail: IntArray, head: IntArray) -> None:
-        self.series: SeriesGraph = series_graph(row, tail, head)
-        chain = cover_by_chains(self.series.row, self.series.tail, self.series.head)
-        self.chain_count = int(chain.max(initial=-1)) + 1
-        self._chain = chain
+    def __init__(self, cover: SeriesCover) -> None:
+        self.cover = cover
+        self.series: SeriesGraph = cover.series
+        self.chain_count = cover.chain_count
+        self._chain = chain = cover.chain
         order = np.lexsort((self.series.row, chain))
         starts = np.searchsorted(chain[order], np.arange(self.chain_count))
         self._place = np.empty(len(chain), np.int64)
@@ -59,7 +57,10 @@ class Reachability:
 
     def are_independent(self, first: IntArray, second: IntArray) -> BoolArray:
         """Return, for pairs of nodes, whether neither depends on the other."""
-        return ~(self.reaches(first, second) | self.reaches(second, first))
+        a, b = self.series.of[first], self.series.of[second]
+        table, chain, place = self._table(), self._chain, self._place
+        forth, back = table[a, chain[b]] > place[b], table[b, chain[a]] > place[a]
+        return forth & back
 
     def redundant_edges(self) -> IntArray:
         """Return the edges without which everything depends on the same nodes (int64 indices).

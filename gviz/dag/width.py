@@ -18,8 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gviz.dag.chains import cover_by_chains
-from gviz.dag.series import SeriesGraph, series_graph
+from gviz.dag.chains import SeriesCover
 from gviz.stats import BoolArray, IntArray
 
 #: Edges looked at before the search stops and gives bounds: some seconds of Python.
@@ -53,41 +52,32 @@ class Width:
         return self.least == self.most
 
 
-def graph_width(
-    row: IntArray,
-    tail: IntArray,
-    head: IntArray,
-    counted: BoolArray,
-    *,
-    most_steps: int = MOST_STEPS,
-) -> Width:
+def graph_width(cover: SeriesCover, counted: BoolArray, *, most_steps: int = MOST_STEPS) -> Width:
     """Return the width of a DAG.
 
     Parameters
     ----------
-    row
-        int64, one a node: every edge leads to a greater one.
-    tail, head
-        int64 node indices, one an edge; no edge twice.
+    cover
+        Of the DAG (:func:`gviz.dag.chains.cover_series`), with which the search begins.
     counted
         bool, one a node: those that count; the others only carry dependencies.
     most_steps
         Edges looked at before bounds are returned.
     """
-    series = series_graph(row, tail, head)
+    series = cover.series
     # Of each series one node at most can be in an antichain: its first that counts.
     first = np.full(series.count, -1, np.int64)
     chosen = np.flatnonzero(counted)
     order = chosen[np.argsort(-series.position[chosen], kind="stable")]
     first[series.of[order]] = order
-    flow = _Flow(series, first >= 0, most_steps)
+    flow = _Flow(cover, first >= 0, most_steps)
     level = _largest_level(series.row, first >= 0)
     if flow.chain_count > len(level):
         flow.run()
     if flow.is_done:
         found = flow.antichain()
-        return Width(len(found), len(found), first[found], flow.lane_count)
-    return Width(len(level), flow.chain_count, first[level], flow.lane_count)
+        return Width(len(found), len(found), first[found], cover.chain_count)
+    return Width(len(level), flow.chain_count, first[level], cover.chain_count)
 
 
 def _largest_level(row: IntArray, counted: BoolArray) -> IntArray:
@@ -105,8 +95,8 @@ class _Flow:
     unit ends there. Units may pass through nodes between. What is not sent is a chain's end.
     """
 
-    def __init__(self, series: SeriesGraph, counted: BoolArray, most_steps: int) -> None:
-        count = series.count
+    def __init__(self, cover: SeriesCover, counted: BoolArray, most_steps: int) -> None:
+        series, count = cover.series, cover.series.count
         self.is_done = False
         self._steps = most_steps
         self._counted: list[bool] = counted.tolist()
@@ -122,13 +112,12 @@ class _Flow:
             self._in[b].append(edge)
         self._exit_seen, self._entry_seen = bytearray(count), bytearray(count)
         self._row = series.row.tolist()
-        self._take_chains(series)
+        self._take_chains(cover)
 
-    def _take_chains(self, series: SeriesGraph) -> None:
+    def _take_chains(self, cover: SeriesCover) -> None:
         """Begin with a greedy cover: of neighbours in a chain the first sends to the second."""
-        chain = cover_by_chains(series.row, series.tail, series.head)
-        self.lane_count = int(chain.max(initial=-1)) + 1
-        order = np.lexsort((series.row, chain))
+        chain = cover.chain
+        order = np.lexsort((cover.series.row, chain))
         counted = order[np.array(self._counted, bool)[order]]
         follows = chain[counted][1:] == chain[counted][:-1]
         pairs = zip(counted[:-1][follows].tolist(), counted[1:][follows].tolist(), strict=True)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from random import Random
 
 import numpy as np
 from executed_graphs import Played, played_launches
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gviz.analysis.launch.constraints import launch_model
 from gviz.analysis.launch.holds import CLOCK_SKEW_NS, HeldLaunch, Hold
@@ -139,6 +141,31 @@ def test_slack_is_zero_on_the_path_and_what_a_node_may_take_longer(played: Playe
         # An end that reaches past its dependent's start may not be what the slack ends at.
         if vertex not in through:
             assert model.length_ns(duration_ns=longer) == held.length_ns + 1
+
+
+@settings(deadline=None)
+@given(played_launches())
+def test_launch_without_a_vertex_is_as_long_as_with_its_duration_zero(played: Played) -> None:
+    model = launch_model(played.held)
+    vertices = np.arange(len(model.row))
+    durations = np.where(np.eye(len(vertices), dtype=bool), 0.0, model.duration_ns)
+    expected = [model.length_ns(duration_ns=duration) for duration in durations]
+    assert model.lengths_without(model.critical_path(), vertices).tolist() == expected
+
+
+@settings(deadline=None)
+@given(played_launches(), st.randoms(use_true_random=False))
+def test_dropped_constraints_hold_no_longer(played: Played, random: Random) -> None:
+    model = launch_model(played.held)
+    for among in (model.is_queue, ~model.is_queue, np.ones(len(model.head), bool)):
+        dropped = among & np.array([random.random() < 0.5 for _ in among], bool)
+        start = [0.0] * len(model.row)
+        for at in np.flatnonzero(~dropped).tolist():
+            a, b = int(model.tail[at]), int(model.head[at])
+            ends = start[a] + model.gap_ns[a] + model.duration_ns[a] + model.lag_ns[at]
+            start[b] = max(start[b], float(ends))
+        ends = np.array(start) + model.gap_ns + model.duration_ns
+        assert model.length_ns(dropped=dropped) == ends.max(initial=0.0)
 
 
 @settings(deadline=None)

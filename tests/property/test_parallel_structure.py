@@ -11,7 +11,7 @@ import numpy.typing as npt
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gviz.dag.chains import cover_by_chains
+from gviz.dag.chains import cover_by_chains, cover_series
 from gviz.dag.ranks import rank_rows
 from gviz.dag.reachability import Reachability
 from gviz.dag.series import series_graph
@@ -62,8 +62,7 @@ def test_width_is_the_largest_antichain(dag: Dag) -> None:
         (a, b) for a, b in combinations(counted, 2) if not {(a, b), (b, a)} & ordered
     )
     largest = max((len(c) for c in nx.find_cliques(incomparable)), default=0) if counted else 0
-    row, tail, head = dag.arrays
-    found = graph_width(row, tail, head, np.array(dag.counted, bool))
+    found = graph_width(cover_series(*dag.arrays), np.array(dag.counted, bool))
     assert (found.least, found.most, found.is_exact) == (largest, largest, True)
     chosen = found.antichain.tolist()
     assert len(set(chosen)) == largest
@@ -74,10 +73,9 @@ def test_width_is_the_largest_antichain(dag: Dag) -> None:
 @settings(deadline=None)
 @given(dags(), st.integers(0, 40))
 def test_width_cut_short_lies_between_its_bounds(dag: Dag, steps: int) -> None:
-    row, tail, head = dag.arrays
-    counted = np.array(dag.counted, bool)
-    exact = graph_width(row, tail, head, counted)
-    found = graph_width(row, tail, head, counted, most_steps=steps)
+    cover, counted = cover_series(*dag.arrays), np.array(dag.counted, bool)
+    exact = graph_width(cover, counted)
+    found = graph_width(cover, counted, most_steps=steps)
     assert found.least <= exact.least <= found.most
     assert len(found.antichain) == found.least
 
@@ -86,7 +84,7 @@ def test_width_cut_short_lies_between_its_bounds(dag: Dag, steps: int) -> None:
 @given(dags())
 def test_lanes_are_at_least_as_many_as_the_width(dag: Dag) -> None:
     row, tail, head = dag.arrays
-    width = graph_width(row, tail, head, np.ones(dag.count, bool))
+    width = graph_width(cover_series(row, tail, head), np.ones(dag.count, bool))
     chain = cover_by_chains(row, tail, head)
     assert width.least == width.most <= width.lane_count
     assert width.most <= int(chain.max(initial=-1)) + 1
@@ -102,16 +100,23 @@ def test_reachability_is_the_transitive_closure(dag: Dag) -> None:
     closure = nx.transitive_closure_dag(dag.graph)
     pairs = np.array([(a, b) for a in range(dag.count) for b in range(dag.count)], np.int64)
     first, second = pairs.reshape(-1, 2).T
-    found = Reachability(*dag.arrays).reaches(first, second)
+    reachability = Reachability(cover_series(*dag.arrays))
     expected = [a == b or closure.has_edge(a, b) for a, b in pairs.reshape(-1, 2).tolist()]
-    assert found.tolist() == expected
+    assert reachability.reaches(first, second).tolist() == expected
+    independent = [
+        a != b and not closure.has_edge(a, b) and not closure.has_edge(b, a)
+        for a, b in pairs.reshape(-1, 2).tolist()
+    ]
+    assert reachability.are_independent(first, second).tolist() == independent
 
 
 @settings(deadline=None)
 @given(dags())
 def test_redundant_edges_are_those_not_in_the_transitive_reduction(dag: Dag) -> None:
     reduction = set(nx.transitive_reduction(dag.graph).edges)
-    found = {dag.edges[i] for i in Reachability(*dag.arrays).redundant_edges().tolist()}
+    found = {
+        dag.edges[i] for i in Reachability(cover_series(*dag.arrays)).redundant_edges().tolist()
+    }
     assert found == set(dag.edges) - reduction
 
 

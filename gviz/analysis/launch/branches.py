@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from gviz.analysis.launch.constraints import LaunchModel
 from gviz.analysis.launch.gaps import UsualGaps
+from gviz.analysis.launch.pairs import places_in_parts
 from gviz.dag import Reachability
 from gviz.model import GraphTree
-from gviz.stats import BoolArray, IntArray
+from gviz.stats import BoolArray, FloatArray, IntArray
 
 #: Branches of more work than this are worth a fork whatever it costs: forks cost a few us.
 _SMALL_NS = 10_000
-#: Pairs of branches that are compared at once: arrays of some megabytes.
-_PAIRS_AT_ONCE = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,17 +72,58 @@ def small_branches(
     same = usual.of(crossing=False)
     if same is None:
         return None
-    found = [b for b in _lesser_branches(model, reachability) if 0 < _work(model, b) <= _SMALL_NS]
-    paying = _ending_joins_earlier(model, found, same)
-    if not paying:
+    lesser = _Branches.of(model, _lesser_branches(model, reachability))
+    small = lesser.take((lesser.work_ns > 0) & (lesser.work_ns <= _SMALL_NS))
+    paying = small.take(_end_joins_earlier(model, small, same))
+    if not len(paying):
         return None
-    gain = _gain(model, paying, same, model.whole_ns)
+    serial = paying.serial_ns(same).sum()
+    gain = model.whole_ns - (_length_without(model, paying, same) + float(serial))
     if gain <= 0:
         return None
-    work = sum(_work(model, b) for b in paying)
-    return SmallBranches(
-        tuple(paying), work, work + sum(_timed(model, b) for b in paying) * same, gain
-    )
+    return SmallBranches(tuple(paying.vertices), float(paying.work_ns.sum()), float(serial), gain)
+
+
+@dataclass(frozen=True, slots=True)
+class _Branches:
+    """Series of vertices; arrays of one length, a branch an entry.
+
+    Attributes
+    ----------
+    vertices
+        Of each, in order.
+    work_ns
+        float64: node time.
+    timed_count
+        int64: vertices with a time.
+    """
+
+    vertices: list[IntArray]
+    work_ns: FloatArray
+    timed_count: IntArray
+
+    @classmethod
+    def of(cls, model: LaunchModel, vertices: list[IntArray]) -> _Branches:
+        """Return some branches of a launch."""
+        inside = np.concatenate([np.zeros(0, np.int64), *vertices])
+        of = np.repeat(np.arange(len(vertices)), [len(branch) for branch in vertices])
+        work = np.bincount(of, model.duration_ns[inside], len(vertices)).astype(np.float64)
+        timed = np.bincount(of[model.held.timed[inside]], minlength=len(vertices))
+        return cls(vertices, work, timed)
+
+    def __len__(self) -> int:
+        return len(self.vertices)
+
+    def take(self, chosen: IntArray | BoolArray) -> _Branches:
+        """Return some of them, in the order that they are chosen in."""
+        places = np.arange(len(self))[chosen]
+        vertices = [self.vertices[place] for place in places.tolist()]
+        return _Branches(vertices, self.work_ns[places], self.timed_count[places])
+
+    def serial_ns(self, same_ns: float) -> FloatArray:
+        """Return what each takes in series: its work, and the usual gap before each node."""
+        serial: FloatArray = self.work_ns + self.timed_count * same_ns
+        return serial
 
 
 def _lesser_branches(model: LaunchModel, reachability: Reachability) -> list[IntArray]:
@@ -128,13 +167,8 @@ def _have_company(reachability: Reachability, chosen: IntArray) -> BoolArray:
     beside = series.tail[order]
     start, size = cuts[join[chosen]], np.diff(cuts)[join[chosen]]
     found = np.zeros(len(chosen), bool)
-    # Some thousand series at once, but of joins of very many branches fewer.
-    before = np.cumsum(size) - size
-    parts = np.flatnonzero(np.diff(before // _PAIRS_AT_ONCE)) + 1
-    for part in np.split(np.arange(len(chosen)), parts):
-        mine = np.repeat(part, size[part])
-        place = np.arange(len(mine)) + before[part[:1]] - before[mine]
-        others = beside[start[mine] + place]
+    for mine, place in places_in_parts(start, size):
+        others = beside[place]
         pairs = others != chosen[mine]
         mine, others = mine[pairs], others[pairs]
         independent = reachability.are_independent(first[chosen[mine]], first[others])
@@ -142,55 +176,40 @@ def _have_company(reachability: Reachability, chosen: IntArray) -> BoolArray:
     return found
 
 
-def _ending_joins_earlier(
-    model: LaunchModel, branches: list[IntArray], same_ns: float
-) -> list[IntArray]:
+def _end_joins_earlier(model: LaunchModel, branches: _Branches, same_ns: float) -> IntArray:
     """Return the branches without which their join could start so early that it pays.
 
     All that a branch holds is its join: whoever does not gain there gains nowhere.
     """
     count = len(model.gap_ns)
-    lasts = np.array([b[-1] for b in branches], np.int64)
     branch_of = np.full(count, -1, np.int64)
-    branch_of[lasts] = np.arange(len(branches))
+    branch_of[[branch[-1] for branch in branches.vertices]] = np.arange(len(branches))
     edges = np.flatnonzero(~model.is_queue)
-    order = edges[np.argsort(model.head[edges], kind="stable")]
-    first = np.searchsorted(model.head[order], np.arange(count + 1))
     ends = model.held.end_ns[model.tail] + model.lag_ns
-    found = []
-    for edge in np.flatnonzero((branch_of[model.tail] >= 0) & ~model.is_queue).tolist():
-        join, branch = int(model.head[edge]), branches[int(branch_of[model.tail[edge]])]
-        others = order[first[join] : first[join + 1]]
-        others = others[others != edge]
-        gap = min(model.gap_ns[join], same_ns) if len(others) == 1 else model.gap_ns[join]
-        serial = _work(model, branch) + _timed(model, branch) * same_ns
-        alone = float(ends[others].max()) + gap + serial
-        if alone < float(model.held.start_ns[join]):
-            found.append(branch)
-    return found
+    order = edges[np.lexsort((ends[edges], model.head[edges]))]
+    # Behind the edges of each join; the last but one holds it once the last is gone.
+    stop = np.searchsorted(model.head[order], np.arange(count), side="right")
+    edge = edges[branch_of[model.tail[edges]] >= 0]
+    join, branch = model.head[edge], branch_of[model.tail[edge]]
+    last = order[stop[join] - 1]
+    others_end = ends[np.where(last == edge, order[stop[join] - 2], last)]
+    is_one_left = np.bincount(model.head[edges], minlength=count)[join] == 2
+    gap = np.where(is_one_left, np.minimum(model.gap_ns[join], same_ns), model.gap_ns[join])
+    alone = others_end + gap + branches.serial_ns(same_ns)[branch]
+    return branch[alone < model.held.start_ns[join]]
 
 
-def _work(model: LaunchModel, branch: IntArray) -> float:
-    return float(model.duration_ns[branch].sum())
-
-
-def _timed(model: LaunchModel, branch: IntArray) -> int:
-    return int(model.held.timed[branch].sum())
-
-
-def _gain(model: LaunchModel, branches: list[IntArray], same_ns: float, before_ns: float) -> float:
-    """Return how much shorter the launch is with these branches in series, at least."""
-    away = np.concatenate(branches)
-    duration, gap = model.duration_ns.copy(), model.gap_ns.copy()
-    duration[away] = gap[away] = 0.0
+def _length_without(model: LaunchModel, branches: _Branches, same_ns: float) -> float:
+    """Return how long the launch is without these branches, at most."""
+    away = np.zeros(len(model.gap_ns), bool)
+    away[np.concatenate(branches.vertices)] = True
+    duration, gap = np.where(away, 0.0, model.duration_ns), np.where(away, 0.0, model.gap_ns)
     # A join of two that one branch less makes a plain dependent has the gap of one.
-    leaving = np.isin(model.tail, away) & ~model.is_queue
-    joins, lost = np.unique(model.head[leaving], return_counts=True)
+    joins, lost = np.unique(model.head[away[model.tail] & ~model.is_queue], return_counts=True)
     entering = np.bincount(model.head[~model.is_queue], minlength=len(gap))
     plain = joins[entering[joins] - lost <= 1]
     gap[plain] = np.minimum(gap[plain], same_ns)
-    serial = sum(_work(model, b) + _timed(model, b) * same_ns for b in branches)
-    return before_ns - (model.length_ns(gap_ns=gap, duration_ns=duration) + serial)
+    return model.length_ns(gap_ns=gap, duration_ns=duration)
 
 
 def barriers(graph: GraphTree, model: LaunchModel) -> Barriers | None:
@@ -200,10 +219,10 @@ def barriers(graph: GraphTree, model: LaunchModel) -> Barriers | None:
     a node without work, where each goes on with one of them.
     """
     lane = _lanes(graph, model)
-    dropped = np.zeros(len(model.tail), bool)
     waiting: list[int] = []
     waited_for: list[IntArray] = []
     added: list[tuple[int, int]] = []
+    freed: list[IntArray] = []
     count = 0
     for meeting in _meetings(model):
         own = {v: meeting.before[lane[meeting.before] == lane[v]] for v in meeting.after}
@@ -215,9 +234,10 @@ def barriers(graph: GraphTree, model: LaunchModel) -> Barriers | None:
         waited_for.append(meeting.before)
         added += [(int(mine[0]), v) for v, mine in own.items()]
         through = meeting.before if meeting.via < 0 else np.array([meeting.via])
-        dropped |= np.isin(model.head, list(own)) & np.isin(model.tail, through)
+        freed.append(np.add.outer(through * len(lane), np.array(list(own), np.int64)).ravel())
     if not count:
         return None
+    dropped = np.isin(model.tail * len(lane) + model.head, np.concatenate(freed))
     dropped &= ~model.is_queue
     gain = model.whole_ns - model.length_ns(dropped=dropped, added=added)
     dependencies = np.unique(np.concatenate(waited_for))
@@ -238,18 +258,22 @@ def _meetings(model: LaunchModel) -> list[_Meeting]:
         return []
     order = np.lexsort((unrolled.tail, unrolled.head))
     tail, head = unrolled.tail[order], unrolled.head[order]
-    heads, first = np.unique(head, return_index=True)
-    cuts = [*first.tolist(), len(tail)]
-    before = {h: tail[a:b] for h, (a, b) in zip(heads.tolist(), pairwise(cuts), strict=True)}
+    cuts = np.searchsorted(head, np.arange(len(timed) + 1)).tolist()
+    # Whoever waits for one vertex with a time alone waits for no others.
+    several = np.bincount(head, minlength=len(timed)) > 1
+    several[head[~timed[tail]]] = True
     by_set: dict[bytes, list[int]] = {}
-    for vertex, tails in before.items():
+    for vertex in np.flatnonzero(several).tolist():
+        tails = tail[cuts[vertex] : cuts[vertex + 1]]
         by_set.setdefault(tails.tobytes(), []).append(vertex)
     found = []
     for vertices in by_set.values():
-        tails = before[vertices[0]]
-        via = int(tails[0]) if len(tails) == 1 and not timed[tails[0]] else -1
-        behind = before.get(via, tails[:0]) if via >= 0 else tails
-        if len(vertices) > 1 and len(behind) > 1:
+        if len(vertices) == 1:
+            continue
+        tails = tail[cuts[vertices[0]] : cuts[vertices[0] + 1]]
+        via = int(tails[0]) if len(tails) == 1 else -1
+        behind = tails if via < 0 else tail[cuts[via] : cuts[via + 1]]
+        if len(behind) > 1:
             found.append(_Meeting(behind, vertices, via))
     return found
 

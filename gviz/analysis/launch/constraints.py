@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gviz.analysis.launch.holds import HeldLaunch, effective_ends
+from gviz.analysis.launch.unrolled import Unrolled
 from gviz.dag import CriticalPath, earliest_starts, longest_path, rank_rows
 from gviz.errors import RecordingError
 from gviz.stats import BoolArray, FloatArray, IntArray
@@ -48,6 +49,8 @@ class LaunchModel:
         0; below 0 where a programmatic dependency ran on after its dependent had started.
     is_queue
         bool, one a constraint: it is a queue's, not an edge's.
+    is_double
+        bool, one a constraint: it is a queue's, and an edge holds its head just as long.
     """
 
     held: HeldLaunch
@@ -58,6 +61,7 @@ class LaunchModel:
     head: IntArray
     lag_ns: FloatArray
     is_queue: BoolArray
+    is_double: BoolArray
 
     @property
     def whole_ns(self) -> float:
@@ -70,8 +74,43 @@ class LaunchModel:
         Starts are those of the gap before each vertex.
         """
         weight = self.gap_ns + self.duration_ns
-        lag = weight[self.tail] + self.lag_ns
-        return longest_path(self.row, self.tail, self.head, lag, weight)
+        single = ~self.is_double
+        tail, head = self.tail[single], self.head[single]
+        return longest_path(self.row, tail, head, weight[tail] + self.lag_ns[single], weight)
+
+    def lengths_without(self, path: CriticalPath, vertices: IntArray) -> FloatArray:
+        """Return how long the launch would have taken if one vertex took no time, for each of some.
+
+        What :meth:`length_ns` returns with the duration of that one 0, but without computing all
+        times anew: each path through the launch either passes the vertex, and gets shorter by its
+        duration, or passes it by, and stays as long as it was.
+
+        Parameters
+        ----------
+        path
+            :meth:`critical_path` of this launch.
+        vertices
+            int64.
+
+        References
+        ----------
+        Malik, Mittal and Gupta (1989), The k most vital arcs in the shortest path problem: the
+        ways around are found from the distances to both ends.
+        """
+        weight = self.gap_ns + self.duration_ns
+        until = path.start_ns + weight
+        since = path.length_ns - (path.start_ns + path.slack_ns)
+        over = until[self.tail] + self.lag_ns + since[self.head]
+        tail_row, head_row = self.row[self.tail], self.row[self.head]
+        found = path.start_ns[vertices] + since[vertices] - self.duration_ns[vertices]
+        for at, vertex in enumerate(vertices.tolist()):
+            row = self.row[vertex]
+            above, beside = self.row < row, self.row >= row
+            beside[vertex] = False
+            around = (tail_row < row) & (head_row >= row) & (self.head != vertex)
+            ways = (until[above], since[beside], over[around])
+            found[at] = max(found[at], *(way.max(initial=0.0) for way in ways))
+        return found
 
     def length_ns(
         self,
@@ -94,7 +133,10 @@ class LaunchModel:
         """
         gap = self.gap_ns if gap_ns is None else gap_ns
         weight = gap + (self.duration_ns if duration_ns is None else duration_ns)
-        kept = slice(None) if dropped is None else ~dropped
+        kept = ~self.is_double
+        if dropped is not None:
+            # An edge that goes leaves its double to hold.
+            kept = ~dropped & (kept | (dropped & ~self.is_queue).any())
         tail, head, lag = self.tail[kept], self.head[kept], self.lag_ns[kept]
         if added:
             more = np.array(added, np.int64).reshape(-1, 2)
@@ -103,7 +145,7 @@ class LaunchModel:
             order = np.argsort(self.row[head], kind="stable")
             lag = np.concatenate((lag, np.zeros(len(more))))[order]
             tail, head = tail[order], head[order]
-        start, _ = earliest_starts(len(self.row), tail, head, weight[tail] + lag)
+        start = earliest_starts(len(self.row), tail, head, weight[tail] + lag)
         return float((start + weight).max(initial=0.0))
 
 
@@ -114,11 +156,12 @@ def launch_model(held: HeldLaunch) -> LaunchModel:
     tail = np.concatenate((unrolled.tail, held.queue_before[queued]))
     head = np.concatenate((unrolled.head, queued))
     is_queue = np.arange(len(tail)) >= len(unrolled.tail)
+    is_double = _find_doubles(unrolled, queued, held.queue_before[queued])
     lag = np.zeros(len(tail), np.float64)
     ended = effective_ends(unrolled, held.start_ns, held.end_ns)
     lag[: len(ended)] = ended - held.end_ns[unrolled.tail]
     try:
-        row = rank_rows(len(unrolled), tail, head)
+        row = rank_rows(len(unrolled), tail[~is_double], head[~is_double])
     except RecordingError:
         # Clocks of two queues contradict each other: queues hold only where the edges agree.
         row = unrolled.row
@@ -136,4 +179,16 @@ def launch_model(held: HeldLaunch) -> LaunchModel:
         head=head,
         lag_ns=lag,
         is_queue=is_queue[order],
+        is_double=is_double[order],
     )
+
+
+def _find_doubles(unrolled: Unrolled, head: IntArray, tail: IntArray) -> BoolArray:
+    """Return which of all edges, and of a queue's constraints behind them, an edge stands for.
+
+    A programmatic edge may hold its head for a shorter time than the queue does.
+    """
+    count = len(unrolled)
+    full = ~unrolled.programmatic
+    edges = unrolled.tail[full] * count + unrolled.head[full]
+    return np.append(np.zeros(len(unrolled.tail), bool), np.isin(tail * count + head, edges))

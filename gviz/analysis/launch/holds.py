@@ -9,7 +9,7 @@ import numpy as np
 
 from gviz.analysis.launch.unrolled import Unrolled
 from gviz.model import LaunchSpans, TimeArray
-from gviz.stats import BoolArray, IntArray
+from gviz.stats import BoolArray, IntArray, Intervals, is_ascending, union
 
 #: Clock readings of different queues differ: 160 ns as a rule, now and then 2 µs (measured on an
 #: H100, docs/limits.md). Work of one queue that overlaps by more than this is not in one queue.
@@ -56,6 +56,8 @@ class HeldLaunch:
     gap_ns
         From the end of what held it to its start; below 0 where it started earlier (clock
         readings of two queues).
+    busy
+        The times in which any of them ran.
     """
 
     unrolled: Unrolled
@@ -70,6 +72,7 @@ class HeldLaunch:
     queue_before: IntArray
     held_by: IntArray
     gap_ns: TimeArray
+    busy: Intervals
 
     @property
     def length_ns(self) -> float:
@@ -95,7 +98,7 @@ def hold_launch(unrolled: Unrolled, vertex: IntArray, spans: LaunchSpans) -> Hel
     vertex
         int64, one a span: its vertex (:meth:`Unrolled.vertex_of`).
     spans
-        The launch's spans.
+        The launch's spans, in order of start.
     """
     count = len(unrolled)
     start, end = (np.zeros(count, spans.start_ns.dtype) for _ in range(2))
@@ -107,7 +110,7 @@ def hold_launch(unrolled: Unrolled, vertex: IntArray, spans: LaunchSpans) -> Hel
     queue[vertex] = spans.queue
     origin = _reach_untimed(unrolled, timed, start, end)
     dependency, via, ready = _last_dependencies(unrolled, timed, start, end, origin)
-    before = _queue_before(timed, queue, start, end)
+    before = _queue_before(vertex, queue, start, end)
     by_queue = (before >= 0) & ((dependency < 0) | (end[before] > ready))
     held_by = np.where(by_queue, Hold.QUEUE, np.where(dependency >= 0, Hold.DEPENDENCY, 0))
     until = np.where(by_queue, end[before], np.where(dependency >= 0, ready, start))
@@ -124,6 +127,7 @@ def hold_launch(unrolled: Unrolled, vertex: IntArray, spans: LaunchSpans) -> Hel
         queue_before=before,
         held_by=np.where(timed, held_by, 0).astype(np.int64),
         gap_ns=np.where(timed, start - until, 0),
+        busy=union(start[vertex], end[vertex]),
     )
 
 
@@ -157,14 +161,18 @@ def _last_dependencies(
     count = len(timed)
     dependency, via = (np.full(count, NOTHING, np.int64) for _ in range(2))
     ready = np.zeros(count, end.dtype)
-    edge = np.flatnonzero(timed[unrolled.head] & (origin[unrolled.tail] >= 0))
+    edge = unrolled.by_head
+    edge = edge[timed[unrolled.head[edge]] & (origin[unrolled.tail[edge]] >= 0)]
+    if not len(edge):
+        return dependency, via, ready
     tail, head = unrolled.tail[edge], unrolled.head[edge]
     ended = effective_ends(unrolled, start, end)[edge]
-    # Of one dependent the last that ended comes last, of equals that of the lowest index.
-    order = np.lexsort((-tail, ended, head))
-    is_last = np.ones(len(order), bool)
-    is_last[:-1] = head[order][1:] != head[order][:-1]
-    chosen = order[is_last]
+    is_first = np.append(True, head[1:] != head[:-1])
+    first = np.flatnonzero(is_first)
+    # Of one dependent the last to end, of equals that of the lowest index.
+    latest = np.maximum.reduceat(ended, first)[np.cumsum(is_first) - 1]
+    last = np.flatnonzero(ended == latest)
+    chosen = last[np.searchsorted(last, first)]
     dependency[head[chosen]] = origin[tail[chosen]]
     via[head[chosen]] = np.where(timed[tail[chosen]], NOTHING, tail[chosen])
     ready[head[chosen]] = ended[chosen]
@@ -180,11 +188,13 @@ def effective_ends(unrolled: Unrolled, start: TimeArray, end: TimeArray) -> Time
     return np.where(unrolled.programmatic, np.minimum(ended, start[unrolled.head]), ended)
 
 
-def _queue_before(timed: BoolArray, queue: IntArray, start: TimeArray, end: TimeArray) -> IntArray:
-    """Return the vertex that ran before each on its queue."""
-    found = np.full(len(timed), NOTHING, np.int64)
-    queued = np.flatnonzero(timed & (queue >= 0))
-    order = queued[np.lexsort((end[queued], start[queued], queue[queued]))]
+def _queue_before(vertex: IntArray, queue: IntArray, start: TimeArray, end: TimeArray) -> IntArray:
+    """Return the vertex that ran before each on its queue; ``vertex``: those with a time."""
+    found = np.full(len(queue), NOTHING, np.int64)
+    queued = vertex[queue[vertex] >= 0]
+    if not is_ascending((start[queued], end[queued], queued)):
+        queued = queued[np.lexsort((queued, end[queued], start[queued]))]
+    order = queued[np.argsort(queue[queued], kind="stable")]
     before, after = order[:-1], order[1:]
     holds = (queue[before] == queue[after]) & (end[before] <= start[after] + CLOCK_SKEW_NS)
     found[after[holds]] = before[holds]

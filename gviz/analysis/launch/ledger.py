@@ -15,7 +15,7 @@ import numpy as np
 
 from gviz.analysis.launch.holds import NOTHING, HeldLaunch, Hold
 from gviz.model import TimeArray
-from gviz.stats import BoolArray, IntArray, Intervals, figure, union
+from gviz.stats import BoolArray, IntArray, Intervals, figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +93,13 @@ def path_steps(held: HeldLaunch, path: IntArray) -> PathSteps:
     reached = _reached(end)
     counted = np.maximum(end - np.maximum(start, reached), 0)
     gap_end = np.maximum(start, reached)
-    busy = union(held.start_ns[held.timed], held.end_ns[held.timed])
     return PathSteps(
         vertex=path,
         held_by=held.held_by[path],
         gap_ns=gap_end - reached,
         node_ns=counted,
         hidden_ns=end - start - counted,
-        busy_ns=_time_in(busy, gap_end) - _time_in(busy, reached),
+        busy_ns=_time_in(held.busy, gap_end) - _time_in(held.busy, reached),
     )
 
 
@@ -147,8 +146,7 @@ def _of_later_steps(steps: PathSteps, *kinds: Hold) -> list[BoolArray]:
 def _submitting(held: HeldLaunch, steps: PathSteps, returned_ns: float) -> float:
     reached = np.minimum(_reached(held.end_ns[steps.vertex]), returned_ns)
     stop = np.minimum(reached + steps.gap_ns, returned_ns)
-    busy = union(held.start_ns[held.timed], held.end_ns[held.timed])
-    ran = _time_in(busy, stop) - _time_in(busy, reached)
+    ran = _time_in(held.busy, stop) - _time_in(held.busy, reached)
     return float((np.maximum(stop - reached, 0) - ran).sum())
 
 

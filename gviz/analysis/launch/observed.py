@@ -24,7 +24,8 @@ def observed_path(held: HeldLaunch) -> IntArray:
     timed = np.flatnonzero(held.timed)
     if not len(timed):
         return timed
-    last = timed[np.lexsort((timed, held.start_ns[timed], held.end_ns[timed]))[-1]]
+    last = timed[held.end_ns[timed] == held.end_ns[timed].max()]
+    last = last[held.start_ns[last] == held.start_ns[last].max()][-1]
     before = np.where(held.held_by == Hold.QUEUE, held.queue_before, held.dependency)
     step = np.where(held.held_by == Hold.NOTHING, _NONE, before).tolist()
     path: list[int] = []

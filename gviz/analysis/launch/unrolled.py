@@ -42,6 +42,8 @@ class Unrolled:
         bool, one an edge: the dependent may start while the dependency runs.
     row
         int64, one a vertex: longest path from a root, in edges.
+    by_head
+        int64: the edges, by head, then tail.
     """
 
     node: IntArray
@@ -53,6 +55,7 @@ class Unrolled:
     head: IntArray
     programmatic: BoolArray
     row: IntArray
+    by_head: IntArray
 
     def __len__(self) -> int:
         return len(self.node)
@@ -276,6 +279,7 @@ class _Builder:
             head=head,
             programmatic=kind,
             row=rank_rows(count, tail, head),
+            by_head=np.lexsort((tail, head)),
         )
 
     def _number_iterations(self, count: int) -> IntArray:

@@ -8,7 +8,7 @@ with as many blocks as fit the GPU leaves no room, copies of one direction share
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -17,10 +17,11 @@ import numpy as np
 from gviz.analysis.launch.constraints import LaunchModel
 from gviz.analysis.launch.gaps import UsualGaps
 from gviz.analysis.launch.holds import CLOCK_SKEW_NS, HeldLaunch, Hold
+from gviz.analysis.launch.pairs import places_in_parts
 from gviz.cuda import NodeType
 from gviz.dag import Reachability
-from gviz.model import GraphTree, LaunchSpans, TreeNodes
-from gviz.stats import FloatArray, IntArray, union
+from gviz.model import GraphTree, LaunchSpans, TimeArray, TreeNodes
+from gviz.stats import BoolArray, FloatArray, IntArray
 
 #: Waits are looked at from here on: half of the usual gap between dependent kernels, and above
 #: what clocks of two queues differ by as a rule (160 ns).
@@ -48,6 +49,9 @@ class Reason(StrEnum):
     PRIORITY = "priority"
     COPY_ENGINE = "same copy engine"
     LAUNCH_ORDER = "launch order"
+
+
+_REASONS = tuple(Reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,39 +115,122 @@ def find_waits(
         Of the GPU; None: not known, and then no wait is put down to full multiprocessors.
     """
     timed = np.flatnonzero(held.timed)
-    # Work of no length runs nowhere and holds nobody.
-    ran = timed[held.end_ns[timed] > held.start_ns[timed]]
-    by_end = ran[np.argsort(held.end_ns[ran], kind="stable")]
-    ends = held.end_ns[by_end]
     waited = held.start_ns - held.ready_ns
     waiting = timed[waited[timed] > LEAST_NS]
     waiting = waiting[np.argsort(-waited[waiting], kind="stable")[:_MOST_WAITING]]
     judge = _Judge(graph, held, multiprocessors)
-    found = []
-    for vertex in waiting.tolist():
-        first = np.searchsorted(ends, held.ready_ns[vertex], side="right")
-        stop = np.searchsorted(ends, held.start_ns[vertex] + CLOCK_SKEW_NS, side="right")
-        others = by_end[max(int(first), int(stop) - _MOST_BLOCKERS) : int(stop)]
-        others = np.concatenate((others, _running_on(held, by_end[stop:], vertex)))
-        others = others[(held.start_ns[others] < held.start_ns[vertex]) & (others != vertex)]
-        if len(others):
-            pairs = np.full(len(others), vertex)
-            others = others[reachability.are_independent(pairs, others)]
-        wait = judge.judge(vertex, others) if len(others) else None
-        if wait is not None:
-            found.append(wait)
-    return found
+    return [
+        wait
+        for pairs in _pairs(held, waiting)
+        for wait in judge.judge(pairs.take(reachability.are_independent(pairs.vertex, pairs.other)))
+    ]
 
 
-def _running_on(held: HeldLaunch, later: IntArray, vertex: int) -> IntArray:
-    """Return those of what ended later that had started before a vertex did, the first to end."""
-    near = later[:_MOST_BLOCKERS]
-    running: IntArray = near[held.start_ns[near] < held.start_ns[vertex]]
-    return running
+@dataclass(frozen=True, slots=True)
+class _Pairs:
+    """Nodes that waited, and nodes that ran meanwhile: int64 arrays of one length.
+
+    All pairs of a node follow each other, in the order in which the others ended.
+    """
+
+    vertex: IntArray
+    other: IntArray
+
+    def take(self, chosen: BoolArray) -> _Pairs:
+        """Return some of them."""
+        return _Pairs(self.vertex[chosen], self.other[chosen])
+
+
+def _pairs(held: HeldLaunch, waiting: IntArray) -> Iterator[_Pairs]:
+    """Yield nodes that waited with what ran meanwhile, some ten thousand pairs at a time.
+
+    Of a node's pairs the last to end before it started, and the first to end after that.
+    """
+    # Work of no length runs nowhere and holds nobody.
+    ran = np.flatnonzero(held.timed & (held.end_ns > held.start_ns))
+    by_end = ran[np.argsort(held.end_ns[ran], kind="stable")]
+    ends = held.end_ns[by_end]
+    first = np.searchsorted(ends, held.ready_ns[waiting], side="right")
+    stop = np.searchsorted(ends, held.start_ns[waiting] + CLOCK_SKEW_NS, side="right")
+    begin = np.maximum(first, stop - _MOST_BLOCKERS)
+    size = np.minimum(stop + _MOST_BLOCKERS, len(by_end)) - begin
+    for of, place in places_in_parts(begin, size):
+        vertex, other = waiting[of], by_end[place]
+        meanwhile = (held.start_ns[other] < held.start_ns[vertex]) & (other != vertex)
+        yield _Pairs(vertex[meanwhile], other[meanwhile])
+
+
+@dataclass(frozen=True, slots=True)
+class _Meanwhile:
+    """Nodes with what ran while each of them waited; arrays of one length a node, then a pair.
+
+    Attributes
+    ----------
+    first
+        int64: where the pairs of each node begin.
+    vertex, blocker
+        int64: the node, and of its others the one that ran longest.
+    waited_ns, blocked_ns
+        Of each node, and the part of it in which any of the others ran.
+    lengths_ns
+        Of each pair: how long the other ran meanwhile.
+    """
+
+    pairs: _Pairs
+    first: IntArray
+    vertex: IntArray
+    blocker: IntArray
+    waited_ns: TimeArray
+    blocked_ns: FloatArray
+    lengths_ns: TimeArray
+
+    @classmethod
+    def of(cls, held: HeldLaunch, pairs: _Pairs) -> _Meanwhile:
+        """Return them from at least one pair."""
+        is_first = np.append(True, pairs.vertex[1:] != pairs.vertex[:-1])
+        first, node = np.flatnonzero(is_first), np.cumsum(is_first) - 1
+        vertex = pairs.vertex[first]
+        ready, begun = held.ready_ns[vertex], held.start_ns[vertex]
+        start = np.maximum(held.start_ns[pairs.other], ready[node])
+        stop = np.minimum(held.end_ns[pairs.other], begun[node])
+        lengths = stop - start
+        is_longest = lengths == np.maximum.reduceat(lengths, first)[node]
+        longest = np.flatnonzero(is_longest)
+        waited = begun - ready
+        # The waits one after the other, so that what ran in one overlaps nothing of another.
+        shift = np.cumsum(waited) - waited - ready
+        return cls(
+            pairs=pairs,
+            first=first,
+            vertex=vertex,
+            blocker=pairs.other[longest[np.searchsorted(longest, first)]],
+            waited_ns=waited,
+            blocked_ns=_covered(node, start + shift[node], stop + shift[node]),
+            lengths_ns=lengths,
+        )
+
+    def sum(self, values: TimeArray) -> TimeArray:
+        """Return the sum for each node of values of pairs."""
+        total: TimeArray = np.add.reduceat(values, self.first)
+        return total
+
+    def any(self, values: BoolArray) -> BoolArray:
+        """Return for each node whether any of its pairs has True."""
+        found: BoolArray = np.logical_or.reduceat(values, self.first)
+        return found
+
+
+def _covered(group: IntArray, start_ns: TimeArray, end_ns: TimeArray) -> FloatArray:
+    """Return the time in which at least one interval of each group runs; groups do not overlap."""
+    order = np.argsort(start_ns, kind="stable")
+    start, reached = start_ns[order], np.maximum.accumulate(end_ns[order])
+    before = np.append(start[:1], reached[:-1])
+    covered = np.maximum(reached - np.maximum(start, before), 0)
+    return np.bincount(group[order], covered).astype(np.float64, copy=False)
 
 
 class _Judge:
-    """Says whether a node waited for others, and why."""
+    """Says whether nodes waited for others, and why."""
 
     def __init__(self, graph: GraphTree, held: HeldLaunch, multiprocessors: int | None) -> None:
         self._held = held
@@ -154,44 +241,41 @@ class _Judge:
         self._priority = nodes.integers("priority", np.iinfo(np.int64).max)[node]
         self._copies = copies[node]
 
-    def judge(self, vertex: int, others: IntArray) -> Wait | None:
-        """Return the wait of a node for those that it does not depend on; None: there was none."""
-        held = self._held
-        begin, end = held.ready_ns[vertex], held.start_ns[vertex]
-        start = np.maximum(held.start_ns[others], begin)
-        stop = np.minimum(held.end_ns[others], end)
-        inside = stop > start
-        others, start, stop = others[inside], start[inside], stop[inside]
-        blocked = float(union(start, stop).total_ns)
-        if blocked < LEAST_NS:
-            return None
-        blocker = int(others[np.argmax(stop - start)])
-        reason = self._reason(vertex, others, stop - start)
-        if reason == Reason.LAUNCH_ORDER and held.end_ns[blocker] > end:
-            # The other one ran on: they overlap, the node only started a little later.
-            return None
-        return Wait(
-            vertex=vertex,
-            blocker=blocker,
-            waited_ns=float(end - begin),
-            blocked_ns=blocked,
-            reason=reason,
-        )
+    def judge(self, pairs: _Pairs) -> Iterator[Wait]:
+        """Yield the waits of nodes, each for those of its pairs, on which it does not depend."""
+        if not len(pairs.vertex):
+            return
+        found = _Meanwhile.of(self._held, pairs)
+        reason = self._reasons(found)
+        # The other one ran on: they overlap, the node only started a little later.
+        ran_on = self._held.end_ns[found.blocker] > self._held.start_ns[found.vertex]
+        ran_on &= reason == _REASONS.index(Reason.LAUNCH_ORDER)
+        is_wait = (found.blocked_ns >= LEAST_NS) & ~ran_on
+        columns = (found.vertex, found.blocker, found.waited_ns, found.blocked_ns, reason)
+        lists = (column[is_wait].tolist() for column in columns)
+        for vertex, blocker, waited, blocked, why in zip(*lists, strict=True):
+            yield Wait(vertex, blocker, float(waited), blocked, _REASONS[why])
 
-    def _reason(self, vertex: int, others: IntArray, lengths_ns: IntArray) -> Reason:
-        held = self._held
-        waited = float(held.start_ns[vertex] - held.ready_ns[vertex])
+    def _reasons(self, found: _Meanwhile) -> IntArray:
+        """Return the reason of each node's wait: its place among all reasons."""
+        held, other, waiting = self._held, found.pairs.other, found.pairs.vertex
+        lengths = found.lengths_ns
+        full = found.sum(lengths * self._filled[other]) >= _MOSTLY * _FULL * found.waited_ns
+        ahead = found.any(self._priority[other] < self._priority[waiting])
+        queue = held.held_by[found.vertex] == Hold.QUEUE
+        queue &= found.any(other == held.queue_before[waiting])
+        same = np.where(self._copies[other] == self._copies[waiting], lengths, 0)
+        engine = found.sum(same) >= _MOSTLY * found.sum(lengths)
+        engine &= self._copies[found.vertex] != _NO_COPY
         # Where there was no room the queue makes no difference: this comes first.
-        if float((lengths_ns * self._filled[others]).sum()) >= _MOSTLY * _FULL * waited:
-            ahead = self._priority[others] < self._priority[vertex]
-            return Reason.PRIORITY if ahead.any() else Reason.FULL
-        if held.held_by[vertex] == Hold.QUEUE and held.queue_before[vertex] in others:
-            return Reason.SAME_QUEUE
-        copy = self._copies[vertex]
-        same = self._copies[others] == copy
-        if copy != _NO_COPY and lengths_ns[same].sum() >= _MOSTLY * lengths_ns.sum():
-            return Reason.COPY_ENGINE
-        return Reason.LAUNCH_ORDER
+        by_reason = {
+            Reason.PRIORITY: full & ahead,
+            Reason.FULL: full,
+            Reason.SAME_QUEUE: queue,
+            Reason.COPY_ENGINE: engine,
+        }
+        places = [_REASONS.index(reason) for reason in by_reason]
+        return np.select(list(by_reason.values()), places, _REASONS.index(Reason.LAUNCH_ORDER))
 
 
 def filled_shares(nodes: TreeNodes, multiprocessors: int | None, *, unknown: float) -> FloatArray:

@@ -11,9 +11,16 @@ from gviz.analysis.launch import WaitGroup
 from gviz.analysis.results.paths import structural_length_of
 from gviz.analysis.subject import GraphSubject, NodeRef
 from gviz.cuda import EdgeType
-from gviz.dag import Reachability, cover_by_chains, graph_width, most_at_once, rank_rows
+from gviz.dag import (
+    Reachability,
+    cover_by_chains,
+    cover_series,
+    graph_width,
+    most_at_once,
+    rank_rows,
+)
 from gviz.model import NOT_WORKING, GraphTree, TreeLevel
-from gviz.stats import BoolArray, IntArray, NotComputed, figure, union
+from gviz.stats import BoolArray, NotComputed, figure, union
 
 #: Nodes, edges and pairs that a result names, at most.
 NAMED = 100
@@ -139,8 +146,7 @@ def parallelism(subject: GraphSubject) -> Parallelism | NotComputed:
     """Return what could run side by side in a graph, and what did."""
     if subject.why_no_edges:
         return NotComputed(subject.why_no_edges)
-    rows = zip(subject.graph.levels, subject.level_rows, strict=True)
-    levels = tuple(level_shape(subject, level, row) for level, row in rows)
+    levels = tuple(level_shape(subject, level) for level in subject.graph.levels)
     if subject.why_no_times:
         missing = NotComputed(subject.why_no_times)
         return Parallelism(levels, missing, missing, missing, missing)
@@ -203,16 +209,18 @@ def _small_branches(subject: GraphSubject) -> SmallBranchResult | None:
     )
 
 
-def level_shape(subject: GraphSubject, level: TreeLevel, row: IntArray) -> LevelShape:
-    """Return what the edges of a level allow; ``row``: that of each of its nodes."""
+def level_shape(subject: GraphSubject, level: TreeLevel) -> LevelShape:
+    """Return what the edges of a level allow."""
     graph = subject.graph
     edges = subject.edges.of(level)
     tail, head = edges.source, edges.target
-    width = graph_width(row, tail, head, _counted(graph, level))
+    reach = subject.level_reachability(level)
+    width = graph_width(reach.cover, _counted(graph, level))
     full = edges.type != EdgeType.PROGRAMMATIC
     # Only full dependencies make another edge redundant: a programmatic one lets go earlier.
-    full_row = row if full.all() else rank_rows(level.count, tail[full], head[full])
-    reach = Reachability(full_row, tail[full], head[full])
+    if not full.all():
+        full_row = rank_rows(level.count, tail[full], head[full])
+        reach = Reachability(cover_series(full_row, tail[full], head[full]))
     redundant = reach.redundant_edges() if reach.is_small_enough else None
     pairs = [] if redundant is None else np.flatnonzero(full)[redundant[:NAMED]].tolist()
     return LevelShape(

@@ -107,6 +107,8 @@ def _on_path(subject: GraphSubject, kinds: set[NodeType], word: str) -> Iterator
     held, model = subject.held, subject.model
     usual = subject.usual.of(crossing=True) or 0.0
     kind = subject.graph.types[subject.unrolled.node].tolist()
+    if kinds.isdisjoint(kind):
+        return
     found, waiting = set(), []
     gap_ns, duration_ns = model.gap_ns.copy(), model.duration_ns.copy()
     for vertex in subject.path.tolist():

@@ -14,7 +14,7 @@ from gviz.analysis.rules.rule import Evidence, Found, rule
 from gviz.analysis.rules.work_rules import without
 from gviz.analysis.subject import GraphSubject
 from gviz.cuda import CopyKind, NodeType
-from gviz.dag import Reachability, rank_rows
+from gviz.dag import Reachability
 from gviz.stats import IntArray
 
 #: Equal nodes that are compared with each other, of one kind.
@@ -94,9 +94,7 @@ def _level(subject: GraphSubject) -> _Level | None:
     memory, level = subject.memory, subject.graph.levels[0]
     if memory is None:
         return None
-    edges = subject.edges.of(level)
-    row = rank_rows(level.count, edges.source, edges.target)
-    reach = Reachability(row, edges.source, edges.target)
+    row, reach = subject.level_rows[0], subject.level_reachability(level)
     if not reach.is_small_enough:
         return None
     starts = tuple(sorted(frozenset().union(*memory.allocations)))

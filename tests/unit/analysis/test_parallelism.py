@@ -127,7 +127,7 @@ def test_pairs_of_branches_compared_one_by_one_give_the_same(
 ) -> None:
     path = write_recording(tmp_path / "x.gviz", transformer_shape(4), launches=5)
     together = subject_of(path)
-    monkeypatch.setattr("gviz.analysis.launch.branches._PAIRS_AT_ONCE", 1)
+    monkeypatch.setattr("gviz.analysis.launch.pairs._AT_ONCE", 1)
     apart = subject_of(path)
     assert together.reachability is not None
     assert apart.reachability is not None
